@@ -1,0 +1,33 @@
+/* What a simulator call answers when it cannot do what was asked.
+ *
+ * A bad request is a normal event, not a bug: every public function of sim/ that can refuse returns a
+ * Status and, given an Error, one line that says what is wrong, why, and what would be right.
+ * STATUS_OK is zero. Only a front end prints, and only main exits. */
+#ifndef TILEWALK_SIM_ERROR_H
+#define TILEWALK_SIM_ERROR_H
+
+typedef enum {
+  STATUS_OK = 0,
+  STATUS_BAD_REQUEST, /* the request contradicts itself or lies outside what is modelled */
+  STATUS_TOO_LARGE,   /* a size does not fit the arithmetic, or would need unbounded work */
+  STATUS_NO_MEMORY,   /* an allocation failed; nothing was changed */
+  STATUS_BAD_FILE,    /* an outside file breaks its format; the message has a line number */
+} Status;
+
+enum { ERROR_MESSAGE_BYTES = 320 };
+
+typedef struct {
+  Status status;
+  char message[ERROR_MESSAGE_BYTES]; /* one line, no newline at the end; "" when STATUS_OK */
+} Error;
+
+/* Notes `status` and a printf-style one-line message in *error, unless it already holds one (the first
+ * error sticks) or error is NULL. Returns `status`, so that a caller can `return error_set(...)`.
+ * Messages that do not fit are cut at the end. */
+Status error_set(Error *error, Status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A short name of the status, for logs and tests: "ok", "bad request", ... */
+const char *status_string(Status status);
+
+#endif
