@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-__extension__ typedef unsigned __int128 Wide; /* bytes, elements or FLOPs, totals */
+typedef __uint128_t Wide; /* bytes, elements or FLOPs, totals */
 
 static inline Wide checked_add(Wide a, Wide b, bool *overflow) {
   Wide sum;
