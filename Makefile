@@ -1,55 +1,154 @@
-# Tilewalk. The targets people use: run, test, bench, install, clean (`make help` lists all).
-#
-#   make run            set up, build, and take the tour
-#   make test           set up, build, and run every test
-#   make SAN=1 ...      the same with the address and undefined-behaviour sanitizers
-#   make BUILD=dir ...  build somewhere else than build/
+# Tilewalk. `make run` sets up, builds and takes the tour; `make test` sets up, builds and tests.
+# `make help` lists every target and option.
 
-BUILD ?= build
+BUILD ?= $(if $(SAN),build/san,build)
 PREFIX ?= /usr/local
-CC ?= cc
 CFLAGS ?= -O2 -g
+FUZZ_SECONDS ?= 60
 WARN := -std=c11 -Wall -Wextra -Wshadow -Wconversion
+NVCC = $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+
+has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+READY := $(call has,$(PKGS))
+ROOMS := sim kernels/counters lessons viz/text viz/scene viz/export viz/cli
+
+# Optional parts: each is one define, its packages, and one line when it is missing.
+ifeq ($(call has,libwebp libwebpmux),yes)
+DEFINES += -DTILEWALK_WEBP
+PKGS += libwebp libwebpmux
+else
+NOTICE += "No libwebp-dev: animated WebP export is left out."
+endif
+ifneq ($(wildcard /usr/include/gif_lib.h),)
+DEFINES += -DTILEWALK_GIF
+LIBS += -lgif
+else
+NOTICE += "No libgif-dev: animated GIF export is left out."
+endif
+ifneq ($(wildcard viz/window/*.c),)
+ifeq ($(call has,sdl2),yes)
+DEFINES += -DTILEWALK_WINDOW
+PKGS += sdl2
+ROOMS += viz/window
+else
+NOTICE += "No libsdl2-dev: the viewer window is left out."
+endif
+endif
+OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
 
 ifdef SAN
-CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=address,undefined
+SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
+PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
+COMPILE = $(CC) $(WARN) $(CFLAGS) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS)
+LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
+LINK_LIBS = $(PKG_LIBS) $(LIBS) -lm
 
-ROOMS := sim kernels/counters lessons viz/text viz/scene viz/export viz/cli
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
-MAIN := $(BUILD)/viz/cli/main.o
+MAIN := $(filter %/viz/cli/main.o,$(OBJ))
 LIB := $(filter-out $(MAIN),$(OBJ))
-TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 
-.PHONY: all run test clean
-all: $(BUILD)/tilewalk
+binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
+REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
+TESTS := $(call binaries,test) $(REPLAYS)
+SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_%,$(wildcard tests/*.c)))
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
-run: all
-	$(BUILD)/tilewalk tour
+.PHONY: all run test check bench layers kernels coverage fuzz setup install uninstall clean help FORCE
+.SECONDARY:
+all: $(PROGRAM)
 
-test: $(TESTS)
-	@for t in $(TESTS); do $$t || exit 1; done
+ifeq ($(READY),)
+ifneq ($(filter-out run test setup clean help,$(or $(MAKECMDGOALS),all)),)
+$(error Some needed packages are missing; `make setup` names and installs them)
+endif
+endif
 
-$(BUILD)/%.o: %.c
+# run and test install what is missing first, so the real work happens in a second make that sees it.
+again = @+$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+run:
+	@.ci/setup run
+	$(again) all
+	@TILEWALK_ASSETS=assets $(BUILD)/tilewalk tour
+test:
+	@.ci/setup test
+	$(again) check
+setup:
+	@.ci/setup test
+
+check: $(PROGRAM) $(TESTS)
+	@tests/run.sh $(BUILD) $(TESTS) $(wildcard tests/test_*.sh)
+bench: $(PROGRAM) $(call binaries,bench)
+	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
+layers: $(OBJ)
+	@tests/layers.sh . $(BUILD)
+
+# Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library.
+STAMP_flags = $(COMPILE)
+STAMP_members = $(LIB)
+$(BUILD)/%.stamp: FORCE
+	@mkdir -p $(@D); echo '$(STAMP_$*)' >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+say = $(if $(V),,@echo "  $1  $@";)
+
+$(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) -I. $(PKG_CFLAGS) -MMD -MP -c $< -o $@
-
-$(BUILD)/libtilewalk.a: $(LIB)
-	rm -f $@ && ar rcs $@ $^
-
+	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
+$(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
+	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
 $(BUILD)/tilewalk: $(MAIN) $(BUILD)/libtilewalk.a
-	$(CC) $(LDFLAGS) $^ $(PKG_LIBS) -lm -o $@
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+	@printf '%s\n' $(NOTICE)
+$(BUILD)/tests/support.a: $(SUPPORT)
+	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
+	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a
-	$(CC) $(LDFLAGS) $^ $(PKG_LIBS) -lcmocka -lm -o $@
+# CUDA kernels: optional, needs nvcc.
+KERNELS := $(wildcard kernels/*.cu)
+kernels:
+	@$(if $(KERNELS),$(if $(NVCC),echo "kernels: no rule yet",echo "No nvcc: the CUDA kernels are left out."),echo "No kernels yet.")
 
+# Fuzzing needs clang; the same targets replay their corpus with any compiler in `make test`.
+fuzz:
+	@tests/fuzz.sh $(FUZZ_SECONDS)
+$(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) -fsanitize=fuzzer $^ $(LINK_LIBS) -o $@
+coverage:
+	@tests/coverage.sh
+
+SHARE = $(DESTDIR)$(PREFIX)/share
+$(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
+	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
+install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
+	install -Dm755 $(BUILD)/tilewalk $(DESTDIR)$(PREFIX)/bin/tilewalk
+	for f in $$(find assets lessons -type f ! -name '*.[ch]'); do install -Dm644 $$f $(SHARE)/tilewalk/$$f || exit 1; done
+	install -Dm644 $(BUILD)/tilewalk.1 $(SHARE)/man/man1/tilewalk.1
+	install -Dm644 $(BUILD)/tilewalk.bash $(SHARE)/bash-completion/completions/tilewalk
+	install -Dm644 $(BUILD)/_tilewalk $(SHARE)/zsh/site-functions/_tilewalk
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/tilewalk $(SHARE)/man/man1/tilewalk.1
+	rm -f $(SHARE)/bash-completion/completions/tilewalk $(SHARE)/zsh/site-functions/_tilewalk
+	rm -rf $(SHARE)/tilewalk
 clean:
 	rm -rf $(BUILD)
 
-.SECONDARY:
--include $(OBJ:.o=.d) $(TESTS:=.d)
+help:
+	@sed -n 's/^#: //p' Makefile
+#: make run        install what is missing, build, take the tour
+#: make test       install what is missing, build, run every test
+#: make            build only; `make setup` installs what is missing
+#: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
+#: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
+#: make kernels    the CUDA kernels (needs nvcc)      make clean
+#: make install    PREFIX=/usr/local DESTDIR=         make uninstall
+#: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
+
+-include $(wildcard $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)))
