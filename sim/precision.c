@@ -63,9 +63,30 @@ static uint64_t shift_right_to_nearest_even(uint64_t significand, int shift) {
   return quotient + (rest > half || (rest == half && (quotient & 1)));
 }
 
-static uint64_t nan_pattern(const PrecisionFormat *format, uint64_t double_fraction) {
-  uint64_t payload = double_fraction >> (DOUBLE_FRACTION_BITS - format->fraction_bits);
+static uint64_t nan_pattern(const PrecisionFormat *format, uint64_t bits) {
+  uint64_t fraction = bits & ((UINT64_C(1) << DOUBLE_FRACTION_BITS) - 1);
+  uint64_t payload = fraction >> (DOUBLE_FRACTION_BITS - format->fraction_bits);
   return format->quiet_nan | payload;
+}
+
+/* The pattern of a finite magnitude as if exponents went on for ever: above format->largest it does not
+ * fit. `bits` are those of the double. */
+static uint64_t unbounded_pattern(const PrecisionFormat *format, uint64_t bits) {
+  uint64_t fraction = bits & ((UINT64_C(1) << DOUBLE_FRACTION_BITS) - 1);
+  int field = (int)(bits >> DOUBLE_FRACTION_BITS) & DOUBLE_EXPONENT_MASK;
+  if (field == 0) return 0; /* a double this small is far below half of the last place */
+
+  /* magnitude = significand x 2^(exponent - 52), with 2^52 <= significand < 2^53 */
+  uint64_t significand = fraction | (UINT64_C(1) << DOUBLE_FRACTION_BITS);
+  int exponent = field - DOUBLE_BIAS;
+  int smallest_exponent = 1 - format->bias;
+  int below_normal = exponent < smallest_exponent ? smallest_exponent - exponent : 0;
+  int shift = DOUBLE_FRACTION_BITS - format->fraction_bits + below_normal;
+  uint64_t pattern = shift_right_to_nearest_even(significand, shift);
+  /* A normal number still carries its leading 1 in the place of exponent field 1, so the rest of the
+   * field is added; a carry out of the rounding moves into the field by itself, as it should. */
+  if (below_normal) return pattern;
+  return pattern + ((uint64_t)(exponent - smallest_exponent) << format->fraction_bits);
 }
 
 uint64_t precision_to_bits(Precision precision, double value) {
@@ -73,25 +94,16 @@ uint64_t precision_to_bits(Precision precision, double value) {
   uint64_t bits = double_bits(value);
   if (precision == PRECISION_FP64) return bits;
   uint64_t sign = (bits >> 63) << (format->bits - 1);
-  uint64_t fraction = bits & ((UINT64_C(1) << DOUBLE_FRACTION_BITS) - 1);
-  int field = (int)(bits >> DOUBLE_FRACTION_BITS) & DOUBLE_EXPONENT_MASK;
-  if (field == DOUBLE_EXPONENT_MASK)
-    return sign | (fraction ? nan_pattern(format, fraction) : format->overflow);
-  if (field == 0)
-    return sign; /* a double this small is far below half of any smaller format's last place */
-
-  /* value = significand x 2^(exponent - 52), with 2^52 <= significand < 2^53. */
-  uint64_t significand = fraction | (UINT64_C(1) << DOUBLE_FRACTION_BITS);
-  int exponent = field - DOUBLE_BIAS;
-  int smallest_exponent = 1 - format->bias;
-  int below_normal = exponent < smallest_exponent ? smallest_exponent - exponent : 0;
-  int shift = DOUBLE_FRACTION_BITS - format->fraction_bits + below_normal;
-  uint64_t pattern = shift_right_to_nearest_even(significand, shift);
-  /* A normal number still carries its leading 1 in the place of exponent 1, so adding exponent - 1
-   * gives the field; a carry out of the rounding moves into the exponent by itself, as it should.
-   */
-  if (!below_normal) pattern += (uint64_t)(exponent - smallest_exponent) << format->fraction_bits;
+  if (isnan(value)) return sign | nan_pattern(format, bits);
+  if (isinf(value)) return sign | format->overflow;
+  uint64_t pattern = unbounded_pattern(format, bits);
   return sign | (pattern > format->largest ? format->overflow : pattern);
+}
+
+bool precision_overflows(Precision precision, double value) {
+  if (precision == PRECISION_FP64 || isinf(value)) return isinf(value);
+  const PrecisionFormat *format = &formats[precision];
+  return !isnan(value) && unbounded_pattern(format, double_bits(value)) > format->largest;
 }
 
 double precision_from_bits(Precision precision, uint64_t bits) {

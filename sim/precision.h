@@ -15,6 +15,7 @@
 #ifndef TILEWALK_SIM_PRECISION_H
 #define TILEWALK_SIM_PRECISION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,6 +56,10 @@ double precision_from_bits(Precision precision, uint64_t bits);
 /* The value of `value` once stored: to bits and back. */
 double precision_round(Precision precision, double value);
 
+/* Whether storing `value` would need a larger number than the format has: it becomes infinity, or the
+ * largest value where the format saturates. */
+bool precision_overflows(Precision precision, double value);
+
 /* The largest finite value. */
 double precision_largest(Precision precision);
 
@@ -66,5 +71,23 @@ double precision_ulp(Precision precision, double value);
  * and -0 are), 1 for neighbours. An infinity is one step beyond the largest value. Two NaNs are 0
  * apart, a NaN and a number UINT64_MAX. */
 uint64_t precision_ulp_distance(Precision precision, double a, double b);
+
+/* What a GPU adds up in when its operands are stored in `stored`: fp64 for fp64, fp32 for the rest. */
+static inline Precision precision_accumulator(Precision stored) {
+  return stored == PRECISION_FP64 ? PRECISION_FP64 : PRECISION_FP32;
+}
+
+/* The result of one +, -, x or / in the accumulator's format, given the same operation in double on
+ * operands of that format. Rounding twice does no harm there: 53 bits are more than 2 x 24 + 1
+ * (Figueroa 1995, "When is double rounding innocuous?"). Beyond the largest fp32 it is infinity. */
+static inline double precision_computed(Precision accumulator, double in_double) {
+  return accumulator == PRECISION_FP64 ? in_double : (double)(float)in_double;
+}
+
+/* a x b + c, rounded once in the accumulator's format, as the GPU's fused instruction does. */
+static inline double precision_multiply_add(Precision accumulator, double a, double b, double c) {
+  if (accumulator == PRECISION_FP64) return fma(a, b, c);
+  return (double)fmaf((float)a, (float)b, (float)c);
+}
 
 #endif

@@ -123,6 +123,46 @@ static void fp8_saturates(void **state) {
   assert_true(precision_round(PRECISION_E5M2, -INFINITY) == -57344);
 }
 
+/* Just where rounding to nearest would go past the largest value. 464 is half-way between 448 and the 480
+ * that e4m3 does not have, and 448 is the even one. */
+static void overflow_is_told_apart_from_rounding_down(void **state) {
+  (void)state;
+  assert_false(precision_overflows(PRECISION_FP16, nextafter(65520, 0)));
+  assert_true(precision_overflows(PRECISION_FP16, 65520));
+  assert_true(precision_overflows(PRECISION_FP16, -INFINITY));
+  assert_false(precision_overflows(PRECISION_E4M3, 464));
+  assert_true(precision_overflows(PRECISION_E4M3, -nextafter(464, 500)));
+  assert_true(precision_overflows(PRECISION_E5M2, 61440));
+  assert_false(precision_overflows(PRECISION_FP32, 3.4e38));
+  assert_true(precision_overflows(PRECISION_FP32, 3.5e38));
+  assert_false(precision_overflows(PRECISION_FP64, 1e308));
+  assert_true(precision_overflows(PRECISION_FP64, INFINITY));
+  for (int p = 0; p < N_PRECISIONS; p++) {
+    assert_false(precision_overflows((Precision)p, NAN));
+    assert_false(precision_overflows((Precision)p, 0));
+  }
+}
+
+/* precision_computed and precision_multiply_add are the compiler's float arithmetic. */
+static void accumulators_compute_as_float_and_double_do(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 100000; i++) {
+    float a = (float)nearby_double(3 * i, -60, 60), b = (float)nearby_double(3 * i + 1, -60, 60);
+    float c = (float)nearby_double(3 * i + 2, -60, 60);
+    volatile float sum = a + b, product = a * b, quotient = a / b;
+    assert_true(precision_computed(PRECISION_FP32, (double)a + (double)b) == (double)sum);
+    assert_true(precision_computed(PRECISION_FP32, (double)a * (double)b) == (double)product);
+    assert_true(precision_computed(PRECISION_FP32, (double)a / (double)b) == (double)quotient);
+    assert_true(precision_multiply_add(PRECISION_FP32, a, b, c) == (double)fmaf(a, b, c));
+    assert_true(precision_multiply_add(PRECISION_FP64, a, b, c) == fma(a, b, c));
+  }
+  assert_true(precision_computed(PRECISION_FP32, 1e39) == INFINITY);
+  assert_true(precision_computed(PRECISION_FP64, 1e39) == 1e39);
+  assert_int_equal(precision_accumulator(PRECISION_FP64), PRECISION_FP64);
+  for (int p = PRECISION_FP32; p < N_PRECISIONS; p++)
+    assert_int_equal(precision_accumulator((Precision)p), PRECISION_FP32);
+}
+
 static void fp32_agrees_with_the_compiler(void **state) {
   (void)state;
   for (uint64_t i = 0; i < 400000; i++) {
@@ -242,6 +282,8 @@ int main(void) {
       cmocka_unit_test(between_all_neighbours_rounding_is_to_nearest_even),
       cmocka_unit_test(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest),
       cmocka_unit_test(fp8_saturates),
+      cmocka_unit_test(overflow_is_told_apart_from_rounding_down),
+      cmocka_unit_test(accumulators_compute_as_float_and_double_do),
       cmocka_unit_test(fp32_agrees_with_the_compiler),
 #ifdef __FLT16_MAX__
       cmocka_unit_test(fp16_agrees_with_the_compiler),
