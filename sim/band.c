@@ -84,9 +84,9 @@ static Wide edge_sum(const Edge *e, int64_t i0, int64_t i1, int64_t m, int64_t r
   if (i1 <= i0) return 0;
   const int64_t start = clamp64(edge_reaches(e, 0, i1), i0, i1);
   const int64_t stop = clamp64(edge_reaches(e, e->limit, i1), start, i1);
-  const Wide flat = (Wide)(i1 - stop) * (Wide)((e->limit + round) / m);
+  const Wide flat = wide(i1 - stop) * wide((e->limit + round) / m);
   if (stop == start) return flat;
-  return flat + floor_sum((Wide)(stop - start), (Wide)m, (Wide)e->a, (Wide)(e->a * start + e->b + round));
+  return flat + floor_sum(wide(stop - start), wide(m), wide(e->a), wide(e->a * start + e->b + round));
 }
 
 /* Full tiles in row blocks [0, n): per block max(0, E - S) with S = ceil(low(i) / B_c), where low is the
@@ -98,7 +98,7 @@ static Wide count_full(const Edge *low, const Edge *high, int64_t B_c, int64_t n
   const int64_t high_moves = edge_reaches(high, 0, n), high_stops = edge_reaches(high, high->limit, n);
   Wide sum = 0;
   /* high at its limit: every S is at most T_c */
-  sum += (Wide)(n - high_stops) * (Wide)T_c - edge_sum(low, high_stops, n, B_c, B_c - 1);
+  sum += wide(n - high_stops) * wide(T_c) - edge_sum(low, high_stops, n, B_c, B_c - 1);
   /* high moves, low still at 0 */
   const int64_t both = clamp64(low_moves, high_moves, high_stops);
   sum += edge_sum(high, high_moves, both, B_c, 0);
@@ -122,11 +122,11 @@ static void count_one(const Band *b, int64_t B_r, int64_t B_c, int64_t i, BandCo
     count->n_empty++;
     return;
   }
-  const Wide cols = (Wide)(min64(row.computed.end * B_c, b->cols) - row.computed.begin * B_c);
-  count->computed += (Wide)(row.computed.end - row.computed.begin);
-  count->full += (Wide)(row.full.end - row.full.begin);
+  const Wide cols = wide(min64(row.computed.end * B_c, b->cols) - row.computed.begin * B_c);
+  count->computed += wide(row.computed.end - row.computed.begin);
+  count->full += wide(row.full.end - row.full.begin);
   count->cols += cols;
-  count->area += cols * (Wide)(min64((i + 1) * B_r, b->rows) - i * B_r);
+  count->area += cols * wide(min64((i + 1) * B_r, b->rows) - i * B_r);
 }
 
 BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
@@ -139,8 +139,8 @@ BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
   count.full = count_full(&last_low, &first_high, B_c, whole);
   count.n_empty = edge_reaches(&last_high, 1, whole);
   const int64_t to_last_tile = whole - edge_reaches(&last_high, (T_c - 1) * B_c + 1, whole);
-  count.cols = count.computed * (Wide)B_c - (Wide)(T_c * B_c - b->cols) * (Wide)to_last_tile;
-  count.area = count.cols * (Wide)B_r;
+  count.cols = count.computed * wide(B_c) - wide(T_c * B_c - b->cols) * wide(to_last_tile);
+  count.area = count.cols * wide(B_r);
   if (n > whole) count_one(b, B_r, B_c, whole, &count);
   return count;
 }
@@ -166,7 +166,7 @@ int64_t band_longest_row(const Band *b, int64_t B_r, int64_t B_c) {
   const int64_t start = marks[1], stop = marks[2];
   if (start < stop) {
     const Wide total = edge_sum(&high, start, stop, B_c, B_c - 1) - edge_sum(&low, start, stop, B_c, 0);
-    const Wide n = (Wide)(stop - start);
+    const Wide n = wide(stop - start);
     longest = max64(longest, (int64_t)((total + n - 1) / n));
   }
   return longest;

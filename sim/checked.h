@@ -11,6 +11,9 @@
 
 typedef __uint128_t Wide; /* bytes, elements or FLOPs, totals */
 
+/* A size that is known not to be negative. */
+static inline Wide wide(int64_t size) { return (Wide)(uint64_t)size; }
+
 static inline Wide checked_add(Wide a, Wide b, bool *overflow) {
   Wide sum;
   if (__builtin_add_overflow(a, b, &sum)) *overflow = true;
