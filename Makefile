@@ -56,7 +56,7 @@ binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
 TESTS := $(call binaries,test) $(REPLAYS)
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_%,$(wildcard tests/*.c)))
-WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
 
 .PHONY: all run test check bench layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:
