@@ -1,0 +1,301 @@
+#include "viz/text/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNIFICANT = 4, WIDE_DIGITS = 40 };
+
+/* Appends `tail` to the text; what does not fit is cut. */
+static void append(Number *number, const char *tail) {
+  size_t used = strlen(number->text);
+  snprintf(number->text + used, sizeof number->text - used, "%s", tail);
+}
+
+static Number plain(const char *text) {
+  Number number = {""};
+  append(&number, text);
+  return number;
+}
+
+/* The decimal digits of `value`, with a comma before every third from the right if asked for. */
+static Number wide_text(Wide value, bool separators) {
+  char reversed[WIDE_DIGITS + WIDE_DIGITS / 3];
+  int length = 0, n_digits = 0;
+  do {
+    if (separators && n_digits > 0 && n_digits % 3 == 0) reversed[length++] = ',';
+    reversed[length++] = (char)('0' + (int)(value % 10));
+    n_digits++;
+    value /= 10;
+  } while (value > 0);
+  Number number = {""};
+  for (int i = 0; i < length; i++) number.text[i] = reversed[length - 1 - i];
+  return number;
+}
+
+Number number_count(Wide count) { return wide_text(count, true); }
+Number number_digits(Wide count) { return wide_text(count, false); }
+
+/* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false if it
+ * rounds up to `limit` or more, so that the caller takes the next unit. Needs unit <= 2^80, so that
+ * remainder * 1000 fits. */
+static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Number *number) {
+  int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
+  Wide power = 1;
+  for (int i = 0; i < decimals; i++) power *= 10;
+  Wide numerator = remainder * power;
+  bool exact = numerator % unit == 0;
+  Wide digits = (numerator + unit / 2) / unit; /* the decimals as one integer, 0 to power */
+  Wide rounded = whole + digits / power;
+  digits %= power;
+  if (rounded >= limit) return false;
+  /* 9.9996 became 10.000: one digit fewer. The lost digit is a zero. */
+  if (decimals > 0 && rounded != whole && (rounded == 10 || rounded == 100 || rounded == 1000)) {
+    decimals--;
+    power /= 10;
+  }
+  *number = rounded < 10000 ? number_digits(rounded) : number_count(rounded);
+  char fraction[8] = ".";
+  for (int i = 0; i < decimals; i++) {
+    power /= 10;
+    fraction[i + 1] = (char)('0' + (int)(digits / power % 10));
+  }
+  int length = decimals;
+  while (exact && length > 0 && fraction[length] == '0') length--;
+  fraction[length == 0 ? 0 : length + 1] = '\0';
+  append(number, fraction);
+  return true;
+}
+
+/* The largest unit whose rounded value is below `base` wins; the last one takes whatever is left. */
+static Number in_units(Wide value, Wide base, const char *const *units, int n_units) {
+  Wide unit = 1;
+  for (int i = 0; i < n_units; i++, unit *= base) {
+    bool last = i == n_units - 1;
+    Number number;
+    if (!last && value / unit >= base) continue;
+    if (!scaled_text(value / unit, value % unit, unit, last ? ~(Wide)0 : base, &number)) continue;
+    append(&number, units[i]);
+    return number;
+  }
+  return plain("n/a"); /* not reached: the last unit takes all */
+}
+
+Number number_bytes(Wide bytes) {
+  static const char *const units[] = {" B",   " KiB", " MiB", " GiB", " TiB",
+                                      " PiB", " EiB", " ZiB", " YiB"};
+  return in_units(bytes, 1024, units, 9);
+}
+
+Number number_bytes_decimal(Wide bytes) {
+  static const char *const units[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB", " YB"};
+  return in_units(bytes, 1000, units, 9);
+}
+
+Number number_flops(Wide flops) {
+  static const char *const units[] = {" FLOP",  " kFLOP", " MFLOP", " GFLOP", " TFLOP",
+                                      " PFLOP", " EFLOP", " ZFLOP", " YFLOP"};
+  return in_units(flops, 1000, units, 9);
+}
+
+Number number_bytes_exact(Wide bytes) {
+  Number number = number_count(bytes);
+  append(&number, " B");
+  return number;
+}
+
+Number number_bytes_both(Wide bytes) {
+  Number number = number_bytes(bytes);
+  if (bytes < 1024) return number;
+  append(&number, " (");
+  append(&number, number_bytes_exact(bytes).text);
+  append(&number, ")");
+  return number;
+}
+
+Number number_tokens(Wide tokens) {
+  static const char *const units[] = {"", "K", "M", "G", "T"};
+  Wide unit = (Wide)1 << 40;
+  for (int i = 4; i > 0; i--, unit >>= 10) {
+    /* Exact to one decimal: a half is the only tenth that is a whole number of binary pieces. */
+    if (tokens < unit || tokens % (unit / 2) != 0) continue;
+    if (tokens / unit >= 10000) break;
+    Number number = number_digits(tokens / unit);
+    if (tokens % unit != 0) append(&number, ".5");
+    append(&number, units[i]);
+    return number;
+  }
+  return number_count(tokens);
+}
+
+/* The first n significant decimal digits of |value| and its power of ten, free of the locale's decimal
+ * sign: |value| ~ 0.DIGITS * 10^point. Needs a finite value and 1 <= n <= 17. */
+typedef struct {
+  char digits[20];
+  int point;
+} Decimal;
+
+static Decimal decimal_of(double value, int n) {
+  char text[64];
+  snprintf(text, sizeof text, "%.*e", n - 1, fabs(value));
+  Decimal decimal = {"", 0};
+  int length = 0;
+  const char *p = text;
+  for (; *p && *p != 'e'; p++)
+    if (*p >= '0' && *p <= '9' && length < n) decimal.digits[length++] = *p;
+  if (*p == 'e') decimal.point = (int)strtol(p + 1, NULL, 10) + 1;
+  return decimal;
+}
+
+/* Digits in plain notation with separators in the whole part. */
+static Number decimal_text(const Decimal *decimal, bool negative) {
+  Number number = plain(negative ? "-" : "");
+  int n = (int)strlen(decimal->digits);
+  int whole = decimal->point > 0 ? decimal->point : 1;
+  for (int i = 0; i < whole; i++) {
+    char digit[2] = {decimal->point > 0 && i < n ? decimal->digits[i] : '0', '\0'};
+    if (i > 0 && (whole - i) % 3 == 0) append(&number, ",");
+    append(&number, digit);
+  }
+  if (n <= decimal->point) return number;
+  append(&number, ".");
+  for (int i = decimal->point; i < 0; i++) append(&number, "0");
+  append(&number, decimal->digits + (decimal->point > 0 ? decimal->point : 0));
+  return number;
+}
+
+/* Answers values that have no digits. */
+static bool is_special(double value, Number *number) {
+  if (isnan(value)) return *number = plain("n/a"), true;
+  if (isinf(value)) return *number = plain(value < 0 ? "-inf" : "inf"), true;
+  return false;
+}
+
+Number number_double(double value, int digits) {
+  Number number;
+  if (is_special(value, &number)) return number;
+  if (digits < 1) digits = 1;
+  if (digits > 17) digits = 17;
+  Decimal decimal = decimal_of(value, digits);
+  bool negative = value < 0;
+  if (value == 0) return plain("0");
+  if (decimal.point > -4 && decimal.point <= 9) return decimal_text(&decimal, negative);
+  Decimal mantissa = decimal;
+  mantissa.point = 1;
+  number = decimal_text(&mantissa, negative);
+  int exponent = decimal.point - 1;
+  char tail[16];
+  snprintf(tail, sizeof tail, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+  append(&number, tail);
+  return number;
+}
+
+Number number_exact_double(double value) {
+  if (isnan(value)) return plain("nan");
+  if (isinf(value)) return plain(value < 0 ? "-inf" : "inf");
+  char text[64] = "";
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  for (char *p = text; *p; p++)
+    if (!strchr("0123456789+-e.", *p)) *p = '.'; /* the locale's decimal sign */
+  return plain(text);
+}
+
+/* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". */
+static void trim_zeros(Number *number) {
+  if (!strchr(number->text, '.')) return;
+  size_t length = strlen(number->text);
+  while (number->text[length - 1] == '0') length--;
+  if (number->text[length - 1] == '.') length--;
+  number->text[length] = '\0';
+}
+
+Number number_ratio(double ratio) {
+  Number number;
+  if (is_special(ratio, &number)) return number;
+  Decimal decimal = decimal_of(ratio, 3);
+  if (ratio == 0)
+    number = plain("0");
+  else if (decimal.point > -3 && decimal.point <= 3)
+    number = decimal_text(&decimal, ratio < 0);
+  else if (decimal.point > 3 && fabs(ratio) < 1e15) {
+    number = plain(ratio < 0 ? "-" : "");
+    append(&number, number_count((Wide)round(fabs(ratio))).text);
+  } else
+    number = number_double(ratio, 3);
+  append(&number, "x");
+  return number;
+}
+
+Number number_ratio_of(Wide a, Wide b) {
+  if (b == 0) return plain(a == 0 ? "n/a" : "inf");
+  return number_ratio((double)a / (double)b);
+}
+
+Number number_percent(double fraction) {
+  Number number;
+  if (is_special(fraction, &number)) return number;
+  if (fraction == 0) return plain("0%");
+  if (fraction == 1) return plain("100%");
+  if (fraction > 0 && fraction < 0.0005) return plain("<0.1%");
+  if (fraction < 1 && fraction >= 0.9995) return plain(">99.9%");
+  /* One decimal: tenths of a percent as an integer, with halves away from zero. */
+  double tenths = round(fabs(fraction) * 1000);
+  if (tenths > 1e15) {
+    number = number_double(fraction * 100, SIGNIFICANT);
+  } else {
+    Wide whole = (Wide)tenths;
+    char last[4] = {'.', (char)('0' + (int)(whole % 10)), '%', '\0'};
+    number = plain(fraction < 0 ? "-" : "");
+    append(&number, number_count(whole / 10).text);
+    append(&number, last);
+    return number;
+  }
+  append(&number, "%");
+  return number;
+}
+
+/* value * 10^(3 * k) with the best k among the prefixes. */
+static Number prefixed(double value, int first, int last, const char *const *prefixes,
+                       const char *unit) {
+  Decimal decimal = decimal_of(value, SIGNIFICANT);
+  int power = decimal.point - 1; /* of the leading digit */
+  int k = power >= 0 ? power / 3 : -((2 - power) / 3);
+  if (k < first) k = first;
+  if (k > last) k = last;
+  decimal.point -= 3 * k;
+  /* Outside the prefixes: plain digits while they stay short, else powers of ten. */
+  Number number = decimal.point > -4 && decimal.point <= 9
+                      ? decimal_text(&decimal, value < 0)
+                      : number_double(value / pow(10, 3 * k), SIGNIFICANT);
+  trim_zeros(&number);
+  char tail[24];
+  snprintf(tail, sizeof tail, " %s%.16s", prefixes[k - first], unit);
+  if (tail[1] != '\0') append(&number, tail);
+  return number;
+}
+
+Number number_si(double value, const char *unit) {
+  static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+  Number number;
+  if (is_special(value, &number)) return number;
+  if (value == 0) return prefixed(0, 0, 0, prefixes + 3, unit);
+  return prefixed(value, -3, 8, prefixes, unit);
+}
+
+Number number_seconds(double seconds) {
+  static const char *const prefixes[] = {"n", "u", "m", ""};
+  Number number;
+  if (is_special(seconds, &number)) return number;
+  if (seconds == 0) return plain("0 s");
+  if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) {
+    number = plain(seconds < 0 ? "-" : "");
+    append(&number, number_count((Wide)round(fabs(seconds))).text);
+    append(&number, " s");
+    return number;
+  }
+  return prefixed(seconds, -3, 0, prefixes, "s");
+}

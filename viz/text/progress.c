@@ -1,0 +1,52 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "viz/text/progress.h"
+
+#include "viz/text/glyphs.h"
+#include "viz/text/number.h"
+
+#include <time.h>
+
+static const double QUIET_S = 0.5, REDRAW_S = 0.1;
+
+double progress_clock_s(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what,
+                      double now_s) {
+  return (Progress){.out = is_terminal ? out : NULL,
+                    .style = *style,
+                    .what = what,
+                    .started_s = now_s,
+                    .drawn_s = now_s + QUIET_S - REDRAW_S};
+}
+
+/* Carriage return, line, and spaces over what the line before had left. */
+static void draw(Progress *progress, const char *line) {
+  size_t bytes = text_fit(&progress->style, line, progress->style.width - 1);
+  int columns = text_columns_n(&progress->style, line, bytes);
+  fputc('\r', progress->out);
+  text_write_n(progress->out, &progress->style, line, bytes);
+  text_repeat(progress->out, " ", progress->columns - columns);
+  if (columns == 0) fputc('\r', progress->out);
+  fflush(progress->out);
+  progress->columns = columns;
+}
+
+void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s) {
+  if (!progress->out || now_s - progress->drawn_s < REDRAW_S) return;
+  progress->drawn_s = now_s;
+  char line[512];
+  if (total > 0)
+    snprintf(line, sizeof line, "%s  %s of %s  %s", progress->what, number_count(done).text,
+             number_count(total).text, number_percent((double)done / (double)total).text);
+  else
+    snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
+  draw(progress, line);
+}
+
+void progress_end(Progress *progress) {
+  if (progress->out && progress->columns > 0) draw(progress, "");
+}

@@ -1,0 +1,131 @@
+#define _DEFAULT_SOURCE /* isatty, fileno, ioctl */
+#include "viz/text/style.h"
+
+#include "viz/text/glyphs.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool is_set(const char *value) { return value && *value; }
+
+/* POSIX: LC_ALL outweighs LC_CTYPE, which outweighs LANG. */
+static bool locale_is_utf8(const TextEnvironment *environment) {
+  const char *locale = is_set(environment->lc_all)     ? environment->lc_all
+                       : is_set(environment->lc_ctype) ? environment->lc_ctype
+                       : is_set(environment->lang)     ? environment->lang
+                                                       : "C";
+  const char *codeset = strchr(locale, '.');
+  if (!codeset) return false;
+  return strncasecmp(codeset, ".utf-8", 6) == 0 || strncasecmp(codeset, ".utf8", 5) == 0;
+}
+
+/* A positive whole number, else 0. */
+static int whole_number(const char *text) {
+  if (!is_set(text) || strlen(text) > 6) return 0;
+  if (strspn(text, "0123456789") != strlen(text)) return 0;
+  return (int)strtol(text, NULL, 10);
+}
+
+TextStyle text_style_decide(bool is_terminal, int terminal_columns,
+                            const TextEnvironment *environment) {
+  bool dumb = !is_set(environment->term) || strcmp(environment->term, "dumb") == 0;
+  int width = whole_number(environment->columns);
+  if (width == 0 && is_terminal) width = terminal_columns;
+  if (width <= 0) width = TEXT_WIDTH_DEFAULT;
+  if (width < TEXT_WIDTH_MIN) width = TEXT_WIDTH_MIN;
+  if (width > TEXT_WIDTH_MAX) width = TEXT_WIDTH_MAX;
+  return (TextStyle){
+      .colour = is_terminal && !dumb && !is_set(environment->no_color),
+      .utf8 = locale_is_utf8(environment) && !(is_terminal && dumb),
+      .width = width,
+  };
+}
+
+bool text_is_terminal(FILE *stream) {
+  int descriptor = fileno(stream);
+  return descriptor >= 0 && isatty(descriptor);
+}
+
+TextStyle text_style_for(FILE *stream) {
+  bool is_terminal = text_is_terminal(stream);
+  struct winsize size = {0};
+  int columns = 0;
+  if (is_terminal && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  TextEnvironment environment = {
+      .no_color = getenv("NO_COLOR"),
+      .term = getenv("TERM"),
+      .columns = getenv("COLUMNS"),
+      .lc_all = getenv("LC_ALL"),
+      .lc_ctype = getenv("LC_CTYPE"),
+      .lang = getenv("LANG"),
+  };
+  return text_style_decide(is_terminal, columns, &environment);
+}
+
+/* The terminal's own palette, so that light and dark backgrounds both work; no white, black or yellow text.
+ * Red and green look alike to many people: bad is bold too, and the words or marks say it again. */
+const char *text_role_begin(const TextStyle *style, TextRole role) {
+  static const char *const codes[N_ROLES] = {
+      [ROLE_PLAIN] = "",        [ROLE_HEADING] = "\033[1m", [ROLE_GOOD] = "\033[32m",
+      [ROLE_WARN] = "\033[35m", [ROLE_BAD] = "\033[1;31m",  [ROLE_DIM] = "\033[2m",
+      [ROLE_ACCENT] = "\033[1;36m",
+  };
+  return style->colour ? codes[role] : "";
+}
+
+const char *text_role_end(const TextStyle *style, TextRole role) {
+  return style->colour && role != ROLE_PLAIN ? "\033[0m" : "";
+}
+
+const char *text_role_mark(const TextStyle *style, TextRole role) {
+  switch (role) {
+  case ROLE_GOOD: return style->utf8 ? "\xe2\x9c\x93" : "+";
+  case ROLE_WARN: return "!";
+  case ROLE_BAD: return style->utf8 ? "\xe2\x9c\x97" : "x";
+  default: return "";
+  }
+}
+
+/* Writes text that may hold newlines. */
+static void write_lines(FILE *out, const TextStyle *style, const char *text) {
+  for (;;) {
+    size_t length = strcspn(text, "\n");
+    text_write_n(out, style, text, length);
+    if (text[length] == '\0') return;
+    fputc('\n', out);
+    text += length + 1;
+  }
+}
+
+void text_print(FILE *out, const TextStyle *style, TextRole role, const char *format, ...) {
+  char shown[4096]; /* longer text is cut */
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(shown, sizeof shown, format, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  fputs(text_role_begin(style, role), out);
+  write_lines(out, style, shown);
+  fputs(text_role_end(style, role), out);
+}
+
+void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent,
+                    const char *text) {
+  int columns = style->width - indent;
+  if (columns < TEXT_WIDTH_MIN) columns = TEXT_WIDTH_MIN;
+  do {
+    const char *line = text;
+    size_t length = text_wrap(style, &text, columns);
+    if (length > 0) {
+      text_repeat(out, " ", indent);
+      fputs(text_role_begin(style, role), out);
+      text_write_n(out, style, line, length);
+      fputs(text_role_end(style, role), out);
+    }
+    fputc('\n', out);
+  } while (*text);
+}

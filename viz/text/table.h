@@ -1,0 +1,97 @@
+/* A table of results: built once, printed for people within a width, or as CSV for programs.
+ *
+ *     Table table = table_new((TableColumn[]){
+ *         {.heading = "algorithm"},
+ *         {.heading = "read", .unit = "MiB", .right = true},
+ *         {.heading = "why", .shrink = TABLE_WRAP}}, 3);
+ *     table_text(&table, ROLE_PLAIN, "fa2");
+ *     table_bytes(&table, ROLE_ACCENT, total);       // people read "66 MiB", CSV gets 69206016
+ *     table_text(&table, ROLE_DIM, "K and V are read once per block of rows");
+ *     Status status = table_print(&table, stdout, &style, &error);
+ *     table_free(&table);
+ *
+ * Cells fill rows from left to right; a row starts by itself when the one before is full. The first failure
+ * sticks (out of memory): later calls do nothing, and printing reports it.
+ *
+ * A table that is wider than the style is fitted in this order, until it fits:
+ *   1. headings are broken at spaces;
+ *   2. columns marked TABLE_WRAP are wrapped, the widest first;
+ *   3. columns marked TABLE_CUT are cut with an ellipsis, the rightmost first;
+ *   4. what still does not fit is printed as a list, one "heading: value" line per cell.
+ * Numbers are never cut: a column is only shortened if it is marked. */
+#ifndef TILEWALK_VIZ_TEXT_TABLE_H
+#define TILEWALK_VIZ_TEXT_TABLE_H
+
+#include "sim/checked.h"
+#include "viz/text/store.h"
+#include "viz/text/style.h"
+
+enum { TABLE_COLUMNS_MAX = 24 };
+
+typedef enum { TABLE_KEEP = 0, TABLE_WRAP, TABLE_CUT } TableShrink;
+
+typedef struct {
+  const char *heading; /* copied; a newline breaks it */
+  const char *unit;    /* printed under the heading in brackets; NULL: none */
+  const char *csv;     /* the column's name in CSV; NULL: heading and unit in lower case with underscores. "-" leaves it out */
+  bool right;          /* aligned right, as numbers are */
+  TableShrink shrink;
+} TableColumn;
+
+typedef struct {
+  TextStore text;
+  Status status; /* the first error */
+  int n_columns;
+  struct {
+    size_t heading, unit, csv; /* offsets in text */
+    bool right;
+    TableShrink shrink;
+  } columns[TABLE_COLUMNS_MAX];
+  struct TableItem *items; /* cells, rules, group headings, notes, in order */
+  size_t n_items, capacity;
+  int next_column; /* of the next cell; 0: the next cell starts a row */
+  size_t title;
+} Table;
+
+/* An empty table. Needs 1 <= n_columns <= TABLE_COLUMNS_MAX. */
+Table table_new(const TableColumn *columns, int n_columns);
+void table_free(Table *table);
+
+/* A line above the table. Not in CSV. */
+void table_title(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The next cell, with the same text for people and CSV. */
+void table_text(Table *table, TextRole role, const char *text);
+void table_format(Table *table, TextRole role, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The next cell, with one text for people and another for CSV. */
+void table_pair(Table *table, TextRole role, const char *shown, const char *csv);
+
+/* The next cell from a number, formatted as number.h says; CSV gets the exact value in bytes, items, seconds or as a plain factor. */
+void table_bytes(Table *table, TextRole role, Wide bytes);
+void table_count(Table *table, TextRole role, Wide count);
+void table_tokens(Table *table, TextRole role, Wide tokens);
+void table_flops(Table *table, TextRole role, Wide flops);
+void table_ratio(Table *table, TextRole role, double ratio);
+void table_percent(Table *table, TextRole role, double fraction);
+void table_seconds(Table *table, TextRole role, double seconds);
+void table_double(Table *table, TextRole role, double value, int digits);
+
+/* An empty cell; people see a dim "-" for "does not apply" if `dash`. CSV gets nothing. */
+void table_empty(Table *table, bool dash);
+
+/* Between rows: a rule, a heading over the rows that follow, or a note, which is printed under the table in
+ * full width. Not in CSV. A row that is not full is filled with empty cells. */
+void table_rule(Table *table);
+void table_group(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_note(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints the table for people. STATUS_NO_MEMORY if building it failed; write errors stay with the stream (ferror). */
+Status table_print(const Table *table, FILE *out, const TextStyle *style, Error *error);
+
+/* Prints heading and rows with commas and quotes as RFC 4180 has them. Lines end in a plain newline, because Unix tools
+ * take a carriage return for data. Control characters become "?". */
+Status table_csv(const Table *table, FILE *out, Error *error);
+
+#endif
