@@ -1,0 +1,111 @@
+#include "sim/report.h"
+
+#include <stddef.h>
+
+enum { REPORT_VERSION = 1 };
+
+void report_shape(const ReportSink *k, const char *key, const Shape *shape) {
+  k->open_object(k->context, key);
+  k->whole(k->context, "batch", wide(shape->batch));
+  k->whole(k->context, "heads", wide(shape->heads));
+  k->whole(k->context, "kv_heads", wide(shape->kv_heads));
+  k->whole(k->context, "seq_q", wide(shape->N_q));
+  k->whole(k->context, "seq_k", wide(shape->N_k));
+  k->whole(k->context, "head_dim", wide(shape->d));
+  k->text(k->context, "dtype", dtype_name(shape->dtype));
+  k->flag(k->context, "causal", shape->causal);
+  k->whole(k->context, "window", wide(shape->window));
+  k->close(k->context);
+}
+
+static void report_sram(const ReportSink *k, const Simulation *run) {
+  k->open_object(k->context, "sram");
+  k->whole(k->context, "bytes", run->sram.bytes);
+  k->whole(k->context, "capacity_bytes", wide(run->machine.sram_bytes));
+  k->flag(k->context, "fits", run->fits);
+  k->whole(k->context, "max_block", wide(run->max_block));
+  k->open_object(k->context, "items");
+  k->whole(k->context, "Q", run->sram.Q);
+  k->whole(k->context, "K", run->sram.K);
+  k->whole(k->context, "V", run->sram.V);
+  k->whole(k->context, "S", run->sram.S);
+  k->whole(k->context, "O", run->sram.O);
+  k->whole(k->context, "stats", run->sram.stats);
+  k->close(k->context);
+  k->close(k->context);
+}
+
+static void report_tiles(const ReportSink *k, const Simulation *run) {
+  const Wide *tiles = run->traffic.tiles;
+  k->open_object(k->context, "tiles");
+  k->whole(k->context, "total", tiles[TILE_FULL] + tiles[TILE_PARTIAL] + tiles[TILE_SKIPPED]);
+  k->whole(k->context, "full", tiles[TILE_FULL]);
+  k->whole(k->context, "partial", tiles[TILE_PARTIAL]);
+  k->whole(k->context, "skipped", tiles[TILE_SKIPPED]);
+  k->close(k->context);
+  k->open_object(k->context, "loads_per_block");
+  k->whole(k->context, "Q", wide(run->loads.Q));
+  k->whole(k->context, "K", wide(run->loads.K));
+  k->whole(k->context, "V", wide(run->loads.V));
+  k->close(k->context);
+}
+
+static void report_tensors(const ReportSink *k, const char *key, const Wide *bytes) {
+  k->open_object(k->context, key);
+  for (int t = 0; t < TENSOR_COUNT; t++) k->whole(k->context, tensor_name((Tensor)t), bytes[t]);
+  k->close(k->context);
+}
+
+static void report_totals(const ReportSink *k, const Simulation *run) {
+  k->whole(k->context, "read_bytes", run->read_bytes);
+  k->whole(k->context, "write_bytes", run->write_bytes);
+  k->whole(k->context, "total_bytes", run->total_bytes);
+}
+
+static void report_traffic(const ReportSink *k, const Simulation *run) {
+  k->open_object(k->context, "traffic");
+  report_tensors(k, "read", run->traffic.read);
+  report_tensors(k, "write", run->traffic.write);
+  report_totals(k, run);
+  k->close(k->context);
+  /* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. */
+  k->open_object(k->context, "hbm");
+  report_totals(k, run);
+  k->close(k->context);
+  k->null(k->context, "l2");
+}
+
+void report_run(const ReportSink *k, const char *key, const Simulation *run) {
+  k->open_object(k->context, key);
+  k->text(k->context, "algorithm", run->schedule->name);
+  k->whole(k->context, "block_q", wide(run->plan.tiling.B_r));
+  k->whole(k->context, "block_k", wide(run->plan.tiling.B_c));
+  k->whole(k->context, "splits", wide(run->plan.tiling.n_splits));
+  report_sram(k, run);
+  report_tiles(k, run);
+  report_traffic(k, run);
+  k->open_object(k->context, "storage");
+  k->whole(k->context, "inputs_bytes", run->inputs_bytes);
+  k->whole(k->context, "outputs_bytes", run->outputs_bytes);
+  k->whole(k->context, "intermediates_bytes", run->intermediates_bytes);
+  k->close(k->context);
+  k->whole(k->context, "flops", run->traffic.flops);
+  k->real(k->context, "intensity_flops_per_byte", run->intensity_flops_per_byte);
+  k->null(k->context, "time");
+  k->close(k->context);
+}
+
+void report_document(const ReportSink *k, const Simulation *runs, int n_runs) {
+  k->open_object(k->context, NULL);
+  k->whole(k->context, "tilewalk", REPORT_VERSION);
+  report_shape(k, "shape", &runs[0].plan.shape);
+  k->open_object(k->context, "machine");
+  k->text(k->context, "name", runs[0].machine.name);
+  k->whole(k->context, "sram_bytes", wide(runs[0].machine.sram_bytes));
+  k->whole(k->context, "l2_bytes", wide(runs[0].machine.l2_bytes));
+  k->close(k->context);
+  k->open_array(k->context, "runs");
+  for (int i = 0; i < n_runs; i++) report_run(k, NULL, &runs[i]);
+  k->close(k->context);
+  k->close(k->context);
+}

@@ -1,0 +1,32 @@
+/* Results as named values: the one place that spells the keys of `sim --json`.
+ *
+ * A report walks a result and hands every value, with its key, to a sink. The JSON writer and the lessons' answer
+ * expressions are sinks, so a lesson asks for exactly what the JSON says: runs, traffic.read.K, ... */
+#ifndef TILEWALK_SIM_REPORT_H
+#define TILEWALK_SIM_REPORT_H
+
+#include "sim/simulate.h"
+
+/* key is NULL for the members of an array and for the outermost value. */
+typedef struct {
+  void *context;
+  void (*open_object)(void *context, const char *key);
+  void (*open_array)(void *context, const char *key);
+  void (*close)(void *context);
+  void (*whole)(void *context, const char *key, Wide value);
+  void (*real)(void *context, const char *key, double value);
+  void (*text)(void *context, const char *key, const char *value);
+  void (*flag)(void *context, const char *key, bool value);
+  void (*null)(void *context, const char *key);
+} ReportSink;
+
+/* {"batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "dtype", "causal", "window"} */
+void report_shape(const ReportSink *sink, const char *key, const Shape *shape);
+
+/* One member of "runs". */
+void report_run(const ReportSink *sink, const char *key, const Simulation *run);
+
+/* The whole document of `sim --json`, version 1; all runs answer the same problem. n_runs >= 1. */
+void report_document(const ReportSink *sink, const Simulation *runs, int n_runs);
+
+#endif

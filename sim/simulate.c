@@ -1,0 +1,95 @@
+#include "sim/simulate.h"
+
+#include <math.h>
+
+Machine machine_paper(void) {
+  return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108};
+}
+
+int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes) {
+  const int64_t largest = sram_max_block(schedule->sram, d, element_bytes, wide(sram_bytes));
+  int64_t block = 128;
+  while (block > 1 && block > largest) block /= 2;
+  return block;
+}
+
+int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
+  if ((double)n_ctas >= 0.8 * (double)n_SM) return 1;
+  int64_t most = 128;
+  if (most > n_SM) most = n_SM;
+  if (most > T_c) most = T_c;
+  double efficiency[129], best = 0;
+  for (int64_t s = 1; s <= most; s++) {
+    const bool same_as_fewer = s > 1 && ceil_div(T_c, s) == ceil_div(T_c, s - 1);
+    const double waves = (double)n_ctas * (double)s / (double)n_SM;
+    efficiency[s] = same_as_fewer ? 0 : waves / ceil(waves);
+    if (efficiency[s] > best) best = efficiency[s];
+  }
+  for (int64_t s = 1; s <= most; s++) {
+    if (efficiency[s] >= 0.85 * best) return s;
+  }
+  return 1;
+}
+
+static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) {
+  const Shape *shape = &problem->shape;
+  Tiling t = problem->tiling;
+  const int64_t block = default_block(schedule, shape->d, dtype_bytes(shape->dtype), problem->machine.sram_bytes);
+  if (t.B_r == 0) t.B_r = block;
+  if (t.B_c == 0) t.B_c = block;
+  if (t.n_splits == 0 && t.B_r > 0 && t.B_c > 0) {
+    const Wide n_ctas = wide(ceil_div(shape->N_q, t.B_r)) * wide(shape->batch) * wide(shape->heads);
+    t.n_splits = split_choose(n_ctas, problem->machine.n_SM, ceil_div(shape->N_k, t.B_c));
+  }
+  return t;
+}
+
+/* Q, K, V and O exist once per head (K and V once per KV head), whatever the algorithm. */
+static void add_storage(Simulation *s, bool *overflow) {
+  const Shape *shape = &s->plan.shape;
+  const Wide batch = wide(shape->batch), heads = checked_mul(batch, wide(shape->heads), overflow);
+  const Wide row = wide(shape->d) * wide(s->plan.element_bytes);
+  const Wide queries = checked_mul(heads, wide(shape->N_q) * row, overflow);
+  const Wide keys = checked_mul(batch * wide(shape->kv_heads), wide(shape->N_k) * row, overflow);
+  s->inputs_bytes = checked_add(queries, checked_mul(2, keys, overflow), overflow);
+  s->outputs_bytes = queries;
+  if (s->plan.tiling.lse)
+    s->outputs_bytes = checked_add(s->outputs_bytes, heads * wide(shape->N_q) * STATS_BYTES, overflow);
+  s->intermediates_bytes = checked_mul(heads, s->schedule->intermediate_bytes(&s->plan, overflow), overflow);
+}
+
+Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
+  Problem p = *problem;
+  Status status = shape_complete(&p.shape, error);
+  if (status) return status;
+  p.tiling = complete_tiling(&p, schedule);
+  Simulation s = {.schedule = schedule, .machine = p.machine};
+  status = plan_make(&s.plan, &p.shape, &p.tiling, error);
+  if (status) return status;
+
+  const Tiling *t = &s.plan.tiling;
+  s.sram = sram_budget(schedule->sram, t->B_r, t->B_c, p.shape.d, s.plan.element_bytes);
+  s.fits = s.sram.bytes <= wide(p.machine.sram_bytes);
+  s.max_block = sram_max_block(schedule->sram, p.shape.d, s.plan.element_bytes, wide(p.machine.sram_bytes));
+
+  bool overflow = false;
+  s.loads = schedule->loads(&s.plan);
+  schedule->traffic(&s.plan, &s.traffic, &overflow);
+  traffic_scale(&s.traffic, wide(s.plan.shape.batch) * wide(s.plan.shape.heads), &overflow);
+  s.read_bytes = traffic_read_bytes(&s.traffic, &overflow);
+  s.write_bytes = traffic_write_bytes(&s.traffic, &overflow);
+  s.total_bytes = checked_add(s.read_bytes, s.write_bytes, &overflow);
+  add_storage(&s, &overflow);
+  if (overflow)
+    return error_set(error, STATUS_TOO_LARGE,
+                     "the totals of this problem do not fit 128 bits; a shorter sequence or fewer heads would");
+  s.intensity_flops_per_byte = (double)s.traffic.flops / (double)s.total_bytes;
+  *simulation = s;
+  return STATUS_OK;
+}
+
+double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
+  const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;
+  const double heads = (double)shape->batch * (double)shape->heads;
+  return heads * (double)shape->N_q * (double)shape->N_k * d * d / M * e;
+}

@@ -1,0 +1,64 @@
+/* One problem, one algorithm, one machine: everything the two-level model says about it, in O(log N) time.
+ *
+ *   Problem  ->  simulate()  ->  Simulation: tiles, traffic, SRAM budget, storage, FLOPs, intensity
+ *
+ * All totals come from the schedules' closed forms, so N = 2^31 costs what N = 4096 costs. */
+#ifndef TILEWALK_SIM_SIMULATE_H
+#define TILEWALK_SIM_SIMULATE_H
+
+#include "sim/schedule.h"
+
+enum { MACHINE_NAME_BYTES = 64 };
+
+/* What the two-level model needs to know of a machine. */
+typedef struct {
+  char name[MACHINE_NAME_BYTES];
+  int64_t sram_bytes; /* for one CTA's tiles */
+  int64_t l2_bytes;   /* 0: none */
+  int64_t n_SM;       /* decides how many ways fa2-split splits the keys by default */
+} Machine;
+
+/* The papers' machine, SRAM and HBM alone: 192 KiB of SRAM on each of 108 SMs, an A100 (NVIDIA A100 whitepaper, table 4;
+ * FlashAttention, section 2.1). */
+Machine machine_paper(void);
+
+typedef struct {
+  Shape shape;
+  Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
+  Machine machine;
+} Problem;
+
+typedef struct {
+  const Schedule *schedule;
+  Plan plan;
+  Machine machine;
+
+  SramBudget sram;
+  bool fits;
+  int64_t max_block; /* the largest B_r = B_c that fits the machine's SRAM; 0: none */
+
+  LoadsPerBlock loads; /* per head */
+  Traffic traffic;     /* summed over batch and heads; tiles per head */
+  Wide read_bytes, write_bytes, total_bytes;
+
+  Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
+  double intensity_flops_per_byte;
+} Simulation;
+
+/* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
+Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
+
+/* The block that simulate() takes when none is given. */
+int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes);
+
+/* How many ways FlashAttention-2 splits the keys: the fewest splits whose last wave of CTAs is within 85 % as full
+ * as with the best choice, 1 when the CTAs without splits fill 80 % of the SMs.
+ * (FlashAttention-2's num_splits_heuristic; at most 128 splits and at most one per tile.) */
+int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
+
+/* The lower bound on traffic, N_q N_k d^2 / M elements per head, in bytes over all heads, with the constant left at 1: what
+ * no exact attention algorithm beats in order of magnitude for d <= M <= N d (Dao et al. 2022, Theorem 2 and
+ * Proposition 3; for every M >= d^2, Saha and Ye 2024). */
+double lower_bound_bytes(const Shape *shape, int64_t sram_bytes);
+
+#endif

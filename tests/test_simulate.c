@@ -1,0 +1,128 @@
+/* The answers of `tilewalk sim`, worked out by hand: budgets, storage, defaults, the bound. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/simulate.h"
+
+static const int64_t KiB = 1024, MiB = 1024 * 1024;
+
+static Simulation run(const char *algorithm, Shape shape, Tiling tiling) {
+  const Problem problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()};
+  Simulation s;
+  Error error = {0};
+  assert_int_equal(simulate(&s, &problem, schedule_find(algorithm), &error), STATUS_OK);
+  return s;
+}
+
+/* Five tiles of 128 x 128 fp16 are 32 KiB each; m and l are 128 x 2 x 4 B = 1 KiB. */
+static void the_budget_of_128_by_128_is_161_KiB(void **state) {
+  (void)state;
+  const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
+  assert_int_equal((int)s.sram.Q, 32 * KiB);
+  assert_int_equal((int)s.sram.stats, 1 * KiB);
+  assert_int_equal((int)s.sram.bytes, 161 * KiB);
+  assert_true(s.fits);
+}
+
+/* 2 B^2 + 1032 B <= 196,608: B = 148 gives 196,544, B = 149 gives 198,170. */
+static void the_largest_block_in_192_KiB_is_148(void **state) {
+  (void)state;
+  const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 149, .B_c = 149});
+  assert_int_equal(s.max_block, 148);
+  assert_int_equal((int)s.sram.bytes, 198170);
+  assert_false(s.fits);
+}
+
+static void the_default_block_is_the_largest_power_of_two_that_fits(void **state) {
+  (void)state;
+  assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0}).plan.tiling.B_r, 128);
+  /* d = 256: 2 B^2 + 2056 B <= 196,608 holds to B = 88 */
+  assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 256}, (Tiling){0}).plan.tiling.B_c, 64);
+  /* d = 65,536: one row of Q, K, V, O alone is 512 KiB: no block fits, one row is the least */
+  const Simulation s = run("fa2", (Shape){.N_q = 16, .d = 65536}, (Tiling){0});
+  assert_int_equal(s.plan.tiling.B_r, 1);
+  assert_int_equal(s.max_block, 0);
+  assert_false(s.fits);
+}
+
+/* N = 32K, d = 128, fp16: Q, K, V, O are 8 MiB each; S and P are 2 GiB each. 8 query heads share 2 KV heads. */
+static void storage_counts_each_tensor_once(void **state) {
+  (void)state;
+  Simulation s = run("standard", (Shape){.N_q = 32768, .d = 128}, (Tiling){0});
+  assert_true(s.inputs_bytes == (Wide)(24 * MiB) && s.outputs_bytes == (Wide)(8 * MiB));
+  assert_true(s.intermediates_bytes == (Wide)(4096 * MiB));
+  s = run("fa1", (Shape){.N_q = 32768, .d = 128}, (Tiling){0});
+  assert_true(s.intermediates_bytes == 32768 * 8);
+  s = run("fa2", (Shape){.N_q = 32768, .d = 128, .heads = 8, .kv_heads = 2, .batch = 3}, (Tiling){.lse = true});
+  assert_true(s.intermediates_bytes == 0);
+  assert_true(s.inputs_bytes == (Wide)(3 * (8 + 2 * 2) * 8 * MiB));
+  assert_true(s.outputs_bytes == (Wide)(3 * 8 * (8 * MiB + 32768 * 4)));
+}
+
+/* fa2 at N = 4096, d = 128, B = 128: 4 N^2 d = 8.59 GFLOP over 66 MiB. Two batches of three heads: six times both. */
+static void totals_are_over_batch_and_heads(void **state) {
+  (void)state;
+  const Simulation one = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0});
+  assert_true(one.traffic.flops == (Wide)4 * 4096 * 4096 * 128);
+  assert_true(one.total_bytes == (Wide)(66 * MiB));
+  assert_float_equal(one.intensity_flops_per_byte, 4.0 * 4096 * 4096 * 128 / (66.0 * 1048576), 1e-9);
+  const Simulation six = run("fa2", (Shape){.N_q = 4096, .d = 128, .batch = 2, .heads = 3}, (Tiling){0});
+  assert_true(six.total_bytes == 6 * one.total_bytes && six.traffic.flops == 6 * one.traffic.flops);
+  assert_true(six.traffic.tiles[TILE_FULL] == one.traffic.tiles[TILE_FULL]);
+}
+
+/* One query over 64 key tiles on 108 SMs. s splits fill s / 108 of one wave, so the best is the most that divides the tiles
+ * differently, s = 64; 85 % of that is 54.4; between 33 and 63 splits a CTA still has two tiles, so 64 it is. */
+static void decode_splits_until_the_machine_is_full(void **state) {
+  (void)state;
+  assert_int_equal(split_choose(1, 108, 64), 64);
+  assert_int_equal(split_choose(100, 108, 64), 1); /* 100 CTAs fill 80 % of 108 SMs already */
+  const Simulation s = run("fa2-split", (Shape){.N_q = 1, .N_k = 8192, .d = 128}, (Tiling){.B_r = 64, .B_c = 128});
+  assert_int_equal(s.plan.tiling.n_splits, 64);
+  /* partial O in fp32 and one log-sum-exp per split, written and read back */
+  assert_true(s.traffic.write[TENSOR_O] == 64 * 128 * 4 + 128 * 2);
+  assert_true(s.traffic.read[TENSOR_STATS] == 64 * 4);
+  assert_true(s.intermediates_bytes == 64 * (128 * 4 + 4));
+}
+
+/* N^2 d^2 / M with M = 96 Ki elements: 4096^2 x 128^2 / 98,304 x 2 B = 5.333 MiB. */
+static void the_lower_bound(void **state) {
+  (void)state;
+  Shape shape = {.N_q = 4096, .d = 128};
+  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  assert_float_equal(lower_bound_bytes(&shape, 192 * 1024), 4096.0 * 4096 * 16384 / 98304 * 2, 1e-3);
+}
+
+static void totals_beyond_128_bits_are_refused(void **state) {
+  (void)state;
+  const Problem problem = {.shape = {.N_q = SHAPE_MAX_N,
+                                     .d = SHAPE_MAX_D,
+                                     .heads = SHAPE_MAX_HEADS,
+                                     .batch = SHAPE_MAX_BATCH},
+                           .machine = machine_paper()};
+  Simulation s, before;
+  memset(&s, 0x33, sizeof s);
+  before = s;
+  Error error = {0};
+  assert_int_equal(simulate(&s, &problem, schedule_find("fa2"), &error), STATUS_TOO_LARGE);
+  assert_non_null(strstr(error.message, "128 bits"));
+  assert_memory_equal(&s, &before, sizeof s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_budget_of_128_by_128_is_161_KiB),
+      cmocka_unit_test(the_largest_block_in_192_KiB_is_148),
+      cmocka_unit_test(the_default_block_is_the_largest_power_of_two_that_fits),
+      cmocka_unit_test(storage_counts_each_tensor_once),
+      cmocka_unit_test(totals_are_over_batch_and_heads),
+      cmocka_unit_test(decode_splits_until_the_machine_is_full),
+      cmocka_unit_test(the_lower_bound),
+      cmocka_unit_test(totals_beyond_128_bits_are_refused),
+  };
+  return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
+}
