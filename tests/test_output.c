@@ -1,0 +1,221 @@
+/* A written file is whole or not there: on commit, abort, error, and when the writer is killed. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <dirent.h>
+
+#include <cmocka.h>
+
+#include "viz/export/output.h"
+
+typedef Status Begin(FileWrite *, const char *, Error *);
+static Begin *const begins[] = {file_write_begin, file_write_begin_named};
+
+static int enter_empty_folder(void **state) {
+  char *folder = strdup("/tmp/test_output.XXXXXX");
+  *state = folder;
+  return folder && mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -r %s", (char *)*state);
+  free(*state);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static size_t count_entries(void) {
+  size_t n = 0;
+  DIR *here = opendir(".");
+  assert_non_null(here);
+  for (struct dirent *entry; (entry = readdir(here));) n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+  closedir(here);
+  return n;
+}
+
+static void assert_holds(const char *path, const char *text) {
+  char got[64] = "";
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  got[fread(got, 1, sizeof got - 1, file)] = '\0';
+  fclose(file);
+  assert_string_equal(got, text);
+}
+
+static void put(const char *path, const char *text) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void a_commit_puts_the_file_in_place(void **state) {
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    FileWrite out;
+    assert_int_equal(begins[i](&out, "new.txt", NULL), STATUS_OK);
+    fputs("bytes", out.stream);
+    assert_int_not_equal(access("new.txt", F_OK), 0);
+    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    assert_holds("new.txt", "bytes");
+    assert_int_equal(count_entries(), 1);
+    file_write_abort(&out); /* does nothing any more */
+    assert_int_equal(unlink("new.txt"), 0);
+  }
+}
+
+static void the_old_file_stays_until_the_commit(void **state) {
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    FileWrite out;
+    struct stat info;
+    put("old.txt", "old");
+    assert_int_equal(chmod("old.txt", 0640), 0);
+    assert_int_equal(begins[i](&out, "old.txt", NULL), STATUS_OK);
+    fputs("new", out.stream);
+    fflush(out.stream);
+    assert_holds("old.txt", "old");
+    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    assert_holds("old.txt", "new");
+    assert_int_equal(stat("old.txt", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(count_entries(), 1);
+  }
+}
+
+static void an_abort_leaves_nothing(void **state) {
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    FileWrite out;
+    put("old.txt", "old");
+    assert_int_equal(begins[i](&out, "old.txt", NULL), STATUS_OK);
+    fputs("new", out.stream);
+    file_write_abort(&out);
+    file_write_abort(&out);
+    assert_holds("old.txt", "old");
+    assert_int_equal(count_entries(), 1);
+  }
+}
+
+static void a_killed_writer_leaves_nothing(void **state) {
+  (void)state;
+  int probe = open(".", O_WRONLY | O_TMPFILE, 0600);
+  if (probe < 0) skip(); /* a file system without unnamed files keeps a hidden one */
+  close(probe);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    FileWrite out;
+    if (file_write_begin(&out, "new.txt", NULL) != STATUS_OK) _exit(1);
+    fputs("half", out.stream);
+    fflush(out.stream);
+    raise(SIGKILL);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(count_entries(), 0);
+}
+
+static void a_link_is_followed(void **state) {
+  (void)state;
+  FileWrite out;
+  struct stat info;
+  assert_int_equal(mkdir("real", 0700), 0);
+  put("real/file.txt", "old");
+  assert_int_equal(symlink("real/file.txt", "link.txt"), 0);
+  assert_int_equal(file_write_begin(&out, "link.txt", NULL), STATUS_OK);
+  fputs("new", out.stream);
+  assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+  assert_holds("real/file.txt", "new");
+  assert_int_equal(lstat("link.txt", &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+}
+
+static void assert_refused(const char *path, const char *message) {
+  for (size_t i = 0; i < 2; i++) {
+    FileWrite out;
+    Error error = {STATUS_OK, ""};
+    assert_int_equal(begins[i](&out, path, &error), STATUS_BAD_REQUEST);
+    assert_string_equal(error.message, message);
+    assert_null(out.stream);
+    file_write_abort(&out);
+  }
+}
+
+static void a_refusal_names_the_path_and_the_reason(void **state) {
+  (void)state;
+  assert_int_equal(mkdir("folder", 0700), 0);
+  put("file", "text");
+  assert_refused("", "cannot write \"\": the name is empty; name a file");
+  assert_refused("folder", "cannot write folder: it is a folder; name a file in it");
+  assert_refused("nowhere/x.png", "cannot write nowhere/x.png: there is no such folder");
+  assert_refused("file/x.png", "cannot write file/x.png: Not a directory");
+  assert_int_equal(count_entries(), 2);
+  if (geteuid() == 0) return; /* root may write anywhere */
+  assert_int_equal(chmod("file", 0400), 0);
+  assert_refused("file", "cannot write file: Permission denied");
+  assert_int_equal(chmod("folder", 0500), 0);
+  assert_refused("folder/x", "cannot write folder/x: Permission denied");
+}
+
+/* Once with bytes that fit the stream's buffer (the flush fails), once with more (a write fails before). */
+static void a_full_disk_is_reported(void **state) {
+  (void)state;
+  for (int n = 1; n <= 100001; n += 100000) {
+    FileWrite out;
+    Error error = {STATUS_OK, ""};
+    assert_int_equal(file_write_begin(&out, "/dev/full", NULL), STATUS_OK);
+    for (int i = 0; i < n; i++) fputc('x', out.stream);
+    assert_int_equal(file_write_commit(&out, &error), STATUS_BAD_REQUEST);
+    assert_string_equal(error.message, "cannot write /dev/full: No space left on device");
+  }
+}
+
+/* A descriptor closed behind its back stands in for a disk that fails: no half file, the old one untouched. */
+static void a_failed_commit_changes_nothing(void **state) {
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    put("old.txt", "old");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      FileWrite out;
+      Error error = {STATUS_OK, ""};
+      if (begins[i](&out, "old.txt", NULL) != STATUS_OK) _exit(1);
+      fputs("half", out.stream);
+      close(fileno(out.stream)); /* the flush in the commit now fails */
+      if (file_write_commit(&out, &error) != STATUS_BAD_REQUEST) _exit(2);
+      _exit(strstr(error.message, "old.txt: Bad file descriptor") ? 0 : 3);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_holds("old.txt", "old");
+    assert_int_equal(count_entries(), 1);
+  }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_empty_folder, leave_folder)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_commit_puts_the_file_in_place),
+      TEST(the_old_file_stays_until_the_commit),
+      TEST(an_abort_leaves_nothing),
+      TEST(a_killed_writer_leaves_nothing),
+      TEST(a_link_is_followed),
+      TEST(a_refusal_names_the_path_and_the_reason),
+      TEST(a_full_disk_is_reported),
+      TEST(a_failed_commit_changes_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
