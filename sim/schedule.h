@@ -42,6 +42,8 @@ typedef struct {
   const char *source;  /* the paper it follows */
   int n_passes;
   bool skips;          /* leaves masked tiles out (else it computes and masks them) */
+  bool splits;         /* obeys Tiling.n_splits */
+  bool writes_lse;     /* obeys Tiling.lse */
 
   bool (*next)(const Plan *plan, Cursor *cursor, Event *event); /* false: the walk is over */
 

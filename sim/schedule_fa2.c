@@ -111,6 +111,7 @@ const Schedule SCHEDULE_FA2 = {
     .source = "Dao, FlashAttention-2 (2023), Algorithm 1",
     .n_passes = 1,
     .skips = true,
+    .writes_lse = true,
     .next = fa2_next,
     .outer_count = fa2_outer_count,
     .steps_before = fa2_steps_before,

@@ -37,6 +37,8 @@ static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) 
   const int64_t block = default_block(schedule, shape->d, dtype_bytes(shape->dtype), problem->machine.sram_bytes);
   if (t.B_r == 0) t.B_r = block;
   if (t.B_c == 0) t.B_c = block;
+  if (!schedule->splits) t.n_splits = 1;
+  if (!schedule->writes_lse) t.lse = false;
   if (t.n_splits == 0 && t.B_r > 0 && t.B_c > 0) {
     const Wide n_ctas = wide(ceil_div(shape->N_q, t.B_r)) * wide(shape->batch) * wide(shape->heads);
     t.n_splits = split_choose(n_ctas, problem->machine.n_SM, ceil_div(shape->N_k, t.B_c));

@@ -1,0 +1,45 @@
+/* Commands: one file viz/cli/command_NAME.c each, one row in COMMANDS (viz/cli/commands.c).
+ *
+ * A command declares its option tables, gets a zeroed options struct of its own size (filled by `defaults` if there is
+ * one, then by the parser), and runs. It prints results to io->out and nothing on failure: it returns 2 with a
+ * one-line reason in *error, and main prints that. Exit status: 0 done; 1 a comparison asked for did not
+ * hold; 2 the request was wrong. */
+#ifndef TILEWALK_VIZ_CLI_COMMAND_H
+#define TILEWALK_VIZ_CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include "sim/error.h"
+#include "viz/cli/options.h"
+#include "viz/text/style.h"
+
+enum { EXIT_DONE = 0, EXIT_DIFFERS = 1, EXIT_BAD_REQUEST = 2 };
+
+typedef struct {
+  FILE *out, *err;
+  TextStyle style;     /* of out */
+  const char *program; /* argv[0], for finding data files */
+} Io;
+
+typedef struct {
+  const char *name;
+  const char *summary;     /* one line for the list of commands */
+  const char *usage;       /* after "tilewalk NAME ": "[OPTION...]" */
+  const char *description; /* a paragraph or more; what is printed, what it means */
+  const char *examples;    /* lines "$ tilewalk ..." that work when pasted, each with a comment line above */
+  size_t options_bytes;
+  const OptionSet *sets;   /* ends with a row of zeros */
+  void (*defaults)(void *options);
+  Status (*set_positional)(void *options, const char *value, Error *error);
+  int (*run)(void *options, Io *io, Error *error);
+} Command;
+
+extern const Command *const COMMANDS[]; /* ends with NULL */
+
+/* Prints `tilewalk NAME --help`. */
+void command_help(const Command *command, Io *io);
+
+/* Parses and runs. The exit status; on 2, *error holds the line to print. */
+int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error);
+
+#endif

@@ -1,0 +1,79 @@
+/* tilewalk: the program. Finds the command, runs it, prints the one-line reason when it fails. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/nearest.h"
+#include "sim/quote.h"
+#include "viz/cli/command.h"
+
+#ifndef TILEWALK_VERSION
+#define TILEWALK_VERSION "0.1"
+#endif
+
+static void print_overview(Io *io) {
+  text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
+  fputs(": walk through attention tile by tile and see where every byte goes\n\n", io->out);
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
+    fprintf(io->out, "%s\n", (*c)->summary);
+  }
+  fputs("\nStart with 'tilewalk tour'. Every command takes --help.\n", io->out);
+}
+
+static const Command *find_command(const char *name) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if (strcmp((*c)->name, name) == 0) return *c;
+  return NULL;
+}
+
+static int unknown_command(const char *name, Error *error) {
+  Nearest nearest = {.word = name};
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if ((*c)->name[0] != '_') nearest_offer(&nearest, (*c)->name);
+  const Quote shown = quote(name, strlen(name));
+  if (nearest.best)
+    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
+  else error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
+  return EXIT_BAD_REQUEST;
+}
+
+static int dispatch(int argc, char **argv, Io *io, Error *error) {
+  const char *const first = argc > 1 ? argv[1] : "--help";
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (strcmp(first, "help") == 0 && argc == 2)) {
+    print_overview(io);
+    return EXIT_DONE;
+  }
+  if (strcmp(first, "--version") == 0) {
+    fputs("tilewalk " TILEWALK_VERSION "\n", io->out);
+    return EXIT_DONE;
+  }
+  const bool help = strcmp(first, "help") == 0;
+  const Command *command = find_command(help ? argv[2] : first);
+  if (!command) return unknown_command(help ? argv[2] : first, error);
+  if (!help) return command_run(command, argc - 2, argv + 2, io, error);
+  command_help(command, io);
+  return EXIT_DONE;
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "");
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported below */
+  Io io = {.out = stdout, .err = stderr, .style = text_style_for(stdout), .program = argv[0]};
+  Error error = {0};
+  int exit_status = dispatch(argc, argv, &io, &error);
+  errno = 0;
+  if (exit_status != EXIT_BAD_REQUEST && (fflush(stdout) != 0 || ferror(stdout))) {
+    error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
+              errno ? strerror(errno) : "write error");
+    exit_status = EXIT_BAD_REQUEST;
+  }
+  if (exit_status == EXIT_BAD_REQUEST)
+    fprintf(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
+            argc > 1 && argv[1][0] != '-' ? quote(argv[1], strlen(argv[1])).text : "",
+            error.message[0] ? error.message : "the request failed");
+  return exit_status;
+}

@@ -1,0 +1,336 @@
+#include "viz/cli/request.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/nearest.h"
+#include "sim/quote.h"
+#include "sim/size.h"
+#include "viz/cli/assets.h"
+
+enum { GPU_FILE_MAX_BYTES = 1 << 20, DEFAULT_N = 4096, DEFAULT_D = 128 };
+
+/* ---- Setters -------------------------------------------------------------------------------------- */
+
+#define SET_COUNT(function, member)                                          \
+  static Status function(void *target, const char *value, Error *error) {    \
+    return size_parse_count(value, &((Request *)target)->member, error);     \
+  }
+SET_COUNT(set_N_q, shape.N_q)
+SET_COUNT(set_N_k, shape.N_k)
+SET_COUNT(set_d, shape.d)
+SET_COUNT(set_batch, shape.batch)
+SET_COUNT(set_heads, shape.heads)
+SET_COUNT(set_kv_heads, shape.kv_heads)
+SET_COUNT(set_window, shape.window)
+SET_COUNT(set_block_q, tiling.B_r)
+SET_COUNT(set_block_k, tiling.B_c)
+SET_COUNT(set_splits, tiling.n_splits)
+
+static Status set_causal(void *target, const char *value, Error *error) {
+  return options_flag("causal", value, &((Request *)target)->shape.causal, error);
+}
+
+static Status set_lse(void *target, const char *value, Error *error) {
+  return options_flag("lse", value, &((Request *)target)->tiling.lse, error);
+}
+
+static Status set_dtype(void *target, const char *value, Error *error) {
+  if (dtype_from_name(value, &((Request *)target)->shape.dtype)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
+                   quote(value, strlen(value)).text);
+}
+
+static Status set_block(void *target, const char *value, Error *error) {
+  Request *r = target;
+  if (strcmp(value, "paper") == 0) {
+    r->algorithm1_blocks = true;
+    return STATUS_OK;
+  }
+  return size_parse_count(value, &r->block, error);
+}
+
+static Status set_sram(void *target, const char *value, Error *error) {
+  Request *r = target;
+  const Status status = size_parse(value, &r->sram_bytes, error);
+  if (!status && r->sram_bytes == 0)
+    return error_set(error, STATUS_BAD_REQUEST, "no SRAM at all holds no tile; give a size such as 192K");
+  return status;
+}
+
+static Status set_text(char *out, size_t size, const char *what, const char *value, Error *error) {
+  const size_t length = strlen(value);
+  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", what);
+  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", what, size - 1);
+  memcpy(out, value, length + 1);
+  return STATUS_OK;
+}
+
+static Status set_gpu(void *target, const char *value, Error *error) {
+  Request *r = target;
+  return set_text(r->gpu, sizeof r->gpu, "the name of the GPU", value, error);
+}
+
+static Status set_scene(void *target, const char *value, Error *error) {
+  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal", "charts", "timeline", "code"};
+  Request *r = target;
+  for (size_t k = 0; k < sizeof SCENES / sizeof *SCENES; k++)
+    if (strcmp(value, SCENES[k]) == 0) return set_text(r->scene, sizeof r->scene, "the scene", value, error);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline and code",
+                   quote(value, strlen(value)).text);
+}
+
+static Status set_whole(const char *value, int64_t *out, Error *error) {
+  long long number;
+  const Status status = options_count("the number", value, 0, INT64_MAX, &number, error);
+  if (!status) *out = number;
+  return status;
+}
+
+static Status set_step(void *target, const char *value, Error *error) {
+  return set_whole(value, &((Request *)target)->step, error);
+}
+
+static Status set_seed(void *target, const char *value, Error *error) {
+  return set_whole(value, &((Request *)target)->seed, error);
+}
+
+static Status add_algorithm(Request *r, const char *name, size_t length, Error *error) {
+  char copy[32];
+  snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy - 1), name);
+  const Schedule *schedule = length < sizeof copy ? schedule_find(copy) : NULL;
+  if (!schedule) {
+    Nearest nearest = {.word = copy};
+    char all[128] = "";
+    for (int k = 0; k < N_SCHEDULES; k++) {
+      nearest_offer(&nearest, SCHEDULES[k]->name);
+      snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
+    }
+    return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s", quote(name, length).text,
+                     nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                     nearest.best ? "'?)" : "", all);
+  }
+  for (int k = 0; k < r->n_algorithms; k++)
+    if (r->algorithms[k] == schedule) return error_set(error, STATUS_BAD_REQUEST, "'%s' is named twice", copy);
+  if (r->n_algorithms == REQUEST_ALGORITHMS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "more than %d algorithms at once", REQUEST_ALGORITHMS_MAX);
+  r->algorithms[r->n_algorithms++] = schedule;
+  return STATUS_OK;
+}
+
+static Status set_algorithm(void *target, const char *value, Error *error) {
+  Request *r = target;
+  r->n_algorithms = 0;
+  if (strcmp(value, "all") == 0) {
+    for (int k = 0; k < N_SCHEDULES; k++) r->algorithms[r->n_algorithms++] = SCHEDULES[k];
+    return STATUS_OK;
+  }
+  for (const char *p = value;;) {
+    const size_t length = strcspn(p, ",");
+    const Status status = add_algorithm(r, p, length, error);
+    if (status) return status;
+    if (!p[length]) return STATUS_OK;
+    p += length + 1;
+  }
+}
+
+/* ---- Tables --------------------------------------------------------------------------------------- */
+
+const Option REQUEST_SHAPE_OPTIONS[] = {
+    {"seq-len", 'N', "N", "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096.",
+     set_N_q, false, false, NULL},
+    {"seq-len-k", 0, "N", "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K).", set_N_k,
+     false, false, NULL},
+    {"head-dim", 'd', "D", "Head dimension. Default 128.", set_d, false, false, NULL},
+    {"batch", 0, "COUNT", "Batch size. Default 1.", set_batch, false, false, NULL},
+    {"heads", 0, "COUNT", "Query heads. Default 1.", set_heads, false, false, NULL},
+    {"kv-heads", 0, "COUNT", "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads.",
+     set_kv_heads, false, false, NULL},
+    {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false, false,
+     "fp32 fp16 bf16 fp8"},
+    {"causal", 0, NULL, "A query sees the keys up to its own position, aligned to the bottom right corner.", set_causal, false,
+     false, NULL},
+    {"window", 0, "W", "Sliding window: a query sees W keys (with --causal, those that end at its own position).", set_window,
+     false, false, NULL},
+    {0},
+};
+
+const Option REQUEST_TILING_OPTIONS[] = {
+    {"algorithm", 0, "LIST", "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, or all.", set_algorithm, false, false,
+     "standard fa1 fa2 fa2-split all"},
+    {"block", 0, "B", "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
+     "Default: the largest power of two up to 128 that fits.", set_block, false, false, NULL},
+    {"block-q", 0, "B_r", "Rows of Q in a tile (also --br).", set_block_q, false, false, NULL},
+    {"br", 0, "B_r", NULL, set_block_q, false, false, NULL},
+    {"block-k", 0, "B_c", "Rows of K and V in a tile (also --bc).", set_block_k, false, false, NULL},
+    {"bc", 0, "B_c", NULL, set_block_k, false, false, NULL},
+    {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.", set_splits,
+     false, false, NULL},
+    {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false, NULL},
+    {0},
+};
+
+const Option REQUEST_MACHINE_OPTIONS[] = {
+    {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false, false, NULL},
+    {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu, false, false,
+     NULL},
+    {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
+     options_set_state, false, false, NULL},
+    {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
+    {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
+    {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
+    {0},
+};
+
+/* ---- From request to problem ---------------------------------------------------------------------- */
+
+static Status load_gpu(const char *name, Gpu *gpu, Error *error) {
+  if (!*name || strcmp(name, "paper") == 0) {
+    gpu_paper(gpu);
+    return STATUS_OK;
+  }
+  const bool is_path = strchr(name, '/') || strchr(name, '.');
+  char path[ASSETS_PATH_BYTES], relative[REQUEST_NAME_BYTES + 16];
+  snprintf(relative, sizeof relative, "assets/gpus/%s", name);
+  Error ignored = {0};
+  if (is_path) snprintf(path, sizeof path, "%s", name);
+  else if (assets_find(path, sizeof path, relative, &ignored) != STATUS_OK)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "there is no GPU '%s'; 'tilewalk gpus' lists the known ones, and a description file is given by its path",
+                     quote(name, strlen(name)).text);
+  char *buffer = NULL;
+  size_t length = 0;
+  Status status = file_read(path, GPU_FILE_MAX_BYTES, &buffer, &length, error);
+  if (!status) status = gpu_parse(buffer, length, is_path ? path : name, gpu, error);
+  free(buffer);
+  return status;
+}
+
+static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
+  const bool one = r->block || r->algorithm1_blocks;
+  if (one && (r->tiling.B_r || r->tiling.B_c))
+    return error_set(error, STATUS_BAD_REQUEST, "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
+                                                "again; give either");
+  if (r->block) p->tiling.B_r = p->tiling.B_c = r->block;
+  if (r->algorithm1_blocks) {
+    const Tiling t = tiling_algorithm1(p->machine.sram_bytes, dtype_bytes(p->shape.dtype), p->shape.d);
+    p->tiling.B_r = t.B_r;
+    p->tiling.B_c = t.B_c;
+  }
+  return STATUS_OK;
+}
+
+Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
+  Gpu *const loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  Problem p = {.shape = r->shape, .tiling = r->tiling};
+  if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
+  if (p.shape.d == 0) p.shape.d = DEFAULT_D;
+  Status status = shape_complete(&p.shape, error);
+  if (!status) status = load_gpu(r->gpu, loaded, error);
+  if (!status) {
+    snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, loaded->name);
+    p.machine.sram_bytes = r->sram_bytes ? r->sram_bytes : loaded->shared_bytes_per_cta;
+    p.machine.l2_bytes = loaded->l2_bytes;
+    p.machine.n_SM = loaded->n_sm;
+    status = resolve_blocks(r, &p, error);
+  }
+  if (!status) {
+    *problem = p;
+    if (gpu) *gpu = *loaded;
+  }
+  free(loaded);
+  return status;
+}
+
+Status request_algorithms(Request *r, const char *default_names, Error *error) {
+  if (r->n_algorithms == 0) set_algorithm(r, default_names, NULL);
+  bool splits = false, lse = false;
+  for (int k = 0; k < r->n_algorithms; k++) {
+    splits = splits || r->algorithms[k]->splits;
+    lse = lse || r->algorithms[k]->writes_lse;
+  }
+  if (r->tiling.n_splits && !splits)
+    return error_set(error, STATUS_BAD_REQUEST, "--splits has no effect here: only fa2-split splits the keys; add --algorithm fa2-split");
+  if (r->tiling.lse && !lse)
+    return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only fa2 and fa2-split write it; name one with --algorithm");
+  return STATUS_OK;
+}
+
+/* ---- The one-line state --------------------------------------------------------------------------- */
+
+static void put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(char *text, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, REQUEST_STATE_BYTES - used, format, arguments);
+  va_end(arguments);
+}
+
+static void put_count(char *text, const char *key, int64_t value, int64_t left_out) {
+  if (value != left_out) put(text, " %s=%" PRId64, key, value);
+}
+
+const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
+  text[0] = '\0';
+  for (int k = 0; k < r->n_algorithms; k++) put(text, "%s%s", k ? "," : " algorithm=", r->algorithms[k]->name);
+  put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : DEFAULT_N);
+  put_count(text, "seq-len-k", r->shape.N_k, 0);
+  put(text, " d=%" PRId64, r->shape.d ? r->shape.d : DEFAULT_D);
+  put_count(text, "batch", r->shape.batch, 0);
+  put_count(text, "heads", r->shape.heads, 0);
+  put_count(text, "kv-heads", r->shape.kv_heads, 0);
+  if (r->shape.dtype != DTYPE_FP16) put(text, " dtype=%s", dtype_name(r->shape.dtype));
+  if (r->shape.causal) put(text, " causal=1");
+  put_count(text, "window", r->shape.window, 0);
+  if (r->algorithm1_blocks) put(text, " block=paper");
+  put_count(text, "block", r->block, 0);
+  put_count(text, "block-q", r->tiling.B_r, 0);
+  put_count(text, "block-k", r->tiling.B_c, 0);
+  put_count(text, "splits", r->tiling.n_splits, 0);
+  if (r->tiling.lse) put(text, " lse=1");
+  put_count(text, "sram", r->sram_bytes, 0);
+  if (*r->gpu) put(text, " gpu=%s", r->gpu);
+  put_count(text, "seed", r->seed, 0);
+  if (*r->scene) put(text, " scene=%s", r->scene);
+  put_count(text, "step", r->step, 0);
+  memmove(text, text + 1, strlen(text));
+  return text;
+}
+
+/* ---- Output --------------------------------------------------------------------------------------- */
+
+static Status set_json(void *target, const char *value, Error *error) {
+  return options_flag("json", value, &((OutputRequest *)target)->json, error);
+}
+
+static Status set_csv(void *target, const char *value, Error *error) {
+  return options_flag("csv", value, &((OutputRequest *)target)->csv, error);
+}
+
+static Status set_output(void *target, const char *value, Error *error) {
+  OutputRequest *o = target;
+  return set_text(o->output, sizeof o->output, "the file name", value, error);
+}
+
+const Option OUTPUT_FORMAT_OPTIONS[] = {
+    {"json", 0, NULL, "Print JSON.", set_json, false, false, NULL},
+    {"csv", 0, NULL, "Print CSV with a heading line.", set_csv, false, false, NULL},
+    {0},
+};
+
+const Option OUTPUT_FILE_OPTIONS[] = {
+    {"output", 'o', "FILE", "Write to FILE.", set_output, false, false, NULL},
+    {0},
+};
+
+Status output_request_check(const OutputRequest *output, Error *error) {
+  if (output->json && output->csv)
+    return error_set(error, STATUS_BAD_REQUEST, "--json and --csv are two formats for one output; give one of them");
+  return STATUS_OK;
+}

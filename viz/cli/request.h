@@ -1,0 +1,57 @@
+/* The request: shape, algorithms, blocks and machine, as every command takes them and as the one-line state spells them. */
+#ifndef TILEWALK_VIZ_CLI_REQUEST_H
+#define TILEWALK_VIZ_CLI_REQUEST_H
+
+#include <stdint.h>
+
+#include "sim/gpu.h"
+#include "sim/simulate.h"
+#include "viz/cli/options.h"
+
+enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 1024 };
+
+typedef struct {
+  Shape shape;   /* zeros: defaults (N 4096, d 128, fp16, one head) */
+  Tiling tiling; /* zeros: defaults */
+  int64_t block; /* --block: both B_r and B_c; 0: not given */
+  bool algorithm1_blocks;   /* --block paper */
+  int64_t sram_bytes;       /* 0: the machine's */
+  char gpu[REQUEST_NAME_BYTES]; /* "": paper */
+  const Schedule *algorithms[REQUEST_ALGORITHMS_MAX];
+  int n_algorithms;         /* 0: the command's default */
+  int64_t seed;
+  char scene[32];           /* state only: which scene, which step */
+  int64_t step;
+} Request;
+
+extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */
+extern const Option REQUEST_TILING_OPTIONS[];  /* --algorithm, --block, --splits, --lse */
+extern const Option REQUEST_MACHINE_OPTIONS[]; /* --sram, --gpu, --seed, --state */
+
+/* The three tables for a command whose options struct holds a Request as `member`. */
+#define REQUEST_OPTION_SETS(type, member)                                             \
+  {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(type, member)},                          \
+      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(type, member)}, {     \
+    "Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)                       \
+  }
+
+/* Turns the request into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
+Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error *error);
+
+/* Fills in `default_names` (comma-separated) where the request names no algorithm, and refuses options that none of
+ * the algorithms obeys. */
+Status request_algorithms(Request *request, const char *default_names, Error *error);
+
+/* The one-line state of the request: key=value with defaults left out. Returns text. */
+const char *request_state(const Request *request, char text[REQUEST_STATE_BYTES]);
+
+/* "--json", "--csv" and "-o FILE", for commands that print results. */
+typedef struct {
+  bool json, csv;
+  char output[4096];
+} OutputRequest;
+extern const Option OUTPUT_FORMAT_OPTIONS[]; /* --json, --csv; target: OutputRequest */
+extern const Option OUTPUT_FILE_OPTIONS[];   /* -o, --output */
+Status output_request_check(const OutputRequest *output, Error *error);
+
+#endif

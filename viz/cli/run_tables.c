@@ -1,0 +1,185 @@
+#include "viz/cli/run_tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/report.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+void run_tables_problem(const Simulation *run, char *text, size_t size) {
+  const Shape *s = &run->plan.shape;
+  char heads[256], keys[128] = "", mask[128] = "";
+  const Wide n_heads = wide(s->batch) * wide(s->heads);
+  if (s->kv_heads != s->heads)
+    snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
+             number_count(wide(s->kv_heads)).text);
+  else snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
+  if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
+  if (s->window) snprintf(mask, sizeof mask, ", window %s", number_count(wide(s->window)).text);
+  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 ", %s%s%s, on %s with %s of SRAM", heads,
+           number_count(wide(s->N_q)).text, keys, s->d, dtype_name(s->dtype), s->causal ? ", causal" : "", mask,
+           run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
+}
+
+/* A row of bytes, one value per run; left out when all are zero. */
+static void bytes_row(Table *t, const char *label, TextRole role, const Simulation *runs, int n,
+                      Wide (*value)(const Simulation *, int), int which) {
+  bool any = false;
+  for (int k = 0; k < n; k++) any = any || value(&runs[k], which) != 0;
+  if (!any) return;
+  table_text(t, role, label);
+  for (int k = 0; k < n; k++) {
+    const Wide bytes = value(&runs[k], which);
+    if (bytes) table_bytes(t, role, bytes);
+    else table_empty(t, true);
+  }
+}
+
+static Wide read_of(const Simulation *run, int tensor) { return run->traffic.read[tensor]; }
+static Wide write_of(const Simulation *run, int tensor) { return run->traffic.write[tensor]; }
+static Wide total_of(const Simulation *run, int which) {
+  return which == 0 ? run->read_bytes : which == 1 ? run->write_bytes : run->total_bytes;
+}
+static Wide storage_of(const Simulation *run, int which) {
+  return which == 0 ? run->inputs_bytes : which == 1 ? run->outputs_bytes : run->intermediates_bytes;
+}
+static Wide sram_of(const Simulation *run, int which) {
+  const Wide parts[] = {run->sram.Q, run->sram.K, run->sram.V, run->sram.S, run->sram.O, run->sram.stats, run->sram.bytes};
+  return parts[which];
+}
+
+static void traffic_rows(Table *t, const Simulation *runs, int n) {
+  char label[32];
+  table_group(t, "Traffic across the SRAM boundary");
+  for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+    snprintf(label, sizeof label, "  read %s", tensor_name((Tensor)tensor));
+    bytes_row(t, label, ROLE_PLAIN, runs, n, read_of, tensor);
+  }
+  for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+    snprintf(label, sizeof label, "  write %s", tensor_name((Tensor)tensor));
+    bytes_row(t, label, ROLE_PLAIN, runs, n, write_of, tensor);
+  }
+  bytes_row(t, "  all reads", ROLE_PLAIN, runs, n, total_of, 0);
+  bytes_row(t, "  all writes", ROLE_PLAIN, runs, n, total_of, 1);
+  bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
+  if (n > 1) {
+    table_format(t, ROLE_PLAIN, "  less than %s", runs[0].schedule->name);
+    for (int k = 0; k < n; k++) table_ratio(t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)runs[k].total_bytes);
+  }
+}
+
+static void count_row(Table *t, const char *label, const Simulation *runs, int n, Wide (*value)(const Simulation *, int), int which) {
+  table_text(t, ROLE_PLAIN, label);
+  for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, value(&runs[k], which));
+}
+
+static Wide tiles_of(const Simulation *run, int kind) { return run->traffic.tiles[kind]; }
+static Wide loads_of(const Simulation *run, int which) {
+  return wide(which == 0 ? run->loads.Q : which == 1 ? run->loads.K : run->loads.V);
+}
+
+static void tile_rows(Table *t, const Simulation *runs, int n) {
+  table_group(t, "Tiles of one head");
+  table_text(t, ROLE_PLAIN, "  B_r x B_c");
+  for (int k = 0; k < n; k++)
+    table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, runs[k].plan.tiling.B_r, runs[k].plan.tiling.B_c);
+  count_row(t, "  full", runs, n, tiles_of, TILE_FULL);
+  count_row(t, "  partial (masked in part)", runs, n, tiles_of, TILE_PARTIAL);
+  count_row(t, "  skipped", runs, n, tiles_of, TILE_SKIPPED);
+  count_row(t, "  loads of a Q block", runs, n, loads_of, 0);
+  count_row(t, "  loads of a K block", runs, n, loads_of, 1);
+  count_row(t, "  loads of a V block", runs, n, loads_of, 2);
+  bool any_splits = false;
+  for (int k = 0; k < n; k++) any_splits = any_splits || runs[k].schedule->splits;
+  if (!any_splits) return;
+  table_text(t, ROLE_PLAIN, "  parts the keys are split in");
+  for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, wide(runs[k].plan.tiling.n_splits));
+}
+
+static void sram_rows(Table *t, const Simulation *runs, int n) {
+  static const char *const PARTS[] = {"  Q tile", "  K tile", "  V tile", "  S tile", "  O tile", "  m and l"};
+  table_group(t, "SRAM for one CTA's tiles");
+  for (int part = 0; part < 6; part++) bytes_row(t, PARTS[part], ROLE_PLAIN, runs, n, sram_of, part);
+  bytes_row(t, "  together", ROLE_ACCENT, runs, n, sram_of, 6);
+  table_text(t, ROLE_PLAIN, "  fits");
+  for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, runs[k].fits ? "yes" : "no");
+  table_text(t, ROLE_PLAIN, "  largest B that fits");
+  for (int k = 0; k < n; k++) {
+    if (runs[k].max_block) table_count(t, ROLE_PLAIN, wide(runs[k].max_block));
+    else table_text(t, ROLE_BAD, "none");
+  }
+}
+
+static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n) {
+  table_group(t, "Storage in HBM");
+  bytes_row(t, "  inputs Q, K, V", ROLE_PLAIN, runs, n, storage_of, 0);
+  bytes_row(t, "  output O", ROLE_PLAIN, runs, n, storage_of, 1);
+  bytes_row(t, "  intermediates", ROLE_PLAIN, runs, n, storage_of, 2);
+  table_group(t, "Arithmetic");
+  table_text(t, ROLE_PLAIN, "  matrix products");
+  for (int k = 0; k < n; k++) table_flops(t, ROLE_PLAIN, runs[k].traffic.flops);
+  table_text(t, ROLE_PLAIN, "  FLOPs per byte moved");
+  for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, runs[k].intensity_flops_per_byte, 4);
+}
+
+static void fit_notes(Table *t, const Simulation *runs, int n) {
+  for (int k = 0; k < n; k++) {
+    const Simulation *r = &runs[k];
+    if (r->fits) continue;
+    const Wide capacity = wide(r->machine.sram_bytes);
+    char what[64];
+    if (r->max_block) snprintf(what, sizeof what, "blocks up to %" PRId64 " fit", r->max_block);
+    else snprintf(what, sizeof what, "at this d not even one row a block fits");
+    table_note(t, "%s does not fit: its tiles need %s, %s more than the %s of SRAM; %s.", r->schedule->name,
+               number_bytes(r->sram.bytes).text, number_bytes(r->sram.bytes - capacity).text, number_bytes(capacity).text, what);
+  }
+}
+
+Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
+  char problem[512];
+  TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = ""}};
+  for (int k = 0; k < n; k++) columns[k + 1] = (TableColumn){.heading = runs[k].schedule->name, .right = true};
+  Table t = table_new(columns, n + 1);
+  run_tables_problem(&runs[0], problem, sizeof problem);
+  table_title(&t, "%s", problem);
+  traffic_rows(&t, runs, n);
+  tile_rows(&t, runs, n);
+  sram_rows(&t, runs, n);
+  storage_and_arithmetic_rows(&t, runs, n);
+  fit_notes(&t, runs, n);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
+  static const char *const NAMES[] = {"algorithm", "seq_q",      "seq_k",      "head_dim",    "block_q",    "block_k",
+                                      "full",      "partial",    "skipped",    "read_bytes",  "write_bytes", "total_bytes",
+                                      "sram_bytes", "fits",      "max_block",  "intermediates_bytes", "flops",
+                                      "intensity_flops_per_byte"};
+  enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
+  TableColumn columns[N_NAMES];
+  for (int c = 0; c < N_NAMES; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};
+  Table t = table_new(columns, N_NAMES);
+  for (int k = 0; k < n; k++) {
+    const Simulation *r = &runs[k];
+    const Shape *s = &r->plan.shape;
+    table_text(&t, ROLE_PLAIN, r->schedule->name);
+    const int64_t sizes[] = {s->N_q, s->N_k, s->d, r->plan.tiling.B_r, r->plan.tiling.B_c};
+    for (int c = 0; c < 5; c++) table_count(&t, ROLE_PLAIN, wide(sizes[c]));
+    for (int kind = 0; kind < TILE_KIND_COUNT; kind++) table_count(&t, ROLE_PLAIN, r->traffic.tiles[kind]);
+    table_bytes(&t, ROLE_PLAIN, r->read_bytes);
+    table_bytes(&t, ROLE_PLAIN, r->write_bytes);
+    table_bytes(&t, ROLE_PLAIN, r->total_bytes);
+    table_bytes(&t, ROLE_PLAIN, r->sram.bytes);
+    table_text(&t, ROLE_PLAIN, r->fits ? "true" : "false");
+    table_count(&t, ROLE_PLAIN, wide(r->max_block));
+    table_bytes(&t, ROLE_PLAIN, r->intermediates_bytes);
+    table_flops(&t, ROLE_PLAIN, r->traffic.flops);
+    table_double(&t, ROLE_PLAIN, r->intensity_flops_per_byte, 17);
+  }
+  const Status status = table_csv(&t, out, error);
+  table_free(&t);
+  return status;
+}
