@@ -27,7 +27,7 @@ static int enter_empty_folder(void **state) {
 
 static int leave_folder(void **state) {
   char command[64];
-  snprintf(command, sizeof command, "rm -r %s", (char *)*state);
+  snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
   free(*state);
   return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
