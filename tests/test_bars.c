@@ -30,7 +30,8 @@ static void expect(const Bars *bars, const TextStyle *style, const char *expecte
 }
 
 static Bars stacked(void) {
-  Bars bars = bars_new(&(BarsConfig){.title = "Traffic", .n_series = 2, .series = {"read", "write"}});
+  Bars bars =
+      bars_new(&(BarsConfig){.title = "Traffic", .n_series = 2, .series = {"read", "write"}});
   bars_group(&bars, "standard");
   bars_row(&bars, "S", (double[]){32 * MIB, 32 * MIB}, NULL);
   bars_row(&bars, "K", (double[]){1 * MIB, 0}, NULL);
@@ -52,7 +53,8 @@ static void test_stacked(void **state) {
   bars_free(&bars);
 }
 
-/* 40 - 2 - 1 - 4 - 4 = 29 columns = 232 eighths. A half is 14.5 columns: 14 blocks and a half block. */
+/* 40 - 2 - 1 - 4 - 4 = 29 columns = 232 eighths. A half is 14.5 columns: 14 blocks and a half
+ * block. */
 static void test_eighths(void **state) {
   (void)state;
   Bars bars = bars_new(&(BarsConfig){.kind = VALUE_COUNT});
@@ -84,7 +86,8 @@ static void test_logarithmic(void **state) {
   bars_free(&bars);
 }
 
-/* Whatever the values are: lines stay in the width, and stacked segments add up to the bar of the sum within a column. */
+/* Whatever the values are: lines stay in the width, and stacked segments add up to the bar of the
+ * sum within a column. */
 static void test_random_bars_fit(void **state) {
   (void)state;
   Rand rand = {5};
@@ -92,7 +95,8 @@ static void test_random_bars_fit(void **state) {
     BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6),
                          .layout = (BarsLayout)rand_in(&rand, 0, 1),
                          .kind = (ValueKind)rand_in(&rand, 0, 9)};
-    for (int i = 0; i < config.n_series; i++) config.series[i] = "s";
+    for (int i = 0; i < config.n_series; i++)
+      config.series[i] = "s";
     Bars bars = bars_new(&config);
     for (int64_t r = rand_in(&rand, 0, 5); r > 0; r--) {
       double values[BARS_SERIES_MAX];
@@ -119,7 +123,8 @@ static void test_random_bars_fit(void **state) {
 
 static Status build_and_print(void *context, Error *error) {
   Bars bars = stacked();
-  for (int i = 0; i < 40; i++) bars_row(&bars, "another", (double[]){i, i}, NULL);
+  for (int i = 0; i < 40; i++)
+    bars_row(&bars, "another", (double[]){i, i}, NULL);
   Status status = bars_print(&bars, context, &ascii, error);
   bars_free(&bars);
   return status;
@@ -135,8 +140,8 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stacked),         cmocka_unit_test(test_eighths),
-      cmocka_unit_test(test_logarithmic),     cmocka_unit_test(test_random_bars_fit),
+      cmocka_unit_test(test_stacked),       cmocka_unit_test(test_eighths),
+      cmocka_unit_test(test_logarithmic),   cmocka_unit_test(test_random_bars_fit),
       cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* number.h: what people read. Expected texts are worked out by hand from the rules in the header. */
+/* number.h: what people read. Expected texts are worked out by hand from the rules in the header.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,11 +30,11 @@ static void test_bytes(void **state) {
       {1023, "1023 B"},
       {1024, "1 KiB"},
       {1536, "1.5 KiB"},
-      {1025, "1.001 KiB"},         /* 1.00098: rounded up, not exact */
-      {10239, "9.999 KiB"},        /* 9.99902 */
+      {1025, "1.001 KiB"},  /* 1.00098: rounded up, not exact */
+      {10239, "9.999 KiB"}, /* 9.99902 */
       {10240, "10 KiB"},
-      {MIB - 1, "1.000 MiB"},      /* 1023.999 KiB rounds to the next unit, and is not exact */
-      {MIB - 512, "1.000 MiB"},    /* 1023.5 KiB: halves go up, and 1024 KiB is never seen */
+      {MIB - 1, "1.000 MiB"},   /* 1023.999 KiB rounds to the next unit, and is not exact */
+      {MIB - 512, "1.000 MiB"}, /* 1023.5 KiB: halves go up, and 1024 KiB is never seen */
       {MIB - 513, "1023 KiB"},
       {132 * MIB, "132 MiB"},
       {132 * MIB + 1, "132.0 MiB"},
@@ -41,9 +42,9 @@ static void test_bytes(void **state) {
       {1023 * MIB, "1023 MiB"},
       {10 * MIB - 1, "10.00 MiB"}, /* 9.99999 gains a digit in front and loses one behind */
       {100 * KIB - 1, "100.0 KiB"},
-      {1669 * MIB, "1.630 GiB"},   /* 1.6298828 */
+      {1669 * MIB, "1.630 GiB"}, /* 1.6298828 */
       {1000 * GIB - 1, "1000 GiB"},
-      {(Wide)1 << 72, "4 ZiB"},    /* 2^72 = 4 * 2^70 */
+      {(Wide)1 << 72, "4 ZiB"},              /* 2^72 = 4 * 2^70 */
       {WIDE_MAX, "281,474,976,710,656 YiB"}, /* 2^128 / 2^80 */
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -97,7 +98,8 @@ static void test_bytes_exact_and_both(void **state) {
   assert_string_equal(number_bytes_both(138412032).text, "132 MiB (138,412,032 B)");
   assert_string_equal(number_bytes_both(1023).text, "1023 B");
   assert_true(strlen(number_bytes_both(WIDE_MAX).text) < NUMBER_CHARS - 1); /* nothing is cut */
-  assert_string_equal(number_bytes_both(WIDE_MAX).text + strlen(number_bytes_both(WIDE_MAX).text) - 3, " B)");
+  assert_string_equal(
+      number_bytes_both(WIDE_MAX).text + strlen(number_bytes_both(WIDE_MAX).text) - 3, " B)");
 }
 
 static void test_counts(void **state) {
@@ -133,9 +135,10 @@ static void test_ratios(void **state) {
     double ratio;
     const char *text;
   } rows[] = {
-      {2, "2.00x"},       {1, "1.00x"},       {0.125, "0.125x"}, {16.5, "16.5x"},  {148, "148x"},
-      {1234.4, "1,234x"}, {999.6, "1,000x"},  {0, "0x"},         {1e-5, "1.00e-05x"},
-      {9.996, "10.0x"},   {INFINITY, "inf"},  {NAN, "n/a"},      {-2, "-2.00x"},
+      {2, "2.00x"},        {1, "1.00x"},       {0.125, "0.125x"}, {16.5, "16.5x"},
+      {148, "148x"},       {1234.4, "1,234x"}, {999.6, "1,000x"}, {0, "0x"},
+      {1e-5, "1.00e-05x"}, {9.996, "10.0x"},   {INFINITY, "inf"}, {NAN, "n/a"},
+      {-2, "-2.00x"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     assert_string_equal(number_ratio(rows[i].ratio).text, rows[i].text);
@@ -151,9 +154,9 @@ static void test_percent(void **state) {
     double fraction;
     const char *text;
   } rows[] = {
-      {0, "0%"},          {1, "100%"},          {0.5, "50.0%"},     {0.5625, "56.3%"},
-      {0.0004, "<0.1%"},  {0.9996, ">99.9%"},   {0.0005, "0.1%"},   {1.5, "150.0%"},
-      {-0.25, "-25.0%"},  {12.345, "1,234.5%"}, {NAN, "n/a"},
+      {0, "0%"},         {1, "100%"},          {0.5, "50.0%"},   {0.5625, "56.3%"},
+      {0.0004, "<0.1%"}, {0.9996, ">99.9%"},   {0.0005, "0.1%"}, {1.5, "150.0%"},
+      {-0.25, "-25.0%"}, {12.345, "1,234.5%"}, {NAN, "n/a"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     assert_string_equal(number_percent(rows[i].fraction).text, rows[i].text);

@@ -78,7 +78,8 @@ static void test_csv_holds_exact_values(void **state) {
   table_free(&table);
 }
 
-/* RFC 4180, section 2: fields with commas, quotes or line breaks stand in quotes, quotes are doubled. */
+/* RFC 4180, section 2: fields with commas, quotes or line breaks stand in quotes, quotes are
+ * doubled. */
 static void test_csv_quotes(void **state) {
   (void)state;
   Table table = table_new((TableColumn[]){{.heading = "a"},
@@ -136,7 +137,8 @@ static void test_wraps_to_width(void **state) {
 static void test_cuts_to_width(void **state) {
   (void)state;
   Table table = table_new(
-      (TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}}, 2);
+      (TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}},
+      2);
   table_text(&table, ROLE_PLAIN, "a name that is far too long");
   table_count(&table, ROLE_PLAIN, 123456);
   TextStyle narrow = {.width = 22};
@@ -212,12 +214,19 @@ static void test_controls_are_harmless(void **state) {
   table_free(&table);
 }
 
-/* Whatever is in it, no line is wider than asked, and every cell's words are still there unless cut. */
+/* Whatever is in it, no line is wider than asked, and every cell's words are still there unless
+ * cut. */
 static void test_random_tables_fit(void **state) {
   (void)state;
   Rand rand = {7};
-  static const char *const words[] = {"", "a", "tile", "N\xc3\x97N", "132 MiB", "a longer piece of text",
-                                      "unbreakable_identifier_of_some_length", "two\nlines"};
+  static const char *const words[] = {"",
+                                      "a",
+                                      "tile",
+                                      "N\xc3\x97N",
+                                      "132 MiB",
+                                      "a longer piece of text",
+                                      "unbreakable_identifier_of_some_length",
+                                      "two\nlines"};
   for (int round = 0; round < 500; round++) {
     int n = (int)rand_in(&rand, 1, 6);
     TableColumn columns[6] = {{0}};
@@ -228,7 +237,8 @@ static void test_random_tables_fit(void **state) {
     }
     Table table = table_new(columns, n);
     int64_t cells = rand_in(&rand, 0, 20);
-    for (int64_t i = 0; i < cells; i++) table_text(&table, ROLE_PLAIN, words[rand_in(&rand, 0, 7)]);
+    for (int64_t i = 0; i < cells; i++)
+      table_text(&table, ROLE_PLAIN, words[rand_in(&rand, 0, 7)]);
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 20, 100)};
     Capture capture;
     capture_open(&capture);
@@ -247,7 +257,8 @@ static void test_random_tables_fit(void **state) {
 static Status build_and_print(void *context, Error *error) {
   FILE *out = context;
   Table table = sample(TABLE_WRAP);
-  for (int i = 0; i < 40; i++) table_format(&table, ROLE_PLAIN, "cell %d", i);
+  for (int i = 0; i < 40; i++)
+    table_format(&table, ROLE_PLAIN, "cell %d", i);
   table_note(&table, "a note");
   Status status = table_print(&table, out, &ascii, error);
   if (status == STATUS_OK) status = table_csv(&table, out, error);

@@ -6,12 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct BarsRow {
-  bool is_group; /* a heading, not a bar */
-  size_t label, shown;
-  double values[BARS_SERIES_MAX];
-};
-
 enum { INDENT = 2, BAR_MIN = 8 };
 
 /* ---- building ---- */
@@ -22,6 +16,8 @@ Bars bars_new(const BarsConfig *config) {
   assert(bars.config.n_series > 0 && bars.config.n_series <= BARS_SERIES_MAX);
   assert(!(config->log_from > 0 && bars.config.n_series > 1 && config->layout == BARS_STACKED));
   bars.title = text_store_add(&bars.text, config->title);
+  bars.subtitle = text_store_add(&bars.text, config->subtitle);
+  bars.footer = text_store_add(&bars.text, config->footer);
   for (int i = 0; i < bars.config.n_series; i++)
     bars.names[i] = text_store_add(&bars.text, config->series[i]);
   return bars;
@@ -33,11 +29,11 @@ void bars_free(Bars *bars) {
   *bars = (Bars){0};
 }
 
-static void add_row(Bars *bars, struct BarsRow row) {
+static void add_row(Bars *bars, BarsRow row) {
   if (bars->status == STATUS_OK) bars->status = bars->text.status;
   if (bars->status != STATUS_OK) return;
   void *rows = bars->rows;
-  if (!grow_array(&rows, &bars->capacity, bars->n_rows + 1, sizeof(struct BarsRow))) {
+  if (!grow_array(&rows, &bars->capacity, bars->n_rows + 1, sizeof(BarsRow))) {
     bars->status = STATUS_NO_MEMORY;
     return;
   }
@@ -46,7 +42,7 @@ static void add_row(Bars *bars, struct BarsRow row) {
 }
 
 void bars_row(Bars *bars, const char *label, const double *values, const char *shown) {
-  struct BarsRow row = {.label = text_store_add(&bars->text, label)};
+  BarsRow row = {.label = text_store_add(&bars->text, label)};
   row.shown = text_store_add(&bars->text, shown);
   for (int i = 0; i < bars->config.n_series; i++)
     row.values[i] = isfinite(values[i]) && values[i] > 0 ? values[i] : 0;
@@ -54,7 +50,7 @@ void bars_row(Bars *bars, const char *label, const double *values, const char *s
 }
 
 void bars_group(Bars *bars, const char *heading) {
-  add_row(bars, (struct BarsRow){.is_group = true, .label = text_store_add(&bars->text, heading)});
+  add_row(bars, (BarsRow){.is_group = true, .label = text_store_add(&bars->text, heading)});
 }
 
 /* ---- layout ---- */
@@ -66,39 +62,66 @@ typedef struct {
   double largest; /* value of a full bar */
 } Frame;
 
-static const char *at(const Bars *bars, size_t offset) {
+const char *bars_text(const Bars *bars, size_t offset) {
   return text_store_get(&bars->text, offset);
 }
 
-static bool is_stacked(const Bars *bars) {
+bool bars_stacked(const Bars *bars) {
   return bars->config.layout == BARS_STACKED && bars->config.n_series > 1;
 }
 
-static double sum_of(const Bars *bars, const struct BarsRow *row) {
+static double sum_of(const Bars *bars, const BarsRow *row) {
   double sum = 0;
-  for (int i = 0; i < bars->config.n_series; i++) sum += row->values[i];
+  for (int i = 0; i < bars->config.n_series; i++)
+    sum += row->values[i];
   return sum;
 }
 
-/* What stands after a bar; `series` is ignored for stacked bars. */
-static Number shown_value(const Bars *bars, const struct BarsRow *row, int series) {
-  return value_text(bars->config.kind,
-                    is_stacked(bars) ? sum_of(bars, row) : row->values[series]);
+/* Bars drawn per row, and the value of each. */
+static int n_bars(const Bars *bars) {
+  return bars_stacked(bars) ? 1 : bars->config.n_series;
+}
+
+static double bar_value(const Bars *bars, const BarsRow *row, int series) {
+  return bars_stacked(bars) ? sum_of(bars, row) : row->values[series];
+}
+
+double bars_largest(const Bars *bars) {
+  double largest = bars->config.largest;
+  if (largest > 0) return largest;
+  for (size_t r = 0; r < bars->n_rows; r++)
+    for (int i = 0; i < n_bars(bars); i++)
+      if (!bars->rows[r].is_group && bar_value(bars, &bars->rows[r], i) > largest)
+        largest = bar_value(bars, &bars->rows[r], i);
+  return largest;
+}
+
+double bars_part(const Bars *bars, double largest, double value) {
+  double from = bars->config.log_from;
+  if (!(value > 0) || !(largest > 0)) return 0;
+  if (!(from > 0)) return value < largest ? value / largest : 1;
+  if (largest <= from || value >= largest) return 1;
+  return value <= from ? 0 : log(value / from) / log(largest / from);
+}
+
+Number bars_words(const Bars *bars, const BarsRow *row, int series) {
+  const char *shown = bars_text(bars, row->shown);
+  if (!*shown || series > 0) return value_text(bars->config.kind, bar_value(bars, row, series));
+  Number number;
+  snprintf(number.text, sizeof number.text, "%s", shown);
+  return number;
 }
 
 static Frame frame_of(const Bars *bars, const TextStyle *style) {
-  Frame frame = {.bars = bars, .style = style, .largest = bars->config.largest};
-  int value_columns = 0, series = is_stacked(bars) ? 1 : bars->config.n_series;
+  Frame frame = {.bars = bars, .style = style, .largest = bars_largest(bars)};
+  int value_columns = 0;
   for (size_t r = 0; r < bars->n_rows; r++) {
-    const struct BarsRow *row = &bars->rows[r];
+    const BarsRow *row = &bars->rows[r];
     if (row->is_group) continue;
-    int label = text_columns(style, at(bars, row->label));
+    int label = text_columns(style, bars_text(bars, row->label));
     if (label > frame.label_columns) frame.label_columns = label;
-    for (int i = 0; i < series; i++) {
-      double value = is_stacked(bars) ? sum_of(bars, row) : row->values[i];
-      if (!(bars->config.largest > 0) && value > frame.largest) frame.largest = value;
-      const char *shown = at(bars, row->shown);
-      int columns = text_columns(style, *shown ? shown : shown_value(bars, row, i).text);
+    for (int i = 0; i < n_bars(bars); i++) {
+      int columns = text_columns(style, bars_words(bars, row, i).text);
       if (columns > value_columns) value_columns = columns;
     }
   }
@@ -111,20 +134,13 @@ static Frame frame_of(const Bars *bars, const TextStyle *style) {
 
 /* The length of a bar in eighths of a column. A value above zero has at least one. */
 static int eighths(const Frame *frame, double value) {
-  double full = 8.0 * frame->bar_columns, from = frame->bars->config.log_from, part;
-  if (!(value > 0) || !(frame->largest > 0)) return 0;
-  if (from > 0)
-    part = frame->largest > from ? log(value / from) / log(frame->largest / from) : 1;
-  else
-    part = value / frame->largest;
-  if (part > 1) part = 1;
-  int length = (int)lround(part * full);
-  return length < 1 ? 1 : length;
+  int length = (int)lround(bars_part(frame->bars, frame->largest, value) * 8 * frame->bar_columns);
+  return length < 1 && value > 0 ? 1 : length;
 }
 
 /* ---- printing ---- */
 
-static const TextRole series_role[BARS_SERIES_MAX] = {ROLE_ACCENT, ROLE_WARN,  ROLE_GOOD,
+static const TextRole series_role[BARS_SERIES_MAX] = {ROLE_ACCENT, ROLE_WARN,    ROLE_GOOD,
                                                       ROLE_PLAIN,  ROLE_HEADING, ROLE_DIM};
 
 static const char *fill_of(const TextStyle *style, int series) {
@@ -134,11 +150,16 @@ static const char *fill_of(const TextStyle *style, int series) {
   return style->utf8 ? blocks[series] : ascii[series];
 }
 
-/* A bar of one series, its end to the eighth of a column where the fill allows it. Returns the columns used. */
+/* A bar of one series, its end to the eighth of a column where the fill allows it. Returns the
+ * columns used. */
 static int put_plain_bar(FILE *out, const Frame *frame, int series, double value) {
   static const char *const ends[] = {"",
-                                     "\xe2\x96\x8f", "\xe2\x96\x8e", "\xe2\x96\x8d",
-                                     "\xe2\x96\x8c", "\xe2\x96\x8b", "\xe2\x96\x8a",
+                                     "\xe2\x96\x8f",
+                                     "\xe2\x96\x8e",
+                                     "\xe2\x96\x8d",
+                                     "\xe2\x96\x8c",
+                                     "\xe2\x96\x8b",
+                                     "\xe2\x96\x8a",
                                      "\xe2\x96\x89"};
   int length = eighths(frame, value), whole = length / 8, rest = length % 8;
   bool fine = frame->style->utf8 && series == 0;
@@ -153,9 +174,9 @@ static int put_plain_bar(FILE *out, const Frame *frame, int series, double value
   return whole + (rest > 0);
 }
 
-/* Segments end where their running sum does, so that rounding never changes the whole length; each one
- * above zero gets at least a column while there is room. */
-static int put_stacked_bar(FILE *out, const Frame *frame, const struct BarsRow *row) {
+/* Segments end where their running sum does, so that rounding never changes the whole length; each
+ * one above zero gets at least a column while there is room. */
+static int put_stacked_bar(FILE *out, const Frame *frame, const BarsRow *row) {
   int used = 0;
   double sum = 0;
   for (int i = 0; i < frame->bars->config.n_series; i++) {
@@ -179,16 +200,14 @@ static void put_label(FILE *out, const Frame *frame, const char *label) {
   text_repeat(out, " ", frame->label_columns - text_columns_n(frame->style, label, bytes) + 1);
 }
 
-static void put_bar_row(FILE *out, const Frame *frame, const struct BarsRow *row) {
+static void put_bar_row(FILE *out, const Frame *frame, const BarsRow *row) {
   const Bars *bars = frame->bars;
-  int n = is_stacked(bars) ? 1 : bars->config.n_series;
-  for (int i = 0; i < n; i++) {
-    put_label(out, frame, i == 0 ? at(bars, row->label) : "");
-    int used = is_stacked(bars) ? put_stacked_bar(out, frame, row)
-                                : put_plain_bar(out, frame, i, row->values[i]);
-    const char *shown = at(bars, row->shown);
+  for (int i = 0; i < n_bars(bars); i++) {
+    put_label(out, frame, i == 0 ? bars_text(bars, row->label) : "");
+    int used = bars_stacked(bars) ? put_stacked_bar(out, frame, row)
+                                  : put_plain_bar(out, frame, i, row->values[i]);
     if (used > 0) fputc(' ', out);
-    text_write(out, frame->style, *shown && i == 0 ? shown : shown_value(bars, row, i).text);
+    text_write(out, frame->style, bars_words(bars, row, i).text);
     fputc('\n', out);
   }
 }
@@ -204,7 +223,7 @@ static void put_key(FILE *out, const Frame *frame) {
     text_repeat(out, fill_of(frame->style, i), 2);
     fputs(text_role_end(frame->style, series_role[i]), out);
     fputc(' ', out);
-    text_write(out, frame->style, at(bars, bars->names[i]));
+    text_write(out, frame->style, bars_text(bars, bars->names[i]));
   }
   fputc('\n', out);
 }
@@ -214,11 +233,11 @@ Status bars_print(const Bars *bars, FILE *out, const TextStyle *style, Error *er
   if (status != STATUS_OK)
     return error_set(error, status, "out of memory while a chart was built; nothing was printed");
   Frame frame = frame_of(bars, style);
-  if (bars->title) text_paragraph(out, style, ROLE_HEADING, 0, at(bars, bars->title));
+  if (bars->title) text_paragraph(out, style, ROLE_HEADING, 0, bars_text(bars, bars->title));
   for (size_t i = 0; i < bars->n_rows; i++) {
-    const struct BarsRow *row = &bars->rows[i];
+    const BarsRow *row = &bars->rows[i];
     if (row->is_group)
-      text_paragraph(out, style, ROLE_PLAIN, 0, at(bars, row->label));
+      text_paragraph(out, style, ROLE_PLAIN, 0, bars_text(bars, row->label));
     else
       put_bar_row(out, &frame, row);
   }

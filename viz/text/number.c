@@ -30,20 +30,26 @@ static Number wide_text(Wide value, bool separators) {
     value /= 10;
   } while (value > 0);
   Number number = {""};
-  for (int i = 0; i < length; i++) number.text[i] = reversed[length - 1 - i];
+  for (int i = 0; i < length; i++)
+    number.text[i] = reversed[length - 1 - i];
   return number;
 }
 
-Number number_count(Wide count) { return wide_text(count, true); }
-Number number_digits(Wide count) { return wide_text(count, false); }
+Number number_count(Wide count) {
+  return wide_text(count, true);
+}
+Number number_digits(Wide count) {
+  return wide_text(count, false);
+}
 
-/* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false if it
- * rounds up to `limit` or more, so that the caller takes the next unit. Needs unit <= 2^80, so that
- * remainder * 1000 fits. */
+/* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false
+ * if it rounds up to `limit` or more, so that the caller takes the next unit. Needs unit <= 2^80,
+ * so that remainder * 1000 fits. */
 static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Number *number) {
   int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
   Wide power = 1;
-  for (int i = 0; i < decimals; i++) power *= 10;
+  for (int i = 0; i < decimals; i++)
+    power *= 10;
   Wide numerator = remainder * power;
   bool exact = numerator % unit == 0;
   Wide digits = (numerator + unit / 2) / unit; /* the decimals as one integer, 0 to power */
@@ -62,13 +68,15 @@ static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Numbe
     fraction[i + 1] = (char)('0' + (int)(digits / power % 10));
   }
   int length = decimals;
-  while (exact && length > 0 && fraction[length] == '0') length--;
+  while (exact && length > 0 && fraction[length] == '0')
+    length--;
   fraction[length == 0 ? 0 : length + 1] = '\0';
   append(number, fraction);
   return true;
 }
 
-/* The largest unit whose rounded value is below `base` wins; the last one takes whatever is left. */
+/* The largest unit whose rounded value is below `base` wins; the last one takes whatever is left.
+ */
 static Number in_units(Wide value, Wide base, const char *const *units, int n_units) {
   Wide unit = 1;
   for (int i = 0; i < n_units; i++, unit *= base) {
@@ -129,8 +137,8 @@ Number number_tokens(Wide tokens) {
   return number_count(tokens);
 }
 
-/* The first n significant decimal digits of |value| and its power of ten, free of the locale's decimal
- * sign: |value| ~ 0.DIGITS * 10^point. Needs a finite value and 1 <= n <= 17. */
+/* The first n significant decimal digits of |value| and its power of ten, free of the locale's
+ * decimal sign: |value| ~ 0.DIGITS * 10^point. Needs a finite value and 1 <= n <= 17. */
 typedef struct {
   char digits[20];
   int point;
@@ -160,7 +168,8 @@ static Number decimal_text(const Decimal *decimal, bool negative) {
   }
   if (n <= decimal->point) return number;
   append(&number, ".");
-  for (int i = decimal->point; i < 0; i++) append(&number, "0");
+  for (int i = decimal->point; i < 0; i++)
+    append(&number, "0");
   append(&number, decimal->digits + (decimal->point > 0 ? decimal->point : 0));
   return number;
 }
@@ -208,7 +217,8 @@ Number number_exact_double(double value) {
 static void trim_zeros(Number *number) {
   if (!strchr(number->text, '.')) return;
   size_t length = strlen(number->text);
-  while (number->text[length - 1] == '0') length--;
+  while (number->text[length - 1] == '0')
+    length--;
   if (number->text[length - 1] == '.') length--;
   number->text[length] = '\0';
 }

@@ -1,12 +1,13 @@
 /* Numbers as people read them, the same in every locale.
  *
- * Every function returns a small struct that holds the text, so that a call is written where the text is
- * needed:   printf("%s\n", number_bytes(total).text);
+ * Every function returns a small struct that holds the text, so that a call is written where the
+ * text is needed:   printf("%s\n", number_bytes(total).text);
  *
  * Rules, once for all:
- * - Rounded values have four significant digits (three where said so). A whole count that is shown exactly
- *   drops its trailing zeros, a rounded one keeps them: "132 MiB" is exactly 132 MiB, "132.0 MiB" is
- *   nearly so. A double cannot tell: SI values and times always drop them, ratios always keep them.
+ * - Rounded values have four significant digits (three where said so). A whole count that is shown
+ * exactly drops its trailing zeros, a rounded one keeps them: "132 MiB" is exactly 132 MiB, "132.0
+ * MiB" is nearly so. A double cannot tell: SI values and times always drop them, ratios always keep
+ * them.
  * - A value that rounds up to the next unit is written in it: 1024 KiB is never seen, 1 MiB is.
  * - Halves round away from zero.
  * - The decimal sign is a point, the thousands sign a comma, whatever the locale says.
@@ -42,20 +43,22 @@ Number number_count(Wide count);
 /* A count in full without separators, for CSV and JSON: "1048576". */
 Number number_digits(Wide count);
 
-/* A length of a sequence in binary K, M, G where that is exact and short, else as number_count: 4096 is "4K",
- * 1536 is "1.5K", 131072 is "128K", 1000 is "1,000". */
+/* A length of a sequence in binary K, M, G where that is exact and short, else as number_count:
+ * 4096 is "4K", 1536 is "1.5K", 131072 is "128K", 1000 is "1,000". */
 Number number_tokens(Wide tokens);
 
-/* a / b as a factor with at least three digits: "2.00x", "0.125x", "16.5x", "148x", "1,234x". 0 / 0 is "n/a". */
+/* a / b as a factor with at least three digits: "2.00x", "0.125x", "16.5x", "148x", "1,234x". 0 / 0
+ * is "n/a". */
 Number number_ratio(double ratio);
 Number number_ratio_of(Wide a, Wide b);
 
-/* A part of one as a percentage with one decimal: "56.3%". Only exactly 0 and exactly 1 read "0%" and
- * "100%"; what would round to them reads "<0.1%" or ">99.9%". */
+/* A part of one as a percentage with one decimal: "56.3%". Only exactly 0 and exactly 1 read "0%"
+ * and "100%"; what would round to them reads "<0.1%" or ">99.9%". */
 Number number_percent(double fraction);
 
-/* A value with an SI prefix before `unit` (at most 16 characters are used): (9.89e14, "FLOP/s") is "989 TFLOP/s", (3.35e12, "B/s")
- * is "3.35 TB/s". Prefixes run from n to Y. An empty unit leaves the prefix: "989 T". */
+/* A value with an SI prefix before `unit` (at most 16 characters are used): (9.89e14, "FLOP/s") is
+ * "989 TFLOP/s", (3.35e12, "B/s") is "3.35 TB/s". Prefixes run from n to Y. An empty unit leaves
+ * the prefix: "989 T". */
 Number number_si(double value, const char *unit);
 
 /* FLOPs counted: "34.36 GFLOP". */
@@ -64,11 +67,12 @@ Number number_flops(Wide flops);
 /* A time: "0 s", "12.5 us", "1.25 ms", "3.5 s"; from 1000 s on in full seconds: "86,400 s". */
 Number number_seconds(double seconds);
 
-/* A double with `digits` significant digits (1 to 17) in plain notation where it is readable (1e-4 <= |x| < 1e9),
- * else as "1.5e-07". Trailing zeros of the fraction stay. */
+/* A double with `digits` significant digits (1 to 17) in plain notation where it is readable (1e-4
+ * <= |x| < 1e9), else as "1.5e-07". Trailing zeros of the fraction stay. */
 Number number_double(double value, int digits);
 
-/* The shortest text that reads back as the same double, for CSV and JSON: "0.1", "1e+300", "nan", "inf". */
+/* The shortest text that reads back as the same double, for CSV and JSON: "0.1", "1e+300", "nan",
+ * "inf". */
 Number number_exact_double(double value);
 
 #endif

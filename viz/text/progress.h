@@ -1,5 +1,6 @@
-/* One line on the terminal that says how far a long job is: "sweep  412 of 1,024  40.2%". It is drawn at most ten times a
- * second, erased at the end, and never seen where the stream is not a terminal. */
+/* One line on the terminal that says how far a long job is: "sweep  412 of 1,024  40.2%". It is
+ * drawn at most ten times a second, erased at the end, and never seen where the stream is not a
+ * terminal. */
 #ifndef TILEWALK_VIZ_TEXT_PROGRESS_H
 #define TILEWALK_VIZ_TEXT_PROGRESS_H
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct {
-  FILE *out;       /* NULL: silent */
+  FILE *out; /* NULL: silent */
   TextStyle style;
   const char *what; /* the caller's string, which must outlive this */
   double started_s, drawn_s;
@@ -18,9 +19,10 @@ typedef struct {
 /* Seconds on a clock that only goes forward. */
 double progress_clock_s(void);
 
-/* A progress line on `out`; silent unless `is_terminal`. Nothing is drawn in the first half second, so that short
- * jobs stay quiet. `now_s` comes from progress_clock_s, or from a test. */
-Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what, double now_s);
+/* A progress line on `out`; silent unless `is_terminal`. Nothing is drawn in the first half second,
+ * so that short jobs stay quiet. `now_s` comes from progress_clock_s, or from a test. */
+Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what,
+                      double now_s);
 
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);

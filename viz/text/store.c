@@ -20,7 +20,8 @@ bool grow_array(void **items, size_t *capacity, size_t needed, size_t item_bytes
   return true;
 }
 
-/* Room for `bytes` more, after the empty string that opens every store. Returns its offset, 0 on failure. */
+/* Room for `bytes` more, after the empty string that opens every store. Returns its offset, 0 on
+ * failure. */
 static size_t reserve(TextStore *store, size_t bytes) {
   if (store->status != STATUS_OK) return 0;
   size_t start = store->used ? store->used : 1;

@@ -1,6 +1,6 @@
-/* Text kept by offset in one growing block, so that the objects built on it have one thing to free and no
- * pointer into themselves. The first failure sticks: afterwards additions do nothing and give offset 0,
- * which is always the empty string. */
+/* Text kept by offset in one growing block, so that the objects built on it have one thing to free
+ * and no pointer into themselves. The first failure sticks: afterwards additions do nothing and
+ * give offset 0, which is always the empty string. */
 #ifndef TILEWALK_VIZ_TEXT_STORE_H
 #define TILEWALK_VIZ_TEXT_STORE_H
 
@@ -28,8 +28,8 @@ const char *text_store_get(const TextStore *store, size_t offset);
 
 void text_store_free(TextStore *store);
 
-/* Makes room for at least `needed` items in a growing array (doubling, overflow checked). Returns false and leaves all as
- * it was when memory is out. */
+/* Makes room for at least `needed` items in a growing array (doubling, overflow checked). Returns
+ * false and leaves all as it was when memory is out. */
 bool grow_array(void **items, size_t *capacity, size_t needed, size_t item_bytes);
 
 #endif

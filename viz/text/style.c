@@ -10,7 +10,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool is_set(const char *value) { return value && *value; }
+static bool is_set(const char *value) {
+  return value && *value;
+}
 
 /* POSIX: LC_ALL outweighs LC_CTYPE, which outweighs LANG. */
 static bool locale_is_utf8(const TextEnvironment *environment) {
@@ -66,12 +68,17 @@ TextStyle text_style_for(FILE *stream) {
   return text_style_decide(is_terminal, columns, &environment);
 }
 
-/* The terminal's own palette, so that light and dark backgrounds both work; no white, black or yellow text.
- * Red and green look alike to many people: bad is bold too, and the words or marks say it again. */
+/* The terminal's own palette, so that light and dark backgrounds both work; no white, black or
+ * yellow text. Red and green look alike to many people: bad is bold too, and the words or marks say
+ * it again. */
 const char *text_role_begin(const TextStyle *style, TextRole role) {
   static const char *const codes[N_ROLES] = {
-      [ROLE_PLAIN] = "",        [ROLE_HEADING] = "\033[1m", [ROLE_GOOD] = "\033[32m",
-      [ROLE_WARN] = "\033[35m", [ROLE_BAD] = "\033[1;31m",  [ROLE_DIM] = "\033[2m",
+      [ROLE_PLAIN] = "",
+      [ROLE_HEADING] = "\033[1m",
+      [ROLE_GOOD] = "\033[32m",
+      [ROLE_WARN] = "\033[35m",
+      [ROLE_BAD] = "\033[1;31m",
+      [ROLE_DIM] = "\033[2m",
       [ROLE_ACCENT] = "\033[1;36m",
   };
   return style->colour ? codes[role] : "";

@@ -1,8 +1,8 @@
 /* How text looks on one output stream: colour or not, Unicode or ASCII, how wide.
  *
- * Decided once, from whether the stream is a terminal and from the environment, then passed by pointer to
- * everything that prints. A stream that is not a terminal never gets colour. Everything printed with a
- * role stays readable without it: colour is never the only cue. */
+ * Decided once, from whether the stream is a terminal and from the environment, then passed by
+ * pointer to everything that prints. A stream that is not a terminal never gets colour. Everything
+ * printed with a role stays readable without it: colour is never the only cue. */
 #ifndef TILEWALK_VIZ_TEXT_STYLE_H
 #define TILEWALK_VIZ_TEXT_STYLE_H
 
@@ -37,30 +37,35 @@ typedef struct {
   const char *lc_all, *lc_ctype, *lang; /* the first non-empty one tells whether text is UTF-8 */
 } TextEnvironment;
 
-/* The style for a stream. `terminal_columns` is what the terminal reports, 0 if unknown; COLUMNS goes first.
- * Without either the width is 80, and it is held between TEXT_WIDTH_MIN and TEXT_WIDTH_MAX. Pure. */
-TextStyle text_style_decide(bool is_terminal, int terminal_columns, const TextEnvironment *environment);
+/* The style for a stream. `terminal_columns` is what the terminal reports, 0 if unknown; COLUMNS
+ * goes first. Without either the width is 80, and it is held between TEXT_WIDTH_MIN and
+ * TEXT_WIDTH_MAX. Pure. */
+TextStyle text_style_decide(bool is_terminal, int terminal_columns,
+                            const TextEnvironment *environment);
 
-/* The style for an open stream, from isatty, the window size and the process environment. A stream that is not
- * a terminal has 80 columns unless COLUMNS says otherwise. */
+/* The style for an open stream, from isatty, the window size and the process environment. A stream
+ * that is not a terminal has 80 columns unless COLUMNS says otherwise. */
 TextStyle text_style_for(FILE *stream);
 
 /* True if the stream is a terminal. */
 bool text_is_terminal(FILE *stream);
 
-/* The SGR sequences around a piece of text; "" when the style has no colour or the role is plain. */
+/* The SGR sequences around a piece of text; "" when the style has no colour or the role is plain.
+ */
 const char *text_role_begin(const TextStyle *style, TextRole role);
 const char *text_role_end(const TextStyle *style, TextRole role);
 
-/* The mark that stands for a role where colour cannot: "✓", "!", "✗" or "+", "!", "x" in ASCII; "" for the others. */
+/* The mark that stands for a role where colour cannot: "✓", "!", "✗" or "+", "!", "x" in ASCII; ""
+ * for the others. */
 const char *text_role_mark(const TextStyle *style, TextRole role);
 
-/* Prints `format` in a role. In ASCII style other characters are replaced as text_ascii says (glyphs.h). */
+/* Prints `format` in a role. In ASCII style other characters are replaced as text_ascii says
+ * (glyphs.h). */
 void text_print(FILE *out, const TextStyle *style, TextRole role, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Prints a paragraph broken at spaces to the style's width, every line indented by `indent` columns and ended by a
- * newline. Newlines in `text` start a new line. */
+/* Prints a paragraph broken at spaces to the style's width, every line indented by `indent` columns
+ * and ended by a newline. Newlines in `text` start a new line. */
 void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent, const char *text);
 
 #endif

@@ -32,7 +32,8 @@ static void column_name(const TableColumn *column, char *name, size_t size) {
     else if (out > name && out[-1] != '_')
       *out++ = '_';
   }
-  while (out > name && out[-1] == '_') out--;
+  while (out > name && out[-1] == '_')
+    out--;
   *out = '\0';
 }
 
@@ -75,7 +76,8 @@ static void add_cell(Table *table, TextRole role, size_t shown, size_t csv) {
 }
 
 static void add_line(Table *table, ItemKind kind, size_t text) {
-  while (table->next_column != 0) table_empty(table, false);
+  while (table->next_column != 0)
+    table_empty(table, false);
   add_item(table, (struct TableItem){kind, ROLE_PLAIN, text, 0});
 }
 
@@ -129,9 +131,13 @@ void table_double(Table *table, TextRole role, double value, int digits) {
   table_pair(table, role, number_double(value, digits).text, number_exact_double(value).text);
 }
 
-void table_empty(Table *table, bool dash) { table_pair(table, ROLE_DIM, dash ? "-" : "", ""); }
+void table_empty(Table *table, bool dash) {
+  table_pair(table, ROLE_DIM, dash ? "-" : "", "");
+}
 
-void table_rule(Table *table) { add_line(table, ITEM_RULE, 0); }
+void table_rule(Table *table) {
+  add_line(table, ITEM_RULE, 0);
+}
 
 void table_title(Table *table, const char *format, ...) {
   va_list arguments;
@@ -189,17 +195,21 @@ static int unit_columns(const Table *table, const TextStyle *style, int column) 
   return *unit ? text_columns(style, unit) + 2 : 0; /* in brackets */
 }
 
-static int larger(int a, int b) { return a > b ? a : b; }
+static int larger(int a, int b) {
+  return a > b ? a : b;
+}
 
 static int total_width(const Table *table, const Layout *layout) {
   int total = GAP * (table->n_columns - 1);
-  for (int i = 0; i < table->n_columns; i++) total += layout->width[i];
+  for (int i = 0; i < table->n_columns; i++)
+    total += layout->width[i];
   return total;
 }
 
 /* The cells' own widths. Held to a bound, so that the sum cannot overflow. */
 static void measure_cells(const Table *table, const TextStyle *style, int *width) {
-  for (int i = 0; i < table->n_columns; i++) width[i] = unit_columns(table, style, i);
+  for (int i = 0; i < table->n_columns; i++)
+    width[i] = unit_columns(table, style, i);
   int column = 0;
   for (size_t i = 0; i < table->n_items; i++) {
     if (table->items[i].kind != ITEM_CELL) continue;
@@ -336,7 +346,8 @@ static void put_headings(const Table *table, FILE *out, const TextStyle *style,
   put_rule(out, style, layout->total);
 }
 
-/* The cell at a column of the row that starts at item `first`, or an empty one if the last row ends early. */
+/* The cell at a column of the row that starts at item `first`, or an empty one if the last row ends
+ * early. */
 static struct TableItem cell_at(const Table *table, size_t first, int column) {
   size_t index = first + (size_t)column;
   if (index < table->n_items && table->items[index].kind == ITEM_CELL) return table->items[index];
@@ -357,7 +368,8 @@ static void put_cut(Line *line, TextRole role, const char *text, int width, bool
 static void put_row(const Table *table, FILE *out, const TextStyle *style, const Layout *layout,
                     size_t first) {
   const char *rest[TABLE_COLUMNS_MAX];
-  for (int i = 0; i < table->n_columns; i++) rest[i] = at(table, cell_at(table, first, i).shown);
+  for (int i = 0; i < table->n_columns; i++)
+    rest[i] = at(table, cell_at(table, first, i).shown);
   Line line = {out, style, 0};
   for (bool more = true; more; end_line(&line)) {
     more = false;
@@ -408,8 +420,8 @@ static void put_list_row(const Table *table, FILE *out, const TextStyle *style, 
 }
 
 /* Prints the row that starts at an item and returns the index of what follows. */
-static size_t put_cells(const Table *table, FILE *out, const TextStyle *style,
-                        const Layout *layout, size_t first) {
+static size_t put_cells(const Table *table, FILE *out, const TextStyle *style, const Layout *layout,
+                        size_t first) {
   if (layout->as_list)
     put_list_row(table, out, style, first);
   else

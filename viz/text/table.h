@@ -10,8 +10,8 @@
  *     Status status = table_print(&table, stdout, &style, &error);
  *     table_free(&table);
  *
- * Cells fill rows from left to right; a row starts by itself when the one before is full. The first failure
- * sticks (out of memory): later calls do nothing, and printing reports it.
+ * Cells fill rows from left to right; a row starts by itself when the one before is full. The first
+ * failure sticks (out of memory): later calls do nothing, and printing reports it.
  *
  * A table that is wider than the style is fitted in this order, until it fits:
  *   1. headings are broken at spaces;
@@ -33,7 +33,8 @@ typedef enum { TABLE_KEEP = 0, TABLE_WRAP, TABLE_CUT } TableShrink;
 typedef struct {
   const char *heading; /* copied; a newline breaks it */
   const char *unit;    /* printed under the heading in brackets; NULL: none */
-  const char *csv;     /* the column's name in CSV; NULL: heading and unit in lower case with underscores. "-" leaves it out */
+  const char *csv;     /* the column's name in CSV; NULL: heading and unit in lower case with
+                          underscores. "-" leaves it out */
   bool right;          /* aligned right, as numbers are */
   TableShrink shrink;
 } TableColumn;
@@ -68,7 +69,8 @@ void table_format(Table *table, TextRole role, const char *format, ...)
 /* The next cell, with one text for people and another for CSV. */
 void table_pair(Table *table, TextRole role, const char *shown, const char *csv);
 
-/* The next cell from a number, formatted as number.h says; CSV gets the exact value in bytes, items, seconds or as a plain factor. */
+/* The next cell from a number, formatted as number.h says; CSV gets the exact value in bytes,
+ * items, seconds or as a plain factor. */
 void table_bytes(Table *table, TextRole role, Wide bytes);
 void table_count(Table *table, TextRole role, Wide count);
 void table_tokens(Table *table, TextRole role, Wide tokens);
@@ -81,17 +83,18 @@ void table_double(Table *table, TextRole role, double value, int digits);
 /* An empty cell; people see a dim "-" for "does not apply" if `dash`. CSV gets nothing. */
 void table_empty(Table *table, bool dash);
 
-/* Between rows: a rule, a heading over the rows that follow, or a note, which is printed under the table in
- * full width. Not in CSV. A row that is not full is filled with empty cells. */
+/* Between rows: a rule, a heading over the rows that follow, or a note, which is printed under the
+ * table in full width. Not in CSV. A row that is not full is filled with empty cells. */
 void table_rule(Table *table);
 void table_group(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_note(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the table for people. STATUS_NO_MEMORY if building it failed; write errors stay with the stream (ferror). */
+/* Prints the table for people. STATUS_NO_MEMORY if building it failed; write errors stay with the
+ * stream (ferror). */
 Status table_print(const Table *table, FILE *out, const TextStyle *style, Error *error);
 
-/* Prints heading and rows with commas and quotes as RFC 4180 has them. Lines end in a plain newline, because Unix tools
- * take a carriage return for data. Control characters become "?". */
+/* Prints heading and rows with commas and quotes as RFC 4180 has them. Lines end in a plain
+ * newline, because Unix tools take a carriage return for data. Control characters become "?". */
 Status table_csv(const Table *table, FILE *out, Error *error);
 
 #endif

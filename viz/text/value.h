@@ -20,7 +20,8 @@ typedef enum {
 /* The value in words. Negative bytes, counts and FLOPs do not occur; they read as plain numbers. */
 Number value_text(ValueKind kind, double value);
 
-/* The value as an axis label: short, and exact for the round values on which ticks fall ("1.5K", "64 MiB", "10%"). */
+/* The value as an axis label: short, and exact for the round values on which ticks fall ("1.5K",
+ * "64 MiB", "10%"). */
 Number value_tick_text(ValueKind kind, double value);
 
 #endif
