@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 60
 WARN := -std=c11 -Wall -Wextra -Wshadow -Wconversion
-NVCC = $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
@@ -111,10 +111,14 @@ $(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
-# CUDA kernels: optional, needs nvcc.
+# CUDA kernels: optional, needs nvcc. Each kernels/*.cu for the oldest and the newest chip it is written for.
 KERNELS := $(wildcard kernels/*.cu)
-kernels:
-	@$(if $(KERNELS),$(if $(NVCC),echo "kernels: no rule yet",echo "No nvcc: the CUDA kernels are left out."),echo "No kernels yet.")
+NVCCFLAGS ?= -O3 -std=c++17 -gencode=arch=compute_75,code=sm_75 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
+$(BUILD)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC )$(NVCC) $(NVCCFLAGS) -I. -MD -MP -c $< -o $@
+kernels: $(if $(NVCC),$(KERNELS:%=$(BUILD)/%.o))
+	@$(if $(NVCC),:,echo "No nvcc: the CUDA kernels are left out.")
 
 # Fuzzing needs clang; the same targets replay their corpus with any compiler in `make test`.
 fuzz:
@@ -151,4 +155,4 @@ help:
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
--include $(wildcard $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)))
+-include $(wildcard $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)) $(KERNELS:%=$(BUILD)/%.d))
