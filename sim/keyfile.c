@@ -1,11 +1,11 @@
 #include "sim/keyfile.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/nearest.h"
 #include "sim/quote.h"
 #include "sim/size.h"
 
@@ -111,43 +111,16 @@ static int find_field(const Parser *p, Piece key) {
   return -1;
 }
 
-enum { KEY_CHARS = 40 }; /* longer keys are not compared: no key is near them */
-
-/* Levenshtein distance: single letters put in, left out or exchanged. */
-static int key_distance(Piece key, const char *name) {
-  int row[KEY_CHARS + 1];
-  const int n = (int)strlen(name);
-  for (int j = 0; j <= n; j++)
-    row[j] = j;
-  for (int i = 1; i <= (int)key.length; i++) {
-    int diagonal = row[0];
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      const int replaced = diagonal + (key.text[i - 1] != name[j - 1]);
-      const int shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
-      diagonal = row[j];
-      row[j] = replaced < shorter + 1 ? replaced : shorter + 1;
-    }
-  }
-  return row[n];
-}
-
 static Status refuse_key(Parser *p, Piece key) {
-  const char *nearest = NULL;
-  int nearest_distance = 1 + (int)(key.length / 4); /* further apart is no slip of the pen */
-  for (int f = 0; f < p->n_fields && key.length <= KEY_CHARS; f++) {
-    assert(strlen(p->fields[f].name) <= KEY_CHARS);
-    const int distance = key_distance(key, p->fields[f].name);
-    if (distance <= nearest_distance) {
-      nearest = p->fields[f].name;
-      nearest_distance = distance - 1;
-    }
-  }
-  if (nearest)
-    return REFUSE(p, "unknown key '%s'; did you mean '%s'?", quote_piece(key).text, nearest);
+  const Quote typed = quote_piece(key);
+  Nearest nearest = {.word = typed.text};
+  for (int f = 0; f < p->n_fields; f++)
+    nearest_offer(&nearest, p->fields[f].name);
+  if (nearest.best)
+    return REFUSE(p, "unknown key '%s'; did you mean '%s'?", typed.text, nearest.best);
   return REFUSE(p,
                 "unknown key '%s'; remove the line, or put '#' before it to keep it as a comment",
-                quote_piece(key).text);
+                typed.text);
 }
 
 /* --- Values

@@ -51,7 +51,7 @@ typedef enum {
 
 /* One row of a caller's table. */
 typedef struct {
-  const char *name; /* the key in the file, at most 40 characters */
+  const char *name; /* the key in the file */
   KeyfileKind kind;
   size_t offset; /* of the member in the caller's struct */
   bool required;
