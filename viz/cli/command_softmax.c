@@ -1,0 +1,302 @@
+/* tilewalk softmax: online softmax on one row of scores, step by step. */
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/accuracy.h"
+#include "sim/precision.h"
+#include "sim/quote.h"
+#include "sim/size.h"
+#include "sim/softmax.h"
+#include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
+#include "viz/cli/request.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4 };
+
+typedef struct {
+  OutputRequest output;
+  double scores[SCORES_MAX];
+  int64_t n, block;
+  bool example, without_max;
+  Precision precision;
+} SoftmaxOptions;
+
+/* The worked example: one query against eight keys in two blocks of four. */
+static const double EXAMPLE_Q[EXAMPLE_D] = {1, 0, 2, 1};
+static const double EXAMPLE_K[EXAMPLE_N][EXAMPLE_D] = {{1, 1, 0, 0}, {0, 1, 1, 0}, {1, 0, 1, 1}, {0, 0, 1, 0},
+                                                       {2, 1, 1, 1}, {0, 1, 0, 1}, {1, 1, 1, 0}, {0, 0, 0, 1}};
+static const double EXAMPLE_V[EXAMPLE_N][EXAMPLE_D] = {{2, 1, 0, 3}, {1, 0, 1, 2}, {0, 2, 1, 1}, {3, 1, 0, 0},
+                                                       {1, 3, 2, 0}, {0, 1, 0, 2}, {2, 0, 1, 1}, {1, 0, 0, 3}};
+
+/* One score: a decimal number with an optional sign, or -inf for a masked one. */
+static Status parse_score(const char *text, size_t length, double *score, Error *error) {
+  const bool negative = length > 0 && text[0] == '-';
+  const char *const digits = text + negative;
+  const size_t n = length - negative;
+  Decimal decimal;
+  if (negative && n == 3 && strncmp(digits, "inf", 3) == 0) {
+    *score = -INFINITY;
+    return STATUS_OK;
+  }
+  if (n == 0 || decimal_read(digits, n, &decimal) != n)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
+                     quote(text, length).text);
+  *score = negative ? -decimal_value(decimal) : decimal_value(decimal);
+  return STATUS_OK;
+}
+
+static Status set_scores(void *target, const char *value, Error *error) {
+  SoftmaxOptions *o = target;
+  o->n = 0;
+  for (const char *p = value;;) {
+    const size_t length = strcspn(p, ",");
+    if (o->n == SCORES_MAX) return error_set(error, STATUS_TOO_LARGE, "more than %d scores", SCORES_MAX);
+    const Status status = parse_score(p, length, &o->scores[o->n], error);
+    if (status) return status;
+    o->n++;
+    if (!p[length]) return STATUS_OK;
+    p += length + 1;
+  }
+}
+
+static Status set_block(void *target, const char *value, Error *error) {
+  return size_parse_count(value, &((SoftmaxOptions *)target)->block, error);
+}
+
+static Status set_precision(void *target, const char *value, Error *error) {
+  SoftmaxOptions *o = target;
+  return precision_from_name(value, &o->precision, error);
+}
+
+static Status set_no_max(void *target, const char *value, Error *error) {
+  return options_flag("no-max", value, &((SoftmaxOptions *)target)->without_max, error);
+}
+
+static Status set_example(void *target, const char *value, Error *error) {
+  return options_flag("example", value, &((SoftmaxOptions *)target)->example, error);
+}
+
+/* The whole walk: what each block did, and the result beside the reference. */
+typedef struct {
+  SoftmaxStep steps[SCORES_MAX];
+  double O_after[SCORES_MAX][EXAMPLE_D]; /* only with values */
+  int64_t n_steps;
+  double weights[SCORES_MAX]; /* as one softmax over all scores: e^(x - m) / l with the final m and l */
+  double O[EXAMPLE_D], O_reference[EXAMPLE_D], reference[SCORES_MAX];
+  Accuracy accuracy; /* of the weights, stored in the precision */
+} Walk;
+
+static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
+  const SoftmaxConfig config = {.precision = o->precision, .without_max = o->without_max};
+  const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
+  const int64_t d = o->example ? EXAMPLE_D : 0;
+  SoftmaxState state = softmax_start(&config);
+  for (int64_t first = 0; first < o->n; first += o->block) {
+    const int64_t n = o->n - first < o->block ? o->n - first : o->block;
+    w->steps[w->n_steps] =
+        softmax_step(&config, &state, o->scores + first, n, values ? values + first * d : NULL, d, NULL, values ? w->O : NULL);
+    memcpy(w->O_after[w->n_steps++], w->O, sizeof w->O);
+  }
+  for (int64_t k = 0; k < o->n; k++)
+    w->weights[k] = precision_round(o->precision, softmax_divide(&config, softmax_exponential(&config, o->scores[k], state.m), state.l));
+  if (values) softmax_finish(&config, &state, w->O, d);
+  softmax_reference(o->scores, o->n, values, d, w->reference, values ? w->O_reference : NULL);
+  accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
+}
+
+/* Four decimals where that says something, else a power of ten; a NaN has no sign. */
+static Number shown(double value) {
+  Number number;
+  if (isnan(value)) snprintf(number.text, sizeof number.text, "NaN");
+  else if (fabs(value) < 1e6) snprintf(number.text, sizeof number.text, "%.4f", value);
+  else number = number_double(value, 5);
+  return number;
+}
+
+static void print_vector(FILE *out, const double *values, int64_t n) {
+  for (int64_t k = 0; k < n; k++) fprintf(out, "%s%s", k ? ", " : "", shown(values[k]).text);
+}
+
+static void print_block_scores(const SoftmaxOptions *o, const SoftmaxStep *s, FILE *out) {
+  for (int64_t k = 0; k < s->n && k < 12; k++) fprintf(out, "%s%g", k ? ", " : "", o->scores[s->first + k]);
+  if (s->n > 12) fprintf(out, ", ... (%" PRId64 " scores)", s->n);
+}
+
+static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io) {
+  const SoftmaxStep *s = &w->steps[k];
+  FILE *const out = io->out;
+  text_print(out, &io->style, ROLE_HEADING, "Block %" PRId64, s->block);
+  fputs(": scores ", out);
+  print_block_scores(o, s, out);
+  fprintf(out, "\n  m       %g%s\n", s->m_new, o->without_max ? "   (no maximum is subtracted)" : "");
+  if (o->without_max) fputs("  factor  1   (nothing is ever rescaled)\n", out);
+  else if (!isfinite(s->m_old)) fputs("  factor  none: there is nothing to rescale yet\n", out);
+  else if (s->m_new == s->m_old) fprintf(out, "  factor  1   (the maximum stays %g)\n", s->m_new);
+  else fprintf(out, "  factor  e^(%g - %g) = %.4f   rescales l and O\n", s->m_old, s->m_new, s->factor);
+  if (s->block == 0) fputs("  l       ", out);
+  else fprintf(out, "  l       %s x %.4f + %s = ", shown(s->l_old).text, s->factor, shown(s->block_sum).text);
+  text_print(out, &io->style, isfinite(s->l_new) ? ROLE_ACCENT : ROLE_BAD, "%s", shown(s->l_new).text);
+  fputc('\n', out);
+  if (s->n_overflowed)
+    text_print(out, &io->style, ROLE_BAD, "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s\n", s->n_overflowed, s->n,
+               precision_format(o->precision)->name);
+  if (o->example) {
+    fputs("  O       ", out);
+    print_vector(out, w->O_after[k], EXAMPLE_D);
+    fputs("   (not yet divided by l)\n", out);
+  }
+  fputc('\n', out);
+}
+
+static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
+  FILE *const out = io->out;
+  text_print(out, &io->style, ROLE_HEADING, "Result");
+  fputs("\n", out);
+  const int64_t n_shown = o->n < 16 ? o->n : 16;
+  fputs("  weights    ", out);
+  print_vector(out, w->weights, n_shown);
+  fprintf(out, "%s\n  one pass   ", n_shown < o->n ? ", ..." : "");
+  print_vector(out, w->reference, n_shown);
+  fprintf(out, "%s   (fp64)\n", n_shown < o->n ? ", ..." : "");
+  if (o->example) {
+    fputs("  O          ", out);
+    print_vector(out, w->O, EXAMPLE_D);
+    fputs("\n  one pass   ", out);
+    print_vector(out, w->O_reference, EXAMPLE_D);
+    fputs("   (fp64)\n", out);
+  }
+  if (w->accuracy.n_not_finite)
+    text_print(out, &io->style, ROLE_BAD, "  %" PRId64 " of %" PRId64 " weights are not finite numbers: this is what subtracting the maximum prevents\n",
+               w->accuracy.n_not_finite, w->accuracy.n);
+  else
+    fprintf(out, "  error      RMSE %s, at most %s ulps of %s\n", number_double(accuracy_rmse(&w->accuracy), 3).text,
+            number_double(w->accuracy.largest_ulps, 3).text, precision_format(o->precision)->name);
+}
+
+static json_t *finite_or_null(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *numbers(const double *values, int64_t n) {
+  json_t *array = json_array();
+  for (int64_t k = 0; array && k < n; k++) {
+    if (json_array_append_new(array, finite_or_null(values[k]))) {
+      json_decref(array);
+      return NULL;
+    }
+  }
+  return array;
+}
+
+static Status print_json(const SoftmaxOptions *o, const Walk *w, FILE *out, Error *error) {
+  json_t *blocks = json_array();
+  for (int64_t k = 0; k < w->n_steps; k++) {
+    const SoftmaxStep *s = &w->steps[k];
+    json_t *block = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "scores", numbers(o->scores + s->first, s->n), "m",
+                              finite_or_null(s->m_new), "factor", finite_or_null(s->factor), "block_sum",
+                              finite_or_null(s->block_sum), "l", finite_or_null(s->l_new), "O",
+                              o->example ? numbers(w->O_after[k], EXAMPLE_D) : json_null(), "n_overflowed",
+                              (json_int_t)s->n_overflowed);
+    if (!blocks || !block || json_array_append_new(blocks, block)) {
+      json_decref(blocks);
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
+    }
+  }
+  return json_print(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "precision", precision_format(o->precision)->name,
+                              "subtracts_max", !o->without_max, "blocks", blocks, "weights", numbers(w->weights, o->n),
+                              "reference", numbers(w->reference, o->n), "O", o->example ? numbers(w->O, EXAMPLE_D) : json_null(),
+                              "rmse", finite_or_null(accuracy_rmse(&w->accuracy)), "max_ulps",
+                              finite_or_null(w->accuracy.largest_ulps)),
+                    out, error);
+}
+
+static Status print_csv(const Walk *w, FILE *out, Error *error) {
+  static const char *const NAMES[] = {"block", "n", "m", "factor", "block_sum", "l", "n_overflowed"};
+  TableColumn columns[7];
+  for (int c = 0; c < 7; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};
+  Table t = table_new(columns, 7);
+  for (int64_t k = 0; k < w->n_steps; k++) {
+    const SoftmaxStep *s = &w->steps[k];
+    const double values[] = {(double)s->block, (double)s->n, s->m_new, s->factor, s->block_sum, s->l_new, (double)s->n_overflowed};
+    for (int c = 0; c < 7; c++) table_text(&t, ROLE_PLAIN, number_exact_double(values[c]).text);
+  }
+  const Status status = table_csv(&t, out, error);
+  table_free(&t);
+  return status;
+}
+
+static Status complete(SoftmaxOptions *o, Error *error) {
+  if (output_request_check(&o->output, error)) return error->status;
+  if (o->example && o->n)
+    return error_set(error, STATUS_BAD_REQUEST, "--example has its own scores, and --scores gives others; give one of them");
+  if (!o->example && !o->n)
+    return error_set(error, STATUS_BAD_REQUEST, "no scores; give --scores 3,1,2,4,5,1,3,1 or --example");
+  if (o->example) {
+    o->n = EXAMPLE_N;
+    for (int k = 0; k < EXAMPLE_N; k++)
+      for (int c = 0; c < EXAMPLE_D; c++) o->scores[k] += EXAMPLE_Q[c] * EXAMPLE_K[k][c];
+  }
+  if (o->block == 0) o->block = 4;
+  if (o->block > o->n) o->block = o->n;
+  return STATUS_OK;
+}
+
+static int run_softmax(void *options, Io *io, Error *error) {
+  SoftmaxOptions *o = options;
+  if (complete(o, error)) return EXIT_BAD_REQUEST;
+  Walk *w = calloc(1, sizeof *w);
+  if (!w) {
+    error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " scores", o->n);
+    return EXIT_BAD_REQUEST;
+  }
+  walk_softmax(o, w);
+  Status status = STATUS_OK;
+  if (o->output.json) status = print_json(o, w, io->out, error);
+  else if (o->output.csv) status = print_csv(w, io->out, error);
+  else {
+    if (o->example) fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
+    for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
+    print_result(o, w, io);
+  }
+  free(w);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static void defaults(void *options) { ((SoftmaxOptions *)options)->precision = PRECISION_FP32; }
+
+static const Option SOFTMAX_OPTIONS[] = {
+    {"scores", 0, "LIST", "One row of scores, separated by commas; -inf is a masked one.", set_scores, false, false, NULL},
+    {"block", 0, "B", "Scores in a block. Default 4.", set_block, false, false, NULL},
+    {"precision", 0, "TYPE", "fp64, fp32, bf16 or fp16: what P, V and O are stored in. Default fp32.", set_precision, false, false,
+     "fp64 fp32 bf16 fp16"},
+    {"no-max", 0, NULL, "Do not subtract the maximum: e^x overflows as it would on a GPU.", set_no_max, false, false, NULL},
+    {"example", 0, NULL, "The worked example: one query, eight keys and values in two blocks.", set_example, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Softmax", SOFTMAX_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SoftmaxOptions, output)},
+    {0},
+};
+
+const Command COMMAND_SOFTMAX = {
+    .name = "softmax",
+    .summary = "online softmax on given scores, block by block",
+    .usage = "--scores LIST | --example [OPTION...]",
+    .description = "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales what was "
+                   "summed before, and the running sum l; at the end the result beside softmax in one pass.",
+    .examples = "  # a second block with a larger maximum: watch the factor\n"
+                "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"
+                "  # with keys and values, worked through\n"
+                "  tilewalk softmax --example\n\n"
+                "  # what happens without subtracting the maximum\n"
+                "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n",
+    .options_bytes = sizeof(SoftmaxOptions),
+    .sets = SETS,
+    .defaults = defaults,
+    .run = run_softmax,
+};

@@ -1,0 +1,154 @@
+/* tilewalk trace: the event stream, written out. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "sim/schedule.h"
+#include "sim/size.h"
+#include "viz/cli/command.h"
+#include "viz/cli/request.h"
+#include "viz/cli/trace_chrome.h"
+#include "viz/export/output.h"
+#include "viz/text/number.h"
+#include "viz/text/progress.h"
+
+typedef enum { TRACE_CSV = 0, TRACE_CHROME } TraceFormat;
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  TraceFormat format;
+  int64_t from, limit; /* limit 0: to the end */
+} TraceOptions;
+
+static Status set_format(void *target, const char *value, Error *error) {
+  TraceOptions *o = target;
+  if (strcmp(value, "csv") == 0) o->format = TRACE_CSV;
+  else if (strcmp(value, "chrome") == 0) o->format = TRACE_CHROME;
+  else
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv and chrome",
+                     quote(value, strlen(value)).text);
+  return STATUS_OK;
+}
+
+static Status set_from(void *target, const char *value, Error *error) {
+  TraceOptions *o = target;
+  long long from;
+  const Status status = options_count("the first step", value, 0, INT64_MAX, &from, error);
+  if (!status) o->from = from;
+  return status;
+}
+
+static Status set_limit(void *target, const char *value, Error *error) {
+  return size_parse_count(value, &((TraceOptions *)target)->limit, error);
+}
+
+static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static void csv_line(FILE *out, const char *algorithm, const Event *e) {
+  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", algorithm, e->step, e->pass + 1,
+          event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), tile_kind_name((TileKind)e->tile), e->split);
+  if (e->i >= 0) fprintf(out, "%" PRId64, e->i);
+  fputc(',', out);
+  if (e->j >= 0) fprintf(out, "%" PRId64, e->j);
+  fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", e->row0, e->row1, e->col0,
+          e->col1, e->bytes, e->flops);
+}
+
+/* Walks one algorithm's events [from, from + limit) into the file. */
+static Status write_events(const TraceOptions *o, const Schedule *schedule, const Plan *plan, int index, FILE *out,
+                           Progress *progress, Error *error) {
+  const Wide n_steps = schedule_n_steps(schedule, plan);
+  const uint64_t total = o->limit ? (uint64_t)o->limit : n_steps < UINT64_MAX ? (uint64_t)n_steps : 0;
+  Cursor cursor;
+  Event event;
+  if (!schedule_seek(schedule, plan, &cursor, (uint64_t)o->from)) {
+    return error_set(error, STATUS_BAD_REQUEST, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
+                     schedule->name, number_count(n_steps).text);
+  }
+  ChromeTrace chrome;
+  if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
+  for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
+    if (interrupted) return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; nothing was kept", n);
+    if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
+    if (o->format == TRACE_CSV) csv_line(out, schedule->name, &event);
+    else chrome_trace_event(&chrome, &event);
+    if ((n & 0xffff) == 0) progress_update(progress, (uint64_t)n, total, progress_clock_s());
+  }
+  if (o->format == TRACE_CHROME) chrome_trace_end(&chrome);
+  return STATUS_OK;
+}
+
+static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *out, Io *io, Error *error) {
+  if (o->format == TRACE_CSV)
+    fputs("algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", out);
+  else chrome_trace_open(out);
+  for (int k = 0; k < o->request.n_algorithms; k++) {
+    Simulation run; /* completes the tiling */
+    if (simulate(&run, problem, o->request.algorithms[k], error)) return error->status;
+    const bool visible = text_is_terminal(io->err) && !(out == io->out && text_is_terminal(out));
+    const TextStyle style = text_style_for(io->err);
+    Progress progress = progress_new(io->err, &style, visible, run.schedule->name, progress_clock_s());
+    const Status status = write_events(o, run.schedule, &run.plan, k, out, &progress, error);
+    progress_end(&progress);
+    if (status) return status;
+  }
+  if (o->format == TRACE_CHROME) chrome_trace_close(out);
+  return STATUS_OK;
+}
+
+static int run_trace(void *options, Io *io, Error *error) {
+  TraceOptions *o = options;
+  Problem problem;
+  if (request_algorithms(&o->request, "fa2", error)) return EXIT_BAD_REQUEST;
+  if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  interrupted = 0;
+  signal(SIGINT, on_interrupt);
+  if (!*o->output.output) return write_trace(o, &problem, io->out, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  FileWrite file;
+  if (file_write_begin(&file, o->output.output, error)) return EXIT_BAD_REQUEST;
+  if (write_trace(o, &problem, file.stream, io, error)) {
+    file_write_abort(&file);
+    return EXIT_BAD_REQUEST;
+  }
+  return file_write_commit(&file, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option TRACE_OPTIONS[] = {
+    {"format", 0, "FORMAT", "csv: one line per event. chrome: for Perfetto or chrome://tracing. Default csv.", set_format, false,
+     false, "csv chrome"},
+    {"from", 0, "STEP", "First event to write. Default 0.", set_from, false, false, NULL},
+    {"limit", 0, "COUNT", "Write at most this many events. Default: all.", set_limit, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    REQUEST_OPTION_SETS(TraceOptions, request),
+    {"Trace", TRACE_OPTIONS, 0},
+    {"Output", OUTPUT_FILE_OPTIONS, offsetof(TraceOptions, output)},
+    {0},
+};
+
+const Command COMMAND_TRACE = {
+    .name = "trace",
+    .summary = "the event stream of one head, as CSV or for Perfetto",
+    .usage = "[OPTION...]",
+    .description = "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, normalise, "
+                   "store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one step of "
+                   "the stream is one microsecond: the order is the algorithm's, the clock is not a GPU's.",
+    .examples = "  # 8 tokens, tiles of 2 x 2, causal: short enough to read\n"
+                "  tilewalk trace -N 8 -d 4 --block 2 --causal\n\n"
+                "  # three algorithms side by side; open the file at ui.perfetto.dev\n"
+                "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
+                "  # ten events from the middle of a long walk\n"
+                "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
+    .options_bytes = sizeof(TraceOptions),
+    .sets = SETS,
+    .run = run_trace,
+};
