@@ -1,0 +1,485 @@
+#include "sim/cache.h"
+#include "sim/cache_private.h"
+
+#include <string.h>
+
+#define CACHE_MAX_LINES ((uint64_t)1 << 31)
+
+enum { MASKS_MAX_LINE_BYTES = 65536, TREE_MAX_WAYS = 64, SEARCH_MAX_WAYS = 64 };
+
+/* One line's share of an access. */
+typedef struct {
+  uint64_t set, tag;
+  uint64_t first_byte, last_byte; /* within the line */
+  uint64_t sectors, whole;        /* touched; covered completely */
+  CacheKind kind;
+} Touch;
+
+static inline uint64_t scale_to(uint64_t x, uint64_t n) { /* x / 2^64 * n */
+  __extension__ typedef unsigned __int128 Product;
+  return (uint64_t)(((Product)x * n) >> 64);
+}
+
+static inline uint64_t divide(uint64_t x, uint64_t by, uint64_t shift) {
+  return shift < NO_SHIFT ? x >> shift : x / by;
+}
+
+/* --- config --- */
+
+static Status check_sizes(const CacheConfig *c, Error *error) {
+  if (c->line_bytes % c->sector_bytes ||
+      c->line_bytes / c->sector_bytes > CACHE_MAX_SECTORS_PER_LINE)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: a line of %llu bytes cannot have sectors of %llu: a line holds 1 to "
+                     "%d whole sectors",
+                     (unsigned long long)c->line_bytes, (unsigned long long)c->sector_bytes,
+                     CACHE_MAX_SECTORS_PER_LINE);
+  const uint64_t lines = c->size_bytes / c->line_bytes;
+  if (!lines || lines * c->line_bytes != c->size_bytes || lines % c->ways)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "cache: %llu bytes are not a whole number of sets of %llu ways x %llu bytes; the nearest "
+        "size below is %llu",
+        (unsigned long long)c->size_bytes, (unsigned long long)c->ways,
+        (unsigned long long)c->line_bytes,
+        (unsigned long long)(lines / c->ways * c->ways * c->line_bytes));
+  if (lines > CACHE_MAX_LINES)
+    return error_set(error, STATUS_TOO_LARGE,
+                     "cache: %llu lines are more than the %llu that can be simulated",
+                     (unsigned long long)lines, (unsigned long long)CACHE_MAX_LINES);
+  if (c->line_bytes > MASKS_MAX_LINE_BYTES && !c->no_byte_masks)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "cache: lines of %llu bytes are too long for byte masks (at most %d); set no_byte_masks",
+        (unsigned long long)c->line_bytes, MASKS_MAX_LINE_BYTES);
+  return STATUS_OK;
+}
+
+static Status check_choices(const CacheConfig *c, Error *error) {
+  if ((unsigned)c->index > CACHE_INDEX_RANDOM || (unsigned)c->policy > CACHE_RANDOM ||
+      (unsigned)c->layout > CACHE_LAYOUT_BY_SET)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: index, policy or layout is none of its named values");
+  if (c->vector_bytes && c->vector_bytes != 16 && c->vector_bytes != 32 && c->vector_bytes != 64)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: vectors of %u bytes; 16, 32 or 64 are known", c->vector_bytes);
+  if (c->address_bits < 8 || c->address_bits > 64)
+    return error_set(error, STATUS_BAD_REQUEST, "cache: addresses of %u bits; 8 to 64 are modelled",
+                     c->address_bits);
+  if (c->policy == CACHE_TREE_PLRU && (log2_exact(c->ways) == NO_SHIFT || c->ways > TREE_MAX_WAYS))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: tree-PLRU needs a power of two of ways, at most %d, not %llu",
+                     TREE_MAX_WAYS, (unsigned long long)c->ways);
+  return STATUS_OK;
+}
+
+Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Error *error) {
+  CacheConfig c = *config;
+  if (!c.size_bytes) c.size_bytes = 2 << 20;
+  if (!c.ways) c.ways = 16;
+  if (!c.line_bytes) c.line_bytes = 128;
+  if (!c.sector_bytes)
+    c.sector_bytes =
+        c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
+  if (!c.address_bits) c.address_bits = 48;
+  Status status = check_sizes(&c, error);
+  if (status == STATUS_OK) status = check_choices(&c, error);
+  if (status != STATUS_OK) return status;
+  const uint64_t sets = c.size_bytes / c.line_bytes / c.ways;
+  if (!c.xor_shift_bits) c.xor_shift_bits = sets > 1 ? log2_up(sets) : 1;
+  if (c.layout == CACHE_LAYOUT_AUTO)
+    c.layout = c.index == CACHE_INDEX_RANDOM || c.policy != CACHE_LRU || sets < 16 ||
+                       c.ways > SEARCH_MAX_WAYS
+                   ? CACHE_LAYOUT_BY_SET
+                   : CACHE_LAYOUT_BY_POSITION;
+  const uint32_t host = c.layout == CACHE_LAYOUT_BY_POSITION ? cache_host_vector_bytes() : 16;
+  if (!c.vector_bytes || c.vector_bytes > host) c.vector_bytes = host;
+  *resolved = c;
+  return STATUS_OK;
+}
+
+static uint64_t align_up(uint64_t bytes) {
+  return (bytes + 63) & ~(uint64_t)63;
+}
+
+/* Everything that follows from the config; the counts are zero. */
+static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
+  memset(state, 0, sizeof *state);
+  CacheConfig *c = &state->config;
+  const Status status = cache_config_resolve(config, c, error);
+  if (status != STATUS_OK) return status;
+  const uint64_t lines = c->size_bytes / c->line_bytes, sets = lines / c->ways;
+  state->sets = sets;
+  state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
+  state->all_sectors = ones(state->sectors_per_line);
+  state->address_end = c->address_bits < 64 ? (uint64_t)1 << c->address_bits : 0;
+  state->line_shift = log2_exact(c->line_bytes);
+  state->sector_shift = log2_exact(c->sector_bytes);
+  state->set_shift = log2_exact(sets);
+  state->tag_is_line = c->index == CACHE_INDEX_RANDOM ||
+                       (c->index == CACHE_INDEX_XOR &&
+                        (state->set_shift == NO_SHIFT || c->xor_shift_bits < state->set_shift));
+  const uint64_t last_line = (state->address_end - 1) / c->line_bytes;
+  const uint64_t last_tag = state->tag_is_line ? last_line : last_line / sets;
+  const uint32_t tag_bits =
+      last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
+  const uint32_t bits = tag_bits + 2 * state->sectors_per_line;
+  state->word_bits = bits <= 32 ? 32 : bits <= 64 ? 64 : 128;
+  const bool by_set = c->layout == CACHE_LAYOUT_BY_SET;
+  const uint64_t lanes =
+      512 / state->word_bits; /* one more group of them keeps positions off one host set */
+  state->set_stride = by_set ? c->ways : 1;
+  state->position_stride = by_set ? 1 : (sets + lanes - 1) / lanes * lanes + lanes;
+  state->mask_bytes = c->no_byte_masks || c->sector_bytes == 1 ? 0 : (c->line_bytes + 7) / 8;
+  state->words_offset = align_up(sizeof *state);
+  const uint64_t words = by_set ? lines : state->position_stride * c->ways;
+  state->masks_offset = state->words_offset + align_up(words * state->word_bits / 8);
+  state->tree_offset = state->masks_offset + align_up(lines * state->mask_bytes);
+  state->state_bytes = state->tree_offset + (c->policy == CACHE_TREE_PLRU ? align_up(sets * 8) : 0);
+  if (by_set && c->ways > SEARCH_MAX_WAYS) {
+    state->many_offset = state->state_bytes;
+    state->state_bytes += align_up(cache_many_bytes(lines, sets));
+  }
+  state->lru_by_order = c->policy == CACHE_LRU && !state->many_offset;
+  state->random = c->seed;
+  return STATUS_OK;
+}
+
+size_t cache_state_bytes(const CacheConfig *config) {
+  CacheState state;
+  return plan(config, &state, NULL) == STATUS_OK ? (size_t)state.state_bytes : 0;
+}
+
+Status cache_init(CacheState *state, const CacheConfig *config, Error *error) {
+  CacheState planned;
+  const Status status = plan(config, &planned, error);
+  if (status != STATUS_OK) return status;
+  *state = planned;
+  cache_reset(state);
+  return STATUS_OK;
+}
+
+void cache_reset(CacheState *state) {
+  memset((char *)state + sizeof *state, 0, state->state_bytes - sizeof *state);
+  memset(&state->counts, 0, sizeof state->counts);
+  state->partial_sectors = 0;
+  state->random = state->config.seed;
+  if (state->many_offset) cache_many_reset(state);
+}
+
+/* --- where a line goes --- */
+
+static inline uint64_t fold(uint64_t line, uint32_t bits) {
+  uint64_t x = 0;
+  for (; line; line = bits < 64 ? line >> bits : 0)
+    x ^= line;
+  return x;
+}
+
+static inline void locate(const CacheState *state, uint64_t line, uint64_t *set, uint64_t *tag) {
+  const uint64_t sets = state->sets;
+  uint64_t hashed = line;
+  if (state->config.index == CACHE_INDEX_XOR) hashed = fold(line, state->config.xor_shift_bits);
+  if (state->config.index == CACHE_INDEX_RANDOM)
+    *set = scale_to(mix(line ^ mix(state->config.seed)), sets);
+  else
+    *set = state->set_shift < NO_SHIFT ? hashed & (sets - 1) : hashed % sets;
+  *tag = state->tag_is_line ? line : divide(line, sets, state->set_shift);
+}
+
+/* The inverse: which line it is that has this tag in this set. */
+static uint64_t line_of(const CacheState *state, uint64_t set, uint64_t tag) {
+  if (state->tag_is_line) return tag;
+  if (state->config.index == CACHE_INDEX_MODULO) return tag * state->sets + set;
+  const uint64_t high = tag << state->set_shift;
+  return high | ((set ^ fold(high, state->config.xor_shift_bits)) & (state->sets - 1));
+}
+
+/* --- bytes of partly written sectors --- */
+
+static unsigned char *masks_of(CacheState *state, uint64_t set, uint64_t place) {
+  unsigned char *masks = (unsigned char *)state + state->masks_offset;
+  return masks + (set * state->config.ways + place) * state->mask_bytes;
+}
+
+/* Follows NAME(shift): the mask of `place` goes to the front, those before it one back. */
+static void masks_shift(CacheState *state, uint64_t set, uint64_t place) {
+  unsigned char *front = masks_of(state, set, 0);
+  for (uint64_t p = place; p > 0; p--)
+    for (uint64_t i = 0; i < state->mask_bytes; i++) {
+      unsigned char *a = front + (p - 1) * state->mask_bytes + i, *b = a + state->mask_bytes;
+      const unsigned char kept = *a;
+      *a = *b, *b = kept;
+    }
+}
+
+/* Marks the bytes stored into the sectors `partly`, after forgetting what the mask said of those
+ * that were not there (`fresh`). Returns the sectors that have now been written completely. */
+static uint64_t masks_mark(CacheState *state, const Touch *touch, uint64_t place, uint64_t partly,
+                           uint64_t fresh) {
+  if (!state->mask_bytes) return 0;
+  unsigned char *mask = masks_of(state, touch->set, place);
+  const uint64_t sector_bytes = state->config.sector_bytes;
+  uint64_t complete = 0;
+  for (; partly; partly &= partly - 1) {
+    const uint64_t sector = (uint64_t)__builtin_ctzll(partly), begin = sector * sector_bytes;
+    bool full = true;
+    for (uint64_t byte = begin; byte < begin + sector_bytes; byte++) {
+      const unsigned char bit = (unsigned char)(1u << (byte & 7));
+      unsigned char *in = &mask[byte >> 3];
+      if (fresh >> sector & 1) *in &= (unsigned char)~bit;
+      if (touch->first_byte <= byte && byte <= touch->last_byte) *in |= bit;
+      full &= (*in & bit) != 0;
+    }
+    if (full) complete |= (uint64_t)1 << sector;
+  }
+  state->partial_sectors -= count_bits(complete);
+  return complete;
+}
+
+/* --- replacement other than by order --- */
+
+static uint64_t *tree_of(CacheState *state, uint64_t set) {
+  return (uint64_t *)(void *)((char *)state + state->tree_offset) + set;
+}
+
+/* Tree-PLRU: node 1 is the root, node i has children 2i and 2i+1; a bit points at the half to give
+ * up next. Touching a way turns every bit on its path away from it. */
+static void tree_touch(CacheState *state, uint64_t set, uint64_t way) {
+  uint64_t *tree = tree_of(state, set);
+  for (uint64_t node = way + state->config.ways; node > 1; node /= 2) {
+    const uint64_t bit = (uint64_t)1 << (node / 2 - 1);
+    *tree = node & 1 ? *tree & ~bit : *tree | bit;
+  }
+}
+
+static uint64_t pick_victim(CacheState *state, uint64_t set) {
+  const uint64_t ways = state->config.ways;
+  if (state->config.policy == CACHE_RANDOM) return scale_to(mix(state->random++), ways);
+  const uint64_t tree = *tree_of(state, set);
+  uint64_t node = 1;
+  while (node < ways)
+    node = 2 * node + (tree >> (node - 1) & 1);
+  return node - ways;
+}
+
+/* --- the sets, for each width of word --- */
+
+__extension__ typedef unsigned __int128 Word128;
+
+#define WORD    uint32_t
+#define NAME(x) x##_32
+#include "sim/cache_sets.h"
+
+#define WORD    uint64_t
+#define NAME(x) x##_64
+#include "sim/cache_sets.h"
+
+#define WORD    Word128
+#define NAME(x) x##_128
+#include "sim/cache_sets.h"
+
+__attribute__((noinline)) static void touch(CacheState *state, const Touch *one,
+                                            CacheEvent *event) {
+  if (state->word_bits == 32)
+    touch_32(state, one, event);
+  else if (state->word_bits == 64)
+    touch_64(state, one, event);
+  else
+    touch_128(state, one, event);
+}
+
+static inline void touch_plain(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors,
+                               CacheKind kind) {
+  if (state->word_bits == 32)
+    touch_plain_32(state, set, tag, sectors, kind);
+  else if (state->word_bits == 64)
+    touch_plain_64(state, set, tag, sectors, kind);
+  else
+    touch_plain_128(state, set, tag, sectors, kind);
+}
+
+/* --- accesses --- */
+
+/* The sectors that bytes first..last of a line touch, and those that they cover. */
+static inline void split_line(const CacheState *state, uint64_t first, uint64_t last,
+                              uint64_t *sectors, uint64_t *whole) {
+  const uint64_t sector_bytes = state->config.sector_bytes, shift = state->sector_shift;
+  *sectors = *whole = state->all_sectors;
+  if (first == 0 && last + 1 == state->config.line_bytes) return;
+  *sectors =
+      ones(divide(last, sector_bytes, shift) + 1) & ~ones(divide(first, sector_bytes, shift));
+  *whole = ones(divide(last + 1, sector_bytes, shift)) &
+           ~ones(divide(first + sector_bytes - 1, sector_bytes, shift));
+}
+
+/* Looks up bytes first..last of one line. */
+static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64_t last,
+                        CacheKind kind, CacheEvent *event) {
+  uint64_t set, tag, sectors, whole;
+  split_line(state, first, last, &sectors, &whole);
+  locate(state, line, &set, &tag);
+  if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event &&
+      !state->partial_sectors) {
+    touch_plain(state, set, tag, sectors, kind);
+    return;
+  }
+  const Touch one = {set, tag, first, last, sectors, whole, kind};
+  touch(state, &one, event);
+}
+
+static inline bool accepts(const CacheState *state, uint64_t address, uint64_t bytes) {
+  if (!bytes || address + (bytes - 1) < address) return false;
+  return !state->address_end || address + (bytes - 1) < state->address_end;
+}
+
+Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
+  if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
+  const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
+  const uint64_t last_line = divide(end, line_bytes, state->line_shift);
+  uint64_t line = divide(address, line_bytes, state->line_shift),
+           first = address - line * line_bytes;
+  state->counts.accesses++;
+  for (; line < last_line; line++, first = 0)
+    access_line(state, line, first, line_bytes - 1, kind, NULL);
+  access_line(state, line, first, end - last_line * line_bytes, kind, NULL);
+  return STATUS_OK;
+}
+
+Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind,
+                         CacheEvent *event) {
+  if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
+  const uint64_t line_bytes = state->config.line_bytes;
+  const uint64_t line = divide(address, line_bytes, state->line_shift),
+                 first = address - line * line_bytes;
+  if (bytes > line_bytes - first) return STATUS_BAD_REQUEST;
+  memset(event, 0, sizeof *event);
+  state->counts.accesses++;
+  access_line(state, line, first, first + bytes - 1, kind, event);
+  return STATUS_OK;
+}
+
+/* How many lines from `line` on cache_run can take at once: they share a tag, lie in neighbouring
+ * sets and fill whole groups of lanes. With an XOR index an aligned group of 2^k lines fills an
+ * aligned group of sets in some order, and between different sets the order does not matter. */
+static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_lines, uint64_t *set,
+                           uint64_t *tag) {
+  const uint64_t lanes = state->config.vector_bytes * 8 / state->word_bits;
+  if (n_lines < lanes || state->partial_sectors) return 0;
+  locate(state, line, set, tag);
+  if (state->config.index == CACHE_INDEX_MODULO) {
+    const uint64_t until_wrap = state->sets - *set;
+    return (n_lines < until_wrap ? n_lines : until_wrap) / lanes * lanes;
+  }
+  if (line % lanes || state->set_shift == NO_SHIFT || state->sets < lanes) return 0;
+  *set &= ~(lanes - 1);
+  return lanes;
+}
+
+static bool has_runs(const CacheState *state) {
+  return state->position_stride != 1 && state->word_bits != 128 &&
+         state->config.policy == CACHE_LRU && state->config.index != CACHE_INDEX_RANDOM &&
+         !state->tag_is_line;
+}
+
+Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
+  if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
+  const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
+  const uint64_t last_line = divide(end, line_bytes, state->line_shift);
+  uint64_t line = divide(address, line_bytes, state->line_shift),
+           first = address - line * line_bytes;
+  const uint64_t whole_end =
+      end - last_line * line_bytes == line_bytes - 1 ? last_line + 1 : last_line;
+  state->counts.accesses += last_line - line + 1;
+  const bool runs = has_runs(state);
+  while (line <= last_line) {
+    uint64_t set, tag;
+    const uint64_t n = runs && !first && line < whole_end
+                           ? run_length(state, line, whole_end - line, &set, &tag)
+                           : 0;
+    if (!n) {
+      const uint64_t last = line == last_line ? end - last_line * line_bytes : line_bytes - 1;
+      access_line(state, line, first, last, kind, NULL);
+      line++;
+    } else {
+      cache_run(state, set, n, tag, kind);
+      line += n;
+    }
+    first = 0;
+  }
+  return STATUS_OK;
+}
+
+/* --- looking and emptying --- */
+
+static Word128 word_at(const CacheState *state, uint64_t set, uint64_t position) {
+  const char *words = (const char *)state + state->words_offset;
+  const uint64_t i = set * state->set_stride + position * state->position_stride;
+  if (state->word_bits == 32) return ((const uint32_t *)(const void *)words)[i];
+  if (state->word_bits == 64) return ((const uint64_t *)(const void *)words)[i];
+  return ((const Word128 *)(const void *)words)[i];
+}
+
+static void put_word(CacheState *state, uint64_t set, uint64_t position, Word128 word) {
+  char *words = (char *)state + state->words_offset;
+  const uint64_t i = set * state->set_stride + position * state->position_stride;
+  if (state->word_bits == 32)
+    ((uint32_t *)(void *)words)[i] = (uint32_t)word;
+  else if (state->word_bits == 64)
+    ((uint64_t *)(void *)words)[i] = (uint64_t)word;
+  else
+    ((Word128 *)(void *)words)[i] = word;
+}
+
+CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position) {
+  const Word128 word = word_at(state, set, position);
+  CacheLine line = {0};
+  if (!word) return line;
+  const uint32_t n = state->sectors_per_line;
+  line.present = true;
+  line.address = line_of(state, set, (uint64_t)(word >> (2 * n)) - 1) * state->config.line_bytes;
+  line.valid_sectors = (uint32_t)((uint64_t)word & state->all_sectors);
+  line.dirty_sectors = (uint32_t)((uint64_t)(word >> n) & state->all_sectors);
+  return line;
+}
+
+void cache_flush(CacheState *state) {
+  const uint32_t n = state->sectors_per_line;
+  for (uint64_t set = 0; set < state->sets; set++)
+    for (uint64_t position = 0; position < state->config.ways; position++) {
+      const Word128 word = word_at(state, set, position);
+      const Word128 dirty = word & (Word128)state->all_sectors << n;
+      state->counts.written_back_sectors += count_bits((uint64_t)(dirty >> n));
+      if (dirty) put_word(state, set, position, word & ~dirty);
+    }
+  state->partial_sectors = 0;
+}
+
+uint64_t cache_set_of(const CacheState *state, uint64_t address) {
+  uint64_t set, tag;
+  locate(state, divide(address, state->config.line_bytes, state->line_shift), &set, &tag);
+  return set;
+}
+
+uint64_t cache_hit_sectors(const CacheCounts *counts) {
+  return counts->read_sectors - counts->read_sector_misses + counts->write_sectors;
+}
+
+double cache_hit_rate(const CacheCounts *counts) {
+  const uint64_t sectors = counts->read_sectors + counts->write_sectors;
+  return sectors ? (double)cache_hit_sectors(counts) / (double)sectors : 1;
+}
+
+CacheCounts cache_counts_add(CacheCounts a, CacheCounts b) {
+  a.accesses += b.accesses;
+  a.lines_touched += b.lines_touched;
+  a.line_misses += b.line_misses;
+  a.read_sectors += b.read_sectors;
+  a.read_sector_misses += b.read_sector_misses;
+  a.write_sectors += b.write_sectors;
+  a.write_sector_absent += b.write_sector_absent;
+  a.evictions += b.evictions;
+  a.dirty_evictions += b.dirty_evictions;
+  a.written_back_sectors += b.written_back_sectors;
+  return a;
+}

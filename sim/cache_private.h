@@ -1,0 +1,58 @@
+/* What cache.c, cache_lanes.c and cache_many.c share. */
+#ifndef TILEWALK_SIM_CACHE_PRIVATE_H
+#define TILEWALK_SIM_CACHE_PRIVATE_H
+
+#include "sim/cache.h"
+
+enum { NO_SHIFT = 64 };
+#define CACHE_NOWHERE UINT64_MAX
+
+/* Population count by halves (Warren, Hacker's Delight, 5-1): no call where the machine has no
+ * instruction. */
+static inline uint64_t count_bits(uint64_t x) {
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
+}
+
+static inline uint64_t ones(uint64_t n) {
+  return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+}
+
+/* Vigna's splitmix64 step (2015): mixes a counter into 64 evenly spread bits. */
+static inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+static inline uint64_t log2_exact(uint64_t x) {
+  return x && !(x & (x - 1)) ? (uint64_t)__builtin_ctzll(x) : NO_SHIFT;
+}
+
+static inline uint32_t log2_up(uint64_t x) {
+  return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1);
+}
+
+/* The widest vectors that this machine and this build can use: 16, 32 or 64 bytes. */
+uint32_t cache_host_vector_bytes(void);
+
+/* Looks up whole lines with tag `tag` in the `n` sets from `set` on. Only for LRU laid out by
+ * position, words of 32 or 64 bits, no partly written sector anywhere; n is a multiple of the lanes
+ * of one vector. */
+void cache_run(CacheState *state, uint64_t set, uint64_t n, uint64_t tag, CacheKind kind);
+
+/* The lists and the table of a cache with many ways (cache_many.c); place: set * ways + way. */
+uint64_t cache_many_bytes(uint64_t lines, uint64_t sets);
+void cache_many_reset(CacheState *state);
+/* Iterates over the places that may hold this tag: first, then next, until the result is
+ * CACHE_NOWHERE. */
+uint64_t cache_many_first(const CacheState *state, uint64_t set, uint64_t tag);
+uint64_t cache_many_next(const CacheState *state, uint64_t place);
+void cache_many_insert(CacheState *state, uint64_t set, uint64_t tag, uint64_t place);
+void cache_many_remove(CacheState *state, uint64_t set, uint64_t tag, uint64_t place);
+void cache_many_to_front(CacheState *state, uint64_t set, uint64_t place);
+uint64_t cache_many_last(const CacheState *state, uint64_t set);
+
+#endif
