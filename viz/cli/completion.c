@@ -1,0 +1,172 @@
+/* tilewalk _complete-bash, _complete-zsh: shell completion, written from the tables that the commands themselves use.
+ *
+ * An option's `choices` are offered where its value stands (several, with commas between, when it takes a LIST),
+ * file names where it takes a FILE, and nothing where a number is expected. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "viz/cli/command.h"
+
+static bool is_offered(const Option *o) { return o->help && !o->state_only; }
+static bool takes(const Option *o, const char *what) { return o->argument && strstr(o->argument, what); }
+static bool takes_files(const Command *command) { return command->set_positional && strstr(command->usage, "FILE"); }
+
+static void put_command_names(FILE *out) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if ((*c)->name[0] != '_') fprintf(out, "%s ", (*c)->name);
+}
+
+/* "--seq-len SEPARATOR-N", whichever there are. */
+static void put_spellings(FILE *out, const Option *o, const char *separator) {
+  if (o->name) fprintf(out, "--%s", o->name);
+  if (o->name && o->letter) fputs(separator, out);
+  if (o->letter) fprintf(out, "-%c", o->letter);
+}
+
+static void put_bash_command(FILE *out, const Command *command) {
+  fprintf(out, "  %s)\n    options='", command->name);
+  for (const OptionSet *set = command->sets; set && set->options; set++) {
+    for (const Option *o = set->options; o->set; o++) {
+      if (!is_offered(o)) continue;
+      put_spellings(out, o, " ");
+      fputc(' ', out);
+    }
+  }
+  fprintf(out, "--help'\n    files=%d\n    case $prev in\n", takes_files(command));
+  for (const OptionSet *set = command->sets; set && set->options; set++) {
+    for (const Option *o = set->options; o->set; o++) {
+      if (o->state_only || !o->argument) continue;
+      fputs("    ", out);
+      put_spellings(out, o, " | ");
+      fprintf(out, ") value=1 files=%d list=%d choices='%s' ;;\n", takes(o, "FILE"), takes(o, "LIST"), o->choices ? o->choices : "");
+    }
+  }
+  fputs("    esac\n    ;;\n", out);
+}
+
+static int run_bash(void *options, Io *io, Error *error) {
+  (void)options;
+  (void)error;
+  FILE *const out = io->out;
+  fputs("# bash completion for tilewalk, written by `tilewalk _complete-bash`\n"
+        "_tilewalk() {\n"
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+        "  local options='' choices='' value=0 files=0 list=0 before=''\n"
+        "  COMPREPLY=()\n"
+        "  if [[ $cur == '=' ]]; then cur=''; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+        "  local commands='",
+        out);
+  put_command_names(out);
+  fputs("'\n"
+        "  if ((COMP_CWORD == 1)); then\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$commands --help --version\" -- \"$cur\")\n"
+        "    return\n"
+        "  fi\n"
+        "  case ${COMP_WORDS[1]} in\n"
+        "  help) options=$commands ;;\n",
+        out);
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if ((*c)->name[0] != '_') put_bash_command(out, *c);
+  fputs("  esac\n"
+        "  ((value)) || choices=$options\n"
+        "  if ((list)) && [[ $cur == *,* ]]; then before=${cur%,*}, cur=${cur##*,}; fi\n"
+        "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$choices\" -- \"$cur\")\n"
+        "  if ((files)) && [[ $cur != -* ]]; then\n"
+        "    compopt -o filenames 2>/dev/null\n"
+        "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
+        "  fi\n"
+        "}\n"
+        "complete -F _tilewalk tilewalk\n",
+        out);
+  return EXIT_DONE;
+}
+
+/* A description inside '...[...]' of an _arguments spec: its first sentence, with what would end it escaped. */
+static void put_zsh_text(FILE *out, const char *text) {
+  for (const char *p = text; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++) {
+    if (*p == '\'') fputs("'\\'", out);
+    else if (strchr("[]:\\", *p)) fputc('\\', out);
+    fputc(*p, out);
+  }
+}
+
+static void put_zsh_value(FILE *out, const Option *o) {
+  if (!o->argument) return;
+  fputc(':', out);
+  put_zsh_text(out, o->argument);
+  fputc(':', out);
+  if (o->choices && takes(o, "LIST")) fprintf(out, "_values -s , value %s", o->choices);
+  else if (o->choices && takes(o, "FILE")) fprintf(out, "{compadd %s; _files}", o->choices);
+  else if (o->choices) fprintf(out, "(%s)", o->choices);
+  else if (takes(o, "FILE")) fputs("_files", out);
+}
+
+static void put_zsh_option(FILE *out, const Option *o) {
+  const char *const letter_end = o->argument ? "+" : "", *const name_end = o->argument ? "=" : "";
+  fputs("      ", out);
+  if (o->repeats) fputs("'*'", out);
+  else if (o->letter && o->name) fprintf(out, "'(-%c --%s)'", o->letter, o->name);
+  if (o->letter && o->name) fprintf(out, "{-%c%s,--%s%s}'[", o->letter, letter_end, o->name, name_end);
+  else if (o->letter) fprintf(out, "'-%c%s[", o->letter, letter_end);
+  else fprintf(out, "'--%s%s[", o->name, name_end);
+  put_zsh_text(out, o->help);
+  fputc(']', out);
+  put_zsh_value(out, o);
+  fputs("' \\\n", out);
+}
+
+static int run_zsh(void *options, Io *io, Error *error) {
+  (void)options;
+  (void)error;
+  FILE *const out = io->out;
+  fputs("#compdef tilewalk\n"
+        "# zsh completion for tilewalk, written by `tilewalk _complete-zsh`\n"
+        "_tilewalk() {\n"
+        "  local -a commands=(\n",
+        out);
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    fprintf(out, "    '%s:", (*c)->name);
+    put_zsh_text(out, (*c)->summary);
+    fputs("'\n", out);
+  }
+  fputs("  )\n"
+        "  if ((CURRENT == 2)); then\n"
+        "    _describe command commands\n"
+        "    return\n"
+        "  fi\n"
+        "  shift words\n"
+        "  ((CURRENT--))\n"
+        "  case $words[1] in\n"
+        "  help) _describe command commands ;;\n",
+        out);
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    fprintf(out, "  %s)\n    _arguments -s \\\n", (*c)->name);
+    for (const OptionSet *set = (*c)->sets; set && set->options; set++)
+      for (const Option *o = set->options; o->set; o++)
+        if (is_offered(o)) put_zsh_option(out, o);
+    if (takes_files(*c)) fputs("      '*:file:_files' \\\n", out);
+    fputs("      '(-h --help)'{-h,--help}'[show the use of this command]'\n    ;;\n", out);
+  }
+  fputs("  esac\n}\n_tilewalk \"$@\"\n", out);
+  return EXIT_DONE;
+}
+
+const Command COMMAND_COMPLETE_BASH = {
+    .name = "_complete-bash",
+    .summary = "completion for bash",
+    .usage = "",
+    .examples = "  source <(tilewalk _complete-bash)\n",
+    .sets = (const OptionSet[]){{0}},
+    .run = run_bash,
+};
+
+const Command COMMAND_COMPLETE_ZSH = {
+    .name = "_complete-zsh",
+    .summary = "completion for zsh",
+    .usage = "",
+    .examples = "  tilewalk _complete-zsh >~/.zfunc/_tilewalk\n",
+    .sets = (const OptionSet[]){{0}},
+    .run = run_zsh,
+};
