@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "sim/cache.h"
+#include "sim/tile_cache.h"
 
 enum {
   TILES = 32,
@@ -121,6 +122,23 @@ static double time_cache(const Trace *trace, const CacheConfig *config, bool by_
   return best;
 }
 
+static double time_tiles(const Trace *trace, const CacheConfig *config, uint64_t *misses) {
+  double best = 1e9;
+  TileCache *tiles = malloc(tile_cache_state_bytes(config, TILE_BYTES));
+  if (!tiles || tile_cache_init(tiles, config, TILE_BYTES, NULL) != STATUS_OK) abort();
+  for (int repeat = 0; repeat < 1000; repeat++) {
+    const double began = seconds_now();
+    tile_cache_reset(tiles);
+    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+      tile_cache_access(tiles, tile->address, TILE_BYTES, tile->kind);
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  *misses = tile_cache_counts(tiles).line_misses;
+  free(tiles);
+  return best;
+}
+
 static int report(const char *what, double seconds, double plain_seconds, uint64_t misses,
                   uint64_t expected) {
   printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
@@ -155,7 +173,8 @@ static int one_size(const Trace *trace, uint64_t mib, uint64_t expected) {
     const double seconds = time_cache(trace, rows[i].config, rows[i].by_record, &misses);
     wrong += report(rows[i].what, seconds, plain, misses, expected);
   }
-  return wrong;
+  const double seconds = time_tiles(trace, &narrow, &misses);
+  return wrong + report("tile_cache_access, lines it stands for", seconds, plain, misses, expected);
 }
 
 int main(void) {
