@@ -10,6 +10,8 @@ Status error_set(Error *error, Status status, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
+  for (char *c = error->message; *c; c++) /* a file name may hold anything; a message is one line */
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
   return status;
 }
 
