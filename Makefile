@@ -54,7 +54,7 @@ PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 
 binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
-TESTS := $(call binaries,test) $(REPLAYS)
+TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_%,$(wildcard tests/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
 
@@ -111,14 +111,40 @@ $(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
-# CUDA kernels: optional, needs nvcc. Each kernels/*.cu for the oldest and the newest chip it is written for.
-KERNELS := $(wildcard kernels/*.cu)
-NVCCFLAGS ?= -O3 -std=c++17 -gencode=arch=compute_75,code=sm_75 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
-$(BUILD)/%.cu.o: %.cu
+# CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
+# need nvcc: each rung twice, once counting its bytes.
+GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu
+RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/*.cu))
+COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas -fno-ipa-icf $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+$(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,NVCC )$(NVCC) $(NVCCFLAGS) -I. -MD -MP -c $< -o $@
-kernels: $(if $(NVCC),$(KERNELS:%=$(BUILD)/%.o))
-	@$(if $(NVCC),:,echo "No nvcc: the CUDA kernels are left out.")
+	$(call say,CXX)$(COMPILE_CXX) -DTW_COUNTING -x c++ -c $< -o $@
+$(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
+CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(BUILD)/kernels/check.o $(BUILD)/kernels/run_on_cpu.o
+$(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken_kernel.o $(CPU_RUNGS) $(BUILD)/libtilewalk.a
+	$(call say,LD )$(CXX) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) $^ -lcmocka -lm -o $@
+
+# GPU code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker.
+KERNEL_ARCHS ?= 75 80 90
+GENCODE = $(foreach a,$(KERNEL_ARCHS),-gencode=arch=compute_$a,code=sm_$a)
+COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets $(GENCODE) -I. -MMD -MP
+$(BUILD)/kernels/plain/%.o: kernels/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -c $< -o $@
+$(BUILD)/kernels/counted/%.o: kernels/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -DTW_COUNTING -c $< -o $@
+GPU_RUNGS := $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/check.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
+kernels:
+ifneq ($(NVCC),)
+	@+$(MAKE) --no-print-directory $(BUILD)/tilewalk-kernels
+else
+	@echo "No nvcc: the CUDA kernels are left out."
+endif
 
 # Fuzzing needs clang; the same targets replay their corpus with any compiler in `make test`.
 fuzz:
@@ -155,4 +181,4 @@ help:
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
--include $(wildcard $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)) $(KERNELS:%=$(BUILD)/%.d))
+-include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/kernels/*.d $(BUILD)/tests/*_kernel*.d $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)) $(KERNELS:%=$(BUILD)/%.d))

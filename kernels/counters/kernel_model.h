@@ -1,0 +1,48 @@
+/* What each kernel of the ladder asks of memory, as the model predicts it: bytes per tensor, over all heads.
+ *
+ * Rungs 3 to 7 follow a schedule of sim/, and their prediction is that schedule's closed form. Rungs 1 and 2 do more
+ * than the `standard` schedule, which moves each matrix once per pass: they have formulas of their own,
+ * stated in the heads of their files; `ideal` is the schedule, the lower line.
+ *
+ *     rung             schedule       with a causal mask
+ *     standard_naive   standard       all scores computed, then masked
+ *     standard_tiled   standard       the same
+ *     fa1              fa1            the same: the schedule without the mask
+ *     fa2_scalar       fa2            the same: the schedule without the mask
+ *     fa2_causal       fa2            masked tiles skipped, as in the schedule
+ *     fa2_tensor       fa2            the same
+ *     fa2_async        fa2            the same */
+#ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
+#define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
+
+#include "sim/plan.h"
+
+typedef struct {
+  uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes, all heads and batches */
+} KernelTraffic;
+
+typedef struct {
+  const char *name;
+  const char *schedule;  /* in sim/schedule.h */
+  bool skips_masked;     /* follows the schedule under a mask too */
+  bool bypasses_l1;      /* its reads all reach L2, so that the boundary counter must agree */
+  int only_block;        /* block size that cannot be chosen; 0: it can */
+} KernelModel;
+
+extern const KernelModel KERNEL_MODELS[];
+extern const int N_KERNEL_MODELS;
+
+const KernelModel *kernel_model_find(const char *name); /* NULL: no such rung */
+
+/* What the kernel moves. tiling: B_r and B_c as given to the kernel. */
+Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling,
+                            KernelTraffic *traffic, Error *error);
+
+/* What its schedule moves with the same tiles: the same for rungs 5 to 7. */
+Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling,
+                          KernelTraffic *traffic, Error *error);
+
+uint64_t kernel_traffic_read(const KernelTraffic *traffic);
+uint64_t kernel_traffic_write(const KernelTraffic *traffic);
+
+#endif
