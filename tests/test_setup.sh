@@ -3,8 +3,10 @@
 # a fake apt-get, sudo, id, compiler and pkg-config, which note how they were called.
 set -eu
 cd "$(dirname "$0")/.."
-setup=$PWD/.ci/setup
 box=$(mktemp -d)
+mkdir -p "$box/tree/.ci" # a tree of its own: set-up notes in build/ what it had to leave out
+cp .ci/setup "$box/tree/.ci/"
+setup=$box/tree/.ci/setup
 trap 'rm -rf "$box"' EXIT
 
 tool() { printf '#!/bin/sh\n%s\n' "$2" >"$box/bin/$1" && chmod +x "$box/bin/$1"; }
@@ -13,7 +15,7 @@ machine() {
   rm -rf "${box:?}/bin"
   mkdir "$box/bin"
   : >"$box/calls"
-  for name in dirname mktemp rm tail cat grep env sh; do ln -s "$(command -v $name)" "$box/bin/$name"; done
+  for name in dirname mktemp rm tail cat grep env sh mkdir; do ln -s "$(command -v $name)" "$box/bin/$name"; done
   tool id "echo $1"
   tool apt-get "echo apt-get \"\$@\" >>'$box/calls'"
 }
@@ -45,7 +47,8 @@ says '^Setting up: a C compiler, pkg-config, drawing \(cairo, pango\)'
 says '^Installing with apt-get: gcc libc6-dev pkg-config libcairo2-dev'
 [ "$(wc -l <"$box/out")" = 2 ] || fail "more than two lines"
 called ' update$'
-called ' install -y --no-install-recommends gcc libc6-dev pkg-config libcairo2-dev libpango1.0-dev .* liblua5.4-dev libmd4c-dev'
+called ' install -y --no-install-recommends gcc libc6-dev pkg-config libcairo2-dev libpango1.0-dev .* liblua5.4-dev libmd4c-dev$'
+called ' install -y --no-install-recommends libwebp-dev libgif-dev$'
 if grep -q cmocka "$box/calls"; then fail "make run asked for the test library"; fi
 machine 0; run 0 test
 called 'libcmocka-dev'
@@ -72,7 +75,15 @@ says 'could not install: libjansson-dev'
 machine 0; equip jansson; tool apt-get "case \"\$*\" in *update*) exit 100 ;; esac; echo \"\$@\" >>'$box/calls'"; run 0 run
 called 'libjansson-dev'
 
-# Without an optional part everything else goes on.
-machine 0; equip libwebp; tool apt-get 'exit 100'; run 0 run
+# Without an optional part everything else goes on, and apt-get is not bothered again until it is asked to be.
+machine 0; equip libwebp; tool apt-get "echo apt-get >>'$box/calls'; exit 100"; run 0 run
 says 'going on without the optional parts'
-echo "11 machines set up"
+: >"$box/calls"; run 0 run
+says '^Left out: animations \(WebP, GIF\)\..*libwebp-dev'
+[ ! -s "$box/calls" ] || fail "it tried again"
+run 0 all
+called apt-get
+machine 0; equip jansson; tool apt-get "case \"\$*\" in *gif*) exit 100 ;; esac; echo \"\$@\" >>'$box/calls'"; rm "$box/bin/cc"; run 0 run
+called 'libjansson-dev'
+says 'going on without the optional parts'
+echo "12 machines set up"
