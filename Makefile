@@ -78,7 +78,7 @@ test:
 	@.ci/setup test
 	$(again) check
 setup:
-	@.ci/setup test
+	@.ci/setup all
 
 check: $(PROGRAM) $(TESTS)
 	@tests/run.sh $(BUILD) $(TESTS) $(wildcard tests/test_*.sh)
