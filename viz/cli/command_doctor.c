@@ -1,4 +1,5 @@
 /* tilewalk doctor: what is here, what is missing, what to install. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <cairo.h>
 #include <jansson.h>
 #include <pango/pangocairo.h>

@@ -1,0 +1,218 @@
+/* tilewalk sweep: the same problem at many values of one parameter, as a table, CSV, JSON, or a chart. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "sim/report.h"
+#include "sim/size.h"
+#include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
+#include "viz/cli/request.h"
+#include "viz/cli/sweep.h"
+#include "viz/cli/sweep_chart.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  const SweepAxis *axis;
+  char values[1024], from[64], to[64]; /* read once the axis is known */
+  ChartRequest chart;
+} SweepOptions;
+
+static Status set_over(void *target, const char *value, Error *error) {
+  SweepOptions *o = target;
+  o->axis = sweep_axis(value);
+  if (o->axis) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, heads and head-dim",
+                   quote(value, strlen(value)).text);
+}
+
+static Status copy(char *out, size_t size, const char *value, Error *error) {
+  if (strlen(value) >= size) return error_set(error, STATUS_BAD_REQUEST, "more than %zu characters", size - 1);
+  strcpy(out, value);
+  return STATUS_OK;
+}
+
+static Status set_values(void *target, const char *value, Error *error) {
+  SweepOptions *o = target;
+  return copy(o->values, sizeof o->values, value, error);
+}
+static Status set_from(void *target, const char *value, Error *error) {
+  SweepOptions *o = target;
+  return copy(o->from, sizeof o->from, value, error);
+}
+static Status set_to(void *target, const char *value, Error *error) {
+  SweepOptions *o = target;
+  return copy(o->to, sizeof o->to, value, error);
+}
+
+static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
+  const Status status = axis->is_size ? size_parse(text, value, error) : size_parse_count(text, value, error);
+  if (!status && *value < 1) return error_set(error, STATUS_BAD_REQUEST, "%s = 0 is no point of a sweep", axis->name);
+  return status;
+}
+
+static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error *error) {
+  for (const char *p = o->values;;) {
+    char one[64];
+    const size_t length = strcspn(p, ",");
+    snprintf(one, sizeof one, "%.*s", (int)(length < 63 ? length : 63), p);
+    if (*n == SWEEP_POINTS_MAX) return error_set(error, STATUS_TOO_LARGE, "--values: more than %d points", SWEEP_POINTS_MAX);
+    Error inner = {0};
+    if (parse_value(o->axis, one, &values[*n], &inner))
+      return error_set(error, inner.status, "--values: %s", inner.message);
+    if (*n > 0 && values[*n] <= values[*n - 1])
+      return error_set(error, STATUS_BAD_REQUEST, "--values: %s does not follow in rising order; sort the values", one);
+    ++*n;
+    if (!p[length]) return STATUS_OK;
+    p += length + 1;
+  }
+}
+
+/* From low to high by doubling; high itself is the last point. */
+static Status doubled_values(const SweepOptions *o, int64_t *values, int *n, Error *error) {
+  int64_t low = o->axis->low, high = o->axis->high;
+  Error inner = {0};
+  if (*o->from && parse_value(o->axis, o->from, &low, &inner)) return error_set(error, inner.status, "--from: %s", inner.message);
+  if (*o->to && parse_value(o->axis, o->to, &high, &inner)) return error_set(error, inner.status, "--to: %s", inner.message);
+  if (!*o->to && high < low) high = low;
+  if (high < low)
+    return error_set(error, STATUS_BAD_REQUEST, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
+  for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
+    values[(*n)++] = v;
+    if (v > high / 2) break;
+  }
+  values[(*n)++] = high;
+  return STATUS_OK;
+}
+
+static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
+  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {{.heading = s->axis->name, .right = true}};
+  for (int k = 0; k < s->n_algorithms; k++) {
+    columns[k + 1] = (TableColumn){.heading = o->request.algorithms[k]->name, .right = true};
+    columns[s->n_algorithms + 1 + k] = (TableColumn){.heading = "less than", .unit = o->request.algorithms[0]->name, .right = true};
+  }
+  const int n_ratios = s->n_algorithms - 1;
+  for (int k = 0; k < n_ratios; k++)
+    columns[s->n_algorithms + 1 + k] = (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
+  const int last = s->n_algorithms + 1 + n_ratios;
+  columns[last] = (TableColumn){.heading = "lower bound", .csv = "lower_bound_bytes", .right = true};
+  Table t = table_new(columns, last + 1);
+  bool any_misfit = false;
+  for (int i = 0; i < s->n_points; i++) {
+    const SweepPoint *p = &s->points[i];
+    const Simulation *first = &p->runs[0];
+    if (s->axis->is_size) table_bytes(&t, ROLE_PLAIN, wide(p->value));
+    else table_count(&t, ROLE_PLAIN, wide(p->value));
+    for (int k = 0; k < s->n_algorithms; k++) {
+      char shown[NUMBER_CHARS + 2], exact[NUMBER_CHARS];
+      snprintf(shown, sizeof shown, "%s%s", number_bytes(p->runs[k].total_bytes).text, p->runs[k].fits ? "" : "*");
+      snprintf(exact, sizeof exact, "%s", number_digits(p->runs[k].total_bytes).text);
+      table_pair(&t, p->runs[k].fits ? ROLE_PLAIN : ROLE_WARN, shown, exact);
+      any_misfit = any_misfit || !p->runs[k].fits;
+    }
+    for (int k = 1; k < s->n_algorithms; k++)
+      table_ratio(&t, ROLE_PLAIN, (double)first->total_bytes / (double)p->runs[k].total_bytes);
+    char exact[NUMBER_CHARS];
+    snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
+    table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
+  }
+  char state[REQUEST_STATE_BYTES];
+  table_title(&t, "Total traffic against %s; %s", s->axis->title, request_state(&o->request, state));
+  if (any_misfit) table_note(&t, "* These tiles do not fit the SRAM; no kernel could run like this.");
+  table_note(&t, "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
+  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+static Status print_json(const Sweep *s, FILE *out, Error *error) {
+  JsonSink json = {0};
+  const ReportSink k = json_sink(&json);
+  k.open_object(k.context, NULL);
+  k.whole(k.context, "tilewalk", 1);
+  k.text(k.context, "over", s->axis->name);
+  k.open_array(k.context, "points");
+  for (int i = 0; i < s->n_points; i++) {
+    const SweepPoint *p = &s->points[i];
+    k.open_object(k.context, NULL);
+    k.whole(k.context, "value", wide(p->value));
+    k.real(k.context, "lower_bound_bytes", p->lower_bound_bytes);
+    report_shape(&k, "shape", &p->runs[0].plan.shape);
+    k.open_array(k.context, "runs");
+    for (int a = 0; a < s->n_algorithms; a++) report_run(&k, NULL, &p->runs[a]);
+    k.close(k.context);
+    k.close(k.context);
+  }
+  k.close(k.context);
+  k.close(k.context);
+  if (json.failed) {
+    json_decref(json.open[0]);
+    json.open[0] = NULL;
+  }
+  return json_print(json.open[0], out, error);
+}
+
+static int run_sweep(void *options, Io *io, Error *error) {
+  SweepOptions *o = options;
+  Problem problem;
+  Sweep sweep;
+  int64_t values[SWEEP_POINTS_MAX];
+  int n = 0;
+  if (!o->axis) o->axis = sweep_axis("N");
+  if (*o->values && (*o->from || *o->to)) {
+    error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
+    return EXIT_BAD_REQUEST;
+  }
+  if (request_algorithms(&o->request, "standard,fa1,fa2", error) || output_request_check(&o->output, error) ||
+      chart_request_check(&o->chart, &o->output, error))
+    return EXIT_BAD_REQUEST;
+  if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  if (*o->values ? list_values(o, values, &n, error) : doubled_values(o, values, &n, error)) return EXIT_BAD_REQUEST;
+  if (sweep_run(&sweep, &problem, &o->request, o->axis, values, n, error)) return EXIT_BAD_REQUEST;
+  Status status = STATUS_OK;
+  if (*o->output.output) status = sweep_chart_save(&sweep, &o->request, &o->chart, o->output.output, error);
+  if (!status && o->output.json) status = print_json(&sweep, io->out, error);
+  else if (!status && (o->output.csv || !*o->output.output)) status = print_table(&sweep, o, io, error);
+  sweep_free(&sweep);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option SWEEP_OPTIONS[] = {
+    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, heads or head-dim. Default N.", set_over, false,
+     false, "N keys block block-q block-k sram heads head-dim"},
+    {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
+    {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
+    {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Sweep", SWEEP_OPTIONS, 0},
+    REQUEST_OPTION_SETS(SweepOptions, request),
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
+    {"Chart", OUTPUT_FILE_OPTIONS, offsetof(SweepOptions, output)},
+    {"Picture", CHART_OPTIONS, offsetof(SweepOptions, chart)},
+    {0},
+};
+
+const Command COMMAND_SWEEP = {
+    .name = "sweep",
+    .summary = "traffic against N, block size, SRAM or heads: table, CSV, JSON, chart",
+    .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
+    .description = "Runs the same problem at many values of one parameter. Without -o it prints a table; with -o it draws the chart and "
+                   "prints nothing. When SRAM is swept and no block is given, every point takes the largest block that fits.",
+    .examples = "  # how the gap opens, and where it stops growing\n"
+                "  tilewalk sweep --over N --from 1K --to 1M\n\n"
+                "  # what a larger block buys, until it no longer fits\n"
+                "  tilewalk sweep --over block --values 16,32,64,128,148,192,256\n\n"
+                "  # traffic against SRAM with the lower bound, as a picture\n"
+                "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
+    .options_bytes = sizeof(SweepOptions),
+    .sets = SETS,
+    .run = run_sweep,
+};

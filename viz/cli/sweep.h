@@ -1,0 +1,43 @@
+/* A sweep: the same problem at many values of one of its parameters. */
+#ifndef TILEWALK_VIZ_CLI_SWEEP_H
+#define TILEWALK_VIZ_CLI_SWEEP_H
+
+#include "sim/simulate.h"
+#include "viz/cli/request.h"
+#include "viz/text/value.h"
+
+enum { SWEEP_POINTS_MAX = 512 };
+
+/* A parameter that can be swept. */
+typedef struct {
+  const char *name;     /* after --over */
+  const char *title;    /* of the axis: "sequence length N, tokens" */
+  const char *subtitle; /* what to look for in the chart */
+  ValueKind kind;       /* how its values are written */
+  bool is_size;         /* values are byte sizes (192K), else counts */
+  int64_t low, high;    /* swept by doubling when neither values nor a range is given */
+  void (*set)(Problem *problem, int64_t value);
+} SweepAxis;
+
+extern const SweepAxis SWEEP_AXES[]; /* ends with a row of zeros */
+const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
+
+typedef struct {
+  int64_t value;
+  double lower_bound_bytes;
+  Simulation runs[REQUEST_ALGORITHMS_MAX];
+} SweepPoint;
+
+typedef struct {
+  const SweepAxis *axis;
+  int n_algorithms, n_points;
+  SweepPoint *points;
+} Sweep;
+
+/* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the largest
+ * square block that fits. The caller calls sweep_free. */
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis, const int64_t *values,
+                 int n_values, Error *error);
+void sweep_free(Sweep *sweep);
+
+#endif
