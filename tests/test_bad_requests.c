@@ -1,6 +1,7 @@
 /* Bad requests, as users make them: each gets exit status 2, one line on stderr that says what is wrong and what would be
  * right, and nothing on stdout. */
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

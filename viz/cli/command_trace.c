@@ -68,10 +68,7 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   const uint64_t total = o->limit ? (uint64_t)o->limit : n_steps < UINT64_MAX ? (uint64_t)n_steps : 0;
   Cursor cursor;
   Event event;
-  if (!schedule_seek(schedule, plan, &cursor, (uint64_t)o->from)) {
-    return error_set(error, STATUS_BAD_REQUEST, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
-                     schedule->name, number_count(n_steps).text);
-  }
+  if (!schedule_seek(schedule, plan, &cursor, (uint64_t)o->from)) return STATUS_OK; /* refused before: check_from */
   ChromeTrace chrome;
   if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
@@ -85,17 +82,30 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   return STATUS_OK;
 }
 
+/* Completes every run and checks that its walk reaches --from, before anything is written. */
+static Status prepare(const TraceOptions *o, const Problem *problem, Simulation *runs, Error *error) {
+  for (int k = 0; k < o->request.n_algorithms; k++) {
+    if (simulate(&runs[k], problem, o->request.algorithms[k], error)) return error->status;
+    const Wide n_steps = schedule_n_steps(runs[k].schedule, &runs[k].plan);
+    if ((Wide)(uint64_t)o->from > n_steps)
+      return error_set(error, STATUS_BAD_REQUEST, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
+                       runs[k].schedule->name, number_count(n_steps).text);
+  }
+  return STATUS_OK;
+}
+
 static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *out, Io *io, Error *error) {
+  Simulation runs[REQUEST_ALGORITHMS_MAX];
+  if (prepare(o, problem, runs, error)) return error->status;
   if (o->format == TRACE_CSV)
     fputs("algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", out);
   else chrome_trace_open(out);
   for (int k = 0; k < o->request.n_algorithms; k++) {
-    Simulation run; /* completes the tiling */
-    if (simulate(&run, problem, o->request.algorithms[k], error)) return error->status;
+    const Simulation *const run = &runs[k];
     const bool visible = text_is_terminal(io->err) && !(out == io->out && text_is_terminal(out));
     const TextStyle style = text_style_for(io->err);
-    Progress progress = progress_new(io->err, &style, visible, run.schedule->name, progress_clock_s());
-    const Status status = write_events(o, run.schedule, &run.plan, k, out, &progress, error);
+    Progress progress = progress_new(io->err, &style, visible, run->schedule->name, progress_clock_s());
+    const Status status = write_events(o, run->schedule, &run->plan, k, out, &progress, error);
     progress_end(&progress);
     if (status) return status;
   }

@@ -1,0 +1,138 @@
+/* `sim --json`, read back as a user's script would: the keys of version 1, and figures worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/program.h"
+
+static ProgramRun run;
+
+static json_t *sim(const char *arguments) {
+  char command[512];
+  snprintf(command, sizeof command, "sim %s --json", arguments);
+  program_run(&run, command);
+  assert_int_equal(run.exit_status, 0);
+  assert_string_equal(run.err, "");
+  json_t *document = json_loads(run.out, 0, NULL);
+  assert_non_null(document);
+  return document;
+}
+
+/* The value at a path such as "runs.2.traffic.read.K". */
+static json_t *at(json_t *value, const char *path) {
+  char key[64];
+  for (const char *p = path; *p;) {
+    const size_t length = strcspn(p, ".");
+    snprintf(key, sizeof key, "%.*s", (int)length, p);
+    value = json_is_array(value) ? json_array_get(value, (size_t)(key[0] - '0')) : json_object_get(value, key);
+    if (!value) fail_msg("no '%s' in %s", key, path);
+    p += length + (p[length] == '.');
+  }
+  return value;
+}
+
+static long long number(json_t *document, const char *path) { return json_integer_value(at(document, path)); }
+
+static void the_classic_case(void **state) {
+  (void)state;
+  const long long MiB = 1 << 20;
+  json_t *d = sim("-N 4096 -d 128 --block 128 --algorithm standard,fa1,fa2");
+  assert_int_equal(number(d, "tilewalk"), 1);
+  assert_int_equal(number(d, "runs.0.traffic.total_bytes"), 132 * MiB);
+  assert_int_equal(number(d, "runs.2.traffic.total_bytes"), 66 * MiB);
+  /* fa1: reads 2Nd + T_c (2Nd + 2N stats), writes T_c (Nd + 2N) + Nd + 2N; Nd is 1 MiB, 2N stats are 32 KiB, T_c = 32 */
+  assert_int_equal(number(d, "runs.1.traffic.read_bytes"), 2 * MiB + 32 * (2 * MiB + 32768));
+  assert_int_equal(number(d, "runs.1.traffic.write_bytes"), 33 * (MiB + 32768));
+  assert_int_equal(number(d, "runs.2.loads_per_block.K"), 32);
+  assert_int_equal(number(d, "runs.2.sram.bytes"), 161 * 1024);
+  assert_int_equal(number(d, "runs.2.hbm.total_bytes"), 66 * MiB); /* without L2 the two are equal */
+  assert_true(json_is_null(at(d, "runs.2.l2")) && json_is_null(at(d, "runs.2.time")));
+  json_decref(d);
+}
+
+static void causal_by_hand(void **state) {
+  (void)state;
+  json_t *d = sim("-N 8 -d 4 --block 2 --causal --algorithm fa2");
+  assert_int_equal(number(d, "runs.0.tiles.skipped"), 6);
+  assert_int_equal(number(d, "runs.0.tiles.partial"), 4);
+  assert_int_equal(number(d, "runs.0.tiles.full"), 6);
+  assert_int_equal(number(d, "runs.0.tiles.total"), 16);
+  assert_true(json_is_true(at(d, "shape.causal")));
+  json_decref(d);
+}
+
+/* Every key that the contract names, and no other at the top. */
+static void the_keys_of_version_1(void **state) {
+  (void)state;
+  static const char *const PATHS[] = {
+      "shape.batch", "shape.heads", "shape.kv_heads", "shape.seq_q", "shape.seq_k", "shape.head_dim", "shape.dtype", "shape.causal",
+      "shape.window", "machine.name", "machine.sram_bytes", "machine.l2_bytes", "runs.0.algorithm", "runs.0.block_q", "runs.0.block_k",
+      "runs.0.sram.bytes", "runs.0.sram.capacity_bytes", "runs.0.sram.fits", "runs.0.sram.max_block", "runs.0.tiles.total",
+      "runs.0.loads_per_block.Q", "runs.0.loads_per_block.V", "runs.0.traffic.read.Q", "runs.0.traffic.read.stats",
+      "runs.0.traffic.write.O", "runs.0.traffic.write.S", "runs.0.traffic.read.P", "runs.0.traffic.write_bytes", "runs.0.hbm.read_bytes",
+      "runs.0.l2", "runs.0.storage.inputs_bytes", "runs.0.storage.outputs_bytes", "runs.0.storage.intermediates_bytes", "runs.0.flops",
+      "runs.0.intensity_flops_per_byte", "runs.0.time"};
+  json_t *d = sim("--heads 4 --kv-heads 2");
+  for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) assert_non_null(at(d, PATHS[k]));
+  assert_int_equal(json_object_size(d), 4);
+  json_decref(d);
+}
+
+/* 2^31 tokens, 128 heads: 2^72 + 2^48 bytes for standard attention, a real number that is exact in double precision. */
+static void totals_beyond_64_bits_are_reals(void **state) {
+  (void)state;
+  json_t *d = sim("-N 2G --heads 128 --algorithm standard");
+  assert_true(json_is_real(at(d, "runs.0.traffic.total_bytes")));
+  assert_true(json_real_value(at(d, "runs.0.traffic.total_bytes")) == 4722366482869645213696.0 + 281474976710656.0);
+  json_decref(d);
+}
+
+/* The same request as options and as a one-line state; an option beside the state wins. */
+static void the_state_is_the_options(void **state) {
+  (void)state;
+  json_t *a = sim("-N 64 -d 16 --block 8 --causal --algorithm fa2 --dtype bf16");
+  json_t *b = sim("--state 'algorithm=fa2 N=64 d=16 block=8 causal=1 dtype=bf16'");
+  json_t *c = sim("--block 8 --state 'algorithm=fa2 N=64 d=16 block=32 causal=1 dtype=bf16'");
+  assert_true(json_equal(a, b));
+  assert_true(json_equal(a, c));
+  json_decref(a);
+  json_decref(b);
+  json_decref(c);
+}
+
+/* What the trace lists is what sim counts. */
+static void the_trace_adds_up_to_sim(void **state) {
+  (void)state;
+  static const char *const PROBLEM = "-N 50 --seq-len-k 70 -d 8 --block-q 16 --block-k 12 --causal --window 33 --algorithm fa1";
+  json_t *d = sim(PROBLEM);
+  char command[256];
+  snprintf(command, sizeof command, "trace %s", PROBLEM);
+  program_run(&run, command);
+  assert_int_equal(run.exit_status, 0);
+  long long bytes = 0, flops = 0;
+  for (char *line = strtok(run.out, "\n"); line; line = strtok(NULL, "\n")) {
+    const char *last = strrchr(line, ',');
+    const char *before = last;
+    while (before > line && before[-1] != ',') before--;
+    bytes += atoll(before);
+    flops += atoll(last + 1);
+  }
+  assert_int_equal(bytes, number(d, "runs.0.traffic.total_bytes"));
+  assert_int_equal(flops, number(d, "runs.0.flops"));
+  json_decref(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_classic_case),          cmocka_unit_test(causal_by_hand),
+      cmocka_unit_test(the_keys_of_version_1),     cmocka_unit_test(totals_beyond_64_bits_are_reals),
+      cmocka_unit_test(the_state_is_the_options), cmocka_unit_test(the_trace_adds_up_to_sim),
+  };
+  return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);
+}
