@@ -9,6 +9,7 @@ void accuracy_add(Accuracy *accuracy, Precision precision, const double *values,
     double ulps = error / precision_ulp(precision, reference[i]);
     accuracy->n++;
     accuracy->n_rounded += values[i] == precision_round(precision, reference[i]);
+    accuracy->n_within_ulp += ulps <= 1;
     accuracy->n_not_finite += !isfinite(values[i]) && isfinite(reference[i]);
     accuracy->sum_squares += error * error;
     /* Written so that a NaN sticks: once the largest is a NaN, no comparison replaces it. */

@@ -14,6 +14,7 @@
 typedef struct {
   int64_t n;            /* numbers compared */
   int64_t n_rounded;    /* of those, equal to the reference once that is stored in the format */
+  int64_t n_within_ulp; /* off by at most one ulp; near 0, where ulps are tiny, most are not */
   int64_t n_not_finite; /* infinities and NaNs where the reference is finite */
   double sum_squares;   /* of the errors; not finite as soon as one number is not */
   double largest;       /* absolute error */

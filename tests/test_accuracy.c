@@ -18,6 +18,7 @@ static void rmse_and_ulps_of_three_numbers(void **state) {
   accuracy_add(&accuracy, PRECISION_FP16, values + 1, reference + 1, 2);
   assert_int_equal(accuracy.n, 3);
   assert_int_equal(accuracy.n_rounded, 1);
+  assert_int_equal(accuracy.n_within_ulp, 2);
   assert_int_equal(accuracy.n_not_finite, 0);
   assert_true(accuracy.largest == 0x1p-9);
   assert_true(accuracy.largest_ulps == 2);
