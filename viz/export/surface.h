@@ -11,6 +11,8 @@
 
 #include "sim/error.h"
 
+#include <stddef.h>
+
 #include <cairo.h>
 
 typedef void DrawFunction(cairo_t *cr, double width, double height, const void *data);

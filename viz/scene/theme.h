@@ -23,11 +23,11 @@ typedef struct {
 
 /* What a tile of the score matrix is doing. */
 typedef enum {
-  TILE_WAITING,
-  TILE_CURRENT,
-  TILE_DONE,
-  TILE_PARTIAL,
-  TILE_SKIPPED,
+  TILE_COLOUR_WAITING,
+  TILE_COLOUR_CURRENT,
+  TILE_COLOUR_DONE,
+  TILE_COLOUR_PARTIAL,
+  TILE_COLOUR_SKIPPED,
   N_TILE_COLOURS
 } TileColour;
 

@@ -22,7 +22,9 @@ static PangoLayout *layout_of(cairo_t *cr) {
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
   cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-  pango_cairo_context_set_font_options(pango_layout_get_context(layout), options);
+  PangoContext *context = pango_layout_get_context(layout);
+  pango_context_set_round_glyph_positions(context, FALSE);
+  pango_cairo_context_set_font_options(context, options);
   cairo_font_options_destroy(options);
   pango_layout_context_changed(layout);
   pango_layout_set_single_paragraph_mode(layout, TRUE);
