@@ -1,0 +1,171 @@
+/* The spine's speed: events per second per core, one `tilewalk sim` from start to exit, 2^31 tokens against 4096, memory at
+ * a million tokens. Ratios are against something measured in the same run. */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/simulate.h"
+
+enum { RUNS = 21 };
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int n) {
+  qsort(values, (size_t)n, sizeof *values, by_value);
+  return values[n / 2];
+}
+
+/* The yardstick: a loop that knows fa2 without a mask by heart, fills in an event for each operation and adds up its bytes,
+ * without a cursor that can be copied, sought or stopped. */
+static double plain_loop_s(const Plan *plan, Traffic *traffic) {
+  static const struct {
+    uint8_t kind, tensor;
+  } TILE[] = {{EVENT_LOAD, TENSOR_K},    {EVENT_PRODUCT, TENSOR_S}, {EVENT_NEW_MAX, TENSOR_STATS},
+              {EVENT_RESCALE, TENSOR_O}, {EVENT_LOAD, TENSOR_V},    {EVENT_ACCUMULATE, TENSOR_O}};
+  const uint64_t tile_bytes = (uint64_t)(plan->tiling.B_r * plan->shape.d * plan->element_bytes);
+  const uint64_t flops = 2 * (uint64_t)(plan->tiling.B_r * plan->tiling.B_c * plan->shape.d);
+  const double start = now_s();
+  Event e = {.kind = EVENT_LOAD};
+  for (e.i = 0; e.i < plan->T_r; e.i++) {
+    e.row0 = e.i * plan->tiling.B_r;
+    e.row1 = e.row0 + plan->tiling.B_r;
+    const struct { uint8_t kind, tensor; } edge[] = {{EVENT_LOAD, TENSOR_Q}, {EVENT_NORMALISE, TENSOR_O}, {EVENT_STORE, TENSOR_O}};
+    for (int k = 0; k < 3; k++) {
+      e.kind = edge[k].kind;
+      e.tensor = edge[k].tensor;
+      e.bytes = k == 1 ? 0 : tile_bytes;
+      e.flops = 0;
+      traffic_add(traffic, &e);
+    }
+    for (e.j = 0; e.j < plan->T_c; e.j++) {
+      e.col0 = e.j * plan->tiling.B_c;
+      e.col1 = e.col0 + plan->tiling.B_c;
+      for (int k = 0; k < 6; k++) {
+        e.kind = TILE[k].kind;
+        e.tensor = TILE[k].tensor;
+        e.bytes = TILE[k].kind == EVENT_LOAD ? tile_bytes : 0;
+        e.flops = TILE[k].kind == EVENT_PRODUCT || TILE[k].kind == EVENT_ACCUMULATE ? flops : 0;
+        e.step++;
+        traffic_add(traffic, &e);
+      }
+    }
+  }
+  return now_s() - start;
+}
+
+static void bench_events(void) {
+  const Shape shape = {.N_q = 131072, .d = 128};
+  const Tiling tiling = {.B_r = 64, .B_c = 64};
+  Plan plan;
+  if (plan_make(&plan, &shape, &tiling, NULL)) exit(1);
+  Traffic by_heart = {0};
+  const double loop_s = plain_loop_s(&plan, &by_heart);
+  printf("events, N = 131,072, B = 64, one core (aim: 100 million a second)\n");
+  printf("  %-10s %14s %14s %22s\n", "", "events", "M events/s", "time / plain loop*");
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    Traffic traffic = {0};
+    Cursor cursor = {0};
+    Event event;
+    const double start = now_s();
+    while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) traffic_add(&traffic, &event);
+    const double seconds = now_s() - start;
+    printf("  %-10s %14.0f %14.1f %21.1fx\n", SCHEDULES[k]->name, (double)traffic.steps, (double)traffic.steps / seconds / 1e6,
+           seconds / (double)traffic.steps / (loop_s / (double)by_heart.steps));
+    if (strcmp(SCHEDULES[k]->name, "fa2") == 0 && !traffic_equal(&traffic, &by_heart)) {
+      fprintf(stderr, "bench_events: the plain loop and the events disagree\n");
+      exit(1);
+    }
+  }
+  printf("  * per event, against a loop that has fa2 without a mask written out (%.1f M events/s)\n",
+         (double)by_heart.steps / loop_s / 1e6);
+}
+
+static void bench_seek(void) {
+  const Shape shape = {.N_q = 1 << 20, .d = 128, .causal = true};
+  const Tiling tiling = {.B_r = 64, .B_c = 64};
+  Plan plan;
+  if (plan_make(&plan, &shape, &tiling, NULL)) exit(1);
+  const Schedule *fa2 = schedule_find("fa2");
+  const uint64_t n = (uint64_t)schedule_n_steps(fa2, &plan);
+  double seconds[RUNS];
+  for (int r = 0; r < RUNS; r++) {
+    Cursor cursor;
+    const double start = now_s();
+    for (int k = 0; k < 1000; k++) schedule_seek(fa2, &plan, &cursor, n / 1000 * (uint64_t)k);
+    seconds[r] = (now_s() - start) / 1000;
+  }
+  printf("seek to any of %.2g steps (N = 1M, causal): %.2f us\n", (double)n, 1e6 * median(seconds, RUNS));
+}
+
+/* Starts the program with the arguments, output thrown away; seconds from fork to exit. peak_KiB: of that process. */
+static double program_s(const char *const *arguments, long *peak_KiB) {
+  const char *program = getenv("TILEWALK");
+  char path[4096];
+  if (!program) {
+    const char *build = getenv("BUILD");
+    snprintf(path, sizeof path, "%s/tilewalk", build ? build : "build");
+    program = path;
+  }
+  fflush(stdout);
+  const double start = now_s();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!freopen("/dev/null", "w", stdout)) _exit(126);
+    execv(program, (char *const *)arguments);
+    _exit(127);
+  }
+  int status;
+  struct rusage usage;
+  wait4(child, &status, 0, &usage);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    fprintf(stderr, "bench_events: %s failed\n", program);
+    exit(1);
+  }
+  *peak_KiB = usage.ru_maxrss;
+  return now_s() - start;
+}
+
+static double median_program_s(const char *const *arguments, long *peak_KiB) {
+  double seconds[RUNS];
+  for (int r = 0; r < RUNS; r++) seconds[r] = program_s(arguments, peak_KiB);
+  return median(seconds, RUNS);
+}
+
+static void bench_program(void) {
+  long peak_help, peak_small, peak_huge, peak_million;
+  const char *const help[] = {"tilewalk", "--version", NULL};
+  const char *const small[] = {"tilewalk", "sim", "-N", "4096", "--json", NULL};
+  const char *const huge[] = {"tilewalk", "sim", "-N", "2G", "--heads", "128", "--json", NULL};
+  const char *const million[] = {"tilewalk", "sim", "-N", "1M", "--causal", "--algorithm", "all", NULL};
+  const double help_s = median_program_s(help, &peak_help), small_s = median_program_s(small, &peak_small);
+  const double huge_s = median_program_s(huge, &peak_huge), million_s = median_program_s(million, &peak_million);
+  printf("tilewalk from start to exit, median of %d\n", RUNS);
+  printf("  --version                       %6.2f ms %8ld KiB\n", 1e3 * help_s, peak_help);
+  printf("  sim -N 4096                     %6.2f ms %8ld KiB   %.2fx --version   (aim: 10 ms)\n", 1e3 * small_s, peak_small,
+         small_s / help_s);
+  printf("  sim -N 2G --heads 128           %6.2f ms %8ld KiB   %.2fx N = 4096    (aim: not slower)\n", 1e3 * huge_s, peak_huge,
+         huge_s / small_s);
+  printf("  sim -N 1M --causal, all         %6.2f ms %8ld KiB   %.2fx the memory of N = 4096 (aim: constant)\n", 1e3 * million_s,
+         peak_million, (double)peak_million / (double)peak_small);
+}
+
+int main(void) {
+  bench_events();
+  bench_seek();
+  bench_program();
+  return 0;
+}
