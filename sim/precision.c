@@ -74,9 +74,8 @@ static uint64_t nan_pattern(const PrecisionFormat *format, uint64_t bits) {
 static uint64_t unbounded_pattern(const PrecisionFormat *format, uint64_t bits) {
   uint64_t fraction = bits & ((UINT64_C(1) << DOUBLE_FRACTION_BITS) - 1);
   int field = (int)(bits >> DOUBLE_FRACTION_BITS) & DOUBLE_EXPONENT_MASK;
-  if (field == 0) return 0; /* a double this small is far below half of the last place */
-
-  /* magnitude = significand x 2^(exponent - 52), with 2^52 <= significand < 2^53 */
+  /* magnitude = significand x 2^(exponent - 52), with 2^52 <= significand < 2^53. For a subnormal double that
+   * is too large, but far below half of any other format's last place all the same: it becomes 0. */
   uint64_t significand = fraction | (UINT64_C(1) << DOUBLE_FRACTION_BITS);
   int exponent = field - DOUBLE_BIAS;
   int smallest_exponent = 1 - format->bias;

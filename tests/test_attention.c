@@ -61,8 +61,12 @@ static bool some_row_sees_nothing(const Run *run) {
 static void every_schedule_gives_attention(void **state) {
   (void)state;
   Rand r = {12};
-  const Precision precisions[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16,
-                                  PRECISION_E4M3};
+  const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32),
+                                  attention_precision(DTYPE_FP16), attention_precision(DTYPE_BF16),
+                                  attention_precision(DTYPE_FP8)};
+  for (int p = 1; p < 5; p++)
+    assert_int_equal(precisions[p],
+                     (int[]){0, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3}[p]);
   for (int trial = 0; trial < 400; trial++) {
     const Shape shape = random_shape(&r);
     const Tiling tiling = random_tiling(&r);
@@ -128,6 +132,9 @@ static void the_worked_example_event_by_event(void **state) {
   assert_true(S.cols.begin == 0 && S.cols.end == 4 && S.rows.begin == 0 && S.rows.end == 1);
   for (int k = 0; k < 4; k++)
     assert_true(S.values[k] == scores[k]);
+  assert_memory_equal(attention_in_sram(a, TENSOR_Q).values, example_Q, sizeof example_Q);
+  assert_true(attention_in_sram(a, TENSOR_K).rows.end == 4);
+  assert_memory_equal(attention_in_sram(a, TENSOR_K).values, example_K, sizeof example_K / 2);
   assert_null(attention_in_sram(a, TENSOR_P).values);
   assert_null(attention_in_sram(a, TENSOR_V).values);
   assert_true(attention_row(a, 0)->m == -INFINITY && attention_row(a, 0)->l == 0);
@@ -232,6 +239,33 @@ static void standard_leaves_S_and_P_in_hbm(void **state) {
   run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
   assert_null(attention_in_hbm(run.attention, TENSOR_S).values);
   assert_null(attention_in_hbm(run.attention, TENSOR_P).values);
+  close_run(&run);
+}
+
+/* In SRAM standard shows the one tile it has computed, and in the softmax pass all that it has loaded. */
+static void standard_shows_its_tile_and_then_its_row_of_tiles(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 4, .N_k = 7, .d = 2};
+  const Tiling tiling = {.B_r = 4, .B_c = 3};
+  Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 4, 0, 0);
+  const double *stored = attention_in_hbm(run.attention, TENSOR_S).values;
+  Event event;
+  int n_tiles = 0, n_loads = 0;
+  while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
+    assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
+    const bool tile = event.kind == EVENT_STORE && event.tensor == TENSOR_S;
+    const bool load = event.kind == EVENT_LOAD && event.tensor == TENSOR_S;
+    if (!tile && !load) continue;
+    n_tiles += tile;
+    n_loads += load;
+    const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+    assert_true(S.cols.begin == (tile ? event.col0 : 0) && S.cols.end == event.col1);
+    for (int64_t i = 0; i < 4; i++)
+      assert_memory_equal(S.values + i * S.stride, stored + i * 7 + S.cols.begin,
+                          (size_t)(S.cols.end - S.cols.begin) * sizeof *stored);
+  }
+  assert_true(n_tiles == 3 && n_loads == 3);
   close_run(&run);
 }
 
@@ -449,7 +483,12 @@ static void impossible_sizes_are_refused_in_one_line(void **state) {
       if (cases[i].algorithm[0] == 's') least += 2 * N * N * 8 + 64 * N * 8;
       assert_true(bytes > least && bytes < least + 300000);
     } else {
+      Attention *attention = NULL;
       assert_non_null(strstr(error.message, "use a smaller N"));
+      assert_int_equal(attention_start(NULL, &plan, schedule_find(cases[i].algorithm),
+                                       &(AttentionConfig){0}, &attention, NULL),
+                       STATUS_TOO_LARGE);
+      assert_null(attention);
       assert_true(bytes == 0);
     }
   }
@@ -462,6 +501,7 @@ int main(void) {
       cmocka_unit_test(the_worked_example_event_by_event),
       cmocka_unit_test(fa2_is_softmax_step_by_step_to_the_bit),
       cmocka_unit_test(standard_leaves_S_and_P_in_hbm),
+      cmocka_unit_test(standard_shows_its_tile_and_then_its_row_of_tiles),
       cmocka_unit_test(log_sum_exps_are_right),
       cmocka_unit_test(heads_of_a_group_share_keys_and_values),
       cmocka_unit_test(a_copy_of_the_block_is_a_bookmark),

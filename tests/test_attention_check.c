@@ -49,6 +49,52 @@ static void reference_agrees_with_long_double(void **state) {
   }
 }
 
+/* ---- the parts of fa2-split ---- */
+
+/* Each part is attention over its own keys alone, with its log-sum-exp; the mean of the parts, weighted by the
+ * exponentials of those, is O. Parts that see nothing are 0 and -infinity. */
+static void parts_are_attention_over_their_own_keys(void **state) {
+  (void)state;
+  enum { N_Q = 6, N_K = 11, D = 3, KEYS = 4 };
+  const Shape shape = {.N_q = N_Q, .N_k = N_K, .d = D, .causal = true};
+  const Tiling tiling = {
+      .B_r = 4, .B_c = 2, .n_splits = 3}; /* parts of 2, 2 and 2 tiles: 4, 4, 3 keys */
+  Run run = open_run("fa2-split", &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 2, 0, 0);
+  finish_run(&run);
+  const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
+  const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
+  const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+  for (int i = 0; i < N_Q; i++) {
+    double top[D] = {0}, bottom = 0;
+    for (int s = 0; s < 3; s++) {
+      double scores[KEYS], part[D], sum = 0;
+      int n = 0;
+      for (int j = s * KEYS; j < N_K && j < (s + 1) * KEYS && j <= i + N_K - N_Q; j++, n++) {
+        scores[n] = 0;
+        for (int c = 0; c < D; c++)
+          scores[n] += Q[i * D + c] * K[j * D + c] / sqrt(D);
+        sum += exp(scores[n]);
+      }
+      softmax_reference(scores, n, V + s * KEYS * D, D, NULL, part);
+      const AttentionView O = attention_part_in_hbm(run.attention, TENSOR_O, s);
+      const double lse = attention_part_in_hbm(run.attention, TENSOR_STATS, s).values[i];
+      assert_true(n == 0 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
+      for (int c = 0; c < D; c++) {
+        assert_true(fabs(O.values[i * O.stride + c] - part[c]) < 1e-13);
+        top[c] += exp(lse) * part[c];
+      }
+      bottom += exp(lse);
+    }
+    for (int c = 0; c < D; c++)
+      assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
+  }
+  assert_null(attention_part_in_hbm(run.attention, TENSOR_O, 3).values);
+  assert_null(attention_part_in_hbm(run.attention, TENSOR_Q, 0).values);
+  assert_null(attention_in_sram(run.attention, TENSOR_STATS).values);
+  close_run(&run);
+}
+
 /* ---- overflow ---- */
 
 /* Queries and keys of equal entries: every score is `score`. V is 1, so O must be 1. */
@@ -266,6 +312,7 @@ static void of_the_arithmetic_alone_fa2_is_the_most_accurate(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reference_agrees_with_long_double),
+      cmocka_unit_test(parts_are_attention_over_their_own_keys),
       cmocka_unit_test(without_the_maximum_tiles_overflow_and_with_it_they_do_not),
       cmocka_unit_test(standard_overflows_in_hbm_where_tiles_do_not),
       cmocka_unit_test(a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row),
