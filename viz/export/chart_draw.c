@@ -169,18 +169,20 @@ static void trace(const ChartLayout *layout, const ChartSeries *series, PlaceMap
   }
 }
 
-static void draw_markers(const ChartLayout *layout, int index) {
+static void draw_markers(const ChartLayout *layout, int index, PlaceMap *map) {
   const Chart *chart = layout->chart;
   const ChartSeries *series = &chart->series[index];
+  Colour colour = layout->canvas.theme->series[series->ink];
+  double radius = MARK_RADIUS * layout->canvas.unit;
   /* Not more than a dozen and a half along a line; measurements are all shown. */
-  size_t every = series->look == SERIES_POINTS ? 1 : (series->n + 17) / 18;
+  size_t every = series->look == SERIES_POINTS || series->n <= 18 ? 1 : (series->n + 17) / 18;
   for (size_t i = 0; i < series->n; i++) {
     ChartPoint point = chart->points[series->first + i];
-    bool is_due = i % (every ? every : 1) == 0 || i + 1 == series->n;
-    if (!is_due || !chart_shows(chart, point) || !is_on_plane(&layout->plane, point)) continue;
-    canvas_marker(&layout->canvas, layout->canvas.theme->series[series->ink], index,
-                  chart_place_x(&layout->plane, point.x), chart_place_y(&layout->plane, point.y),
-                  MARK_RADIUS * layout->canvas.unit);
+    if (i % every != 0 && i + 1 != series->n) continue;
+    if (!chart_shows(chart, point) || !is_on_plane(&layout->plane, point)) continue;
+    double x = chart_place_x(&layout->plane, point.x), y = chart_place_y(&layout->plane, point.y);
+    canvas_marker(&layout->canvas, colour, index, x, y, radius);
+    place_add_box(map, (PlaceBox){x - radius, y - radius, 2 * radius, 2 * radius});
   }
 }
 
@@ -209,7 +211,7 @@ static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
     cairo_stroke(cr);
     cairo_restore(cr);
   }
-  if (has_markers(series)) draw_markers(layout, index);
+  if (has_markers(series)) draw_markers(layout, index, map);
 }
 
 /* Names at the ends of the lines, moved apart; a thin line leads to a name that had to move. */
@@ -304,8 +306,9 @@ void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, co
   cairo_save(cr);
   canvas_frame(&layout.canvas, title, subtitle, chart_text(chart, chart->footer));
   if (is_good) {
-    chart_draw_note_lines(&layout);
+    chart_draw_stretches(&layout);
     draw_axes(&layout);
+    chart_draw_note_lines(&layout);
     for (int i = 0; i < chart->n_series; i++)
       draw_series(&layout, i, &map);
     draw_end_labels(&layout);

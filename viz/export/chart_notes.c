@@ -40,17 +40,21 @@ static void draw_leader(const ChartLayout *layout, const PlaceBox *box, double x
   cairo_stroke(canvas->cr);
 }
 
-/* Eight places around a mark, then the same further off; right and left first. */
+enum { N_SIDES = 12 };
+
+/* Places around a mark, then the same further off; right and left first. */
 static void mark_words(const ChartLayout *layout, PlaceMap *map, double x, double y,
                        const char *text) {
-  static const double sides[8][2] = {{1, 0}, {-1, 0}, {1, -1}, {-1, -1},
-                                     {1, 1}, {-1, 1}, {0, -1}, {0, 1}};
+  static const double sides[N_SIDES][2] = {{1, 0},    {-1, 0},    {1, -1},  {-1, -1},
+                                           {1, 1},    {-1, 1},    {0, -1},  {0, 1},
+                                           {0.4, -1}, {-0.4, -1}, {0.4, 1}, {-0.4, 1}};
   static const double reaches[] = {1, 2.5, 5, 9};
-  enum { N = 8 * 4 };
+  enum { N = N_SIDES * 4 };
   PlaceBox candidates[N], size = words_box(layout, text);
   double gap = 13 * layout->canvas.unit;
   for (int i = 0; i < N; i++) {
-    double dx = sides[i % 8][0], dy = sides[i % 8][1], reach = reaches[i / 8] * gap;
+    double dx = sides[i % N_SIDES][0], dy = sides[i % N_SIDES][1],
+           reach = reaches[i / N_SIDES] * gap;
     candidates[i] = size;
     candidates[i].x = x + dx * reach - (dx < 0 ? size.width : dx > 0 ? 0 : size.width / 2);
     candidates[i].y = y + dy * reach - (dy < 0 ? size.height : dy > 0 ? 0 : size.height / 2);
@@ -100,27 +104,33 @@ static void stretch(const ChartPlane *plane, const ChartNote *note, double *from
   *to = isfinite(*to) ? fmin(fmax(*to, plane->x), right) : right;
 }
 
+void chart_draw_stretches(const ChartLayout *layout) {
+  const Canvas *canvas = &layout->canvas;
+  for (size_t i = 0; i < layout->chart->n_notes; i++) {
+    const ChartNote *note = &layout->chart->notes[i];
+    if (note->kind != NOTE_SHADE) continue;
+    double from, to;
+    stretch(&layout->plane, note, &from, &to);
+    theme_use(canvas->cr, canvas->theme->panel, 1);
+    cairo_rectangle(canvas->cr, from, layout->plane.y, fmax(to - from, 0), layout->plane.height);
+    cairo_fill(canvas->cr);
+  }
+}
+
 void chart_draw_note_lines(const ChartLayout *layout) {
   const Canvas *canvas = &layout->canvas;
   const ChartPlane *plane = &layout->plane;
   double right = plane->x + plane->width, bottom = plane->y + plane->height;
+  canvas_dash(canvas, 0, true);
   for (size_t i = 0; i < layout->chart->n_notes; i++) {
     const ChartNote *note = &layout->chart->notes[i];
     double x = chart_place_x(plane, note->x), y = chart_place_y(plane, note->y);
-    if (note->kind == NOTE_SHADE) {
-      double from, to;
-      stretch(plane, note, &from, &to);
-      theme_use(canvas->cr, canvas->theme->panel, 1);
-      cairo_rectangle(canvas->cr, from, plane->y, fmax(to - from, 0), plane->height);
-      cairo_fill(canvas->cr);
-    }
-    canvas_dash(canvas, 0, true);
     if (note->kind == NOTE_VERTICAL && x >= plane->x && x <= right)
       canvas_line(canvas, canvas->theme->ink_soft, 1.6, x, plane->y, x, bottom);
     if (note->kind == NOTE_HORIZONTAL && y >= plane->y && y <= bottom)
       canvas_line(canvas, canvas->theme->ink_soft, 1.6, plane->x, y, right, y);
-    cairo_set_dash(canvas->cr, NULL, 0, 0);
   }
+  cairo_set_dash(canvas->cr, NULL, 0, 0);
 }
 
 static void draw_mark(const Canvas *canvas, double x, double y) {

@@ -129,7 +129,7 @@ static double cost_of(const PlaceMap *map, const PlaceBox *box) {
   cost += 100 * (1 - shared_area(box, &map->bounds) / area);
   for (int i = 0; i < map->n_segments; i++) {
     const struct PlaceSegment *s = &map->segments[i];
-    if (place_crosses(box, s->x1, s->y1, s->x2, s->y2)) cost += 1.5;
+    if (place_crosses(box, s->x1, s->y1, s->x2, s->y2)) cost += 2.5;
   }
   return cost;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PLACE_COLUMN_MAX = 64, PLACE_BOXES_MAX = 96, PLACE_SEGMENTS_MAX = 4096 };
+enum { PLACE_COLUMN_MAX = 64, PLACE_BOXES_MAX = 512, PLACE_SEGMENTS_MAX = 4096 };
 
 /* Moves `n` labels of the given height (n <= PLACE_COLUMN_MAX), centred on y[i], so that each is at
  * least `height` from the next and all lie between `top` and `bottom`; the sum of squared distances
