@@ -64,9 +64,9 @@ static void every_schedule_gives_attention(void **state) {
   const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32),
                                   attention_precision(DTYPE_FP16), attention_precision(DTYPE_BF16),
                                   attention_precision(DTYPE_FP8)};
-  for (int p = 1; p < 5; p++)
-    assert_int_equal(precisions[p],
-                     (int[]){0, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3}[p]);
+  const Precision expected[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16,
+                                PRECISION_E4M3};
+  assert_memory_equal(precisions, expected, sizeof precisions);
   for (int trial = 0; trial < 400; trial++) {
     const Shape shape = random_shape(&r);
     const Tiling tiling = random_tiling(&r);
