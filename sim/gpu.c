@@ -108,8 +108,7 @@ const KeyfileNote *gpu_note(const Gpu *gpu, const char *key) {
   return &gpu->notes[field_index(key)];
 }
 
-/* --- What a file may leave out
- * --------------------------------------------------------------------- */
+/* --- What a file may leave out --- */
 
 static void mark_assumed(Gpu *gpu, const char *key, const char *why) {
   KeyfileNote *note = &gpu->notes[field_index(key)];
@@ -150,8 +149,7 @@ static void fill_in(Gpu *gpu) {
                "32 B as on NVIDIA GPUs, or a whole line");
 }
 
-/* --- What must agree
- * ------------------------------------------------------------------------------- */
+/* --- What must agree --- */
 
 typedef struct {
   const Gpu *gpu;
@@ -294,8 +292,7 @@ Status gpu_parse(const char *buffer, size_t length, const char *display_name, Gp
   return status;
 }
 
-/* --- Rates
- * ----------------------------------------------------------------------------------------- */
+/* --- Rates --- */
 
 double gpu_hbm_bytes_per_s(const Gpu *gpu) {
   return gpu->hbm_read_measured_bytes_per_s > 0 ? gpu->hbm_read_measured_bytes_per_s

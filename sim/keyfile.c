@@ -61,11 +61,10 @@ static Piece skip(Piece piece, size_t n) {
   return trim((Piece){piece.text + n, piece.length - n});
 }
 
-/* --- Bytes of a line
- * ------------------------------------------------------------------------------- */
+/* --- Bytes of a line --- */
 
-/* The length of the UTF-8 sequence at text[0..length), 0 when it is broken (Unicode 15, table 3-7).
- */
+/* The length of the UTF-8 sequence at text[0..length), 0 when it is broken (Unicode 15,
+ * table 3-7). */
 static size_t utf8_sequence(const unsigned char *text, size_t length) {
   const unsigned char lead = text[0];
   if (lead < 0x80) return 1;
@@ -98,8 +97,7 @@ static Status check_bytes(Parser *p, Piece line) {
   return STATUS_OK;
 }
 
-/* --- Keys
- * ------------------------------------------------------------------------------------------ */
+/* --- Keys --- */
 
 static bool piece_is(Piece piece, const char *name) {
   return strlen(name) == piece.length && memcmp(name, piece.text, piece.length) == 0;
@@ -123,8 +121,7 @@ static Status refuse_key(Parser *p, Piece key) {
                 typed.text);
 }
 
-/* --- Values
- * ---------------------------------------------------------------------------------------- */
+/* --- Values --- */
 
 typedef struct {
   KeyfileKind kind;
@@ -221,7 +218,7 @@ static Status store_text(Parser *p, const KeyfileField *field, Piece value) {
 static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
   if (value.length == 0) return REFUSE(p, "%s has no value; write it after '='", field->name);
   if (field->kind == KEYFILE_TEXT) return store_text(p, field, value);
-  double number;
+  double number = 0;
   if (field->kind == KEYFILE_COUNT || field->kind == KEYFILE_BYTES) {
     int64_t whole;
     const Status status = read_whole(p, field, value, &whole);
@@ -239,8 +236,7 @@ static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
                 quote_piece(value).text, field->min, field->max, *unit ? " " : "", unit);
 }
 
-/* --- Sources
- * --------------------------------------------------------------------------------------- */
+/* --- Sources --- */
 
 /* Whether a comment names a source or says "assumed". */
 static bool is_source(Piece comment) {
@@ -276,8 +272,7 @@ static Status check_sourced(Parser *p) {
                         p->fields[p->unsourced].name);
 }
 
-/* --- Lines
- * ----------------------------------------------------------------------------------------- */
+/* --- Lines --- */
 
 static Status read_entry(Parser *p, Piece entry, Piece comment) {
   const Status sourced = check_sourced(p);

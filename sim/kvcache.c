@@ -31,8 +31,7 @@ static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* --- Checks
- * ---------------------------------------------------------------------------------------- */
+/* --- Checks --- */
 
 static Status check_range(const char *name, int64_t value, int64_t low, int64_t high,
                           Error *error) {
@@ -87,8 +86,7 @@ Status kvcache_complete(KvCache *cache, Error *error) {
   return status;
 }
 
-/* --- Sizes
- * ----------------------------------------------------------------------------------------- */
+/* --- Sizes --- */
 
 static int64_t rows_per_layer(const KvCache *c) {
   return c->latent ? 1 : 2 * c->kv_heads;
@@ -134,8 +132,7 @@ Status kvcache_size(const KvCache *c, int64_t tokens, KvSize *size, Error *error
   return STATUS_OK;
 }
 
-/* --- Growth
- * ---------------------------------------------------------------------------------------- */
+/* --- Growth --- */
 
 /* Bytes of one page in the layers without a window, and in those with one. */
 static Wide full_page_bytes(const KvCache *c) {
@@ -191,8 +188,7 @@ KvState kvcache_seek(const KvCache *c, int64_t tokens) {
   return s;
 }
 
-/* --- Blocks and batches
- * ---------------------------------------------------------------------------- */
+/* --- Blocks and batches --- */
 
 KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens) {
   assert(tokens >= 0 && block_tokens > 0);

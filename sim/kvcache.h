@@ -73,8 +73,7 @@ typedef struct {
 } KvSize;
 Status kvcache_size(const KvCache *cache, int64_t tokens, KvSize *size, Error *error);
 
-/* --- Growth, token by token
- * ----------------------------------------------------------------------- */
+/* --- Growth, token by token --- */
 
 /* A copy is a bookmark. Begins as zeros. */
 typedef struct {
@@ -103,8 +102,7 @@ KvAppend kvcache_append(const KvCache *cache, KvState *state);
 /* The state after `tokens` appends, at once. 0 <= tokens <= KVCACHE_MAX_TOKENS. */
 KvState kvcache_seek(const KvCache *cache, int64_t tokens);
 
-/* --- Reading in blocks
- * ---------------------------------------------------------------------------- */
+/* --- Reading in blocks --- */
 
 /* Rows of K (or V) read in blocks of block_tokens: 257 in blocks of 128 are 3 blocks, the last
  * holds 1. */
@@ -114,8 +112,7 @@ typedef struct {
 } KvBlocks;
 KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens);
 
-/* --- Many sequences in one memory
- * ----------------------------------------------------------------- */
+/* --- Many sequences in one memory --- */
 
 typedef struct {
   int64_t n_sequences;

@@ -38,8 +38,8 @@ Status kvmodel_parse(const char *buffer, size_t length, const char *display_name
 /* The table of fields: keys, kinds, offsets into KvModel, one line of help each. */
 const KeyfileField *kvmodel_fields(int *n_fields);
 
-/* The model's cache in its own data type, without scales, in pages of the default size; completed.
- */
+/* The model's cache in its own data type, without scales, in pages of the default
+ * size; completed. */
 KvCache kvmodel_cache(const KvModel *model);
 
 #endif

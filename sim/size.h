@@ -9,8 +9,8 @@
  * decimal sign is a point in every locale, and there is no thousands sign. Reading is exact: no
  * floating point.
  *
- * Not read: signs (a size is not negative), hexadecimal, "kb" and "Mb" (a small b may mean bits).
- */
+ * Not read: signs (a size is not negative), hexadecimal, "kb" and "Mb" (a small b may
+ * mean bits). */
 #ifndef TILEWALK_SIM_SIZE_H
 #define TILEWALK_SIM_SIZE_H
 

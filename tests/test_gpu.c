@@ -232,8 +232,8 @@ static void a_users_file_may_be_short(void **state) {
   assert_int_equal(gpu.l2_sector_bytes, 16);
 }
 
-/* Numbers that cannot all be true: the message is at the line of one of them and names the other.
- */
+/* Numbers that cannot all be true: the message is at the line of one of them and names
+ * the other. */
 static void contradictions_are_explained(void **state) {
   (void)state;
   static const struct {

@@ -1,5 +1,5 @@
-/* Description files: what is read, and that every wrong file gets its line number and its reason.
- */
+/* Description files: what is read, and that every wrong file gets its line number and
+ * its reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

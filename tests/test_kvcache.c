@@ -30,8 +30,8 @@ static Wide bytes_at(const KvCache *cache, int64_t tokens) {
   return size.bytes;
 }
 
-/* Llama-2-70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens are 32.768 GB, 30.5 GiB.
- */
+/* Llama-2-70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens are 32.768 GB,
+ * 30.5 GiB. */
 static void llama_2_70b_at_100000_tokens(void **state) {
   (void)state;
   KvCache c = complete((KvCache){.layers = 80, .kv_heads = 8, .d = 128, .dtype = KV_FP16});
@@ -157,8 +157,8 @@ static void pages_against_contiguous_reservation(void **state) {
 
 enum { SLOW_TOKENS = 200 };
 
-/* The definition: which tokens a windowed layer holds after `n` appends, which pages they lie in.
- */
+/* The definition: which tokens a windowed layer holds after `n` appends, which pages they
+ * lie in. */
 static void slow_state(const KvCache *c, int64_t n, KvState *want) {
   memset(want, 0, sizeof *want);
   want->tokens = n;
@@ -172,12 +172,12 @@ static void slow_state(const KvCache *c, int64_t n, KvState *want) {
       page_used[token / c->page_tokens] = true;
       for (int64_t row = 0; row < (c->latent ? 1 : 2 * c->kv_heads); row++) {
         const int64_t elements = c->latent ? c->latent : c->d;
-        int64_t bits = 0;
+        int64_t bits = 0, scales = 0;
         for (int64_t e = 0; e < elements; e++) {
           bits += kvcache_dtype_bits(c->dtype);
-          if (c->group && e % c->group == 0) want->bytes += wide(c->scale_bytes);
+          if (c->group && e % c->group == 0) scales++;
         }
-        want->bytes += (Wide)((bits + 7) / 8);
+        want->bytes += wide((bits + 7) / 8 + scales * c->scale_bytes);
       }
     }
     for (int64_t page = 0; page <= SLOW_TOKENS; page++)
@@ -299,8 +299,7 @@ static void bad_caches_are_refused(void **state) {
   assert_int_equal(kvcache_size(&c, KVCACHE_MAX_TOKENS + 1, &size, NULL), STATUS_BAD_REQUEST);
 }
 
-/* --- Models
- * ---------------------------------------------------------------------------------------- */
+/* --- Models --- */
 
 static KvModel load(const char *name) {
   char path[512];

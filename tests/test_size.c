@@ -170,8 +170,8 @@ static void counts_are_read_and_refused(void **state) {
   check_refused(BAD, COUNT_OF(BAD), size_parse_count);
 }
 
-/* Whole and fractional K against integers: a + f/1024 with f in 1024ths has at most ten decimals.
- */
+/* Whole and fractional K against integers: a + f/1024 with f in 1024ths has at most
+ * ten decimals. */
 static void random_sizes_are_exact(void **state) {
   (void)state;
   Rand random = {20240601};

@@ -96,8 +96,7 @@ static bool is_given(const Gpu *gpu, int f) {
   return gpu->notes[f].line || gpu->notes[f].source[0];
 }
 
-/* ---- The overview
- * --------------------------------------------------------------------------------- */
+/* --- The overview --- */
 
 static void cell_bytes(Table *t, int64_t bytes) {
   if (bytes)
@@ -158,8 +157,7 @@ static Status print_overview(const Gpu *gpus, int n, Io *io, Error *error) {
   return status;
 }
 
-/* ---- One GPU in full
- * ------------------------------------------------------------------------------ */
+/* --- One GPU in full --- */
 
 enum { WIDE_ENOUGH = 120 }; /* columns for a description of each field as well */
 
@@ -252,8 +250,7 @@ static Status print_json(const Gpu *gpus, int n, FILE *out, Error *error) {
   return json_print(json.open[0], out, error);
 }
 
-/* ---- The command
- * ---------------------------------------------------------------------------------- */
+/* --- The command --- */
 
 static Status print(const GpusOptions *o, const Gpu *gpus, int n, Io *io, Error *error) {
   if (o->output.json) return print_json(gpus, n, io->out, error);

@@ -20,8 +20,7 @@ typedef struct {
   bool list, dtype_given;
 } KvOptions;
 
-/* ---- Setters
- * -------------------------------------------------------------------------------------- */
+/* --- Setters --- */
 
 #define SET_COUNT(function, member)                                                                \
   static Status function(void *target, const char *value, Error *error) {                          \
@@ -87,8 +86,7 @@ static Status set_lengths(void *target, const char *value, Error *error) {
   }
 }
 
-/* ---- From options to a cache
- * ---------------------------------------------------------------------- */
+/* --- From options to a cache --- */
 
 /* What the options give goes before what the model has. */
 static void override(KvOptions *o, const KvCache *model) {

@@ -19,8 +19,8 @@ typedef struct {
  * take are left out. */
 Status description_names(const char *folder, DescriptionNames *names, Error *error);
 
-/* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs no file.
- */
+/* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
+ * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
 Status description_model(const char *name, KvModel *model, Error *error);
 

@@ -5,101 +5,11 @@
 #include <string.h>
 
 #include "viz/cli/description.h"
-#include "viz/cli/json_sink.h"
+#include "viz/cli/kvcache_reckon.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
-/* ---- What is reckoned
- * ----------------------------------------------------------------------------- */
-
-/* All sequences together. */
-typedef struct {
-  KvSize size; /* of one sequence; zeros with lengths */
-  KvState state;
-  KvPaged paged;
-} Reckoned;
-
-static Status reckon(const KvRequest *r, Reckoned *out, Error *error) {
-  memset(out, 0, sizeof *out);
-  if (r->n_lengths)
-    return kvcache_paged(&r->cache, r->lengths, r->n_lengths, r->max_tokens, &out->paged, error);
-  Status status = kvcache_size(&r->cache, r->tokens, &out->size, error);
-  if (status == STATUS_OK)
-    status = kvcache_paged(&r->cache, &r->tokens, 1, r->max_tokens, &out->paged, error);
-  if (status != STATUS_OK) return status;
-  out->state = kvcache_seek(&r->cache, r->tokens);
-  const Wide batch = wide(r->batch);
-  KvPaged *p = &out->paged;
-  p->n_sequences = r->batch;
-  p->tokens *= batch, p->pages *= batch, p->window_pages *= batch;
-  p->used_bytes *= batch, p->paged_bytes *= batch, p->contiguous_bytes *= batch;
-  return STATUS_OK;
-}
-
-typedef struct {
-  char name[64];
-  KvCache cache;
-} Alternative;
-
-enum { ALTERNATIVES_MAX = 8 };
-
-static void offer(Alternative *list, int *n, const char *name, KvCache cache,
-                  const KvCache *asked) {
-  const bool same = cache.kv_heads == asked->kv_heads && cache.d == asked->d &&
-                    cache.latent == asked->latent && cache.window == asked->window &&
-                    cache.group == asked->group &&
-                    kvcache_dtype_bits(cache.dtype) == kvcache_dtype_bits(asked->dtype);
-  if (same || kvcache_complete(&cache, NULL) != STATUS_OK) return;
-  snprintf(list[*n].name, sizeof list[*n].name, "%s", name);
-  list[(*n)++].cache = cache;
-}
-
-/* The same model with other heads, types and without its window; what is the same as asked for is
- * left out. */
-static int alternatives(const KvRequest *r, Alternative *list) {
-  int n = 0;
-  const KvCache *asked = &r->cache;
-  KvCache c = *asked;
-  if (r->has_model) { /* one K and V head for each query head */
-    c.latent = 0, c.kv_heads = r->model.heads, c.d = asked->latent ? r->model.d : asked->d;
-    if (c.group > c.d) c.group = c.scale_bytes = 0;
-    offer(list, &n, "a K and V head for each query head (MHA)", c, asked);
-  }
-  if (!asked->latent) {
-    c = *asked, c.kv_heads = 1;
-    offer(list, &n, "one K and V head (MQA)", c, asked);
-  }
-  if (asked->window) {
-    c = *asked, c.window = c.window_layers = 0;
-    offer(list, &n, "without the window", c, asked);
-  }
-  c = *asked, c.group = c.scale_bytes = 0;
-  c.dtype = KV_FP16;
-  offer(list, &n, "16 bits an element", c, asked);
-  c.dtype = KV_INT8;
-  offer(list, &n, "8 bits an element", c, asked);
-  c.dtype = KV_INT4;
-  offer(list, &n, "4 bits an element", c, asked);
-  c.group = 64;
-  offer(list, &n, "4 bits, an fp16 scale for 64 elements", c, asked);
-  return n;
-}
-
-/* All sequences' bytes under another cache. */
-static Wide total_bytes(const KvRequest *r, const KvCache *cache) {
-  if (r->n_lengths == 0) return kvcache_seek(cache, r->tokens).bytes * wide(r->batch);
-  Wide sum = 0;
-  for (int i = 0; i < r->n_lengths; i++)
-    sum += kvcache_seek(cache, r->lengths[i]).bytes;
-  return sum;
-}
-
-static double share(Wide part, Wide whole) {
-  return whole ? (double)part / (double)whole : 0;
-}
-
-/* ---- Tables for people
- * ---------------------------------------------------------------------------- */
+/* --- Tables for people --- */
 
 static void describe(Table *t, const KvRequest *r) {
   const KvCache *c = &r->cache;
@@ -161,7 +71,8 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
 
 static void paged_row(Table *t, const KvRequest *r, const Reckoned *k) {
   const KvPaged *p = &k->paged;
-  const Number unused = number_percent(share(p->paged_bytes - p->used_bytes, p->paged_bytes));
+  const Number unused =
+      number_percent(kvreckon_share(p->paged_bytes - p->used_bytes, p->paged_bytes));
   char last[64] = "";
   if (!r->n_lengths)
     snprintf(last, sizeof last, ", the last holds %" PRId64, k->state.last_page_tokens);
@@ -184,7 +95,8 @@ static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   table_bytes(t, ROLE_PLAIN, p->contiguous_bytes);
   table_format(
       t, ROLE_DIM, "contiguous; %s unused",
-      number_percent(share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes)).text);
+      number_percent(kvreckon_share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes))
+          .text);
   if (r->n_lengths) return;
   const KvBlocks b = kvcache_blocks(k->size.window_tokens, r->block);
   table_format(t, ROLE_PLAIN, "read in blocks of %s rows", number_count(wide(r->block)).text);
@@ -198,7 +110,7 @@ static void gpu_rows(Table *t, const KvRequest *r, Wide used_bytes) {
   const bool fits = used_bytes <= memory_bytes;
   table_format(t, ROLE_PLAIN, "share of %s's memory", r->gpu.name);
   table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s",
-               number_percent(share(used_bytes, memory_bytes)).text);
+               number_percent(kvreckon_share(used_bytes, memory_bytes)).text);
   table_format(t, ROLE_DIM, "of %s%s", number_bytes_decimal(memory_bytes).text,
                fits ? "; weights come on top" : ": does not fit, even without weights");
   table_text(t, ROLE_PLAIN, "reading it once takes");
@@ -228,8 +140,8 @@ static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *
 
 static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *error) {
   Alternative list[ALTERNATIVES_MAX];
-  const int n = alternatives(r, list);
-  const Wide asked = total_bytes(r, &r->cache);
+  const int n = kvreckon_alternatives(r, list);
+  const Wide asked = kvreckon_bytes(r, &r->cache);
   Table t = table_new((TableColumn[]){{.heading = "instead", .csv = "cache"},
                                       {.heading = "one token", .csv = "token_bytes", .right = true},
                                       {.heading = "all", .csv = "bytes", .right = true},
@@ -237,11 +149,11 @@ static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *er
                       4);
   for (int a = -1; a < n; a++) {
     const KvCache *cache = a < 0 ? &r->cache : &list[a].cache;
-    const Wide bytes = total_bytes(r, cache);
+    const Wide bytes = kvreckon_bytes(r, cache);
     table_text(&t, ROLE_PLAIN, a < 0 ? "as asked" : list[a].name);
     table_bytes(&t, ROLE_PLAIN, kvcache_bytes_per_token(cache));
     table_bytes(&t, ROLE_PLAIN, bytes);
-    table_ratio(&t, ROLE_ACCENT, share(bytes, asked));
+    table_ratio(&t, ROLE_ACCENT, kvreckon_share(bytes, asked));
   }
   if (!csv) fputc('\n', io->out);
   const Status status =
@@ -267,7 +179,7 @@ static Status print_sequences(const KvRequest *r, bool csv, Io *io, Error *error
     table_count(&t, ROLE_PLAIN, wide(s.last_page_tokens));
     table_bytes(&t, ROLE_PLAIN, s.bytes);
     table_bytes(&t, ROLE_PLAIN, s.page_bytes);
-    table_percent(&t, ROLE_PLAIN, share(s.page_bytes - s.bytes, s.page_bytes));
+    table_percent(&t, ROLE_PLAIN, kvreckon_share(s.page_bytes - s.bytes, s.page_bytes));
   }
   if (!csv) fputc('\n', io->out);
   const Status status =
@@ -309,160 +221,18 @@ static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
   return status;
 }
 
-/* ---- JSON
- * ----------------------------------------------------------------------------------------- */
-
-static void put(const ReportSink *k, const char *key, int64_t value) {
-  k->whole(k->context, key, wide(value));
-}
-
-static void report_cache(const ReportSink *k, const KvCache *c) {
-  k->open_object(k->context, "cache");
-  put(k, "layers", c->layers);
-  put(k, "kv_heads", c->kv_heads);
-  put(k, "head_dim", c->d);
-  put(k, "latent", c->latent);
-  k->text(k->context, "dtype", kvcache_dtype_name(c->dtype));
-  put(k, "group", c->group);
-  put(k, "scale_bytes", c->scale_bytes);
-  put(k, "window", c->window);
-  put(k, "window_layers", c->window_layers);
-  put(k, "page_tokens", c->page_tokens);
-  k->close(k->context);
-}
-
-static void report_allocation(const ReportSink *k, const KvRequest *r, const Reckoned *got) {
-  const KvPaged *p = &got->paged;
-  k->open_object(k->context, "paged");
-  k->whole(k->context, "pages", p->pages);
-  k->whole(k->context, "window_pages", p->window_pages);
-  k->whole(k->context, "bytes", p->paged_bytes);
-  k->whole(k->context, "waste_bytes", p->paged_bytes - p->used_bytes);
-  k->close(k->context);
-  k->open_object(k->context, "contiguous");
-  put(k, "max_tokens", r->max_tokens);
-  k->whole(k->context, "bytes", p->contiguous_bytes);
-  k->whole(k->context, "waste_bytes", p->contiguous_bytes - p->used_bytes);
-  k->close(k->context);
-  if (r->n_lengths) return;
-  const KvBlocks b = kvcache_blocks(got->size.window_tokens, r->block);
-  put(k, "last_page_tokens", got->state.last_page_tokens);
-  put(k, "window_tokens", got->size.window_tokens);
-  k->open_object(k->context, "blocks");
-  put(k, "block", r->block);
-  put(k, "n_blocks", b.n_blocks);
-  put(k, "last_tokens", b.last_tokens);
-  k->close(k->context);
-}
-
-static void report_alternatives(const ReportSink *k, const KvRequest *r) {
-  Alternative list[ALTERNATIVES_MAX];
-  const int n = alternatives(r, list);
-  const Wide asked = total_bytes(r, &r->cache);
-  k->open_array(k->context, "alternatives");
-  for (int a = 0; a < n; a++) {
-    const Wide bytes = total_bytes(r, &list[a].cache);
-    k->open_object(k->context, NULL);
-    k->text(k->context, "name", list[a].name);
-    k->whole(k->context, "bytes", bytes);
-    k->real(k->context, "ratio", share(bytes, asked));
-    k->close(k->context);
-  }
-  k->close(k->context);
-}
-
-static void report_steps(const ReportSink *k, const KvRequest *r) {
-  KvState s = kvcache_seek(&r->cache, r->tokens);
-  k->open_array(k->context, "steps");
-  for (int64_t n = 0; n < r->n_steps; n++) {
-    const KvAppend did = kvcache_append(&r->cache, &s);
-    k->open_object(k->context, NULL);
-    put(k, "token", did.token);
-    put(k, "page", did.page);
-    put(k, "slot", did.slot);
-    k->flag(k->context, "new_page", did.new_page);
-    k->flag(k->context, "window_token_dropped", did.window_token_dropped);
-    k->flag(k->context, "window_page_freed", did.window_page_freed);
-    k->whole(k->context, "bytes", s.bytes);
-    k->whole(k->context, "page_bytes", s.page_bytes);
-    k->close(k->context);
-  }
-  k->close(k->context);
-}
-
-static Status print_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  put(k, "tilewalk", 1);
-  if (r->has_model)
-    k->text(k->context, "model", r->model.name);
-  else
-    k->null(k->context, "model");
-  report_cache(k, &r->cache);
-  put(k, "sequences", got->paged.n_sequences);
-  k->whole(k->context, "tokens", got->paged.tokens);
-  put(k, "bytes_per_token_per_layer", kvcache_bytes_per_layer(&r->cache));
-  k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&r->cache));
-  k->whole(k->context, "bytes", got->paged.used_bytes);
-  report_allocation(k, r, got);
-  if (r->has_gpu) {
-    k->open_object(k->context, "gpu");
-    k->text(k->context, "name", r->gpu.name);
-    put(k, "hbm_bytes", r->gpu.hbm_bytes);
-    k->real(k->context, "share_of_hbm", share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
-    k->real(k->context, "read_s", (double)got->paged.used_bytes / gpu_hbm_bytes_per_s(&r->gpu));
-    k->close(k->context);
-  }
-  report_alternatives(k, r);
-  if (r->n_steps) report_steps(k, r);
-  k->close(k->context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
-}
-
-/* ---- The two entry points
- * ------------------------------------------------------------------------- */
+/* --- The two entry points --- */
 
 Status kvcache_report(const KvRequest *r, const OutputRequest *output, Io *io, Error *error) {
   Reckoned got;
-  Status status = reckon(r, &got, error);
+  Status status = kvreckon(r, &got, error);
   if (status != STATUS_OK) return status;
-  if (output->json) return print_json(r, &got, io->out, error);
+  if (output->json) return kvreckon_json(r, &got, io->out, error);
   if (!output->csv) status = print_sizes(r, &got, io, error);
   if (status != STATUS_OK) return status;
   if (r->n_steps) return print_steps(r, output->csv, io, error);
   if (r->n_lengths) return print_sequences(r, output->csv, io, error);
   return print_alternatives(r, output->csv, io, error);
-}
-
-static Status list_json(const KvModel *models, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  put(k, "tilewalk", 1);
-  k->open_array(k->context, "models");
-  for (int m = 0; m < n; m++) {
-    const KvCache cache = kvmodel_cache(&models[m]);
-    k->open_object(k->context, NULL);
-    k->text(k->context, "name", models[m].name);
-    k->text(k->context, "product", models[m].product);
-    report_cache(k, &cache);
-    put(k, "heads", models[m].heads);
-    put(k, "max_tokens", models[m].max_tokens);
-    k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&cache));
-    k->close(k->context);
-  }
-  k->close(k->context);
-  k->close(k->context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
 }
 
 static Status list_table(const KvModel *models, int n, bool csv, Io *io, Error *error) {
@@ -513,7 +283,7 @@ Status kvcache_list(const OutputRequest *output, Io *io, Error *error) {
   for (; status == STATUS_OK && n < known->n; n++)
     status = description_model(known->names[n], &models[n], error);
   if (status == STATUS_OK)
-    status = output->json ? list_json(models, n, io->out, error)
+    status = output->json ? kvreckon_list_json(models, n, io->out, error)
                           : list_table(models, n, output->csv, io, error);
   free(models);
   free(known);

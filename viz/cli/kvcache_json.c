@@ -1,0 +1,142 @@
+/* The JSON of `tilewalk kvcache`. */
+#include "viz/cli/json_sink.h"
+#include "viz/cli/kvcache_reckon.h"
+
+static void put(const ReportSink *k, const char *key, int64_t value) {
+  k->whole(k->context, key, wide(value));
+}
+
+static void report_cache(const ReportSink *k, const KvCache *c) {
+  k->open_object(k->context, "cache");
+  put(k, "layers", c->layers);
+  put(k, "kv_heads", c->kv_heads);
+  put(k, "head_dim", c->d);
+  put(k, "latent", c->latent);
+  k->text(k->context, "dtype", kvcache_dtype_name(c->dtype));
+  put(k, "group", c->group);
+  put(k, "scale_bytes", c->scale_bytes);
+  put(k, "window", c->window);
+  put(k, "window_layers", c->window_layers);
+  put(k, "page_tokens", c->page_tokens);
+  k->close(k->context);
+}
+
+static void report_allocation(const ReportSink *k, const KvRequest *r, const Reckoned *got) {
+  const KvPaged *p = &got->paged;
+  k->open_object(k->context, "paged");
+  k->whole(k->context, "pages", p->pages);
+  k->whole(k->context, "window_pages", p->window_pages);
+  k->whole(k->context, "bytes", p->paged_bytes);
+  k->whole(k->context, "waste_bytes", p->paged_bytes - p->used_bytes);
+  k->close(k->context);
+  k->open_object(k->context, "contiguous");
+  put(k, "max_tokens", r->max_tokens);
+  k->whole(k->context, "bytes", p->contiguous_bytes);
+  k->whole(k->context, "waste_bytes", p->contiguous_bytes - p->used_bytes);
+  k->close(k->context);
+  if (r->n_lengths) return;
+  const KvBlocks b = kvcache_blocks(got->size.window_tokens, r->block);
+  put(k, "last_page_tokens", got->state.last_page_tokens);
+  put(k, "window_tokens", got->size.window_tokens);
+  k->open_object(k->context, "blocks");
+  put(k, "block", r->block);
+  put(k, "n_blocks", b.n_blocks);
+  put(k, "last_tokens", b.last_tokens);
+  k->close(k->context);
+}
+
+static void report_alternatives(const ReportSink *k, const KvRequest *r) {
+  Alternative list[ALTERNATIVES_MAX];
+  const int n = kvreckon_alternatives(r, list);
+  const Wide asked = kvreckon_bytes(r, &r->cache);
+  k->open_array(k->context, "alternatives");
+  for (int a = 0; a < n; a++) {
+    const Wide bytes = kvreckon_bytes(r, &list[a].cache);
+    k->open_object(k->context, NULL);
+    k->text(k->context, "name", list[a].name);
+    k->whole(k->context, "bytes", bytes);
+    k->real(k->context, "ratio", kvreckon_share(bytes, asked));
+    k->close(k->context);
+  }
+  k->close(k->context);
+}
+
+static void report_steps(const ReportSink *k, const KvRequest *r) {
+  KvState s = kvcache_seek(&r->cache, r->tokens);
+  k->open_array(k->context, "steps");
+  for (int64_t n = 0; n < r->n_steps; n++) {
+    const KvAppend did = kvcache_append(&r->cache, &s);
+    k->open_object(k->context, NULL);
+    put(k, "token", did.token);
+    put(k, "page", did.page);
+    put(k, "slot", did.slot);
+    k->flag(k->context, "new_page", did.new_page);
+    k->flag(k->context, "window_token_dropped", did.window_token_dropped);
+    k->flag(k->context, "window_page_freed", did.window_page_freed);
+    k->whole(k->context, "bytes", s.bytes);
+    k->whole(k->context, "page_bytes", s.page_bytes);
+    k->close(k->context);
+  }
+  k->close(k->context);
+}
+
+Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *error) {
+  JsonSink json = {0};
+  const ReportSink sink = json_sink(&json), *k = &sink;
+  k->open_object(k->context, NULL);
+  put(k, "tilewalk", 1);
+  if (r->has_model)
+    k->text(k->context, "model", r->model.name);
+  else
+    k->null(k->context, "model");
+  report_cache(k, &r->cache);
+  put(k, "sequences", got->paged.n_sequences);
+  k->whole(k->context, "tokens", got->paged.tokens);
+  put(k, "bytes_per_token_per_layer", kvcache_bytes_per_layer(&r->cache));
+  k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&r->cache));
+  k->whole(k->context, "bytes", got->paged.used_bytes);
+  report_allocation(k, r, got);
+  if (r->has_gpu) {
+    k->open_object(k->context, "gpu");
+    k->text(k->context, "name", r->gpu.name);
+    put(k, "hbm_bytes", r->gpu.hbm_bytes);
+    k->real(k->context, "share_of_hbm",
+            kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
+    k->real(k->context, "read_s", (double)got->paged.used_bytes / gpu_hbm_bytes_per_s(&r->gpu));
+    k->close(k->context);
+  }
+  report_alternatives(k, r);
+  if (r->n_steps) report_steps(k, r);
+  k->close(k->context);
+  if (json.failed) {
+    json_decref(json.open[0]);
+    json.open[0] = NULL;
+  }
+  return json_print(json.open[0], out, error);
+}
+
+Status kvreckon_list_json(const KvModel *models, int n, FILE *out, Error *error) {
+  JsonSink json = {0};
+  const ReportSink sink = json_sink(&json), *k = &sink;
+  k->open_object(k->context, NULL);
+  put(k, "tilewalk", 1);
+  k->open_array(k->context, "models");
+  for (int m = 0; m < n; m++) {
+    const KvCache cache = kvmodel_cache(&models[m]);
+    k->open_object(k->context, NULL);
+    k->text(k->context, "name", models[m].name);
+    k->text(k->context, "product", models[m].product);
+    report_cache(k, &cache);
+    put(k, "heads", models[m].heads);
+    put(k, "max_tokens", models[m].max_tokens);
+    k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&cache));
+    k->close(k->context);
+  }
+  k->close(k->context);
+  k->close(k->context);
+  if (json.failed) {
+    json_decref(json.open[0]);
+    json.open[0] = NULL;
+  }
+  return json_print(json.open[0], out, error);
+}

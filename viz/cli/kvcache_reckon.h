@@ -1,0 +1,39 @@
+/* The figures behind `tilewalk kvcache`, shared by its tables and its JSON. */
+#ifndef TILEWALK_VIZ_CLI_KVCACHE_RECKON_H
+#define TILEWALK_VIZ_CLI_KVCACHE_RECKON_H
+
+#include "viz/cli/kvcache_report.h"
+
+/* All sequences together. */
+typedef struct {
+  KvSize size;   /* of one sequence; zeros with lengths */
+  KvState state; /* likewise */
+  KvPaged paged;
+} Reckoned;
+
+Status kvreckon(const KvRequest *request, Reckoned *reckoned, Error *error);
+
+/* The same model with other heads, types and without its window; what is the same as asked for is
+ * left out. */
+typedef struct {
+  char name[64];
+  KvCache cache;
+} Alternative;
+
+enum { ALTERNATIVES_MAX = 8 };
+
+/* Returns how many. */
+int kvreckon_alternatives(const KvRequest *request, Alternative list[ALTERNATIVES_MAX]);
+
+/* Bytes of all sequences under another cache. */
+Wide kvreckon_bytes(const KvRequest *request, const KvCache *cache);
+
+static inline double kvreckon_share(Wide part, Wide whole) {
+  return whole ? (double)part / (double)whole : 0;
+}
+
+/* The JSON of the command, and of its --list. */
+Status kvreckon_json(const KvRequest *request, const Reckoned *reckoned, FILE *out, Error *error);
+Status kvreckon_list_json(const KvModel *models, int n_models, FILE *out, Error *error);
+
+#endif
