@@ -9,9 +9,9 @@
 #include "sim/nearest.h"
 #include "sim/quote.h"
 #include "sim/size.h"
-#include "viz/cli/assets.h"
+#include "viz/cli/description.h"
 
-enum { GPU_FILE_MAX_BYTES = 1 << 20, DEFAULT_N = 4096, DEFAULT_D = 128 };
+enum { DEFAULT_N = 4096, DEFAULT_D = 128 };
 
 /* ---- Setters -------------------------------------------------------------------------------------- */
 
@@ -188,28 +188,6 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
 
 /* ---- From request to problem ---------------------------------------------------------------------- */
 
-static Status load_gpu(const char *name, Gpu *gpu, Error *error) {
-  if (!*name || strcmp(name, "paper") == 0) {
-    gpu_paper(gpu);
-    return STATUS_OK;
-  }
-  const bool is_path = strchr(name, '/') || strchr(name, '.');
-  char path[ASSETS_PATH_BYTES], relative[REQUEST_NAME_BYTES + 16];
-  snprintf(relative, sizeof relative, "assets/gpus/%s", name);
-  Error ignored = {0};
-  if (is_path) snprintf(path, sizeof path, "%s", name);
-  else if (assets_find(path, sizeof path, relative, &ignored) != STATUS_OK)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "there is no GPU '%s'; 'tilewalk gpus' lists the known ones, and a description file is given by its path",
-                     quote(name, strlen(name)).text);
-  char *buffer = NULL;
-  size_t length = 0;
-  Status status = file_read(path, GPU_FILE_MAX_BYTES, &buffer, &length, error);
-  if (!status) status = gpu_parse(buffer, length, is_path ? path : name, gpu, error);
-  free(buffer);
-  return status;
-}
-
 static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   const bool one = r->block || r->algorithm1_blocks;
   if (one && (r->tiling.B_r || r->tiling.B_c))
@@ -231,7 +209,7 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
   if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
   if (p.shape.d == 0) p.shape.d = DEFAULT_D;
   Status status = shape_complete(&p.shape, error);
-  if (!status) status = load_gpu(r->gpu, loaded, error);
+  if (!status) status = description_gpu(r->gpu, loaded, error);
   if (!status) {
     snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, loaded->name);
     p.machine.sram_bytes = r->sram_bytes ? r->sram_bytes : loaded->shared_bytes_per_cta;
