@@ -54,12 +54,11 @@ TW_DEVICE uint4 hbm_read_16(const Attention &a, Tensor tensor, const void *from)
   count_read(a, tensor, 16);
   return load_l2_16(from);
 }
-/* Two 16-bit elements. */
-TW_DEVICE void hbm_write_pair(const Attention &a, Tensor tensor, void *to, uint32_t pair) {
-  count_write(a, tensor, 4);
-  store_global_4(to, pair);
+TW_DEVICE void hbm_write_16(const Attention &a, Tensor tensor, void *to, uint4 x) {
+  count_write(a, tensor, 16);
+  store_global_16(to, x);
 }
-#if !defined(__CUDACC__) || __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Sixteen bytes to shared memory in the background; zeros, and no traffic, when not `wanted`. */
 TW_DEVICE void hbm_copy_16(const Attention &a, Tensor tensor, uint32_t to, const void *from, bool wanted) {
   if (wanted) count_read(a, tensor, 16);

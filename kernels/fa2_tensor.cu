@@ -65,15 +65,10 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
     __syncthreads(); /* Q, K, V are complete */
     if (j == 0) take_Q(w, q_row);
     product_QK(w, q_row, k_row);
-    if (j < T_full) {
-      online_softmax<Tile, false>(w, scale);
-    } else {
-      mask_scores(a, w, first_row, j0);
-      online_softmax<Tile, true>(w, scale);
-    }
-    product_PV(w, v_row);
+    if (j >= T_full) mask_scores(a, w, first_row, j0);
+    softmax_and_PV(w, scale, v_row);
   }
-  store_O(a, h.O, first_row, w);
+  store_O(a, h.O, Q_tile, i0, w);
 #endif
 }
 

@@ -82,9 +82,18 @@ TW_DEVICE uint4 load_l2_16(const void *p) {
 TW_DEVICE void store_shared_16(uint32_t to, uint4 x) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
 }
-TW_DEVICE void store_global_4(void *to, uint32_t x) { *(uint32_t *)to = x; }
+TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
+}
+TW_DEVICE uint4 load_shared_16(uint32_t from) {
+  uint4 y;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w) : "r"(from) : "memory");
+  return y;
+}
+TW_DEVICE void store_global_16(void *to, uint4 x) { *(uint4 *)to = x; }
 
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Copies 16 bytes from global to shared memory, past L1, in the background; reads only the first `bytes` (0 or
  * 16) and fills the rest with zeros. */
 TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {
@@ -177,7 +186,13 @@ TW_DEVICE uint4 load_l2_16(const void *p) {
   return y;
 }
 TW_DEVICE void store_shared_16(uint32_t to, uint4 x) { memcpy(simt::machine.shared + to, &x, sizeof x); }
-TW_DEVICE void store_global_4(void *to, uint32_t x) { memcpy(to, &x, sizeof x); }
+TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) { memcpy(simt::machine.shared + to, &x, sizeof x); }
+TW_DEVICE uint4 load_shared_16(uint32_t from) {
+  uint4 y;
+  memcpy(&y, simt::machine.shared + from, sizeof y);
+  return y;
+}
+TW_DEVICE void store_global_16(void *to, uint4 x) { memcpy(to, &x, sizeof x); }
 
 /* The strictest reading of cp.async: garbage from the issue on, the data only at the wait. */
 TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {

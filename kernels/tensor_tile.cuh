@@ -18,7 +18,8 @@
 
 namespace TW_BUILD {
 
-/* This lane's registers. l adds up the lane's own columns only; m is the row's. */
+/* This lane's registers. l adds up the lane's own columns only; m is the row's, times scale (in powers of two). It
+ * starts not at -infinity but at the lowest number, so that no difference of two maxima is a NaN. */
 template <class Tile> struct WarpRows {
   uint32_t Q[Tile::SLABS][Tile::d / 16][4];
   float S[Tile::SLABS][Tile::B_c / 8][4], O[Tile::SLABS][Tile::d / 8][4];
@@ -28,7 +29,7 @@ template <class Tile> struct WarpRows {
 template <class Tile> TW_DEVICE void start_rows(WarpRows<Tile> &w) {
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++) {
-    w.m[s][0] = w.m[s][1] = minus_infinity();
+    w.m[s][0] = w.m[s][1] = -3e38f;
     w.l[s][0] = w.l[s][1] = 0;
 #pragma unroll
     for (int n = 0; n < Tile::d / 8; n++) w.O[s][n][0] = w.O[s][n][1] = w.O[s][n][2] = w.O[s][n][3] = 0;
@@ -88,30 +89,6 @@ TW_DEVICE void product_QK(WarpRows<Tile> &w, uint32_t q_row, uint32_t k_row) {
   }
 }
 
-/* O += P V, P taken from the registers where S was. */
-template <class Tile>
-TW_DEVICE void product_PV(WarpRows<Tile> &w, uint32_t v_row) {
-  using T = typename Tile::T;
-#pragma unroll
-  for (int k = 0; k < Tile::B_c / 16; k++) {
-    uint32_t A[Tile::SLABS][4];
-#pragma unroll
-    for (int s = 0; s < Tile::SLABS; s++)
-#pragma unroll
-      for (int e = 0; e < 4; e++) A[s][e] = pack2<T>(w.S[s][2 * k + e / 2][e % 2 * 2], w.S[s][2 * k + e / 2][e % 2 * 2 + 1]);
-#pragma unroll
-    for (int n = 0; n < Tile::d / 16; n++) {
-      uint32_t B[4];
-      ldmatrix_x4_trans(B, Tile::step(v_row, n) + k * 16 * Tile::ROW_BYTES);
-#pragma unroll
-      for (int s = 0; s < Tile::SLABS; s++) {
-        mma_m16n8k16<T>(w.O[s][2 * n], A[s], B[0], B[1]);
-        mma_m16n8k16<T>(w.O[s][2 * n + 1], A[s], B[2], B[3]);
-      }
-    }
-  }
-}
-
 /* Scores of keys that a row does not see become -infinity. first_row: the row of the lane's elements 0 and 1. */
 template <class Tile>
 TW_DEVICE void mask_scores(const Attention &a, WarpRows<Tile> &w, int first_row, int first_key) {
@@ -129,51 +106,91 @@ TW_DEVICE void mask_scores(const Attention &a, WarpRows<Tile> &w, int first_row,
     }
 }
 
-/* New maxima m, P = 2^(scale (S - m)) in place of S, row sums l, and O rescaled if a maximum of the warp's rows grew
- * (if none did, all factors are 1). `half` is row g or g + 8 of a slab. */
-template <class Tile, bool MASKED>
-TW_DEVICE void online_softmax(WarpRows<Tile> &w, float scale) {
-  float factor[Tile::SLABS][2], top[Tile::SLABS][2];
+/* New maxima m, and l rescaled to them. factor: by which O must be; true if one of the warp's is not 1. `half` is row
+ * g or g + 8 of a slab. */
+template <class Tile>
+TW_DEVICE bool new_maxima(WarpRows<Tile> &w, float (&factor)[Tile::SLABS][2], float scale) {
   bool grew = false;
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      float m_new = w.m[s][half];
+      float top = minus_infinity();
 #pragma unroll
-      for (int n = 0; n < Tile::B_c / 8; n++) m_new = fmaxf(m_new, fmaxf(w.S[s][n][2 * half], w.S[s][n][2 * half + 1]));
-      m_new = fmaxf(m_new, __shfl_xor_sync(0xffffffffu, m_new, 1));
-      m_new = fmaxf(m_new, __shfl_xor_sync(0xffffffffu, m_new, 2));
+      for (int n = 0; n < Tile::B_c / 8; n++) top = fmaxf(top, fmaxf(w.S[s][n][2 * half], w.S[s][n][2 * half + 1]));
+      top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
+      top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+      const float m_new = fmaxf(w.m[s][half], top * scale);
       grew |= m_new > w.m[s][half];
-      top[s][half] = MASKED && m_new == minus_infinity() ? 0 : m_new * scale; /* a row that saw no key yet */
-      factor[s][half] = exp2_approx(w.m[s][half] * scale - top[s][half]);
+      factor[s][half] = exp2_approx(w.m[s][half] - m_new);
       w.m[s][half] = m_new;
+      w.l[s][half] *= factor[s][half];
     }
-  if (__any_sync(0xffffffffu, grew)) {
-#pragma unroll
-    for (int s = 0; s < Tile::SLABS; s++) {
-#pragma unroll
-      for (int half = 0; half < 2; half++) w.l[s][half] *= factor[s][half];
-#pragma unroll
-      for (int n = 0; n < Tile::d / 8; n++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) w.O[s][n][e] *= factor[s][e / 2];
-    }
-  }
+  return __any_sync(0xffffffffu, grew);
+}
+
+template <class Tile> TW_DEVICE void rescale_O(WarpRows<Tile> &w, const float (&factor)[Tile::SLABS][2]) {
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll
-    for (int n = 0; n < Tile::B_c / 8; n++)
+    for (int n = 0; n < Tile::d / 8; n++)
+#pragma unroll
+      for (int e = 0; e < 4; e++) w.O[s][n][e] *= factor[s][e / 2];
+}
+
+/* P = 2^(scale S - m), rounded and packed in pairs: rows g and g + 8 by left and right 8 keys of each 16. l += its
+ * row sums, before rounding. */
+template <class Tile>
+TW_DEVICE void exponentials(WarpRows<Tile> &w, uint32_t (&P)[Tile::SLABS][Tile::B_c / 16][4], float scale) {
+#pragma unroll
+  for (int k = 0; k < Tile::B_c / 16; k++)
+#pragma unroll
+    for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll
       for (int e = 0; e < 4; e++) {
-        w.S[s][n][e] = exp2_approx(w.S[s][n][e] * scale - top[s][e / 2]);
-        w.l[s][e / 2] += w.S[s][n][e];
+        const float *x = &w.S[s][2 * k + e / 2][e % 2 * 2];
+        const float p0 = exp2_approx(x[0] * scale - w.m[s][e % 2]), p1 = exp2_approx(x[1] * scale - w.m[s][e % 2]);
+        w.l[s][e % 2] += p0 + p1;
+        P[s][k][e] = pack2<typename Tile::T>(p0, p1);
       }
 }
 
-/* O / l, written once. Row g of a slab is in elements 0 and 1, row g + 8 in 2 and 3. */
+/* O += P V. */
 template <class Tile>
-TW_DEVICE void store_O(const Attention &a, typename Tile::T *to, int first_row, const WarpRows<Tile> &w) {
+TW_DEVICE void product_PV(WarpRows<Tile> &w, const uint32_t (&P)[Tile::SLABS][Tile::B_c / 16][4], uint32_t v_row) {
+#pragma unroll
+  for (int k = 0; k < Tile::B_c / 16; k++)
+#pragma unroll
+    for (int n = 0; n < Tile::d / 16; n++) {
+      uint32_t B[4];
+      ldmatrix_x4_trans(B, Tile::step(v_row, n) + k * 16 * Tile::ROW_BYTES);
+#pragma unroll
+      for (int s = 0; s < Tile::SLABS; s++) {
+        mma_m16n8k16<typename Tile::T>(w.O[s][2 * n], P[s][k], B[0], B[1]);
+        mma_m16n8k16<typename Tile::T>(w.O[s][2 * n + 1], P[s][k], B[2], B[3]);
+      }
+    }
+}
+
+/* What happens between S and the end of a tile. Where the exponentials stand decides what the compiler can do: before
+ * the branch around rescale_O they are finished, and S's registers free, when P V begins; after it they mingle with
+ * P V. Measured on an H200, the first is faster at d = 128, where registers are short, the second at d = 64. */
+template <class Tile> TW_DEVICE void softmax_and_PV(WarpRows<Tile> &w, float scale, uint32_t v_row) {
+  uint32_t P[Tile::SLABS][Tile::B_c / 16][4];
+  float factor[Tile::SLABS][2];
+  const bool grew = new_maxima(w, factor, scale);
+  if (Tile::d >= 128) exponentials(w, P, scale);
+  if (grew) rescale_O(w, factor);
+  if (Tile::d < 128) exponentials(w, P, scale);
+  product_PV(w, P, v_row);
+}
+
+/* O / l, written once: through shared memory (the warp's own rows of Q, which nobody needs any more), so that each
+ * lane writes 16 bytes of a row. */
+template <class Tile>
+TW_DEVICE void store_O(const Attention &a, typename Tile::T *to, uint32_t Q_tile, int i0, const WarpRows<Tile> &w) {
+  constexpr int PIECES = Tile::d / 8;
+  const int lane = (int)threadIdx.x % 32, warp_row = (int)threadIdx.x / 32 * 16 * Tile::SLABS;
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll
@@ -181,15 +198,20 @@ TW_DEVICE void store_O(const Attention &a, typename Tile::T *to, int first_row, 
       float sum = w.l[s][half];
       sum += __shfl_xor_sync(0xffffffffu, sum, 1);
       sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-      const float inverse = sum == 0 ? 0 : 1 / sum;
-      const int row = first_row + 16 * s + 8 * half;
-      if (row >= a.N_q) continue;
-      typename Tile::T *out = to + (long long)row * Tile::d + (int)threadIdx.x % 4 * 2;
+      const float inverse = sum == 0 ? 0 : 1 / sum; /* a row that saw no key is zero */
 #pragma unroll
       for (int n = 0; n < Tile::d / 8; n++)
-        hbm_write_pair(a, TENSOR_O, out + 8 * n,
+        store_shared_4(Q_tile + (uint32_t)(Tile::at(warp_row + 16 * s + 8 * half + lane / 4, n) + lane % 4 * 4),
                        pack2<typename Tile::T>(w.O[s][n][2 * half] * inverse, w.O[s][n][2 * half + 1] * inverse));
     }
+  __syncwarp();
+#pragma unroll 4
+  for (int e = lane; e < 16 * Tile::SLABS * PIECES; e += 32) {
+    const int row = warp_row + e / PIECES, piece = e % PIECES;
+    if (i0 + row >= a.N_q) break;
+    hbm_write_16(a, TENSOR_O, to + (long long)(i0 + row) * Tile::d + piece * 8,
+                 load_shared_16(Q_tile + (uint32_t)Tile::at(row, piece)));
+  }
 }
 
 } // namespace TW_BUILD
