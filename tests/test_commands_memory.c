@@ -54,6 +54,13 @@ static void every_allocation_may_fail(void **state) {
       {"trace", "-N 8 --block 4 --format chrome"},
       {"softmax", "--scores 1,2,3,4,5"},
       {"softmax", "--example --csv"},
+      {"gpus", ""},
+      {"gpus", "h200"},
+      {"gpus", "paper tiny --csv"},
+      {"kvcache", "--gpu h200"},
+      {"kvcache", "-N 5 --append 3"},
+      {"kvcache", "--lengths 5,6 --csv"},
+      {"kvcache", "--list"},
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
     Run run = {.command = find(LINES[k][0])};
