@@ -43,11 +43,11 @@ static void check_band(const Shape *s, const Band *b, int64_t B_r, int64_t B_c, 
       if (kind == TILE_SKIPPED) continue;
       n++;
       n_full += kind == TILE_FULL;
-      want.cols += (Wide)(c1 - c0);
-      want.area += (Wide)((c1 - c0) * (r1 - r0));
+      want.cols += wide(c1 - c0);
+      want.area += wide((c1 - c0) * (r1 - r0));
     }
-    want.computed += (Wide)n;
-    want.full += (Wide)n_full;
+    want.computed += wide(n);
+    want.full += wide(n_full);
     want.n_empty += n == 0;
     if (n > longest) longest = n;
     const BandCount got = band_count(b, B_r, B_c, i + 1);
@@ -93,9 +93,9 @@ static void a_huge_mask_is_counted_at_once(void **state) {
   const Band b = band_of_shape(&s);
   const int64_t T = (int64_t)1 << 33; /* blocks of 128 */
   const BandCount n = band_count(&b, 128, 128, T);
-  const Wide triangle = (Wide)T * (Wide)(T - 1) / 2;
+  const Wide triangle = wide(T) * wide(T - 1) / 2;
   assert_true(n.full == triangle);
-  assert_true(n.computed == triangle + (Wide)T);
+  assert_true(n.computed == triangle + wide(T));
   assert_true(band_pairs(&b) == (((Wide)1 << 40) + 1) * ((Wide)1 << 39));
 }
 
