@@ -6,9 +6,9 @@
 # `make test` first, each command twice in a row. The second time has no network and an apt-get that only
 # tells tales. There is no display, no GPU and no nvcc in there. Ends with `N passed, N failed`.
 #
-# Needs root, debootstrap and namespaces (it says so otherwise, with status 77). SUITE=bookworm, MIRROR=URL (default: where this
-# machine's apt gets SUITE from), COMPONENTS=main. The bare tree is kept in /var/tmp for 30 days; mounts live in a
-# namespace of their own, so none can be left behind.
+# Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
+# (Ubuntu: main,universe) and MIRROR=URL (default: where this machine's apt gets SUITE from). The bare tree is kept
+# in /var/tmp for 30 days. Mounts live in a namespace of their own, so none can be left behind.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SUITE=${SUITE:-bookworm}
@@ -118,7 +118,7 @@ try() {
   case $3 in
   *'make test')
     grep -qE '^[1-9][0-9]* passed, 0 failed$' "$work/log"
-    verdict $? "$1: $(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -n 1)"
+    verdict $? "$1: $(grep -E '^[0-9]+ (passed, [0-9]+ failed|skipped)$' "$work/log" | paste -sd ' ')"
     ;;
   esac
 }
