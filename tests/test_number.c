@@ -228,6 +228,9 @@ static void test_tick_texts(void **state) {
   assert_string_equal(value_tick_text(VALUE_NUMBER, 0.05).text, "0.05");
   assert_string_equal(value_tick_text(VALUE_NUMBER, 20000).text, "20,000");
   assert_string_equal(value_tick_text(VALUE_TOKENS, 4096).text, "4K");
+  assert_string_equal(value_tick_text(VALUE_COUNT, 1e9).text, "1,000,000,000");
+  assert_string_equal(value_tick_text(VALUE_COUNT, 1e12).text, "1.0e+12"); /* short above all */
+  assert_string_equal(value_tick_text(VALUE_PERCENT, 1e12).text, "1.0e+14%");
   assert_string_equal(value_tick_text(VALUE_BYTE_RATE, 3.35e12).text, "3.35 TB/s");
 }
 

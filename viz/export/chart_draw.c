@@ -97,6 +97,13 @@ static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double
   double right = layout.label_width > 0 ? layout.label_width + LABEL_GAP * u : 16 * u;
   plane->width = fmax(width - canvas->margin - right - plane->x, 40 * u);
   layout.x_ticks = fitting_ticks(canvas, plane);
+  /* The label of the last tick may reach over the plane's edge, but not off the page. */
+  double half = widest_tick(canvas, &plane->x_scale, &layout.x_ticks) / 2;
+  double over = half - (width - 8 * u - plane->x - plane->width);
+  if (over > 0) {
+    plane->width = fmax(plane->width - over, 40 * u);
+    layout.x_ticks = fitting_ticks(canvas, plane);
+  }
   return layout;
 }
 

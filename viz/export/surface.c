@@ -4,6 +4,7 @@
 #include "viz/export/buffer.h"
 #include "viz/export/output.h"
 #include "viz/export/svg_text.h"
+#include "viz/text/number.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -173,8 +174,8 @@ static Status check_size(double width, double height, Error *error) {
   if (width >= SIDE_MIN && width <= SIDE_MAX && height >= SIDE_MIN && height <= SIDE_MAX)
     return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
-                   "a picture of %.0f x %.0f cannot be made: each side must be from %.0f to %.0f",
-                   width, height, SIDE_MIN, SIDE_MAX);
+                   "a picture of %s x %s cannot be made: each side must be from %.0f to %.0f",
+                   number_double(width, 6).text, number_double(height, 6).text, SIDE_MIN, SIDE_MAX);
 }
 
 Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw,

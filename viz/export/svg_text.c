@@ -150,6 +150,15 @@ static const char *after(const char *line, size_t length, const char *needle) {
   return NULL;
 }
 
+/* The number at `p`, and what follows it. The document is not ended by a zero byte. */
+static unsigned long read_number(const char *p, const char *end, const char **rest) {
+  unsigned long number = 0;
+  for (; p < end && *p >= '0' && *p <= '9'; p++)
+    number = number * 10 + (unsigned long)(*p - '0');
+  if (rest) *rest = p;
+  return number;
+}
+
 /* Copies a line with the process-wide numbers replaced: id="surface11", id="image9", and references
  * to them. */
 static void copy_line(Rewrite *rewrite, const char *line, size_t length) {
@@ -161,8 +170,8 @@ static void copy_line(Rewrite *rewrite, const char *line, size_t length) {
       size_t n = strlen(stems[s]);
       if (i + n >= length || memcmp(line + i, stems[s], n) != 0) continue;
       if (line[i + n] < '0' || line[i + n] > '9') continue;
-      char *end;
-      size_t element = element_of(rewrite, strtoul(line + i + n, &end, 10));
+      const char *end;
+      size_t element = element_of(rewrite, read_number(line + i + n, line + length, &end));
       buffer_add(&rewrite->out, line + start, i + n - start);
       buffer_add_format(&rewrite->out, "%zu", element);
       start = (size_t)(end - line);
@@ -176,10 +185,10 @@ static bool take_image(Rewrite *rewrite, const char *line, size_t length) {
   const char *number = after(line, length, "<image id=\"image");
   const char *piece = after(line, length, ADDRESS);
   if (!number || !piece) return false;
-  size_t element = element_of(rewrite, strtoul(number, NULL, 10));
+  size_t element = element_of(rewrite, read_number(number, line + length, NULL));
   if (rewrite->failed) return true;
   rewrite->elements[element].is_text = true;
-  rewrite->elements[element].piece = strtoul(piece, NULL, 10);
+  rewrite->elements[element].piece = read_number(piece, line + length, NULL);
   return true;
 }
 
@@ -188,7 +197,7 @@ static bool take_use(Rewrite *rewrite, const char *line, size_t length) {
   const char *number = after(line, length, "<use xlink:href=\"#image");
   const char *matrix = after(line, length, "transform=\"");
   if (!number || !matrix) return false;
-  size_t element = element_of(rewrite, strtoul(number, NULL, 10));
+  size_t element = element_of(rewrite, read_number(number, line + length, NULL));
   if (rewrite->failed || !rewrite->elements[element].is_text) return rewrite->failed;
   size_t piece = rewrite->elements[element].piece;
   if (piece >= rewrite->svg->n_pieces) return false;

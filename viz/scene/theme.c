@@ -76,7 +76,7 @@ const Theme theme_dark = {
                     [INK_BROWN] = RGB(0xad9c55)},
     .tile = {[TILE_COLOUR_WAITING] = RGB(0x333942),
              [TILE_COLOUR_CURRENT] = RGB(0xf5b83d),
-             [TILE_COLOUR_DONE] = RGB(0x2f86c9),
+             [TILE_COLOUR_DONE] = RGB(0x1f75ba),
              [TILE_COLOUR_PARTIAL] = RGB(0xa6d2ee),
              [TILE_COLOUR_SKIPPED] = RGB(0x14171c)},
     .sans = SANS,

@@ -16,7 +16,7 @@ typedef struct {
   bool rule;     /* a reference line of the notes passes */
 } Cell;
 
-enum { MARK = 100, MARGIN = 2 };
+enum { MARK = 100, MARGIN = 2, PLANE_MIN = 12 };
 
 typedef struct {
   const Chart *chart;
@@ -320,6 +320,9 @@ static void choose_columns(Plot *plot, const Ticks *ticks) {
     plot->name_columns = 0;
   plot->columns = plot->style->width - plot->label_columns - 2;
   if (plot->name_columns > 0) plot->columns -= plot->name_columns + MARGIN;
+  if (plot->columns >= PLANE_MIN) return;
+  plot->name_columns = 0;
+  plot->columns = plot->style->width - plot->label_columns - 2;
   if (plot->columns < 4) plot->columns = 4;
 }
 

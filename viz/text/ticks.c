@@ -7,7 +7,8 @@ Scale scale_over(ValueKind kind, bool log, double low, double high, double margi
   if (!isfinite(low) || !isfinite(high) || low > high) scale.low = scale.high = log ? 1 : 0;
   if (log) {
     if (!(scale.low > 0)) scale.low = scale.high > 0 ? scale.high : 1;
-    if (!(scale.high > scale.low)) scale.low /= 2, scale.high *= 2;
+    if (!(scale.high >= scale.low)) scale.high = scale.low;
+    if (scale.high == scale.low) scale.low /= 2, scale.high *= 2;
     double factor = pow(scale.high / scale.low, margin);
     scale.low /= factor;
     scale.high *= factor;

@@ -42,11 +42,28 @@ static Number without_zeros(Number number) {
   return number;
 }
 
+/* For values so large that no unit keeps them short: powers of ten. */
+static Number power_text(ValueKind kind, double value) {
+  static const char *const units[] = {
+      [VALUE_BYTES] = " B",       [VALUE_COUNT] = "",      [VALUE_TOKENS] = "",
+      [VALUE_SECONDS] = " s",     [VALUE_FLOPS] = " FLOP", [VALUE_FLOP_RATE] = " FLOP/s",
+      [VALUE_BYTE_RATE] = " B/s", [VALUE_FACTOR] = "x",    [VALUE_PERCENT] = "%",
+      [VALUE_NUMBER] = "",
+  };
+  Number number = number_double(kind == VALUE_PERCENT ? value * 100 : value, 2);
+  size_t used = strlen(number.text);
+  snprintf(number.text + used, sizeof number.text - used, "%s", units[kind]);
+  return number;
+}
+
 Number value_tick_text(ValueKind kind, double value) {
-  if (kind == VALUE_NUMBER && value != 0) {
-    Number number = number_double(value, 6);
-    return without_zeros(number);
-  }
-  if (kind == VALUE_BYTES && value > 0 && value < 1) return number_double(value, 3);
-  return without_zeros(value_text(kind, value));
+  enum { SHORT = 13 };
+  Number number;
+  if (kind == VALUE_NUMBER && value != 0)
+    number = without_zeros(number_double(value, 6));
+  else if (kind == VALUE_BYTES && value > 0 && value < 1)
+    number = number_double(value, 3);
+  else
+    number = without_zeros(value_text(kind, value));
+  return strlen(number.text) <= SHORT ? number : power_text(kind, value);
 }
