@@ -137,7 +137,7 @@ $(BUILD)/kernels/counted/%.o: kernels/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_COUNTING -c $< -o $@
 GPU_RUNGS := $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
-$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/check.o $(BUILD)/libtilewalk.a
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/check.o $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
 kernels:
 ifneq ($(NVCC),)

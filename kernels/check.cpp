@@ -31,6 +31,18 @@ void inputs_fill(const Shape &shape, uint64_t seed, bool outliers, Inputs *input
   fill(&inputs->Q, q_bytes(shape), shape.dtype, seed, STREAM_Q, outliers);
   fill(&inputs->K, k_bytes(shape), shape.dtype, seed, STREAM_K, outliers);
   fill(&inputs->V, k_bytes(shape), shape.dtype, seed, STREAM_V, outliers);
+  inputs_decode(shape.dtype, inputs);
+}
+
+static void decode(Dtype dtype, const std::vector<unsigned char> &from, std::vector<float> *to) {
+  to->resize(from.size() / (size_t)dtype_bytes(dtype));
+  for (size_t e = 0; e < to->size(); e++) (*to)[e] = (float)element_value(dtype, from.data(), e);
+}
+
+void inputs_decode(Dtype dtype, Inputs *inputs) {
+  decode(dtype, inputs->Q, &inputs->q);
+  decode(dtype, inputs->K, &inputs->k);
+  decode(dtype, inputs->V, &inputs->v);
 }
 
 double element_value(Dtype dtype, const void *elements, size_t index) {
@@ -43,22 +55,22 @@ double element_value(Dtype dtype, const void *elements, size_t index) {
 void reference_row(const Shape &s, const Inputs &inputs, int64_t head, int64_t i, std::vector<double> *row) {
   const int64_t kv_head = head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads);
   const int64_t seen = s.causal ? i + 1 + s.N_k - s.N_q : s.N_k, d = s.d;
-  const auto at = [&](const std::vector<unsigned char> &x, int64_t index) { return element_value(s.dtype, x.data(), (size_t)index); };
+  const float *q = &inputs.q[(size_t)((head * s.N_q + i) * d)], *K = &inputs.k[(size_t)(kv_head * s.N_k * d)],
+              *V = &inputs.v[(size_t)(kv_head * s.N_k * d)];
   row->assign((size_t)d, 0.0);
   if (seen <= 0) return;
-  std::vector<double> q((size_t)d), score((size_t)seen);
-  for (int64_t k = 0; k < d; k++) q[(size_t)k] = at(inputs.Q, (head * s.N_q + i) * d + k);
+  std::vector<double> score((size_t)seen);
   double top = -INFINITY, sum = 0;
   for (int64_t j = 0; j < seen; j++) {
     double x = 0;
-    for (int64_t k = 0; k < d; k++) x += q[(size_t)k] * at(inputs.K, (kv_head * s.N_k + j) * d + k);
+    for (int64_t k = 0; k < d; k++) x += (double)q[k] * (double)K[j * d + k];
     score[(size_t)j] = x / sqrt((double)d);
     top = fmax(top, score[(size_t)j]);
   }
   for (double &x : score) sum += x = exp(x - top);
   for (int64_t j = 0; j < seen; j++)
     for (int64_t k = 0; k < d; k++)
-      (*row)[(size_t)k] += score[(size_t)j] / sum * at(inputs.V, (kv_head * s.N_k + j) * d + k);
+      (*row)[(size_t)k] += score[(size_t)j] / sum * (double)V[j * d + k];
 }
 
 /* Scores kept in 16 bits, and O rounded after every tile, cost accuracy: measured on the shapes of the tests, the

@@ -12,10 +12,14 @@
 
 struct Inputs {
   std::vector<unsigned char> Q, K, V; /* dense [batch][head][row][d], in the data type */
+  std::vector<float> q, k, v;         /* the same numbers: fp32 holds every fp16 and bf16 exactly */
 };
 
 /* Normal inputs, or (outliers) those of FlashAttention-3's accuracy table (sim/random.h). shape is complete. */
 void inputs_fill(const Shape &shape, uint64_t seed, bool outliers, Inputs *inputs);
+
+/* Sets q, k, v from Q, K, V; inputs_fill does. */
+void inputs_decode(Dtype dtype, Inputs *inputs);
 
 size_t q_bytes(const Shape &shape); /* of Q, and of O */
 size_t k_bytes(const Shape &shape); /* of K, and of V */

@@ -1,0 +1,70 @@
+/* The GPU from the harness's side: every call checked, memory that frees itself, one line and exit 2 on trouble. */
+#ifndef TILEWALK_KERNELS_GPU_H
+#define TILEWALK_KERNELS_GPU_H
+
+#include <cuda_runtime.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string>
+
+/* The request was wrong or cannot be met here: one line on stderr, exit status 2. */
+[[noreturn]] __attribute__((format(printf, 1, 2))) static inline void refuse(const char *format, ...) {
+  fputs("tilewalk-kernels: ", stderr);
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+  exit(2);
+}
+
+static inline void gpu_check(cudaError_t status, const char *what) {
+  if (status != cudaSuccess) refuse("%s failed: %s", what, cudaGetErrorString(status));
+}
+#define GPU(call) gpu_check(call, #call)
+
+struct GpuBuffer {
+  void *data = nullptr;
+  GpuBuffer() = default;
+  GpuBuffer(const GpuBuffer &) = delete;
+  GpuBuffer &operator=(const GpuBuffer &) = delete;
+  ~GpuBuffer() { cudaFree(data); }
+  void take(size_t bytes, const char *what) {
+    if (bytes == 0) return;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (cudaMalloc(&data, bytes) == cudaSuccess) return;
+    cudaGetLastError();
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    refuse("%s needs %.2f GiB of GPU memory and %.2f GiB are free: choose a smaller N, batch or number of heads", what,
+           (double)bytes / 0x1p30, (double)free_bytes / 0x1p30);
+  }
+};
+
+struct GpuTimer {
+  cudaEvent_t start, stop;
+  GpuTimer() {
+    GPU(cudaEventCreate(&start));
+    GPU(cudaEventCreate(&stop));
+  }
+  ~GpuTimer() {
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+  }
+  void begin() { GPU(cudaEventRecord(start)); }
+  double end_ms() {
+    float ms = 0;
+    GPU(cudaEventRecord(stop));
+    GPU(cudaEventSynchronize(stop));
+    GPU(cudaEventElapsedTime(&ms, start, stop));
+    return (double)ms;
+  }
+};
+
+/* Bandwidth of L2 and HBM as a function of the size of what is read (kernels/bandwidth.cu). */
+void bandwidth_sweep(bool csv);
+
+/* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
+void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
+
+#endif
