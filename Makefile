@@ -101,7 +101,7 @@ $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
 $(BUILD)/tilewalk: $(MAIN) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
-	@printf '%s\n' $(NOTICE)
+	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
 $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
@@ -159,7 +159,7 @@ $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
 	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
 install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
 	install -Dm755 $(BUILD)/tilewalk $(DESTDIR)$(PREFIX)/bin/tilewalk
-	for f in $$(find assets lessons -type f ! -name '*.[ch]'); do install -Dm644 $$f $(SHARE)/tilewalk/$$f || exit 1; done
+	for f in $$(find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*'); do install -Dm644 $$f $(SHARE)/tilewalk/$$f || exit 1; done
 	install -Dm644 $(BUILD)/tilewalk.1 $(SHARE)/man/man1/tilewalk.1
 	install -Dm644 $(BUILD)/tilewalk.bash $(SHARE)/bash-completion/completions/tilewalk
 	install -Dm644 $(BUILD)/_tilewalk $(SHARE)/zsh/site-functions/_tilewalk
