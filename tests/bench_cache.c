@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "sim/cache.h"
+#include "sim/din.h"
 #include "sim/reuse.h"
 #include "sim/tile_cache.h"
 
@@ -204,12 +205,59 @@ static int miss_curve(const Trace *trace, uint64_t block_bytes) {
   return wrong;
 }
 
+/* The same trace as Dinero text, one line a record. */
+static char *make_text(const Trace *trace, size_t *length) {
+  char *text = malloc((size_t)N_RECORDS * DIN_TEXT_BYTES);
+  if (!text) abort();
+  *length = 0;
+  for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+    for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES) {
+      const DinRecord record = {tile->address + byte, LINE_BYTES, tile->kind == CACHE_WRITE};
+      *length += din_print(&record, text + *length);
+    }
+  return text;
+}
+
+static int text_trace(const Trace *trace, uint64_t mib, uint64_t expected) {
+  enum { RECORDS = 4096 };
+  static DinRecord records[RECORDS];
+  const CacheConfig config = {.size_bytes = (mib ? mib : 2) << 20, .address_bits = 64};
+  CacheState *cache = malloc(cache_state_bytes(&config));
+  if (!cache || cache_init(cache, &config, NULL) != STATUS_OK) abort();
+  size_t length;
+  char *text = make_text(trace, &length);
+  double best = 1e9;
+  for (int repeat = 0; repeat < 7; repeat++) {
+    DinParser parser = {0};
+    cache_reset(cache);
+    const double began = seconds_now();
+    for (size_t at = 0, n, used; at < length; at += used) {
+      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL))
+        abort();
+      if (mib && din_replay(cache, records, n, NULL)) abort();
+    }
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  const int wrong = mib && cache->counts.line_misses != expected;
+  printf("  Dinero text, %-38s %9.0f million lines/s%s\n",
+         !mib        ? "read"
+         : mib == 32 ? "read and run through 32 MiB"
+                     : "read and run through 2 MiB",
+         1e-6 * N_RECORDS / best, wrong ? " WRONG misses" : "");
+  free(text);
+  free(cache);
+  return wrong;
+}
+
 int main(void) {
   Trace *trace = malloc(sizeof *trace);
   if (!trace) abort();
   make_trace(trace);
   const int wrong = one_size(trace, 32, 32768) + one_size(trace, 2, 286720) +
-                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES);
+                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES) +
+                    text_trace(trace, 0, 0) + text_trace(trace, 32, 32768) +
+                    text_trace(trace, 2, 286720);
   free(trace);
   return wrong != 0;
 }
