@@ -139,6 +139,31 @@ static void test_too_many_series(void **state) {
   chart_free(&chart);
 }
 
+/* An ink brings its cue along, wherever it comes in the order; two series never share one while any
+ * is free. */
+static void test_cues(void **state) {
+  (void)state;
+  Chart first = chart_new(&(ChartConfig){0}), second = chart_new(&(ChartConfig){0});
+  chart_series(&first, "standard", INK_NEUTRAL, SERIES_LINE);
+  chart_series(&first, "fa2", INK_BLUE, SERIES_LINE);
+  chart_series(&second, "fa2", INK_BLUE, SERIES_LINE);
+  chart_series(&second, "bound", INK_NEUTRAL, SERIES_REFERENCE);
+  chart_series(&second, "standard", INK_NEUTRAL, SERIES_LINE);
+  chart_series(&second, "standard, counted", INK_NEUTRAL, SERIES_POINTS);
+  assert_int_equal(first.series[1].cue, second.series[0].cue);
+  assert_int_equal(first.series[0].cue, second.series[2].cue);
+  assert_int_not_equal(second.series[2].cue, second.series[3].cue);
+  for (int i = 4; i < CHART_SERIES_MAX; i++)
+    chart_series(&second, "more", INK_NEUTRAL, SERIES_LINE);
+  bool seen[N_CUES] = {false};
+  for (int i = 0; i < second.n_series; i++)
+    seen[second.series[i].cue] = true;
+  for (int i = 0; i < N_CUES; i++)
+    assert_true(seen[i]);
+  chart_free(&first);
+  chart_free(&second);
+}
+
 /* ---- drawings ---- */
 
 static const double sizes[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {800, 600}, {1280, 500}};
@@ -385,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_chart_scales),
       cmocka_unit_test(test_given_range),
       cmocka_unit_test(test_too_many_series),
+      cmocka_unit_test(test_cues),
       cmocka_unit_test(test_says_everything),
       cmocka_unit_test(test_plane),
       cmocka_unit_test(test_random_charts_are_legible),

@@ -11,6 +11,7 @@
 #include "viz/text/number.h"
 #include "viz/text/value.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -234,6 +235,29 @@ static void test_tick_texts(void **state) {
   assert_string_equal(value_tick_text(VALUE_BYTE_RATE, 3.35e12).text, "3.35 TB/s");
 }
 
+/* Comma for the decimal sign, point for thousands: nothing of that may show. */
+static void test_locale_does_not_matter(void **state) {
+  (void)state;
+  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
+                                        "fr_FR.utf8"};
+  bool found = false;
+  for (size_t i = 0; i < 5 && !found; i++)
+    found = setlocale(LC_ALL, locales[i]) != NULL;
+  if (!found) {
+    print_message("skipped: no German or French locale is installed here\n");
+    skip();
+  }
+  char text[32];
+  snprintf(text, sizeof text, "%.1f", 1.5);
+  assert_string_equal(text, "1,5"); /* the locale is at work */
+  assert_string_equal(number_double(1234.5, 5).text, "1,234.5");
+  assert_string_equal(number_exact_double(0.1).text, "0.1");
+  assert_string_equal(number_ratio(1.5).text, "1.50x");
+  assert_string_equal(number_si(1.5e9, "B").text, "1.5 GB");
+  assert_string_equal(number_seconds(0.0015).text, "1.5 ms");
+  setlocale(LC_ALL, "C");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes),
@@ -250,6 +274,7 @@ int main(void) {
       cmocka_unit_test(test_doubles),
       cmocka_unit_test(test_exact_doubles_read_back),
       cmocka_unit_test(test_tick_texts),
+      cmocka_unit_test(test_locale_does_not_matter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

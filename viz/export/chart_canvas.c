@@ -97,13 +97,13 @@ void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x
 
 /* ---- what tells series apart without colour ---- */
 
-void canvas_dash(const Canvas *canvas, int series, bool is_reference) {
+void canvas_dash(const Canvas *canvas, int cue, bool is_reference) {
   static const double patterns[][4] = {{0},          {14, 6, 14, 6}, {18, 5, 4, 5},
                                        {7, 4, 7, 4}, {3, 5, 3, 5},   {22, 6, 6, 6}};
   double dash[4];
   for (int i = 0; i < 4; i++)
-    dash[i] = (is_reference ? 6.5 : patterns[series % 6][i]) * canvas->unit;
-  cairo_set_dash(canvas->cr, dash, !is_reference && series % 6 == 0 ? 0 : 4, 0);
+    dash[i] = (is_reference ? 6.5 : patterns[cue % N_CUES][i]) * canvas->unit;
+  cairo_set_dash(canvas->cr, dash, !is_reference && cue % N_CUES == 0 ? 0 : 4, 0);
 }
 
 /* A regular polygon with its first corner at an angle. */
@@ -118,11 +118,11 @@ static void polygon(cairo_t *cr, double x, double y, double radius, int corners,
 
 /* Radii are chosen so that all shapes look equally large. The rim in the background's colour keeps
  * markers apart from lines that pass under them. */
-void canvas_marker(const Canvas *canvas, Colour colour, int series, double x, double y,
+void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, double y,
                    double radius) {
   cairo_t *cr = canvas->cr;
   cairo_new_path(cr);
-  switch (series % 6) {
+  switch (cue % N_CUES) {
   case 0: cairo_arc(cr, x, y, radius, 0, 2 * PI); break;
   case 1: polygon(cr, x, y, radius * 1.25, 4, PI / 4); break;
   case 2: polygon(cr, x, y, radius * 1.35, 3, -PI / 2); break;
@@ -147,8 +147,8 @@ static void hatch_lines(cairo_t *cr, const PlaceBox *box, double step, int lean)
   }
 }
 
-/* The first series is solid; then lines rising, falling, crossed, level. */
-void canvas_hatch(const Canvas *canvas, Colour fill, int series, const PlaceBox *box) {
+/* The first cue is solid; then lines rising, falling, crossed, level. */
+void canvas_hatch(const Canvas *canvas, Colour fill, int cue, const PlaceBox *box) {
   cairo_t *cr = canvas->cr;
   cairo_save(cr);
   cairo_rectangle(cr, box->x, box->y, box->width, box->height);
@@ -158,7 +158,7 @@ void canvas_hatch(const Canvas *canvas, Colour fill, int series, const PlaceBox 
   theme_use(cr, canvas->theme->background, 0.75);
   cairo_set_line_width(cr, 2.2 * canvas->unit);
   double step = 10 * canvas->unit;
-  int kind = series % 5;
+  int kind = cue % 5;
   if (kind == 1 || kind == 3) hatch_lines(cr, box, step, 1);
   if (kind == 2 || kind == 3) hatch_lines(cr, box, step, -1);
   if (kind == 4)

@@ -42,10 +42,9 @@ double canvas_text_width(const Canvas *canvas, double type, bool bold, const cha
 void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1,
                  double x2, double y2);
 
-/* The dash pattern, marker and hatching that tell the i-th series apart. */
-void canvas_dash(const Canvas *canvas, int series, bool is_reference);
-void canvas_marker(const Canvas *canvas, Colour colour, int series, double x, double y,
-                   double radius);
-void canvas_hatch(const Canvas *canvas, Colour fill, int series, const PlaceBox *box);
+/* The dash pattern, marker and hatching of a cue (chart.h). */
+void canvas_dash(const Canvas *canvas, int cue, bool is_reference);
+void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, double y, double radius);
+void canvas_hatch(const Canvas *canvas, Colour fill, int cue, const PlaceBox *box);
 
 #endif

@@ -188,7 +188,7 @@ static void draw_markers(const ChartLayout *layout, int index, PlaceMap *map) {
     if (i % every != 0 && i + 1 != series->n) continue;
     if (!chart_shows(chart, point) || !is_on_plane(&layout->plane, point)) continue;
     double x = chart_place_x(&layout->plane, point.x), y = chart_place_y(&layout->plane, point.y);
-    canvas_marker(&layout->canvas, colour, index, x, y, radius);
+    canvas_marker(&layout->canvas, colour, series->cue, x, y, radius);
     place_add_box(map, (PlaceBox){x - radius, y - radius, 2 * radius, 2 * radius});
   }
 }
@@ -211,7 +211,7 @@ static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
     cairo_new_path(cr);
     trace(layout, series, map);
     bool is_reference = series->look == SERIES_REFERENCE;
-    canvas_dash(canvas, index, is_reference);
+    canvas_dash(canvas, series->cue, is_reference);
     theme_use(cr, canvas->theme->series[series->ink], 1);
     cairo_set_line_width(cr, (is_reference ? 2.2 : LINE_WIDTH) * u);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
@@ -267,7 +267,7 @@ static void draw_key_entry(const ChartLayout *layout, int index, double x, doubl
   double u = canvas->unit, sample = sample_width(series);
   if (series->look != SERIES_POINTS) {
     bool is_reference = series->look == SERIES_REFERENCE;
-    canvas_dash(canvas, index, is_reference);
+    canvas_dash(canvas, series->cue, is_reference);
     theme_use(cr, canvas->theme->series[series->ink], 1);
     cairo_set_line_width(cr, (is_reference ? 2.2 : LINE_WIDTH) * u);
     cairo_move_to(cr, x, y);
@@ -275,7 +275,7 @@ static void draw_key_entry(const ChartLayout *layout, int index, double x, doubl
     cairo_stroke(cr);
   }
   if (has_markers(series))
-    canvas_marker(canvas, canvas->theme->series[series->ink], index, x + sample / 2 * u, y,
+    canvas_marker(canvas, canvas->theme->series[series->ink], series->cue, x + sample / 2 * u, y,
                   MARK_RADIUS * u);
   cairo_set_dash(cr, NULL, 0, 0);
   canvas_text(canvas, canvas->theme->series_text[series->ink], TYPE_LABEL, false, ANCHOR_START,

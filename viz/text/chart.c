@@ -21,17 +21,35 @@ void chart_free(Chart *chart) {
   *chart = (Chart){0};
 }
 
+static const Ink turn[N_CUES] = {INK_BLUE,  INK_ORANGE, INK_NEUTRAL,
+                                 INK_GREEN, INK_PURPLE, INK_BROWN};
+
+/* The cue of an ink, or the next one that no other series has. Reference lines look different
+ * anyway. */
+static int free_cue(const Chart *chart, Ink ink) {
+  bool taken[N_CUES] = {false};
+  int wish = 0;
+  for (int i = 0; i < N_CUES; i++)
+    if (turn[i] == ink) wish = i;
+  for (int s = 0; s < chart->n_series; s++)
+    if (chart->series[s].look != SERIES_REFERENCE) taken[chart->series[s].cue] = true;
+  for (int i = 0; i < N_CUES; i++)
+    if (!taken[(wish + i) % N_CUES]) return (wish + i) % N_CUES;
+  return wish;
+}
+
 void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look) {
-  static const Ink turn[] = {INK_BLUE, INK_ORANGE, INK_NEUTRAL, INK_GREEN, INK_PURPLE, INK_BROWN};
   if (chart->status != STATUS_OK) return;
   if (chart->n_series == CHART_SERIES_MAX) {
     chart->status = STATUS_TOO_LARGE;
     return;
   }
+  if (ink == INK_AUTO) ink = turn[chart->n_series % N_CUES];
   ChartSeries *series = &chart->series[chart->n_series];
   *series = (ChartSeries){.name = text_store_add(&chart->text, name),
-                          .ink = ink == INK_AUTO ? turn[chart->n_series % 6] : ink,
+                          .ink = ink,
                           .look = look,
+                          .cue = free_cue(chart, ink),
                           .first = chart->n_points};
   chart->n_series++;
 }

@@ -34,8 +34,9 @@ typedef struct {
   ChartAxis x, y;
 } ChartConfig;
 
-/* The colour of a series. Each has its own dash and marker too, by the order in which series are
- * added, so that colour is never the only cue. Give one algorithm the same ink everywhere. */
+/* The colour of a series. Dash and marker go with it, so that colour is never the only cue and an
+ * algorithm that has the same ink everywhere looks the same everywhere. Two series of one ink in a
+ * chart still get different ones. */
 typedef enum {
   INK_AUTO = 0,
   INK_NEUTRAL,
@@ -54,12 +55,13 @@ typedef enum {
   SERIES_STEPS,     /* a staircase: each value holds until the next point */
 } SeriesLook;
 
-enum { CHART_SERIES_MAX = 12 };
+enum { CHART_SERIES_MAX = 12, N_CUES = 6 };
 
 typedef struct {
   size_t name; /* offset in the chart's text */
   Ink ink;
   SeriesLook look;
+  int cue;         /* which dash, marker or hatching: 0 to N_CUES - 1 */
   size_t first, n; /* points of the series, in the order they were added */
 } ChartSeries;
 

@@ -111,18 +111,19 @@ static void put_notes(const Plot *plot) {
 
 /* ---- printing ---- */
 
-static const char *marker_of(const TextStyle *style, int series) {
+static const char *marker_of(const TextStyle *style, int cue) {
   static const char *const unicode[] = {"\xe2\x97\x8f", "\xe2\x96\xa0", "\xe2\x96\xb2",
                                         "\xe2\x97\x86", "\xe2\x96\xbc", "\xe2\x97\x8b"};
   static const char *const ascii[] = {"*", "#", "^", "o", "v", "x"};
-  if (series == MARK) return style->utf8 ? "\xe2\x97\x89" : "@";
-  return (style->utf8 ? unicode : ascii)[series % 6];
+  if (cue == MARK) return style->utf8 ? "\xe2\x97\x89" : "@";
+  return (style->utf8 ? unicode : ascii)[cue % N_CUES];
 }
 
 /* What stands before a series' name: its marker, or a piece of its line. */
 static const char *sample_of(const Plot *plot, int series) {
   SeriesLook look = plot->chart->series[series].look;
-  if (look == SERIES_LINE || look == SERIES_POINTS) return marker_of(plot->style, series);
+  if (look == SERIES_LINE || look == SERIES_POINTS)
+    return marker_of(plot->style, plot->chart->series[series].cue);
   return plot->style->utf8 ? "\xe2\x94\x84" : "."; /* light triple dash */
 }
 
@@ -147,7 +148,7 @@ static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
     text = marker_of(style, MARK);
   } else if (cell->marker >= 0) {
     role = role_of(plot->chart, cell->marker);
-    text = marker_of(style, cell->marker);
+    text = marker_of(style, plot->chart->series[cell->marker].cue);
   } else if (cell->dots) {
     role = role_of(plot->chart, cell->line);
     text = style->utf8 ? braille : ".";
