@@ -1,0 +1,72 @@
+/* Scenes: pure drawings of a snapshot, for files, window and tests alike.
+ *
+ *     scene_draw(SCENE_MAIN, &snapshot, &view, cr, 1920, 1080, &theme_light);
+ *
+ * A scene fills the rectangle from (0, 0) to (width, height), background included, at any size from
+ * 320 x 180 up. All measures grow with one unit, the smaller of width / 1280 and height / 720. Tiles lie on
+ * whole user units, so draw with a matrix whose scale and shift are whole numbers of pixels.
+ * In presentation mode no text is smaller than 1/50 of the height, and secondary text is left out. */
+#ifndef TILEWALK_VIZ_SCENE_SCENE_H
+#define TILEWALK_VIZ_SCENE_SCENE_H
+
+#include <cairo.h>
+
+#include "viz/scene/snapshot.h"
+#include "viz/scene/theme.h"
+
+typedef enum {
+  SCENE_MAIN = 0, /* tiles, hierarchy, softmax and code together */
+  SCENE_TILES,
+  SCENE_HIERARCHY,
+  SCENE_SOFTMAX,
+  SCENE_CAUSAL,
+  SCENE_CHARTS,
+  SCENE_TIMELINE,
+  SCENE_CODE, /* and the log */
+  SCENE_COUNT
+} SceneKind;
+
+/* What a point of a scene belongs to. The same answer lights up the same thing everywhere. */
+typedef enum {
+  HIT_NONE = 0,
+  HIT_TILE,   /* tile (i, j) of the scores */
+  HIT_TENSOR, /* block `i` (Q, O, stats) or `j` (K, V) of a tensor along an edge */
+  HIT_SLOT,   /* a tensor's place in SRAM */
+  HIT_RUN,    /* a run of the race, by index in snapshot.runs */
+  HIT_LINE,   /* a line of the code */
+} SceneHitKind;
+
+typedef struct {
+  SceneHitKind kind;
+  Tensor tensor;
+  int64_t i, j; /* -1 where there is none */
+  int index;    /* of the run or the line */
+  double x, y, width, height; /* its rectangle */
+} SceneHit;
+
+/* How a scene is to look, beside the snapshot. Zero is the default. */
+typedef struct {
+  bool presentation;
+  double in_flight;  /* 0 (default): at rest; up to 1: how much of the present move is still to come */
+  SceneHit hover;    /* kind HIT_NONE: nothing is pointed at */
+  const char *footer; /* one line at the bottom, such as the state; NULL: none */
+} SceneView;
+
+typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
+                       const Theme *theme);
+
+void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
+                const Theme *theme);
+
+/* What lies under a point of scene_draw's drawing. */
+SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height, double x,
+                   double y);
+
+/* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
+const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
+
+const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
+const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
+bool scene_from_name(const char *name, SceneKind *scene);
+
+#endif

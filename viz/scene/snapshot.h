@@ -1,0 +1,195 @@
+/* What a scene shows at one step: the state of the event stream, folded, and nothing else.
+ *
+ *     Stage stage;                                   set up once for a problem and an algorithm
+ *     stage_make(&stage, &config, error);
+ *     Snapshot now;
+ *     stage_snapshot(&stage, step, &now);            any step, in any order, in microseconds
+ *     scene_draw(SCENE_MAIN, &now, &view, cr, ...)   (viz/scene/scene.h)
+ *     stage_free(&stage);
+ *
+ * Step s is the moment after s events: at step 0 nothing has happened, at step n_steps all is done, and
+ * the present event is number s - 1 of the stream. A snapshot is a pure function of (stage, step), without
+ * pointers: forward and back again gives the same bytes. Its size does not depend on N: the state of
+ * a tile follows from where the walk stands (snapshot_tile), totals from closed forms (viz/scene/prefix.h).
+ *
+ * One head is shown. Traffic is that of one head. */
+#ifndef TILEWALK_VIZ_SCENE_SNAPSHOT_H
+#define TILEWALK_VIZ_SCENE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/simulate.h"
+#include "sim/softmax.h"
+
+enum {
+  SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
+  SNAPSHOT_LOG_LINES = 12, /* last events in words */
+  SNAPSHOT_LOG_BYTES = 112,
+  SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
+  SNAPSHOT_O = 16,         /* columns of O that are computed */
+  SNAPSHOT_HISTORY = 64,   /* tiles of the row before and with the present one */
+};
+
+/* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
+#define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 20)
+
+typedef struct {
+  Problem problem;
+  const Schedule *schedule;                  /* the algorithm shown */
+  const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* the race; the shown one may be among them */
+  int n_rivals;                              /* 0: standard, fa1, fa2 */
+  uint64_t seed;                             /* of Q, K and V */
+  int64_t row_in_block;                      /* which row of the row block the softmax shows */
+  bool without_max;                          /* softmax without the maximum: it overflows */
+} StageConfig;
+
+/* What a tile of the score matrix is doing. In standard attention a tile is worked on once per pass. */
+typedef enum { TILE_WAITING = 0, TILE_CURRENT, TILE_DONE } TileProgress;
+
+typedef struct {
+  TileProgress progress;
+  TileKind kind;    /* by the mask: full, partial (crossed by it), skipped */
+  bool passed_over; /* skipped, and the walk has gone past it */
+} TileState;
+
+/* Where the walk stands in the T_r x T_c grid. */
+typedef struct {
+  Band band;
+  int64_t N_q, N_k, d, B_r, B_c, T_r, T_c;
+  int64_t element_bytes;
+  bool column_by_column; /* fa1 takes the tiles of a column first */
+  bool skips;            /* masked tiles are left out */
+  int64_t i, j;          /* the tile at work or about to be; T_r, T_c: all are done */
+  bool at_work;          /* tile (i, j) is in progress */
+} SnapshotGrid;
+
+/* One tensor's place in SRAM. */
+typedef struct {
+  uint8_t tensor;          /* Tensor; P takes the place of S */
+  bool is_used;            /* the algorithm keeps such a tile */
+  bool is_filled;
+  bool is_touched;         /* by the present event */
+  bool holds_P;            /* of S's place */
+  int64_t i, j;            /* which block; -1 where there is none */
+  int64_t row0, row1, col0, col1;
+  uint64_t slot_bytes;     /* room set aside: the SRAM budget's */
+  uint64_t held_bytes;     /* of the tile in it */
+} SnapshotSlot;
+
+/* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
+typedef struct {
+  int schedule;      /* index in SCHEDULES */
+  uint64_t step, n_steps;
+  Traffic traffic;   /* fold of its events [0, step) */
+  Wide moved_bytes;  /* read and written so far */
+  Wide total_bytes;  /* when it will be done */
+  Wide tiles_done;   /* score tiles that are finished (skipped ones count) */
+  Wide tiles_total;
+  bool is_finished, fits;
+} SnapshotRun;
+
+/* How far the shown row is with the present tile. */
+typedef enum {
+  ROW_NONE = 0,    /* no tile yet */
+  ROW_SCORES,      /* scores computed */
+  ROW_MASKED,      /* and the masked ones are -infinity */
+  ROW_MAX,         /* m_new is known */
+  ROW_RESCALED,    /* l and O refer to it */
+  ROW_ACCUMULATED, /* the tile is in l and O */
+  ROW_FINISHED,    /* O / l */
+} RowPhase;
+
+/* Online softmax of one row, with real numbers in the precision of the data type. */
+typedef struct {
+  bool is_computed;  /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
+  uint8_t phase;     /* RowPhase */
+  int64_t row;       /* -1: none */
+  int64_t tile;      /* column tile j of the numbers below */
+  int64_t col0, n_cols;
+  int64_t n_masked, n_overflowed;
+  double scores[SNAPSHOT_SCORES];  /* of the tile; masked ones -infinity from ROW_MASKED on */
+  double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
+  double block_max, block_sum;
+  double m_old, m_new, factor;
+  double l_old, l_scaled, l_new; /* before, rescaled, with this tile */
+  double m, l;                   /* now */
+  int64_t n_O;                   /* columns of O below */
+  double O_old[SNAPSHOT_O];      /* before this tile */
+  double O[SNAPSHOT_O];          /* now */
+  double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l */
+  double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the stored format */
+  int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
+  double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
+} SnapshotRow;
+
+typedef struct {
+  Problem problem; /* completed: no zeros left */
+  int schedule;    /* index in SCHEDULES */
+  uint64_t step, n_steps;
+  bool fits;       /* the tiles fit SRAM */
+  int64_t max_block;
+  Event event;     /* the present one: number step - 1; all zero at step 0 */
+  bool has_event, has_next;
+  Event next;      /* number `step` */
+  int code_line;   /* of code_lines(); -1: none */
+  SnapshotGrid grid;
+  Traffic traffic; /* fold of events [0, step) */
+  Wide read_bytes, write_bytes, total_bytes; /* so far; total is both */
+  Traffic whole;   /* of the whole run */
+  Wide whole_bytes;
+  Traffic dense;   /* of the whole run of the same algorithm without a mask */
+  Wide dense_bytes;
+  Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
+  Wide spared_flops;
+  SnapshotSlot slots[TENSOR_COUNT];
+  uint64_t sram_bytes, sram_capacity_bytes; /* the budget of all slots, and what the machine has */
+  int n_runs;
+  SnapshotRun runs[SNAPSHOT_RUNS_MAX];
+  SnapshotRow row;
+  int n_log;
+  char log[SNAPSHOT_LOG_LINES][SNAPSHOT_LOG_BYTES]; /* the oldest first; the last is the present event */
+} Snapshot;
+
+typedef struct {
+  StageConfig config; /* completed */
+  Simulation run;     /* of one head */
+  Simulation rivals[SNAPSHOT_RUNS_MAX];
+  Wide rival_steps[SNAPSHOT_RUNS_MAX];
+  Traffic dense;
+  uint64_t n_steps;
+  double *K, *V;      /* NULL: no row is computed */
+  double *scratch;    /* the scores, weights and values of one row */
+} Stage;
+
+/* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */
+Status stage_make(Stage *stage, const StageConfig *config, Error *error);
+void stage_free(Stage *stage);
+
+/* Fills *snapshot for a step; steps beyond the end are the end. */
+void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
+
+/* Tile (i, j) of the grid. */
+TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
+
+/* Where a walk goes when someone steps by more than an event. */
+typedef enum {
+  STRIDE_EVENT = 0,
+  STRIDE_TILE,       /* the next tile of scores */
+  STRIDE_ROW,        /* the next outer iteration */
+  STRIDE_PASS,
+  STRIDE_NEW_MAX,    /* the next event of this kind */
+  STRIDE_SKIP,
+  STRIDE_STORE,
+} Stride;
+
+/* The step reached from `step` by one stride forward (direction 1) or back (-1); the end or the start when
+ * there is nothing further. */
+uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction);
+
+/* A sentence about the present event, and a description of the whole step in a few lines. Returns text. */
+const char *snapshot_sentence(const Event *event, char *text, size_t size);
+const char *snapshot_describe(const Snapshot *snapshot, char *text, size_t size);
+
+#endif
