@@ -27,7 +27,7 @@ function may_use(from, to) {
 function complain(what) { print "layers: " what }
 '
 
-find sim kernels lessons viz -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null | sort >"$BUILD/layers.files"
+find sim kernels lessons viz -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null | sort >"$BUILD/layers.files"
 # shellcheck disable=SC2046  # paths of the repository hold no spaces
 includes=$(awk "$rooms"'
   /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
