@@ -316,6 +316,8 @@ static void test_random_charts_are_legible(void **state) {
     }
     if (rand_in(&rand, 0, 1)) chart_mark(&chart, 1000, 1000, "here");
     if (rand_in(&rand, 0, 1)) chart_vertical(&chart, 5000, "limit");
+    if (rand_in(&rand, 0, 3) == 0) chart_horizontal(&chart, 2000, "level");
+    if (rand_in(&rand, 0, 3) == 0) chart_shade(&chart, 10000, 1e7, "does not fit");
     const double *size = sizes[rand_in(&rand, 0, 4)];
     draw_texts(&drawn, &chart, NULL, size);
     expect_legible(&drawn, size);

@@ -162,6 +162,28 @@ static void test_paragraph(void **state) {
   capture_close(&capture);
 }
 
+/* Colour surrounds the text; ASCII replaces what it must, newlines stay. */
+static void test_print(void **state) {
+  (void)state;
+  Capture capture;
+  capture_open(&capture);
+  TextStyle coloured = {.colour = true, .utf8 = true, .width = 80};
+  text_print(capture.out, &coloured, ROLE_HEADING, "N = %d", 8);
+  text_print(capture.out, &ascii, ROLE_HEADING, "\n%s\n", "N \xe2\x89\xa5 8");
+  assert_string_equal(capture_text(&capture), "\033[1mN = 8\033[0m\nN >= 8\n");
+  capture_close(&capture);
+}
+
+/* Verdicts have a mark besides their colour. */
+static void test_marks(void **state) {
+  (void)state;
+  assert_string_equal(text_role_mark(&ascii, ROLE_GOOD), "+");
+  assert_string_equal(text_role_mark(&ascii, ROLE_WARN), "!");
+  assert_string_equal(text_role_mark(&ascii, ROLE_BAD), "x");
+  assert_string_equal(text_role_mark(&unicode, ROLE_GOOD), "\xe2\x9c\x93");
+  assert_string_equal(text_role_mark(&unicode, ROLE_PLAIN), "");
+}
+
 /* Silent when piped, quiet at first, at most ten lines a second, and gone at the end. */
 static void test_progress(void **state) {
   (void)state;
@@ -191,6 +213,7 @@ int main(void) {
       cmocka_unit_test(test_decoding),  cmocka_unit_test(test_columns),
       cmocka_unit_test(test_wrap),      cmocka_unit_test(test_random_bytes),
       cmocka_unit_test(test_paragraph), cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_print),     cmocka_unit_test(test_marks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
