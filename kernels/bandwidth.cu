@@ -2,6 +2,7 @@
  *
  *     together   the CTAs read the buffer once between them, each its own part      L2's bandwidth while it fits
  *     each       every CTA reads the whole buffer, all starting at its beginning    what K and V do in attention
+ *     spread     every CTA reads the whole buffer, each starting at its own place   the same, out of step
  *
  * Loads are 16 bytes a thread and pass by L1 (ld.global.cg). Also here: inputs for timing, made on the GPU. */
 #include "kernels/attention.cuh"
@@ -19,18 +20,22 @@ struct Reading {
   size_t n;       /* of 16-byte pieces */
   int passes;
   int each;       /* each CTA reads all of it */
+  size_t shift;   /* by so many pieces per CTA do the starts differ */
   uint32_t *sink; /* never written: keeps the loads alive */
 };
+
+__device__ size_t wrapped(size_t e, size_t n) { return e < n ? e : e - n; }
 
 __global__ void __launch_bounds__(THREADS) read_buffer(const Reading r) {
   const size_t first = r.each ? threadIdx.x : (size_t)blockIdx.x * THREADS + threadIdx.x;
   const size_t step = r.each ? THREADS : (size_t)gridDim.x * THREADS;
+  const size_t start = blockIdx.x * r.shift;
   uint32_t sum = 0;
   for (int pass = 0; pass < r.passes; pass++)
     for (size_t e = first; e < r.n; e += UNROLL * step) {
 #pragma unroll
       for (int u = 0; u < UNROLL; u++)
-        if (e + u * step < r.n) sum ^= load_l2_16(r.buffer + e + u * step).x;
+        if (e + u * step < r.n) sum ^= load_l2_16(r.buffer + wrapped(e + u * step + start, r.n)).x;
     }
   if (sum == 0x12345678u && r.n == 0) *r.sink = sum;
 }
@@ -69,11 +74,13 @@ void bandwidth_sweep(bool csv) {
   else puts("mode      buffer MiB   GB/s");
   GpuTimer timer;
   const int ctas = 2 * gpu.multiProcessorCount;
-  for (int each = 0; each < 2; each++)
+    const char *const modes[] = {"together", "each", "spread"};
+  for (int mode = 0; mode < 3; mode++)
     for (size_t mib : {1, 2, 4, 8, 16, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256}) {
+      const int each = mode > 0;
       const size_t bytes = mib << 20, read_once = each ? bytes * (size_t)ctas : bytes;
       const int passes = (int)std::max<size_t>(2, (4u << 10) * (1u << 20) / read_once);
-      const Reading r = {(const uint4 *)buffer.data, bytes / 16, passes, each, (uint32_t *)sink.data};
+      const Reading r = {(const uint4 *)buffer.data, bytes / 16, passes, each, mode == 2 ? bytes / 16 / (size_t)ctas : 0, (uint32_t *)sink.data};
       std::vector<double> ms;
       for (int i = 0; i < 6; i++) {
         timer.begin();
@@ -84,7 +91,7 @@ void bandwidth_sweep(bool csv) {
       }
       std::sort(ms.begin(), ms.end());
       const double gb_per_s = (double)read_once * passes / ms[2] / 1e6;
-      if (csv) printf("%s,%zu,%d,%d,%.1f,%.0f\n", each ? "each" : "together", bytes, ctas, passes, ms[2] * 1e3, gb_per_s);
-      else printf("%-9s %10zu %6.0f\n", each ? "each" : "together", mib, gb_per_s);
+      if (csv) printf("%s,%zu,%d,%d,%.1f,%.0f\n", modes[mode], bytes, ctas, passes, ms[2] * 1e3, gb_per_s);
+      else printf("%-9s %10zu %6.0f\n", modes[mode], mib, gb_per_s);
     }
 }

@@ -21,7 +21,8 @@ struct Request {
   bool has_dtype;
   Block block;                    /* zero: each rung's default */
   uint64_t seed;
-  int repeats;                    /* of a timing; 0: as many as fit half a second, 5 to 30 */
+  int repeats;                    /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */
+  std::string shapes;             /* a file with the options of one run on each line; "" for none */
 };
 
 struct Result {
@@ -40,6 +41,8 @@ struct Result {
 };
 
 Request request_parse(int argc, char **argv);
+/* One request for each line of request.shapes, its options added to the request's own. */
+std::vector<Request> request_lines(const Request &request);
 void results_begin(const Request &request);
 void result_print(const Request &request, const Result &result, bool first);
 void results_end(const Request &request);

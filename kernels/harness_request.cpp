@@ -25,6 +25,7 @@ static const char HELP[] =
     "  -d, --head-dim D                        --batch B   --heads H   --kv-heads H\n"
     "  --dtype fp16|bf16|fp32   --causal       --block B, or --block-q B --block-k B\n"
     "  --seed S   --repeats R                  --csv   --json\n"
+    "  --shapes FILE    a run for each line of the file, which holds options as above\n"
     "\n"
     "Exit status: 0 done, 1 something verified or counted is wrong, 2 the request cannot be met.\n";
 
@@ -74,8 +75,9 @@ static const struct {
   const char *name, *other;
 } VALUES[] = {{"-N", "--seq-len"}, {"--seq-len-k", ""},       {"-d", "--head-dim"}, {"--batch", ""},       {"--heads", ""},
               {"--kv-heads", ""},  {"--dtype", ""},           {"--block", ""},      {"--block-q", "--br"}, {"--block-k", "--bc"},
-              {"--seed", ""},      {"--repeats", ""},         {"--rung", ""}};
-enum { V_N, V_N_K, V_D, V_BATCH, V_HEADS, V_KV_HEADS, V_DTYPE, V_BLOCK, V_BLOCK_Q, V_BLOCK_K, V_SEED, V_REPEATS, V_RUNG, N_VALUES };
+              {"--seed", ""},      {"--repeats", ""},         {"--rung", ""},
+              {"--shapes", ""}};
+enum { V_N, V_N_K, V_D, V_BATCH, V_HEADS, V_KV_HEADS, V_DTYPE, V_BLOCK, V_BLOCK_Q, V_BLOCK_K, V_SEED, V_REPEATS, V_RUNG, V_SHAPES, N_VALUES };
 
 static void take_value(Request *r, int option, const char *name, const char *value) {
   enum { MAX_N = 1 << 24, MAX_HEADS = 65535, MAX_D = 4096, MAX_BLOCK = 4096 };
@@ -92,6 +94,7 @@ static void take_value(Request *r, int option, const char *name, const char *val
   case V_SEED: r->seed = (uint64_t)count_of(name, value); break;
   case V_REPEATS: r->repeats = small_count_of(name, value, 10000); break;
   case V_RUNG: add_rungs(value, &r->rungs); break;
+  case V_SHAPES: r->shapes = value ? value : ""; break;
   case V_DTYPE:
     r->has_dtype = true;
     if (!value || !dtype_from_name(value, &r->shape.dtype) || r->shape.dtype == DTYPE_FP8)
@@ -100,29 +103,54 @@ static void take_value(Request *r, int option, const char *name, const char *val
   }
 }
 
-Request request_parse(int argc, char **argv) {
-  Request r = {};
-  r.seed = 1;
-  for (int i = 1; i < argc; i++) {
+static void take_options(Request *r, int argc, char **argv) {
+  for (int i = 0; i < argc; i++) {
     if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
       fputs(HELP, stdout);
       exit(0);
     }
-    if (take_flag(&r, argv[i])) continue;
+    if (take_flag(r, argv[i])) continue;
     int option = 0;
     while (option < N_VALUES && strcmp(argv[i], VALUES[option].name) && strcmp(argv[i], VALUES[option].other)) option++;
     if (option == N_VALUES) usage(argv[i], "no such option");
-    take_value(&r, option, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+    take_value(r, option, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
     i++;
   }
-  if (!r.list && !r.verify && !r.count && !r.time && !r.bandwidth && !r.once) r.list = true;
-  if ((r.block.B_r == 0) != (r.block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
-  if (!r.shape.N_q) r.shape.N_q = 4096;
-  if (!r.shape.d) r.shape.d = 128;
+}
+
+static void complete(Request *r) {
+  if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
+  if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
+  if (!r->shape.N_q) r->shape.N_q = 4096;
+  if (!r->shape.d) r->shape.d = 128;
   Error error = {};
-  if (shape_complete(&r.shape, &error)) usage("shape", error.message);
-  if (r.shape.batch * r.shape.heads > 65535) usage("--heads", "batch x heads can be at most 65535");
+  if (shape_complete(&r->shape, &error)) usage("shape", error.message);
+  if (r->shape.batch * r->shape.heads > 65535) usage("--heads", "batch x heads can be at most 65535");
+}
+
+Request request_parse(int argc, char **argv) {
+  Request r = {};
+  r.seed = 1;
+  take_options(&r, argc - 1, argv + 1);
+  if (r.shapes.empty()) complete(&r);
   return r;
+}
+
+std::vector<Request> request_lines(const Request &request) {
+  FILE *file = fopen(request.shapes.c_str(), "r");
+  if (!file) usage(request.shapes.c_str(), "cannot be read");
+  std::vector<Request> requests;
+  char line[512];
+  while (fgets(line, sizeof line, file)) {
+    std::vector<char *> words;
+    for (char *word = strtok(line, " \t\r\n"); word; word = strtok(NULL, " \t\r\n")) words.push_back(word);
+    if (words.empty() || words[0][0] == '#') continue;
+    requests.push_back(request);
+    take_options(&requests.back(), (int)words.size(), words.data());
+    complete(&requests.back());
+  }
+  fclose(file);
+  return requests;
 }
 
 static const char *const COLUMNS =

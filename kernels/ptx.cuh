@@ -114,6 +114,9 @@ TW_DEVICE void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t row) {
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row) : "memory");
 }
 
+/* After it, what this warp's lanes read by ldmatrix may be overwritten by any of them. */
+TW_DEVICE void ldmatrix_done() { __syncwarp(); }
+
 /* C += A B on tensor cores: A 16 x 16, B 16 x 8 (by columns), C 16 x 8 in fp32. Lane 4 g + t holds of C the
  * elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). */
 template <class T> TW_DEVICE void mma_m16n8k16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
@@ -237,6 +240,9 @@ inline void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t row, int line = __built
   MatrixLane mine = {r, row};
   simt::meet_warp(&mine, line, ldmatrix_lanes<true>);
 }
+
+/* Nothing to wait for: here ldmatrix has read all 32 rows when it returns. */
+TW_DEVICE void ldmatrix_done() {}
 
 struct MmaLane {
   float *c;

@@ -67,13 +67,15 @@ template <class T> TW_DEVICE void product_QK(const Attention &a, ScalarTiles<T> 
   }
 }
 
-/* Per row, by one warp: the new m, P = e^(S - m) in place of S, l brought up to date, and the factor for O. */
+/* Per row, by one warp: the new m, P = e^(S - m) in place of S, l brought up to date, and the factor for O. Lane 0 alone
+ * reads and writes m, l and the factor. */
 template <class T> TW_DEVICE void softmax_rows(const Attention &a, ScalarTiles<T> &t, int rows, int keys) {
   const int lane = (int)threadIdx.x % 32;
   for (int r = (int)threadIdx.x / 32; r < rows; r += SCALAR_THREADS / 32) {
-    float top = minus_infinity(), sum = 0;
+    const float m_old = lane == 0 ? t.m[r] : minus_infinity();
+    float top = m_old, sum = 0;
     for (int c = lane; c < keys; c += 32) top = fmaxf(top, t.S[r * a.B_c + c]);
-    const float m_old = t.m[r], m_new = fmaxf(m_old, warp_max(top)), zero = m_new == minus_infinity() ? 0 : m_new;
+    const float m_new = warp_max(top), zero = m_new == minus_infinity() ? 0 : m_new; /* no key seen yet */
     for (int c = lane; c < keys; c += 32) {
       t.S[r * a.B_c + c] = expf(t.S[r * a.B_c + c] - zero);
       sum += t.S[r * a.B_c + c];

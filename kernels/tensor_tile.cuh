@@ -191,6 +191,7 @@ template <class Tile>
 TW_DEVICE void store_O(const Attention &a, typename Tile::T *to, uint32_t Q_tile, int i0, const WarpRows<Tile> &w) {
   constexpr int PIECES = Tile::d / 8;
   const int lane = (int)threadIdx.x % 32, warp_row = (int)threadIdx.x / 32 * 16 * Tile::SLABS;
+  ldmatrix_done();
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Measures the ladder on this machine's GPU: `kernels/collect.sh STAGE [OUT]`, OUT a folder (default: assets/counters).
+#
+#   verify     every rung over its grid of shapes: outputs right, counted bytes equal        -> verify.csv
+#   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> sanitize.txt
+#   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU_time.csv
+#   ncu        hardware counters over a grid of shapes                                       -> GPU_kernels.csv
+#   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
+#
+# PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
+# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+stage=${1:-}
+out=${2:-assets/counters}
+program=${PROGRAM:-build/tilewalk-kernels}
+jobs=${JOBS:-8}
+rungs="standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async"
+mkdir -p "$out" || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
+[ -n "$gpu" ] || { echo "collect.sh: no NVIDIA GPU here" >&2; exit 2; }
+short=$(echo "$gpu" | sed 's/NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z')
+
+# What a reader needs to judge the numbers below it.
+provenance() {
+  echo "# gpu: $gpu"
+  echo "# driver: $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)"
+  echo "# cuda: $(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+  echo "# ncu: $(ncu --version 2>/dev/null | sed -n 's/^Version \([^ ]*\).*/\1/p')"
+  echo "# date: $(date -u +%Y-%m-%d)"
+  echo "# kernels: $(cat kernels/*.cu kernels/*.cuh | sha256sum | cut -c1-16) (sha256 of kernels/*.cu, *.cuh), commit ${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)}"
+  echo "# command: $*"
+}
+
+# Runs the lines of standard input as shell commands, $jobs at a time.
+in_parallel() { xargs -d '\n' -P "$jobs" -I{} sh -c '{}'; }
+
+case $stage in
+verify)
+  for rung in eager_cublas $rungs; do
+    echo "$program --verify --count --csv --rung $rung >$work/$rung.csv 2>$work/$rung.err || echo '$rung: see verify.csv' >>$work/failed"
+  done | in_parallel
+  { provenance "kernels/collect.sh verify"; head -1 "$work/fa1.csv"; for f in "$work"/*.csv; do tail -n +2 "$f"; done; } >"$out/verify.csv"
+  cat "$work"/*.err
+  awk -F, '!/^#/ && $1 != "mode" { n[$2 " " $1]++; good[$2 " " $1] += $13; if ($1 == "verify" && $15 / $16 > worst[$2 " " $1]) worst[$2 " " $1] = $15 / $16 }
+    END { for (k in n) printf "%-26s %4d of %4d good, worst row at %.2f of its tolerance\n", k, good[k], n[k], worst[k] }' "$out/verify.csv" | sort
+  [ ! -s "$work/failed" ] || { cat "$work/failed"; exit 1; }
+  ;;
+sanitize)
+  for tool in memcheck racecheck synccheck; do
+    for rung in $rungs; do
+      for shape in "-N 150 --seq-len-k 170 -d 64 --heads 2 --kv-heads 1 --causal" "-N 130 -d 128 --batch 2" "-N 200 --seq-len-k 3 -d 64 --causal"; do
+        echo "compute-sanitizer --tool $tool --error-exitcode 9 $program --once --rung $rung $shape >$work/\$\$.log 2>&1; code=\$?; echo \"$tool $rung $shape: exit \$code, \$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' $work/\$\$.log | sed 's/=* *//')\" >>$work/summary; [ \$code = 0 ] || head -40 $work/\$\$.log >>$work/details"
+      done
+    done
+  done | in_parallel
+  sort "$work/summary" >"$out/sanitize.txt"
+  [ ! -s "$work/details" ] || cat "$work/details" >>"$out/sanitize.txt"
+  echo "$(grep -c ': exit 0,' "$out/sanitize.txt") of $(wc -l <"$work/summary") runs clean"
+  [ ! -s "$work/details" ] || { head -60 "$work/details"; exit 1; }
+  ;;
+time)
+  { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
+  ;;
+ncu)
+  python3 kernels/collect_ncu.py shapes ${NCU_GRID:-} >"$work/shapes" || exit 1
+  metrics=$(python3 kernels/collect_ncu.py metrics)
+  command="ncu --clock-control none --cache-control all --csv --page raw --print-units base --metrics $metrics $program --once --shapes SHAPES"
+  ncu --clock-control none --cache-control all --csv --page raw --print-units base \
+    --kernel-name 'regex:^(naive_|tiled_|fa1|fa2_)' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  cp "$work/ncu.csv" "$out/ncu_raw.csv"
+  { provenance "$command"; python3 kernels/collect_ncu.py merge "$work/shapes" "$work/ncu.csv"; } >"$out/${short}_kernels.csv"
+  wc -l "$out/${short}_kernels.csv"
+  ;;
+bandwidth)
+  { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
+  ;;
+*)
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+  ;;
+esac
