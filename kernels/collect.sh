@@ -69,7 +69,7 @@ ncu)
   metrics=$(python3 kernels/collect_ncu.py metrics)
   command="ncu --clock-control none --cache-control all --csv --page raw --print-units base --metrics $metrics $program --once --shapes SHAPES"
   ncu --clock-control none --cache-control all --csv --page raw --print-units base \
-    --kernel-name 'regex:^(naive_|tiled_|fa1|fa2_)' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+    --kernel-name 'regex:naive_|tiled_|fa1|fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   cp "$work/ncu.csv" "$out/ncu_raw.csv"
   { provenance "$command"; python3 kernels/collect_ncu.py merge "$work/shapes" "$work/ncu.csv"; } >"$out/${short}_kernels.csv"
   wc -l "$out/${short}_kernels.csv"
