@@ -1,0 +1,235 @@
+/* tilewalk check: every claim of the articles and every question, computed. */
+#include <ctype.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "viz/cli/assets.h"
+#include "viz/cli/check.h"
+#include "viz/cli/description.h"
+#include "viz/cli/request.h"
+
+enum { FILES_MAX = 8, IDS_BYTES = 4096, PATH_BYTES = 1024, N_LETTERS = 26 };
+
+typedef struct {
+  OutputRequest output;
+  char ids[IDS_BYTES];      /* with commas between them; "": all */
+  bool articles[N_LETTERS]; /* none: all */
+  char files[FILES_MAX][PATH_BYTES];
+  int n_files;
+} CheckOptions;
+
+/* ---- Options
+ * -------------------------------------------------------------------------------------- */
+
+static Status add_ids(void *target, const char *value, Error *error) {
+  CheckOptions *o = target;
+  const size_t used = strlen(o->ids), length = strlen(value);
+  if (length == 0)
+    return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk check' lists them");
+  if (used + length + 2 > IDS_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the ids have more than %d characters",
+                     IDS_BYTES - 2);
+  if (used) o->ids[used] = ',';
+  memcpy(o->ids + used + (used > 0), value, length + 1);
+  return STATUS_OK;
+}
+
+static Status add_article(void *target, const char *value, Error *error) {
+  CheckOptions *o = target;
+  if (!isalpha((unsigned char)value[0]) || value[1])
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no article; articles are letters, such as A",
+                     quote(value, strlen(value)).text);
+  o->articles[toupper((unsigned char)value[0]) - 'A'] = true;
+  return STATUS_OK;
+}
+
+static Status add_file(void *target, const char *value, Error *error) {
+  CheckOptions *o = target;
+  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the name of the file is empty");
+  if (strlen(value) >= PATH_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters",
+                     PATH_BYTES - 1);
+  if (o->n_files == FILES_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "more than %d files at once", FILES_MAX);
+  memcpy(o->files[o->n_files++], value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+/* ---- Reading and computing
+ * ------------------------------------------------------------------------ */
+
+Status check_read_file(Claims *claims, const char *path, Error *error) {
+  char *buffer = NULL;
+  size_t length = 0;
+  Status status = file_read(path, CLAIMS_FILE_BYTES, &buffer, &length, error);
+  const char *slash = strrchr(path, '/');
+  if (!status) status = claims_read(claims, buffer, length, slash ? slash + 1 : path, error);
+  free(buffer);
+  return status;
+}
+
+Status check_read(Claims *claims, Error *error) {
+  static const char *const files[] = {"lessons/claims.md", "lessons/questions.md"};
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    char path[ASSETS_PATH_BYTES];
+    Status status = assets_find(path, sizeof path, files[k], error);
+    if (!status) status = check_read_file(claims, path, error);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
+static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
+  (void)context;
+  if (strchr(name,
+             '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
+                     quote(name, strlen(name)).text);
+  return description_gpu(name, gpu, error);
+}
+
+static Status compute(Claims *claims, const bool *chosen, Error *error) {
+  const ExpressionLimits limits = {.load_gpu = load_gpu};
+  for (size_t k = 0; k < claims->n_entries; k++) {
+    if (chosen && !chosen[k]) continue;
+    const Status status = claims_compute(claims, k, &limits, error);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
+Status check_compute(Claims *claims, Error *error) {
+  return compute(claims, NULL, error);
+}
+
+/* ---- Choosing
+ * ------------------------------------------------------------------------------------- */
+
+static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Error *error) {
+  for (const char *p = ids; *p;) {
+    const size_t length = strcspn(p, ",");
+    char id[CLAIMS_ID_BYTES * 2];
+    snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), p);
+    const size_t found = claims_find(claims, id, error);
+    if (found == claims->n_entries) return STATUS_BAD_REQUEST;
+    chosen[found] = true;
+    p += length + (p[length] == ',');
+  }
+  return STATUS_OK;
+}
+
+static Status unknown_article(const Claims *claims, int letter, Error *error) {
+  char known[2 * N_LETTERS + 1] = "";
+  for (int l = 0; l < N_LETTERS; l++)
+    for (size_t k = 0; k < claims->n_entries; k++) {
+      if (claims_article(claims, &claims->entries[k]) != 'A' + l) continue;
+      snprintf(known + strlen(known), sizeof known - strlen(known), " %c", 'A' + l);
+      break;
+    }
+  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are%s", 'A' + letter,
+                   known);
+}
+
+static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen,
+                              Error *error) {
+  bool any = false, known[N_LETTERS] = {false};
+  for (int l = 0; l < N_LETTERS; l++)
+    any = any || articles[l];
+  for (size_t k = 0; k < claims->n_entries; k++) {
+    const int l = claims_article(claims, &claims->entries[k]) - 'A';
+    known[l] = true;
+    if (any && !articles[l]) chosen[k] = false;
+  }
+  for (int l = 0; l < N_LETTERS; l++)
+    if (articles[l] && !known[l]) return unknown_article(claims, l, error);
+  return STATUS_OK;
+}
+
+static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
+  for (size_t k = 0; k < claims->n_entries; k++)
+    chosen[k] = o->ids[0] == '\0';
+  Status status = choose_ids(claims, o->ids, chosen, error);
+  if (!status) status = choose_articles(claims, o->articles, chosen, error);
+  if (status) return status;
+  for (size_t k = 0; k < claims->n_entries; k++)
+    if (chosen[k]) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "no claim is both in --only and of that --article");
+}
+
+/* ---- The command
+ * ---------------------------------------------------------------------------------- */
+
+static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io,
+                         Error *error) {
+  Status status = o->n_files ? STATUS_OK : check_read(claims, error);
+  for (int k = 0; k < o->n_files && !status; k++)
+    status = check_read_file(claims, o->files[k], error);
+  if (status) return status;
+  *chosen = calloc(claims->n_entries, sizeof **chosen);
+  if (!*chosen) return error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
+  status = choose(o, claims, *chosen, error);
+  if (!status) status = compute(claims, *chosen, error);
+  if (status) return status;
+  if (o->output.json) return check_print_json(claims, *chosen, io->out, error);
+  if (o->output.csv) return check_print_csv(claims, *chosen, io->out, error);
+  return check_print(claims, *chosen, o->ids[0] != '\0', io, error);
+}
+
+static int run_check(void *options, Io *io, Error *error) {
+  const CheckOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  Claims claims = {0};
+  bool *chosen = NULL;
+  const Status status = run_claims(o, &claims, &chosen, io, error);
+  free(chosen);
+  claims_free(&claims);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option CHECK_OPTIONS[] = {
+    {"only", 0, "ID",
+     "Only these claims or questions, in full: what is said, what is printed, the expression that "
+     "computes it. "
+     "A comma-separated list; may be repeated.",
+     add_ids, true, false, NULL},
+    {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true,
+     false, "A B C D E"},
+    {"file", 0, "FILE",
+     "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,
+     true, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Which", CHECK_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CheckOptions, output)},
+    {0},
+};
+
+const Command COMMAND_CHECK = {
+    .name = "check",
+    .summary = "the articles' numbers and questions, each judged by computing it",
+    .usage = "[OPTION...]",
+    .description = "Computes every number and statement that the five articles print, and the 13 "
+                   "questions of article A. A claim "
+                   "'holds' to the digits that are printed; 'rounds' when it is off by one in the "
+                   "last digit or right in the other "
+                   "unit (MB for MiB); is true only in a 'limit'; or is 'wrong', with the right "
+                   "value and why. Verdicts are not "
+                   "written down: each follows from an expression, in lessons/claims.md and "
+                   "lessons/questions.md. The exit status "
+                   "is 0 when everything could be computed; a wrong article is no failure.",
+    .examples = "  # everything\n"
+                "  tilewalk check\n\n"
+                "  # one claim, with the expression that computes it\n"
+                "  tilewalk check --only A-cyu1\n\n"
+                "  # one article, for programs\n"
+                "  tilewalk check --article D --json\n",
+    .options_bytes = sizeof(CheckOptions),
+    .sets = SETS,
+    .run = run_check,
+};
