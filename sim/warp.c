@@ -42,14 +42,14 @@ WarpAccess warp_row(const WarpTile *tile, uint64_t row, uint32_t element_bytes) 
 Status warp_check(const WarpAccess *access, Error *error) {
   const uint32_t bytes = access->element_bytes;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)
-    return error_set(error, STATUS_BAD_REQUEST, "warp: a lane moves 1, 2, 4, 8 or 16 bytes, not %u",
+    return error_set(error, STATUS_BAD_REQUEST, "a lane moves 1, 2, 4, 8 or 16 bytes, not %u",
                      bytes);
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
     if (!is_active(access, lane)) continue;
     if (access->address[lane] % bytes)
       return error_set(
           error, STATUS_BAD_REQUEST,
-          "warp: lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane,
+          "lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane,
           bytes, (unsigned long long)access->address[lane], bytes);
   }
   return STATUS_OK;

@@ -61,6 +61,10 @@ static void every_allocation_may_fail(void **state) {
       {"kvcache", "-N 5 --append 3"},
       {"kvcache", "--lengths 5,6 --csv"},
       {"kvcache", "--list"},
+      {"warp", "--pad 1"},
+      {"warp", "--stride 3 --csv"},
+      {"replay", "/dev/null"},
+      {"replay", "/dev/null --csv"},
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
     Run run = {.command = find(LINES[k][0])};

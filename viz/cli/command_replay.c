@@ -1,0 +1,413 @@
+/* tilewalk replay: an address trace through the cache model. */
+#define _POSIX_C_SOURCE 200809L /* sigaction, read, fstat */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/cache.h"
+#include "sim/din.h"
+#include "sim/quote.h"
+#include "sim/size.h"
+#include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
+#include "viz/cli/request.h"
+#include "viz/text/number.h"
+#include "viz/text/progress.h"
+#include "viz/text/table.h"
+
+enum { PIECE_BYTES = 1 << 20, RECORDS = 4096, PATH_BYTES = 4096, CACHE_FIELDS = 4 };
+#define STATE_BYTES_MAX ((size_t)2 << 30)
+
+typedef struct {
+  OutputRequest output;
+  CacheConfig cache;
+  bool fully_associative;
+  int64_t access_bytes; /* of a record that names no size; 0: Dinero's word */
+  bool flush;
+  char path[PATH_BYTES];
+} ReplayOptions;
+
+/* --- setters --- */
+
+static Status set_cache_field(ReplayOptions *o, int field, const char *text, Error *error) {
+  if (field == 1 && strcmp(text, "full") == 0) {
+    o->fully_associative = true;
+    return STATUS_OK;
+  }
+  int64_t value = 0;
+  const Status status =
+      field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
+  if (status != STATUS_OK) return status;
+  if (value < 1)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
+  uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
+                                         &o->cache.sector_bytes};
+  *parts[field] = (uint64_t)value;
+  return STATUS_OK;
+}
+
+static Status set_cache(void *target, const char *value, Error *error) {
+  int field = 0;
+  for (const char *p = value;; field++) {
+    char one[64];
+    const size_t length = strcspn(p, ",");
+    if (field == CACHE_FIELDS || length >= sizeof one)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
+                       quote(value, strlen(value)).text);
+    memcpy(one, p, length);
+    one[length] = '\0';
+    const Status status = set_cache_field(target, field, one, error);
+    if (status != STATUS_OK) return status;
+    if (!p[length]) return STATUS_OK;
+    p += length + 1;
+  }
+}
+
+static Status choose(const char *what, const char *value, const char *const *names, int n,
+                     int *chosen, Error *error) {
+  for (*chosen = 0; *chosen < n; ++*chosen)
+    if (strcmp(value, names[*chosen]) == 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no %s", quote(value, strlen(value)).text,
+                   what);
+}
+
+static const char *const INDEXES[] = {"modulo", "xor", "random"};
+static Status set_index(void *target, const char *value, Error *error) {
+  int chosen;
+  const Status status =
+      choose("set index; there are modulo, xor and random", value, INDEXES, 3, &chosen, error);
+  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.index = (CacheIndex)chosen;
+  return status;
+}
+
+static const char *const POLICIES[] = {"lru", "plru", "fifo", "random"};
+static Status set_policy(void *target, const char *value, Error *error) {
+  int chosen;
+  const Status status = choose("replacement policy; there are lru, plru, fifo and random", value,
+                               POLICIES, 4, &chosen, error);
+  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.policy = (CachePolicy)chosen;
+  return status;
+}
+
+static Status set_seed(void *target, const char *value, Error *error) {
+  long long seed;
+  const Status status = options_count("the seed", value, 0, INT64_MAX, &seed, error);
+  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.seed = (uint64_t)seed;
+  return status;
+}
+
+static Status set_access_bytes(void *target, const char *value, Error *error) {
+  const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
+  const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
+  if (status == STATUS_OK && (bytes < 1 || bytes > DIN_SIZE_MAX))
+    return error_set(error, STATUS_BAD_REQUEST, "an access of %" PRId64 " bytes; 1 to %d are read",
+                     bytes, DIN_SIZE_MAX);
+  return status;
+}
+
+static Status set_flush(void *target, const char *value, Error *error) {
+  return options_flag("flush", value, &((ReplayOptions *)target)->flush, error);
+}
+
+static Status set_path(void *target, const char *value, Error *error) {
+  ReplayOptions *o = target;
+  if (*o->path)
+    return error_set(error, STATUS_BAD_REQUEST, "one trace at a time: '%s' is a second one",
+                     quote(value, strlen(value)).text);
+  if (!*value || strlen(value) >= PATH_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the trace is %s",
+                     *value ? "too long" : "empty");
+  strcpy(o->path, value);
+  return STATUS_OK;
+}
+
+/* --- reading --- */
+
+static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+typedef struct {
+  int file;
+  Quote name;                       /* for messages */
+  uint64_t read_bytes, total_bytes; /* total 0: unknown */
+  char *piece;                      /* PIECE_BYTES */
+  size_t held;                      /* bytes in it */
+  DinRecord *records;               /* RECORDS */
+  DinParser parser;
+  uint64_t n_stores;
+} Reader;
+
+static Status stop(const Reader *r, Error *error) {
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "interrupted after line %" PRIu64 "; nothing was printed", r->parser.line);
+}
+
+/* Fills the piece up as far as one read goes. *is_last at the end of the file. */
+static Status read_more(Reader *r, bool *is_last, Error *error) {
+  for (;;) {
+    const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
+    if (got < 0 && errno == EINTR && !interrupted) continue;
+    if (interrupted) return stop(r, error);
+    if (got < 0)
+      return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text,
+                       strerror(errno));
+    r->held += (size_t)got;
+    r->read_bytes += (uint64_t)got;
+    *is_last = got == 0;
+    return STATUS_OK;
+  }
+}
+
+/* Runs all complete lines of the piece and keeps what is left at its beginning. */
+static Status run_piece(Reader *r, bool is_last, CacheState *cache, Error *error) {
+  size_t at = 0;
+  Status status = STATUS_OK;
+  for (size_t used = 1, n = 1; status == STATUS_OK && (used || n) && at < r->held; at += used) {
+    status = din_parse(&r->parser, r->piece + at, r->held - at, is_last, r->records, RECORDS, &n,
+                       &used, error);
+    for (size_t i = 0; i < n; i++)
+      r->n_stores += r->records[i].label == DIN_WRITE;
+    const Status ran = din_replay(cache, r->records, n, error);
+    if (status == STATUS_OK) status = ran;
+    if (interrupted && status == STATUS_OK) status = stop(r, error);
+  }
+  memmove(r->piece, r->piece + at, r->held - at);
+  r->held -= at;
+  return status;
+}
+
+static Status replay_all(Reader *r, CacheState *cache, Io *io, Error *error) {
+  const TextStyle style = text_style_for(io->err);
+  Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "bytes replayed",
+                                   progress_clock_s());
+  bool is_last = false;
+  Status status = STATUS_OK;
+  while (status == STATUS_OK && !is_last) {
+    status = read_more(r, &is_last, error);
+    if (status == STATUS_OK) status = run_piece(r, is_last, cache, error);
+    progress_update(&progress, r->read_bytes, r->total_bytes, progress_clock_s());
+  }
+  progress_end(&progress);
+  return status;
+}
+
+static Status open_trace(const char *path, Reader *r, Error *error) {
+  struct stat info;
+  const bool is_stdin = strcmp(path, "-") == 0;
+  r->name = quote(is_stdin ? "standard input" : path, is_stdin ? 14 : strlen(path));
+  r->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  if (r->file < 0)
+    return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text,
+                     strerror(errno));
+  if (fstat(r->file, &info) == 0 && S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
+  return STATUS_OK;
+}
+
+/* --- results --- */
+
+typedef struct {
+  const char *key, *what;
+  uint64_t value;
+  bool is_headline; /* shown to people; programs get all */
+} Result;
+
+enum { RESULTS_MAX = 20 };
+
+static int collect(const CacheState *cache, const Reader *r, Result *results) {
+  const CacheCounts *c = &cache->counts;
+  const Result all[] = {
+      {"accesses", "records of the trace", c->accesses, true},
+      {"line_misses", "look-ups, reads and stores, that did not find their line", c->line_misses,
+       true},
+      {"sector_misses", "sectors touched that were not there",
+       c->read_sector_misses + c->write_sector_absent, true},
+      {"writebacks", "lines pushed out with data to write back", c->dirty_evictions, true},
+      {"stores", "records that are stores", r->n_stores, false},
+      {"lines_touched", "look-ups: a record over two lines is two", c->lines_touched, false},
+      {"read_sectors", "sectors that reads asked for", c->read_sectors, true},
+      {"read_sector_misses", "of those, fetched from below", c->read_sector_misses, true},
+      {"write_sectors", "sectors that stores touched; none is fetched", c->write_sectors, true},
+      {"write_sectors_absent", "of those, not there before", c->write_sector_absent, false},
+      {"evictions", "lines pushed out", c->evictions, true},
+      {"written_back_sectors", "sectors written back", c->written_back_sectors, true},
+      {"fetched_bytes", "read from below", c->read_sector_misses * cache->config.sector_bytes,
+       true},
+      {"written_back_bytes", "written below", c->written_back_sectors * cache->config.sector_bytes,
+       true},
+  };
+  memcpy(results, all, sizeof all);
+  return (int)(sizeof all / sizeof all[0]);
+}
+
+static Status print_json(const CacheState *cache, const Result *results, int n, FILE *out,
+                         Error *error) {
+  const CacheConfig *c = &cache->config;
+  json_t *json =
+      json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "cache",
+                "size_bytes", (json_int_t)c->size_bytes, "ways", (json_int_t)c->ways, "line_bytes",
+                (json_int_t)c->line_bytes, "sector_bytes", (json_int_t)c->sector_bytes, "sets",
+                (json_int_t)cache->sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
+  bool failed = false;
+  for (int i = 0; json && i < n; i++)
+    failed |=
+        json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
+  if (json)
+    failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&cache->counts))) != 0;
+  if (failed) json_decref(json);
+  return json_print(failed ? NULL : json, out, error);
+}
+
+static Status print_table(const CacheState *cache, const Result *results, int n,
+                          const OutputRequest *output, Io *io, Error *error) {
+  const CacheConfig *c = &cache->config;
+  Table table = table_new((TableColumn[]){{.heading = "count", .csv = "count"},
+                                          {.heading = "value", .right = true},
+                                          {.heading = "meaning", .shrink = TABLE_WRAP}},
+                          3);
+  table_title(&table,
+              "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64
+              " B, sectors of %" PRIu64 " B, index %s, %s",
+              number_bytes(c->size_bytes).text, number_count(cache->sets).text,
+              cache->sets == 1 ? "" : "s", c->ways, c->line_bytes, c->sector_bytes,
+              INDEXES[c->index], POLICIES[c->policy]);
+  for (int i = 0; i < n; i++) {
+    if (!output->csv && !results[i].is_headline) continue;
+    table_text(&table, ROLE_PLAIN, results[i].key);
+    if (strstr(results[i].key, "_bytes"))
+      table_bytes(&table, ROLE_PLAIN, results[i].value);
+    else
+      table_count(&table, ROLE_PLAIN, results[i].value);
+    table_text(&table, ROLE_DIM, results[i].what);
+  }
+  table_text(&table, ROLE_PLAIN, "hit_rate");
+  table_percent(&table, ROLE_ACCENT, cache_hit_rate(&cache->counts));
+  table_text(&table, ROLE_DIM,
+             "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
+  const Status status = output->csv ? table_csv(&table, io->out, error)
+                                    : table_print(&table, io->out, &io->style, error);
+  table_free(&table);
+  return status;
+}
+
+/* --- the command --- */
+
+static Status make_cache(ReplayOptions *o, CacheState **cache, Error *error) {
+  CacheConfig *c = &o->cache;
+  if (o->fully_associative) {
+    const uint64_t size_bytes = c->size_bytes ? c->size_bytes : (uint64_t)2 << 20;
+    c->ways = size_bytes / (c->line_bytes ? c->line_bytes : 128);
+  }
+  c->address_bits = 64;
+  c->no_byte_masks = c->line_bytes > 65536;
+  const Status status = cache_config_resolve(c, &(CacheConfig){0}, error);
+  if (status != STATUS_OK) return status;
+  const size_t bytes = cache_state_bytes(c);
+  if (bytes > STATE_BYTES_MAX)
+    return error_set(error, STATUS_TOO_LARGE,
+                     "a cache of %s would take %s to simulate; at most %s are used",
+                     number_bytes(c->size_bytes).text, number_bytes(bytes).text,
+                     number_bytes(STATE_BYTES_MAX).text);
+  *cache = malloc(bytes);
+  if (!*cache)
+    return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%s)",
+                     number_bytes(bytes).text);
+  return cache_init(*cache, c, error);
+}
+
+static Status replay(ReplayOptions *o, CacheState *cache, Reader *r, Io *io, Error *error) {
+  struct sigaction action = {.sa_handler = on_interrupt},
+                   before; /* no SA_RESTART: a waiting read returns */
+  interrupted = 0;
+  sigaction(SIGINT, &action, &before);
+  Status status = replay_all(r, cache, io, error);
+  sigaction(SIGINT, &before, NULL);
+  if (status != STATUS_OK) return status;
+  if (o->flush) cache_flush(cache);
+  Result results[RESULTS_MAX];
+  const int n = collect(cache, r, results);
+  return o->output.json ? print_json(cache, results, n, io->out, error)
+                        : print_table(cache, results, n, &o->output, io, error);
+}
+
+static int run_replay(void *options, Io *io, Error *error) {
+  ReplayOptions *o = options;
+  Reader reader = {.file = -1, .parser = {.default_bytes = (uint32_t)o->access_bytes}};
+  CacheState *cache = NULL;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (!*o->path) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "no trace is named; give a file, or - for the standard input");
+    return EXIT_BAD_REQUEST;
+  }
+  Status status = make_cache(o, &cache, error);
+  if (status == STATUS_OK) status = open_trace(o->path, &reader, error);
+  reader.piece = malloc(PIECE_BYTES);
+  reader.records = malloc(RECORDS * sizeof *reader.records);
+  if (status == STATUS_OK && (!reader.piece || !reader.records))
+    status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
+  if (status == STATUS_OK) status = replay(o, cache, &reader, io, error);
+  if (reader.file > STDIN_FILENO) close(reader.file);
+  free(reader.records);
+  free(reader.piece);
+  free(cache);
+  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
+}
+
+static const Option CACHE_OPTIONS[] = {
+    {"cache", 0, "SIZE,WAYS,LINE,SECTOR",
+     "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32.",
+     set_cache, false, false, NULL},
+    {"index", 0, "NAME", "How an address finds its set: modulo, xor or random. Default modulo.",
+     set_index, false, false, "modulo xor random"},
+    {"policy", 0, "NAME", "Which line leaves: lru, plru (a tree), fifo or random. Default lru.",
+     set_policy, false, false, "lru plru fifo random"},
+    {"seed", 0, "NUMBER", "For the random index and policy. Default 0.", set_seed, false, false,
+     NULL},
+    {"access-bytes", 0, "SIZE",
+     "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes, false,
+     false, NULL},
+    {"flush", 0, NULL, "At the end write back what is still dirty.", set_flush, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Cache", CACHE_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(ReplayOptions, output)},
+    {0},
+};
+
+const Command COMMAND_REPLAY = {
+    .name = "replay",
+    .summary = "a Dinero address trace through the cache model",
+    .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
+    .description =
+        "Reads a trace in Dinero's text format, one access a line: a label (0 or r read, 1 or w "
+        "write, 2 or i fetch), a "
+        "hexadecimal address and, if given, a size (hexadecimal too; 16, 32, 64, 128, ... are "
+        "known as decimal). # begins "
+        "a comment, and FILE may be - for the standard input. The cache is sectored and writes "
+        "back; a store that covers "
+        "a sector fetches nothing. The trace is read piece by piece and may be of any length.",
+    .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
+                "  printf '0 1000 20\\n1 1020 20\\n0 1000 20\\n' | tilewalk replay -\n\n"
+                "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"
+                "  printf '0 0 1000\\n' | tilewalk replay - --cache 60M,20,128,32 --json\n\n"
+                "  # a tiny cache in which two lines push each other out\n"
+                "  printf '0 0\\n0 200\\n0 0\\n' | tilewalk replay - --cache 512,1\n",
+    .options_bytes = sizeof(ReplayOptions),
+    .sets = SETS,
+    .set_positional = set_path,
+    .run = run_replay,
+};

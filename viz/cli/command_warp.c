@@ -1,0 +1,280 @@
+/* tilewalk warp: what one access of one warp costs in global and in shared memory. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "sim/size.h"
+#include "sim/warp.h"
+#include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
+#include "viz/cli/request.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+enum { BYTES_MAX = 1 << 20 };
+
+typedef struct {
+  OutputRequest output;
+  int64_t lane_bytes, stride, pad, base; /* stride and pad in elements of lane_bytes */
+  bool stride_given, is_store;
+  WarpSwizzle swizzle;
+  WarpAccess list; /* --addresses; active 0: not given */
+} WarpOptions;
+
+/* --- setters --- */
+
+static Status set_whole(const char *name, const char *value, int64_t high, int64_t *out,
+                        Error *error) {
+  long long whole;
+  const Status status = options_count(name, value, 0, high, &whole, error);
+  if (status == STATUS_OK) *out = whole;
+  return status;
+}
+static Status set_stride(void *target, const char *value, Error *error) {
+  ((WarpOptions *)target)->stride_given = true;
+  return set_whole("the stride", value, BYTES_MAX, &((WarpOptions *)target)->stride, error);
+}
+static Status set_pad(void *target, const char *value, Error *error) {
+  return set_whole("the padding", value, BYTES_MAX, &((WarpOptions *)target)->pad, error);
+}
+static Status set_base(void *target, const char *value, Error *error) {
+  return size_parse(value, &((WarpOptions *)target)->base, error);
+}
+static Status set_lane_bytes(void *target, const char *value, Error *error) {
+  return set_whole("the bytes of a lane", value, 16, &((WarpOptions *)target)->lane_bytes, error);
+}
+static Status set_store(void *target, const char *value, Error *error) {
+  return options_flag("store", value, &((WarpOptions *)target)->is_store, error);
+}
+static Status set_swizzle(void *target, const char *value, Error *error) {
+  if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no swizzle; there are none, 32B, 64B and 128B",
+                   quote(value, strlen(value)).text);
+}
+
+/* One address a lane, in bytes; an empty one switches the lane off. */
+static Status set_addresses(void *target, const char *value, Error *error) {
+  WarpAccess *list = &((WarpOptions *)target)->list;
+  uint32_t lane = 0;
+  for (const char *p = value;; lane++) {
+    char one[32];
+    const size_t length = strcspn(p, ",");
+    if (lane == WARP_LANES || length >= sizeof one)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "%s; give at most 32 addresses in bytes, such as 0,4,8",
+                       lane == WARP_LANES ? "a warp has 32 lanes" : "an address is too long");
+    memcpy(one, p, length);
+    one[length] = '\0';
+    int64_t address = 0;
+    const Status status = length ? size_parse(one, &address, error) : STATUS_OK;
+    if (status != STATUS_OK) return status;
+    list->address[lane] = (uint64_t)address;
+    list->active |= (uint32_t)(length > 0) << lane;
+    if (!p[length]) break;
+    p += length + 1;
+  }
+  if (!list->active) return error_set(error, STATUS_BAD_REQUEST, "no lane has an address");
+  return STATUS_OK;
+}
+
+/* --- the access --- */
+
+typedef struct {
+  WarpAccess global, shared, plain; /* plain: shared memory without padding and swizzle */
+  bool has_layout;
+} Accesses;
+
+static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
+  const bool listed = o->list.active != 0;
+  if (listed && (o->stride_given || o->pad || o->base))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "--addresses says where every lane goes; leave out --stride, --pad and --base");
+  if (!o->lane_bytes) o->lane_bytes = 4;
+  const uint32_t bytes = (uint32_t)o->lane_bytes;
+  a->has_layout = o->pad || o->swizzle != WARP_SWIZZLE_NONE;
+  if (!o->stride_given) /* a layout is about columns: the rows of a tile one pass over the banks
+                           wide */
+    o->stride = a->has_layout ? WARP_BANKS * WARP_BANK_BYTES / (bytes ? bytes : 1) : 1;
+  const WarpTile tile = {.row_bytes = (uint64_t)o->stride * bytes,
+                         .pad_bytes = (uint64_t)o->pad * bytes,
+                         .swizzle = o->swizzle};
+  a->global = listed ? o->list : warp_strided((uint64_t)o->base, o->stride * o->lane_bytes, bytes);
+  a->global.element_bytes = bytes;
+  a->global.is_store = o->is_store;
+  a->shared = a->plain = a->global;
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+    a->shared.address[lane] = listed ? warp_swizzle(o->list.address[lane], o->swizzle)
+                                     : warp_tile_address(&tile, lane, (uint64_t)o->base);
+  const Status status = warp_check(&a->global, error);
+  return status == STATUS_OK ? warp_check(&a->shared, error) : status;
+}
+
+/* --- results --- */
+
+static json_t *shared_json(const WarpShared *s) {
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "ways", (json_int_t)s->ways, "wavefronts",
+                   (json_int_t)s->wavefronts, "parts", (json_int_t)s->parts, "conflicts",
+                   (json_int_t)s->conflicts, "worst_bank", (json_int_t)s->worst_bank);
+}
+
+static Status print_json(const WarpOptions *o, const Accesses *a, FILE *out, Error *error) {
+  const WarpGlobal g = warp_global(&a->global);
+  const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
+  json_t *access =
+      json_pack("{s:I, s:I, s:I, s:s, s:s}", "active_lanes", (json_int_t)g.active_lanes,
+                "lane_bytes", (json_int_t)o->lane_bytes, "pad", (json_int_t)o->pad, "swizzle",
+                warp_swizzle_name(o->swizzle), "kind", o->is_store ? "store" : "load");
+  if (access && !o->list.active) json_object_set_new(access, "stride", json_integer(o->stride));
+  json_t *global = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "sectors", (json_int_t)g.sectors,
+                             "lines", (json_int_t)g.lines, "requested_bytes",
+                             (json_int_t)g.requested_bytes, "used_bytes", (json_int_t)g.used_bytes,
+                             "moved_bytes", (json_int_t)g.moved_bytes, "overfetch", g.overfetch);
+  json_t *shared = shared_json(&s), *without = shared_json(&plain);
+  const bool whole = access && global && shared && without;
+  json_t *json = json_pack("{s:i, s:o*, s:o*, s:o*, s:o*}", "tilewalk", 1, "access", access,
+                           "global", global, "shared", shared, "shared_plain", without);
+  if (!whole) {
+    json_decref(json);
+    json = NULL;
+  }
+  return json_print(json, out, error);
+}
+
+/* One row: a count, or with `unit` bytes. */
+static void row(Table *t, const char *memory, const char *count, uint64_t value, bool bytes,
+                const char *meaning) {
+  table_text(t, ROLE_PLAIN, memory);
+  table_text(t, ROLE_PLAIN, count);
+  if (bytes)
+    table_bytes(t, ROLE_PLAIN, value);
+  else
+    table_count(t, ROLE_PLAIN, value);
+  table_text(t, ROLE_DIM, meaning);
+}
+
+static void global_rows(Table *t, const WarpGlobal *g) {
+  row(t, "global", "sectors", g->sectors, false, "different sectors of 32 B: what memory moves");
+  row(t, "global", "lines", g->lines, false, "different lines of 128 B");
+  row(t, "global", "used", g->used_bytes, true, "different bytes that the lanes asked for");
+  row(t, "global", "moved", g->moved_bytes, true, "sectors x 32 B");
+  table_text(t, ROLE_PLAIN, "global");
+  table_text(t, ROLE_PLAIN, "overfetch");
+  table_ratio(t, g->overfetch > 1 ? ROLE_WARN : ROLE_GOOD, g->overfetch);
+  table_text(t, ROLE_DIM, "bytes moved for each byte used");
+}
+
+static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
+  char ways[32], plain[16];
+  snprintf(ways, sizeof ways, "%u-way", s->ways);
+  snprintf(plain, sizeof plain, "%u", s->ways);
+  table_text(t, ROLE_PLAIN, memory);
+  table_text(t, ROLE_PLAIN, "ways");
+  table_pair(t, s->ways > 1 ? ROLE_WARN : ROLE_GOOD, ways, plain);
+  table_format(t, ROLE_DIM,
+               "the most different words in one bank (bank %u); 1-way is conflict-free",
+               s->worst_bank);
+  row(t, memory, "wavefronts", s->wavefronts, false, "passes over the 32 banks");
+  row(t, memory, "conflicts", s->conflicts, false,
+      s->parts == 1 ? "passes beyond the first: what ncu counts"
+                    : "passes beyond one a part: what ncu counts");
+}
+
+static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error *error) {
+  const WarpGlobal g = warp_global(&a->global);
+  const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
+  Table t = table_new((TableColumn[]){{.heading = "memory"},
+                                      {.heading = "count"},
+                                      {.heading = "value", .right = true},
+                                      {.heading = "meaning", .csv = "-", .shrink = TABLE_WRAP}},
+                      4);
+  if (o->list.active)
+    table_title(&t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
+                o->is_store ? "store" : "load", o->lane_bytes);
+  else
+    table_title(&t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart",
+                o->is_store ? "store" : "load", o->lane_bytes, o->stride * o->lane_bytes);
+  global_rows(&t, &g);
+  table_rule(&t);
+  if (a->has_layout) {
+    shared_rows(&t, "shared, plain", &plain);
+    table_rule(&t);
+  }
+  shared_rows(&t, "shared", &s);
+  if (a->has_layout)
+    table_note(
+        &t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
+        (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes,
+        warp_swizzle_name(o->swizzle));
+  const Status status =
+      o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+static int run_warp(void *options, Io *io, Error *error) {
+  WarpOptions *o = options;
+  Accesses accesses;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (resolve(o, &accesses, error)) return EXIT_BAD_REQUEST;
+  const Status status = o->output.json ? print_json(o, &accesses, io->out, error)
+                                       : print_table(o, &accesses, io, error);
+  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
+}
+
+static const Option ACCESS_OPTIONS[] = {
+    {"stride", 0, "COUNT",
+     "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B.",
+     set_stride, false, false, NULL},
+    {"lane-bytes", 0, "COUNT", "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4.",
+     set_lane_bytes, false, false, "1 2 4 8 16"},
+    {"base", 0, "SIZE", "Address of lane 0. Default 0.", set_base, false, false, NULL},
+    {"addresses", 0, "LIST",
+     "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off.",
+     set_addresses, false, false, NULL},
+    {"store", 0, NULL, "Stores instead of loads.", set_store, false, false, NULL},
+    {0},
+};
+
+static const Option LAYOUT_OPTIONS[] = {
+    {"pad", 0, "COUNT", "Elements of padding after each row (shared memory only).", set_pad, false,
+     false, NULL},
+    {"swizzle", 0, "MODE",
+     "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only).",
+     set_swizzle, false, false, "none 32B 64B 128B"},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Access", ACCESS_OPTIONS, 0},
+    {"Layout", LAYOUT_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(WarpOptions, output)},
+    {0},
+};
+
+const Command COMMAND_WARP = {
+    .name = "warp",
+    .summary = "one access of a warp: sectors, bank conflicts, swizzles",
+    .usage = "[--stride COUNT] [--pad COUNT] [--swizzle MODE] [OPTION...]",
+    .description = "Lane n of 32 moves one element at n x stride. In global memory the cost is the "
+                   "number of 32-byte sectors; in shared "
+                   "memory it is the number of passes over the 32 banks, one more for every "
+                   "further word of the same bank. Lane n is "
+                   "then row n of a tile whose rows are one stride long, with padding and swizzle "
+                   "as asked for. Both counts are exactly "
+                   "those of the hardware counters (measured on an H200).",
+    .examples = "  # neighbouring words: 4 sectors, no conflict\n"
+                "  tilewalk warp\n\n"
+                "  # a column of a 32 x 32 fp32 tile: 8 times the bytes, 32-way conflict\n"
+                "  tilewalk warp --stride 32\n\n"
+                "  # the same column with rows padded by one word, and with a swizzle\n"
+                "  tilewalk warp --pad 1\n"
+                "  tilewalk warp --swizzle 128B --lane-bytes 16\n\n"
+                "  # four lanes, anywhere\n"
+                "  tilewalk warp --addresses 0,4,128,132\n",
+    .options_bytes = sizeof(WarpOptions),
+    .sets = SETS,
+    .run = run_warp,
+};
