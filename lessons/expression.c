@@ -129,7 +129,9 @@ static void read_table(lua_State *lua, int table, ExpressionValue *value) {
 static void read_scalar(lua_State *lua, int index, ExpressionValue *value) {
   size_t length;
   switch (lua_type(lua, index)) {
-  case LUA_TNIL: break;
+  case LUA_TNIL:
+    sandbox_fail(lua, "the expression has no value; return a number, true, false or a text");
+    break;
   case LUA_TBOOLEAN:
     value->kind = EXPRESSION_FLAG;
     value->flag = lua_toboolean(lua, index);
@@ -223,8 +225,9 @@ static Status call(ExpressionScope *scope, lua_CFunction function, Job *job, Err
   lua_pushcfunction(lua, function);
   lua_pushlightuserdata(lua, job);
   const int lua_status = lua_pcall(lua, 1, 0, 0);
+  const bool fine = lua_status == LUA_OK && !scope->no_memory;
   const Status status =
-      lua_status == LUA_OK ? STATUS_OK : sandbox_report_error(scope, lua_status, job->line, error);
+      fine ? STATUS_OK : sandbox_report_error(scope, lua_status, job->line, error);
   lua_settop(lua, 0);
   return status;
 }

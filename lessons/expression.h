@@ -50,7 +50,7 @@ typedef struct {
 } ExpressionLimits;
 
 typedef enum {
-  EXPRESSION_NONE = 0, /* nil */
+  EXPRESSION_NONE = 0, /* no expression has this */
   EXPRESSION_FLAG,
   EXPRESSION_NUMBER,
   EXPRESSION_TEXT,

@@ -45,21 +45,17 @@ static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes
   }
   if (bytes > old_bytes) {
     const size_t more = bytes - old_bytes;
-    if (s->no_memory || s->steps_left < 0) return NULL;
-    if (more > s->limits.max_memory_bytes - s->used_bytes) {
-      s->hit_limit = true;
-      return NULL;
-    }
-    s->steps_left -= (int64_t)(bytes / BYTES_PER_STEP);
+    if (s->no_memory) return NULL;
+    if (more > s->limits.max_memory_bytes - s->used_bytes) return NULL;
+    s->steps_left -= (int64_t)(bytes / BYTES_PER_STEP); /* noticed by the next hook */
   }
   void *const grown = realloc(block, bytes);
   if (grown) {
     s->used_bytes = s->used_bytes - old_bytes + bytes;
     return grown;
   }
-  if (bytes <= old_bytes) return block; /* Lua relies on shrinking */
-  s->no_memory = true;
-  return NULL;
+  s->no_memory = true; /* the call that is running fails, whatever Lua makes of it */
+  return bytes <= old_bytes ? block : NULL; /* Lua relies on shrinking */
 }
 
 static int raise_out_of_steps(lua_State *lua, const char *file, int line) {
@@ -128,13 +124,7 @@ int sandbox_refuse(lua_State *lua, const char *function, const Error *error) {
 Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error *error) {
   if (s->no_memory)
     return error_set(error, STATUS_NO_MEMORY, "no memory for an expression of %s", s->limits.file);
-  const bool memory = lua_status == LUA_ERRMEM;
-  if (memory && s->steps_left < 0) s->out_of_steps = true;
-  if (memory && s->out_of_steps)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%s:%d: the expression does too much work; it may take about %d million steps",
-                     s->limits.file, line, (int)(s->limits.max_steps / 1000000));
-  if (memory)
+  if (lua_status == LUA_ERRMEM)
     return error_set(
         error, STATUS_TOO_LARGE,
         "%s:%d: the expression needs more than %zu KiB of memory, which is all it may use",
@@ -371,7 +361,7 @@ static int open_all(lua_State *lua) {
 }
 
 void sandbox_begin(ExpressionScope *s) {
-  s->hit_limit = s->out_of_steps = false;
+  s->out_of_steps = false;
   s->n_hooks = 0;
   s->started_s = thread_seconds();
   lua_sethook(s->lua, watch, LUA_MASKCOUNT, HOOK_STEPS);
@@ -395,7 +385,7 @@ Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *li
   *(ExpressionScope **)lua_getextraspace(s->lua) = s;
   lua_pushcfunction(s->lua, open_all);
   const int lua_status = lua_pcall(s->lua, 0, 0, 0);
-  if (lua_status != LUA_OK) {
+  if (lua_status != LUA_OK || s->no_memory) {
     const Status status = sandbox_report_error(s, lua_status, 0, error);
     expression_scope_close(s);
     return status;

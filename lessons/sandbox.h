@@ -21,7 +21,6 @@ struct ExpressionScope {
   int n_hooks;      /* since the clock was last read */
   double started_s; /* processor time of this thread when the present call began */
   bool no_memory;   /* an allocation failed: every later one does */
-  bool hit_limit;   /* asked for more memory than allowed since the call began */
   bool out_of_steps;
 };
 
