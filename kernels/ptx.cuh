@@ -91,7 +91,9 @@ TW_DEVICE uint4 load_shared_16(uint32_t from) {
                : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w) : "r"(from) : "memory");
   return y;
 }
-TW_DEVICE void store_global_16(void *to, uint4 x) { *(uint4 *)to = x; }
+TW_DEVICE void store_global_16(void *to, uint4 x) { /* named, because the compiler makes four stores of an assignment */
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Copies 16 bytes from global to shared memory, past L1, in the background; reads only the first `bytes` (0 or
