@@ -1,5 +1,6 @@
 #include "sim/report.h"
 
+#include <math.h>
 #include <stddef.h>
 
 enum { REPORT_VERSION = 1 };
@@ -75,6 +76,22 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
   k->null(k->context, "l2");
 }
 
+/* A part whose rate is not known is null. */
+static void report_time(const ReportSink *k, const Simulation *run) {
+  static const char *const KEYS[TIME_PART_COUNT] = {"hbm_s", "l2_s", "sram_s", "math_s", "exp_s"};
+  if (!run->timed) {
+    k->null(k->context, "time");
+    return;
+  }
+  k->open_object(k->context, "time");
+  for (int part = 0; part < TIME_PART_COUNT; part++) {
+    if (isnan(run->timing.part_s[part])) k->null(k->context, KEYS[part]);
+    else k->real(k->context, KEYS[part], run->timing.part_s[part]);
+  }
+  k->text(k->context, "bound", time_part_name(run->timing.bound));
+  k->close(k->context);
+}
+
 void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->open_object(k->context, key);
   k->text(k->context, "algorithm", run->schedule->name);
@@ -91,7 +108,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->close(k->context);
   k->whole(k->context, "flops", run->traffic.flops);
   k->real(k->context, "intensity_flops_per_byte", run->intensity_flops_per_byte);
-  k->null(k->context, "time");
+  report_time(k, run);
   k->close(k->context);
 }
 

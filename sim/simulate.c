@@ -90,6 +90,33 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   return STATUS_OK;
 }
 
+/* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
+static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
+  const bool S = s->traffic.write[TENSOR_S] > 0, P = s->traffic.write[TENSOR_P] > 0;
+  const double n_tensors = S && P ? 2 : 1, one = (double)s->intermediates_bytes / n_tensors;
+  return one > l2_bytes ? 2 * n_tensors * (one - l2_bytes) : 0;
+}
+
+TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
+  const double read = (double)s->read_bytes, written = (double)s->write_bytes;
+  TimeWork work = {.hbm_bytes = read + written,
+                   .l2_bytes = read + written,
+                   .sram_bytes = 2 * read + written,
+                   .flops = (double)s->traffic.flops,
+                   .exps = (double)s->traffic.flops / (4 * (double)s->plan.shape.d),
+                   .n_launches = s->schedule->n_passes,
+                   .dtype = s->plan.shape.dtype};
+  const double compulsory = (double)s->inputs_bytes + (double)s->outputs_bytes;
+  if (l2_bytes > 0) work.hbm_bytes = fmin(work.hbm_bytes, compulsory + intermediates_beyond_l2(s, (double)l2_bytes));
+  return work;
+}
+
+void simulation_time(Simulation *s, const Gpu *gpu) {
+  const TimeWork work = simulation_work(s, gpu->l2_bytes);
+  s->timing = timing_at_best(&work, gpu);
+  s->timed = true;
+}
+
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
   const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;
   const double heads = (double)shape->batch * (double)shape->heads;

@@ -7,6 +7,7 @@
 #define TILEWALK_SIM_SIMULATE_H
 
 #include "sim/schedule.h"
+#include "sim/timing.h"
 
 enum { MACHINE_NAME_BYTES = 64 };
 
@@ -43,10 +44,24 @@ typedef struct {
 
   Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
   double intensity_flops_per_byte;
+
+  bool timed; /* simulation_time was called; else *timing means nothing */
+  Timing timing;
 } Simulation;
 
 /* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
+
+/* What the run asks of a machine, for sim/timing.h. Each amount is the least that any order of work allows:
+ * HBM   inputs once and outputs once; of intermediates, written and read as a whole by one kernel after another, what
+ *       is larger than L2. Without L2, all that crosses the SRAM boundary.
+ * L2    all that crosses the SRAM boundary.
+ * SRAM  what comes in is written once and read out once; what goes out may leave from registers.
+ * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out). */
+TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
+
+/* Fills in `timing`, for a run on *gpu. */
+void simulation_time(Simulation *simulation, const Gpu *gpu);
 
 /* The block that simulate() takes when none is given. */
 int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes);

@@ -93,6 +93,25 @@ static void totals_beyond_64_bits_are_reals(void **state) {
   json_decref(d);
 }
 
+/* A machine named with --gpu is timed: HBM alone on the papers' machine, 66 MiB over 1555 GB/s; with L2 all five parts. */
+static void time_comes_with_a_gpu(void **state) {
+  (void)state;
+  json_t *d = sim("-N 4096 -d 128 --block 128 --algorithm fa2 --gpu paper");
+  const double hbm_s = json_real_value(at(d, "runs.0.time.hbm_s"));
+  assert_true(hbm_s > 44.504e-6 && hbm_s < 44.506e-6);
+  assert_true(json_is_null(at(d, "runs.0.time.l2_s")));
+  assert_string_equal(json_string_value(at(d, "runs.0.time.bound")), "hbm");
+  json_decref(d);
+  d = sim("-N 16K -d 128 --heads 16 --block 128 --algorithm fa2 --gpu h200");
+  const double math_s = json_real_value(at(d, "runs.0.time.math_s"));
+  assert_true(math_s > 2.222e-3 && math_s < 2.223e-3); /* 4 x 16384^2 x 2048 / 989.5 TFLOP/s */
+  static const char *const PARTS[] = {"runs.0.time.hbm_s", "runs.0.time.l2_s", "runs.0.time.sram_s", "runs.0.time.exp_s"};
+  for (int k = 0; k < 4; k++) assert_true(json_real_value(at(d, PARTS[k])) > 0);
+  assert_string_equal(json_string_value(at(d, "runs.0.time.bound")), "math");
+  assert_int_equal(json_object_size(at(d, "runs.0.time")), 6);
+  json_decref(d);
+}
+
 /* The same request as options and as a one-line state; an option beside the state wins. */
 static void the_state_is_the_options(void **state) {
   (void)state;
@@ -132,7 +151,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_classic_case),          cmocka_unit_test(causal_by_hand),
       cmocka_unit_test(the_keys_of_version_1),     cmocka_unit_test(totals_beyond_64_bits_are_reals),
-      cmocka_unit_test(the_state_is_the_options), cmocka_unit_test(the_trace_adds_up_to_sim),
+      cmocka_unit_test(time_comes_with_a_gpu),     cmocka_unit_test(the_state_is_the_options),
+      cmocka_unit_test(the_trace_adds_up_to_sim),
   };
   return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);
 }

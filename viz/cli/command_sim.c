@@ -28,13 +28,15 @@ static Status print_json(const Simulation *runs, int n, FILE *out, Error *error)
 static int run_sim(void *options, Io *io, Error *error) {
   SimOptions *o = options;
   Problem problem;
+  Gpu gpu;
   if (request_algorithms(&o->request, "standard,fa1,fa2", error)) return EXIT_BAD_REQUEST;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  if (request_problem(&o->request, &problem, &gpu, error)) return EXIT_BAD_REQUEST;
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   const int n = o->request.n_algorithms;
   for (int k = 0; k < n; k++) {
     if (simulate(&runs[k], &problem, o->request.algorithms[k], error)) return EXIT_BAD_REQUEST;
+    if (*o->request.gpu) simulation_time(&runs[k], &gpu); /* a question about a machine, not only about its SRAM */
   }
   Status status;
   if (o->output.json) status = print_json(runs, n, io->out, error);
@@ -55,13 +57,15 @@ const Command COMMAND_SIM = {
     .usage = "[OPTION...]",
     .description = "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which tiles "
                    "it computes and skips, what it needs in SRAM and in HBM. Totals are over batch and heads; tiles and "
-                   "loads are per head. All numbers come from closed forms, so any N is answered at once.",
+                   "loads are per head. With --gpu also how fast the run could be at best, and what binds. All numbers come from closed forms, so any N is answered at once.",
     .examples = "  # naive against tiled attention, the classic case\n"
                 "  tilewalk sim -N 4096 -d 128 --block 128\n\n"
                 "  # causal masking on a size that can be checked by hand\n"
                 "  tilewalk sim -N 8 -d 4 --block 2 --causal\n\n"
                 "  # decode: one query, 8 query heads over 1 KV head\n"
                 "  tilewalk sim -N 1 --seq-len-k 32K --heads 8 --kv-heads 1 --algorithm fa2,fa2-split\n\n"
+                "  # the shortest time on a real machine, and what sets it\n"
+                "  tilewalk sim -N 16K --heads 16 --gpu h200 --algorithm standard,fa2\n\n"
                 "  # for programs\n"
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),

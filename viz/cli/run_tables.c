@@ -1,7 +1,9 @@
 #include "viz/cli/run_tables.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/report.h"
 #include "viz/text/number.h"
@@ -123,6 +125,31 @@ static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n)
   for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, runs[k].intensity_flops_per_byte, 4);
 }
 
+static void time_rows(Table *t, const Simulation *runs, int n) {
+  if (!runs[0].timed) return;
+  table_group(t, "Time on %s, at best", runs[0].machine.name);
+  for (int part = 0; part < TIME_PART_COUNT; part++) {
+    if (isnan(runs[0].timing.part_s[part])) continue; /* of the machine, so the same for all runs */
+    table_format(t, ROLE_PLAIN, "  %s", time_part_title((TimePart)part));
+    for (int k = 0; k < n; k++)
+      table_seconds(t, runs[k].timing.bound == (TimePart)part ? ROLE_ACCENT : ROLE_PLAIN, runs[k].timing.part_s[part]);
+  }
+  table_text(t, ROLE_PLAIN, "  what binds");
+  for (int k = 0; k < n; k++) table_text(t, ROLE_ACCENT, time_part_title(runs[k].timing.bound));
+  table_text(t, ROLE_PLAIN, "  kernel launches, on top");
+  for (int k = 0; k < n; k++) table_seconds(t, ROLE_PLAIN, runs[k].timing.launch_s);
+}
+
+static void time_notes(Table *t, const Simulation *run) {
+  if (!run->timed) return;
+  char unknown[64] = "";
+  for (int part = 0; part < TIME_PART_COUNT; part++)
+    if (isnan(run->timing.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
+      snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "", time_part_title((TimePart)part));
+  if (*unknown) table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
+  table_note(t, "The times are lower bounds: peak rates, all of it overlapping. On an H200 the best kernel measured takes 1.7 to 2.3 times the bound.");
+}
+
 static void fit_notes(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++) {
     const Simulation *r = &runs[k];
@@ -147,7 +174,9 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   tile_rows(&t, runs, n);
   sram_rows(&t, runs, n);
   storage_and_arithmetic_rows(&t, runs, n);
+  time_rows(&t, runs, n);
   fit_notes(&t, runs, n);
+  time_notes(&t, &runs[0]);
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
