@@ -225,6 +225,8 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
   return status;
 }
 
+Status request_set_algorithms(Request *r, const char *names, Error *error) { return set_algorithm(r, names, error); }
+
 Status request_algorithms(Request *r, const char *default_names, Error *error) {
   if (r->n_algorithms == 0) set_algorithm(r, default_names, NULL);
   bool splits = false, lse = false;

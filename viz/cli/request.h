@@ -42,6 +42,9 @@ Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error
  * the algorithms obeys. */
 Status request_algorithms(Request *request, const char *default_names, Error *error);
 
+/* Names the algorithms, as --algorithm does. */
+Status request_set_algorithms(Request *request, const char *names, Error *error);
+
 /* The one-line state of the request: key=value with defaults left out. Returns text. */
 const char *request_state(const Request *request, char text[REQUEST_STATE_BYTES]);
 
