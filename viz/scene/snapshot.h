@@ -33,7 +33,7 @@ enum {
 };
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
-#define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 20)
+#define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 19)
 
 typedef struct {
   Problem problem;
@@ -49,9 +49,9 @@ typedef struct {
 typedef enum { TILE_WAITING = 0, TILE_CURRENT, TILE_DONE } TileProgress;
 
 typedef struct {
-  TileProgress progress;
-  TileKind kind;    /* by the mask: full, partial (crossed by it), skipped */
-  bool passed_over; /* skipped, and the walk has gone past it */
+  TileProgress progress; /* in the present lap */
+  TileKind kind;         /* by the mask: full, partial (crossed by it), skipped */
+  int laps;              /* times the walk is through with this tile: up to grid.n_laps */
 } TileState;
 
 /* Where the walk stands in the T_r x T_c grid. */
@@ -61,8 +61,10 @@ typedef struct {
   int64_t element_bytes;
   bool column_by_column; /* fa1 takes the tiles of a column first */
   bool skips;            /* masked tiles are left out */
-  int64_t i, j;          /* the tile at work or about to be; T_r, T_c: all are done */
-  bool at_work;          /* tile (i, j) is in progress */
+  bool at_work;          /* the present event belongs to tile (i, j) */
+  int n_laps, lap;       /* standard goes over the grid three times; laps complete so far */
+  int64_t i, j;          /* the present tile, or -1 */
+  int64_t line, n_done;  /* row (or column) of tiles the walk is in, and tiles of it that are done in this lap */
 } SnapshotGrid;
 
 /* One tensor's place in SRAM. */
@@ -85,8 +87,8 @@ typedef struct {
   Traffic traffic;   /* fold of its events [0, step) */
   Wide moved_bytes;  /* read and written so far */
   Wide total_bytes;  /* when it will be done */
-  Wide tiles_done;   /* score tiles that are finished (skipped ones count) */
-  Wide tiles_total;
+  Wide tiles_done;   /* score tiles that are finished, once for each lap; skipped ones count */
+  Wide tiles_total;  /* tiles x laps */
   bool is_finished, fits;
 } SnapshotRun;
 
@@ -119,7 +121,7 @@ typedef struct {
   double O_old[SNAPSHOT_O];      /* before this tile */
   double O[SNAPSHOT_O];          /* now */
   double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l */
-  double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the stored format */
+  double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
 } SnapshotRow;
@@ -133,7 +135,7 @@ typedef struct {
   Event event;     /* the present one: number step - 1; all zero at step 0 */
   bool has_event, has_next;
   Event next;      /* number `step` */
-  int code_line;   /* of code_lines(); -1: none */
+  int code_line;   /* of viz/scene/code_lines.h; -1: none */
   SnapshotGrid grid;
   Traffic traffic; /* fold of events [0, step) */
   Wide read_bytes, write_bytes, total_bytes; /* so far; total is both */
@@ -159,15 +161,16 @@ typedef struct {
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   Traffic dense;
   uint64_t n_steps;
-  double *K, *V;      /* NULL: no row is computed */
-  double *scratch;    /* the scores, weights and values of one row */
+  double *K, *V;      /* N_k x d and N_k x n_O; NULL: no row is computed */
+  struct StageRow *row; /* scores of the row asked for last */
 } Stage;
 
 /* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */
 Status stage_make(Stage *stage, const StageConfig *config, Error *error);
 void stage_free(Stage *stage);
 
-/* Fills *snapshot for a step; steps beyond the end are the end. */
+/* Fills *snapshot for a step; steps beyond the end are the end. Not from two threads at once: the stage keeps the
+ * scores of one row. */
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
 
 /* Tile (i, j) of the grid. */

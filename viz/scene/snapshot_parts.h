@@ -1,0 +1,31 @@
+/* Shared by the files that fill a snapshot. Private to viz/scene. */
+#ifndef TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
+#define TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
+
+#include "viz/scene/prefix.h"
+#include "viz/scene/snapshot.h"
+
+/* The scores of one row: kept from frame to frame, because a row is looked at for many steps. */
+struct StageRow {
+  int64_t row;      /* -1: none */
+  int64_t n_scores; /* computed, from column 0 on */
+  double reference_O[SNAPSHOT_O];
+  double numbers[]; /* q: d; scores: N_k, not masked */
+};
+
+/* K and V of the stage, and room for a row. */
+Status stage_fill_inputs(Stage *stage, Error *error);
+
+/* Fills snapshot->row; the grid and the present event are known. */
+void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
+
+/* Fills snapshot->slots; `place` holds the present event. */
+void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *snapshot);
+
+/* Where a place lies in the grid of tiles. */
+void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const Place *place, SnapshotGrid *grid);
+
+static inline const Schedule *stage_schedule(const Stage *stage) { return stage->run.schedule; }
+static inline const Plan *stage_plan(const Stage *stage) { return &stage->run.plan; }
+
+#endif

@@ -1,0 +1,141 @@
+/* What lies in SRAM: the events of the present outer iteration, replayed from where it matters. */
+#include "viz/scene/snapshot_parts.h"
+
+static SnapshotSlot *slot_of(Snapshot *now, int tensor) {
+  SnapshotSlot *slots = now->slots;
+  if (tensor == TENSOR_P) tensor = TENSOR_S;
+  /* Standard's third pass uses the room of its first: V takes K's place, O takes Q's. */
+  if (tensor == TENSOR_V && !slots[TENSOR_V].is_used) tensor = TENSOR_K;
+  if (tensor == TENSOR_O && !slots[TENSOR_O].is_used) tensor = TENSOR_Q;
+  return slots[tensor].is_used ? &slots[tensor] : NULL;
+}
+
+static void fill(Snapshot *now, int tensor, const Event *e) {
+  SnapshotSlot *slot = slot_of(now, tensor);
+  if (!slot) return;
+  const bool by_rows = tensor == TENSOR_Q || tensor == TENSOR_O || tensor == TENSOR_STATS;
+  const bool by_cols = tensor == TENSOR_K || tensor == TENSOR_V;
+  const uint64_t rows = (uint64_t)(e->row1 - e->row0), cols = (uint64_t)(e->col1 - e->col0);
+  const uint64_t d = (uint64_t)now->grid.d, element = (uint64_t)now->grid.element_bytes;
+  slot->tensor = (uint8_t)tensor;
+  slot->holds_P = tensor == TENSOR_P;
+  slot->is_filled = slot->is_touched = true;
+  slot->i = by_cols ? -1 : e->i;
+  slot->j = by_rows ? -1 : e->j;
+  slot->row0 = by_cols ? 0 : e->row0;
+  slot->row1 = by_cols ? 0 : e->row1;
+  slot->col0 = by_rows ? 0 : e->col0;
+  slot->col1 = by_rows ? 0 : e->col1;
+  slot->held_bytes = tensor == TENSOR_STATS ? rows * 2 * STATS_BYTES
+                     : by_rows              ? rows * d * element
+                     : by_cols              ? cols * d * element
+                                            : rows * cols * element;
+}
+
+static void clear(SnapshotSlot *slot, int tensor) {
+  slot->tensor = (uint8_t)tensor;
+  slot->is_filled = slot->is_touched = slot->holds_P = false;
+  slot->i = slot->j = -1;
+  slot->row0 = slot->row1 = slot->col0 = slot->col1 = 0;
+  slot->held_bytes = 0;
+}
+
+static void apply(Snapshot *now, const Event *e) {
+  switch (e->kind) {
+  case EVENT_LOAD:
+  case EVENT_STORE: fill(now, e->tensor, e); break;
+  case EVENT_PRODUCT:
+    fill(now, TENSOR_S, e);
+    if (!now->slots[TENSOR_K].is_filled || now->slots[TENSOR_K].j != e->j) fill(now, TENSOR_K, e);
+    break;
+  case EVENT_MASK: fill(now, TENSOR_S, e); break;
+  case EVENT_NEW_MAX: fill(now, TENSOR_STATS, e); break;
+  case EVENT_RESCALE: fill(now, TENSOR_STATS, e); fill(now, TENSOR_O, e); break;
+  case EVENT_ACCUMULATE:
+    if (e->col1 > e->col0) {
+      fill(now, TENSOR_P, e);
+      fill(now, TENSOR_V, e);
+    }
+    fill(now, TENSOR_O, e);
+    fill(now, TENSOR_STATS, e);
+    break;
+  case EVENT_NORMALISE: fill(now, e->tensor, e); break;
+  default: break;
+  }
+}
+
+static void apply_next(Snapshot *now, const Event *e, bool *leaving) {
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    now->slots[t].is_touched = false;
+    if (leaving[t]) clear(&now->slots[t], t);
+    leaving[t] = false;
+  }
+  apply(now, e);
+  const SnapshotSlot *slot = e->kind == EVENT_STORE ? slot_of(now, e->tensor) : NULL;
+  if (slot) leaving[slot - now->slots] = true;
+}
+
+/* Replays events from the cursor to `step`. */
+static void replay(const Stage *stage, Cursor cursor, uint64_t step, Snapshot *now, bool *leaving) {
+  Event event;
+  while (cursor.step < step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event))
+    apply_next(now, &event, leaving);
+}
+
+/* The inner iteration from which on a replay sees all that is alive: the one before the present one, or the last that
+ * computed something. */
+static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Place *place) {
+  Cursor first = {0};
+  s->enter(plan, &first, place->pass, place->outer);
+  if (place->inner < 0) return -1;
+  s->enter_inner(plan, &first, 0);
+  int64_t from = place->inner - 1;
+  if (s->skips) {
+    const int64_t skipped = first.i == 0 && first.j == place->outer ? 0 : first.j; /* fa2-split starts at its own tile */
+    const int64_t computed = first.band.computed.end - 1 - skipped;
+    if (from > computed) from = computed;
+  }
+  return from < 0 ? 0 : from;
+}
+
+void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *now) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  const SramBudget *b = &stage->run.sram;
+  const Wide sizes[TENSOR_COUNT] = {[TENSOR_Q] = b->Q, [TENSOR_K] = b->K, [TENSOR_V] = b->V,
+                                    [TENSOR_S] = b->S, [TENSOR_O] = b->O, [TENSOR_STATS] = b->stats};
+  bool leaving[TENSOR_COUNT] = {false};
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    clear(&now->slots[t], t);
+    now->slots[t].is_used = sizes[t] > 0;
+    now->slots[t].slot_bytes = (uint64_t)sizes[t];
+  }
+  now->sram_bytes = (uint64_t)b->bytes;
+  now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
+  if (!now->has_event || now->step == now->n_steps) return;
+  Cursor c = {0};
+  uint64_t start = 0;
+  for (int pass = 0; pass < place->pass; pass++) start += (uint64_t)s->steps_before(plan, pass, s->outer_count(plan, pass));
+  start += (uint64_t)s->steps_before(plan, place->pass, place->outer);
+  if (start > 0) {
+    s->enter(plan, &c, place->pass, place->outer);
+    c.step = start;
+  }
+  const int64_t from = start_of_replay(s, plan, place);
+  if (from < 0) {
+    replay(stage, c, now->step, now, leaving);
+    return;
+  }
+  Cursor inner = {0};
+  s->enter(plan, &inner, place->pass, place->outer);
+  const uint64_t head = start + (uint64_t)s->steps_within(plan, &inner, 0);
+  const uint64_t begin = start + (uint64_t)s->steps_within(plan, &inner, from);
+  replay(stage, c, head < now->step ? head : now->step, now, leaving);
+  if (begin == 0) {
+    replay(stage, (Cursor){0}, now->step, now, leaving);
+    return;
+  }
+  s->enter_inner(plan, &inner, from);
+  inner.step = begin;
+  replay(stage, inner, now->step, now, leaving);
+}

@@ -1,0 +1,263 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/scene/code_lines.h"
+#include "viz/scene/snapshot_parts.h"
+
+/* ---- Setting up ------------------------------------------------------------------------------------------ */
+
+/* One head of the problem under one algorithm. The tiling is chosen with all heads in view, as a launch would. */
+static Status simulate_head(const Problem *problem, const Schedule *schedule, Simulation *run, Error *error) {
+  const Status status = simulate(run, problem, schedule, error);
+  if (status) return status;
+  Problem head = *problem;
+  head.shape = run->plan.shape;
+  head.shape.batch = head.shape.heads = head.shape.kv_heads = 1;
+  head.tiling = run->plan.tiling;
+  return simulate(run, &head, schedule, error);
+}
+
+static void complete_rivals(StageConfig *config) {
+  static const char *const NAMES[] = {"standard", "fa1", "fa2"};
+  bool shown = false;
+  for (int k = 0; k < 3 && config->n_rivals < 3 && config->rivals[k] == NULL; k++) {
+    config->rivals[k] = schedule_find(NAMES[k]);
+    config->n_rivals = k + 1;
+  }
+  for (int k = 0; k < config->n_rivals; k++) shown = shown || config->rivals[k] == config->schedule;
+  if (!shown && config->n_rivals < SNAPSHOT_RUNS_MAX) config->rivals[config->n_rivals++] = config->schedule;
+  else if (!shown) config->rivals[SNAPSHOT_RUNS_MAX - 1] = config->schedule;
+}
+
+static Status simulate_all(Stage *stage, Error *error) {
+  const StageConfig *c = &stage->config;
+  Status status = simulate_head(&c->problem, c->schedule, &stage->run, error);
+  for (int k = 0; !status && k < c->n_rivals; k++) {
+    status = simulate_head(&c->problem, c->rivals[k], &stage->rivals[k], error);
+    stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
+    if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
+      status = error_set(error, STATUS_TOO_LARGE, "%s takes more than 2^62 steps here; a larger block or a smaller N takes fewer",
+                         c->rivals[k]->name);
+  }
+  return status;
+}
+
+Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
+  memset(stage, 0, sizeof *stage);
+  stage->config = *config;
+  if (!config->schedule) return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as fa2");
+  if (stage->config.row_in_block < 0) stage->config.row_in_block = 0;
+  complete_rivals(&stage->config);
+  Status status = simulate_all(stage, error);
+  if (status) return status;
+  stage->n_steps = (uint64_t)schedule_n_steps(config->schedule, &stage->run.plan);
+  Shape open = stage->run.plan.shape;
+  Plan dense;
+  bool overflow = false;
+  open.causal = false;
+  open.window = 0;
+  status = plan_make(&dense, &open, &stage->run.plan.tiling, error);
+  if (!status) config->schedule->traffic(&dense, &stage->dense, &overflow);
+  return status ? status : stage_fill_inputs(stage, error);
+}
+
+void stage_free(Stage *stage) {
+  free(stage->K);
+  free(stage->V);
+  free(stage->row);
+  stage->K = stage->V = NULL;
+  stage->row = NULL;
+}
+
+/* ---- A snapshot ------------------------------------------------------------------------------------------ */
+
+static Wide sum_of(const Traffic *t) {
+  bool overflow = false;
+  return traffic_read_bytes(t, &overflow) + traffic_write_bytes(t, &overflow);
+}
+
+static int index_of(const Schedule *schedule) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (SCHEDULES[k] == schedule) return k;
+  return -1;
+}
+
+static Wide tiles_done(const SnapshotGrid *g) {
+  const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
+  return g->lap >= g->n_laps ? all * wide(g->n_laps) : all * wide(g->lap) + wide(g->line) * length + wide(g->n_done);
+}
+
+static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotRun *run) {
+  Place place;
+  SnapshotGrid grid;
+  place_find(s->schedule, &s->plan, step, &place);
+  snapshot_fill_grid(s->schedule, &s->plan, &place, &grid);
+  prefix_traffic(s->schedule, &s->plan, step, &run->traffic);
+  run->schedule = index_of(s->schedule);
+  run->step = step;
+  run->n_steps = (uint64_t)n_steps;
+  run->moved_bytes = sum_of(&run->traffic);
+  run->total_bytes = s->total_bytes;
+  run->tiles_done = tiles_done(&grid);
+  run->tiles_total = wide(grid.T_r) * wide(grid.T_c) * wide(grid.n_laps);
+  run->is_finished = step == (uint64_t)n_steps;
+  run->fits = s->fits;
+}
+
+static void fill_runs(const Stage *stage, Snapshot *now) {
+  now->n_runs = stage->config.n_rivals;
+  for (int k = 0; k < now->n_runs; k++) {
+    const Simulation *s = &stage->rivals[k];
+    const uint64_t step = s->schedule == stage_schedule(stage)
+                              ? now->step
+                              : prefix_step_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
+    fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
+  }
+}
+
+/* What the same walk without a mask would have moved up to the same place. */
+static void fill_spared(const Stage *stage, Snapshot *now) {
+  const Plan *plan = stage_plan(stage);
+  const Schedule *s = stage_schedule(stage);
+  Place place;
+  Plan dense;
+  Traffic with, without;
+  Shape open = plan->shape;
+  now->dense = stage->dense;
+  now->dense_bytes = sum_of(&stage->dense);
+  if (!s->skips || (!open.causal && !open.window)) return;
+  open.causal = false;
+  open.window = 0;
+  if (plan_make(&dense, &open, &plan->tiling, NULL) || !place_find(s, plan, now->step, &place)) return;
+  if (!prefix_at(s, plan, place.pass, place.outer, place.inner, &with)) return;
+  prefix_at(s, &dense, place.pass, place.outer, place.inner, &without);
+  now->spared_bytes = sum_of(&without) - sum_of(&with);
+  now->spared_flops = without.flops - with.flops;
+}
+
+static void fill_log(const Stage *stage, Snapshot *now) {
+  const uint64_t first = now->step > SNAPSHOT_LOG_LINES ? now->step - SNAPSHOT_LOG_LINES : 0;
+  Cursor cursor;
+  Event event;
+  if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
+  while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
+    snapshot_sentence(&event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
+    now->event = event;
+    now->has_event = true;
+  }
+  now->has_next = schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event);
+  if (now->has_next) now->next = event;
+}
+
+static void fill_totals(const Stage *stage, Snapshot *now) {
+  bool overflow = false;
+  prefix_traffic(stage_schedule(stage), stage_plan(stage), now->step, &now->traffic);
+  now->read_bytes = traffic_read_bytes(&now->traffic, &overflow);
+  now->write_bytes = traffic_write_bytes(&now->traffic, &overflow);
+  now->total_bytes = now->read_bytes + now->write_bytes;
+  now->whole = stage->run.traffic;
+  now->whole_bytes = stage->run.total_bytes;
+}
+
+void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
+  memset(now, 0, sizeof *now);
+  Place place;
+  now->problem = stage->config.problem;
+  now->problem.shape = stage_plan(stage)->shape;
+  now->problem.tiling = stage_plan(stage)->tiling;
+  now->schedule = index_of(stage_schedule(stage));
+  now->n_steps = stage->n_steps;
+  now->step = step < stage->n_steps ? step : stage->n_steps;
+  now->fits = stage->run.fits;
+  now->max_block = stage->run.max_block;
+  fill_log(stage, now);
+  place_find(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
+  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, &now->grid);
+  SnapshotGrid *g = &now->grid;
+  if (now->step == 0) g->at_work = false;
+  if (now->step == now->n_steps && g->at_work) { /* the last event ends the last tile */
+    g->at_work = false;
+    g->n_done = g->column_by_column ? g->T_r : g->T_c;
+  }
+  if (!g->at_work) g->i = g->j = -1;
+  now->code_line = now->has_event ? code_line_of(stage_schedule(stage), &now->event) : -1;
+  fill_totals(stage, now);
+  fill_spared(stage, now);
+  fill_runs(stage, now);
+  snapshot_fill_slots(stage, &place, now);
+  snapshot_fill_row(stage, now);
+}
+
+/* ---- Strides --------------------------------------------------------------------------------------------- */
+
+/* The first step of the place that a stride leads to. */
+static uint64_t boundary_after(const Stage *stage, uint64_t step, Stride stride) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  Place place;
+  place_find(s, plan, step, &place);
+  if (place.pass >= s->n_passes) return stage->n_steps;
+  Wide before = 0;
+  for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
+  if (stride == STRIDE_PASS) return (uint64_t)(before + s->steps_before(plan, place.pass, s->outer_count(plan, place.pass)));
+  const uint64_t next_row = (uint64_t)(before + s->steps_before(plan, place.pass, place.outer + 1));
+  if (stride == STRIDE_ROW) return next_row;
+  Cursor c = {0};
+  s->enter(plan, &c, place.pass, place.outer);
+  if (place.inner >= s->inner_count(plan, &c)) return next_row;
+  return (uint64_t)(before + s->steps_before(plan, place.pass, place.outer)) + (uint64_t)s->steps_within(plan, &c, place.inner + 1);
+}
+
+static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  Place place;
+  if (step == 0) return 0;
+  place_find(s, plan, step - 1, &place);
+  if (stride == STRIDE_TILE) return place.boundary;
+  Wide before = 0;
+  for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
+  return (uint64_t)(stride == STRIDE_PASS ? before : before + s->steps_before(plan, place.pass, place.outer));
+}
+
+static bool is_wanted(const Event *e, Stride stride) {
+  return stride == STRIDE_NEW_MAX ? e->kind == EVENT_NEW_MAX : stride == STRIDE_SKIP ? e->kind == EVENT_SKIP : e->kind == EVENT_STORE;
+}
+
+enum { SEARCH_CHUNK = 1024 };
+
+/* The step after the next, or before the last, event of the kind; searched event by event. */
+static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int direction) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  Cursor cursor;
+  Event event;
+  if (direction > 0) {
+    schedule_seek(s, plan, &cursor, step);
+    while (schedule_next(s, plan, &cursor, &event))
+      if (is_wanted(&event, stride)) return cursor.step;
+    return stage->n_steps;
+  }
+  for (uint64_t end = step > 0 ? step - 1 : 0; end > 0;) {
+    const uint64_t begin = end > SEARCH_CHUNK ? end - SEARCH_CHUNK : 0;
+    uint64_t found = 0;
+    schedule_seek(s, plan, &cursor, begin);
+    while (cursor.step < end && schedule_next(s, plan, &cursor, &event))
+      if (is_wanted(&event, stride)) found = cursor.step;
+    if (found) return found;
+    end = begin;
+  }
+  return 0;
+}
+
+uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction) {
+  if (step > stage->n_steps) step = stage->n_steps;
+  if (stride == STRIDE_EVENT) {
+    if (direction > 0) return step < stage->n_steps ? step + 1 : step;
+    return step > 0 ? step - 1 : 0;
+  }
+  if (stride >= STRIDE_NEW_MAX) return search(stage, step, stride, direction);
+  uint64_t to = direction > 0 ? boundary_after(stage, step, stride) : boundary_before(stage, step, stride);
+  while (direction > 0 && to <= step && to < stage->n_steps) to++; /* always further */
+  return to > stage->n_steps ? stage->n_steps : to;
+}

@@ -1,0 +1,134 @@
+/* Events and snapshots in words: the log, tooltips' lines, `--describe`. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/code_lines.h"
+#include "viz/scene/snapshot.h"
+#include "viz/text/number.h"
+
+static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void put(char *text, size_t size, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  if (used < size) vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+/* "Q_2", "K_3", "S_2,3": the block an event is about. */
+static void put_block(char *text, size_t size, Tensor tensor, int64_t i, int64_t j) {
+  const char *name = tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
+  if (i >= 0 && j >= 0 && (tensor == TENSOR_S || tensor == TENSOR_P)) put(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, i, j);
+  else if (tensor == TENSOR_K || tensor == TENSOR_V) put(text, size, "%s[%" PRId64 "]", name, j);
+  else if (tensor == TENSOR_STATS) put(text, size, "%s of rows[%" PRId64 "]", name, i);
+  else put(text, size, "%s[%" PRId64 "]", name, i);
+}
+
+const char *snapshot_sentence(const Event *e, char *text, size_t size) {
+  const Tensor tensor = (Tensor)e->tensor;
+  if (size == 0) return text;
+  text[0] = '\0';
+  switch (e->kind) {
+  case EVENT_LOAD:
+  case EVENT_STORE:
+    put(text, size, e->kind == EVENT_LOAD ? "load " : "store ");
+    put_block(text, size, tensor, e->i, e->j);
+    put(text, size, ", %s", number_bytes(e->bytes).text);
+    break;
+  case EVENT_PRODUCT: put(text, size, "S[%" PRId64 ",%" PRId64 "] = Q[%" PRId64 "] K[%" PRId64 "]ᵀ / √d", e->i, e->j, e->i, e->j); break;
+  case EVENT_MASK: put(text, size, "mask S[%" PRId64 ",%" PRId64 "]: the diagonal crosses it", e->i, e->j); break;
+  case EVENT_NEW_MAX:
+    if (e->j >= 0) put(text, size, "new max of rows[%" PRId64 "] with tile %" PRId64, e->i, e->j);
+    else put(text, size, "max over split %" PRId32, e->split);
+    break;
+  case EVENT_RESCALE: put(text, size, "rescale l and O of rows[%" PRId64 "] by e^(m − m′)", e->i); break;
+  case EVENT_ACCUMULATE:
+    if (e->j >= 0) put(text, size, "O[%" PRId64 "] += P[%" PRId64 ",%" PRId64 "] V[%" PRId64 "]", e->i, e->i, e->j, e->j);
+    else put(text, size, "O[%" PRId64 "] += part %" PRId32, e->i, e->split);
+    break;
+  case EVENT_SKIP: put(text, size, "skip S[%" PRId64 ",%" PRId64 "]: masked, not loaded", e->i, e->j); break;
+  case EVENT_NORMALISE:
+    if (tensor == TENSOR_P) put(text, size, "P[%" PRId64 ",%" PRId64 "] = e^(S − m) / l", e->i, e->j);
+    else put(text, size, "O[%" PRId64 "] = O / l", e->i);
+    break;
+  default: put(text, size, "%s", event_kind_name((EventKind)e->kind)); break;
+  }
+  return text;
+}
+
+static void put_traffic(char *text, size_t size, const Snapshot *s) {
+  put(text, size, "Moved so far: %s of %s", number_bytes(s->total_bytes).text, number_bytes(s->whole_bytes).text);
+  put(text, size, " (read %s, written %s).", number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    if (s->traffic.read[t] + s->traffic.write[t] == 0) continue;
+    put(text, size, " %s %s", t == TENSOR_STATS ? "m, l" : tensor_name((Tensor)t),
+        number_bytes(s->traffic.read[t] + s->traffic.write[t]).text);
+  }
+  put(text, size, ".\n");
+}
+
+static void put_sram(char *text, size_t size, const Snapshot *s) {
+  uint64_t held = 0;
+  for (int t = 0; t < TENSOR_COUNT; t++) held += s->slots[t].held_bytes;
+  put(text, size, "In SRAM: ");
+  bool any = false;
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    const SnapshotSlot *slot = &s->slots[t];
+    if (!slot->is_filled) continue;
+    put(text, size, "%s", any ? ", " : "");
+    put_block(text, size, (Tensor)slot->tensor, slot->i, slot->j);
+    any = true;
+  }
+  put(text, size, "%s%s", any ? "; " : "", number_bytes(held).text);
+  put(text, size, " held, %s set aside", number_bytes(s->sram_bytes).text);
+  put(text, size, " of %s%s.\n", number_bytes(s->sram_capacity_bytes).text, s->fits ? "" : ": it does not fit");
+}
+
+static void put_tiles(char *text, size_t size, const Snapshot *s) {
+  const SnapshotGrid *g = &s->grid;
+  put(text, size, "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 ". So far %s full", g->T_r, g->T_c, g->B_r, g->B_c,
+      number_count(s->traffic.tiles[TILE_FULL]).text);
+  put(text, size, ", %s crossed by the mask", number_count(s->traffic.tiles[TILE_PARTIAL]).text);
+  put(text, size, ", %s skipped", number_count(s->traffic.tiles[TILE_SKIPPED]).text);
+  if (s->spared_bytes) put(text, size, ", which spared %s", number_bytes(s->spared_bytes).text);
+  put(text, size, ".\n");
+}
+
+static void put_row(char *text, size_t size, const Snapshot *s) {
+  const SnapshotRow *r = &s->row;
+  if (!r->is_computed || r->row < 0 || r->tile < 0) return;
+  put(text, size, "Row %" PRId64 ", tile %" PRId64 ": m %s", r->row, r->tile, number_double(r->m, 5).text);
+  put(text, size, ", l %s", number_double(r->l, 5).text);
+  if (r->phase >= ROW_RESCALED) put(text, size, ", factor %s", number_double(r->factor, 5).text);
+  if (r->phase == ROW_FINISHED) put(text, size, "; O is off by %s ulps at most", number_double(r->error_ulps, 2).text);
+  put(text, size, ".\n");
+}
+
+const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
+  char sentence[SNAPSHOT_LOG_BYTES];
+  if (size == 0) return text;
+  text[0] = '\0';
+  const Schedule *schedule = SCHEDULES[s->schedule];
+  put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64 "%s: step %s", schedule->title, s->grid.N_q, s->grid.N_k,
+      s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
+  put(text, size, " of %s.\n", number_count(s->n_steps).text);
+  if (s->has_event) put(text, size, "Now: %s.\n", snapshot_sentence(&s->event, sentence, sizeof sentence));
+  else put(text, size, "Nothing has happened yet.\n");
+  if (s->has_next) put(text, size, "Next: %s.\n", snapshot_sentence(&s->next, sentence, sizeof sentence));
+  if (s->code_line >= 0) put(text, size, "Code: %s\n", code_line(schedule, s->code_line).text);
+  put_traffic(text, size, s);
+  put_sram(text, size, s);
+  put_tiles(text, size, s);
+  put_row(text, size, s);
+  for (int k = 0; k < s->n_runs; k++) {
+    const SnapshotRun *r = &s->runs[k];
+    if (r->schedule == s->schedule) continue;
+    put(text, size, "With as many bytes %s has done %s of its work", SCHEDULES[r->schedule]->name,
+        number_percent((double)r->tiles_done / (double)r->tiles_total).text);
+    put(text, size, "; it needs %s in all.\n", number_ratio_of(r->total_bytes, s->whole_bytes).text);
+  }
+  return text;
+}
