@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "lessons/sandbox.h"
 
+#include <inttypes.h>
 #include <lualib.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,13 +59,25 @@ static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes
   return bytes <= old_bytes ? block : NULL; /* Lua relies on shrinking */
 }
 
-static int raise_out_of_steps(lua_State *lua, const char *file, int line) {
-  sandbox_scope(lua)->out_of_steps = true;
-  lua_pushfstring(lua,
-                  "%s:%d: the expression does too much work (an endless loop?); it may take about "
-                  "%d million steps",
-                  file, line, (int)(sandbox_scope(lua)->limits.max_steps / 1000000));
+/* Raises the message with the position of the Lua code, where there is any: after the code has
+ * returned, the position of its beginning is added later (sandbox_report_error). */
+static int raise_at(lua_State *lua, const lua_Debug *at, const char *message) {
+  if (at->currentline > 0)
+    lua_pushfstring(lua, "%s:%d: %s", at->short_src, at->currentline, message);
+  else
+    lua_pushstring(lua, message);
   return lua_error(lua);
+}
+
+static int raise_out_of_steps(lua_State *lua, const lua_Debug *at) {
+  ExpressionScope *s = sandbox_scope(lua);
+  char message[ERROR_MESSAGE_BYTES];
+  s->out_of_steps = true;
+  snprintf(message, sizeof message,
+           "the expression does too much work (an endless loop?); it may take about %" PRId64
+           " steps",
+           s->limits.max_steps);
+  return raise_at(lua, at, message);
 }
 
 static void watch(lua_State *lua, lua_Debug *at) {
@@ -76,7 +89,7 @@ static void watch(lua_State *lua, lua_Debug *at) {
   }
   if (s->steps_left >= 0) return;
   lua_getinfo(lua, "Sl", at);
-  raise_out_of_steps(lua, at->short_src, at->currentline);
+  raise_out_of_steps(lua, at);
 }
 
 /* The line of the Lua code that called the running C function. */
@@ -97,7 +110,7 @@ void sandbox_charge(lua_State *lua, double steps) {
   }
   lua_Debug at;
   caller(lua, &at);
-  raise_out_of_steps(lua, at.short_src, at.currentline);
+  raise_out_of_steps(lua, &at);
 }
 
 /* ---- Errors
@@ -111,8 +124,7 @@ int sandbox_fail(lua_State *lua, const char *format, ...) {
   va_end(arguments);
   lua_Debug at;
   caller(lua, &at);
-  lua_pushfstring(lua, "%s:%d: %s", at.short_src, at.currentline, message);
-  return lua_error(lua);
+  return raise_at(lua, &at, message);
 }
 
 int sandbox_refuse(lua_State *lua, const char *function, const Error *error) {

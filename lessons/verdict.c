@@ -93,6 +93,9 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
       return error_set(error, STATUS_BAD_REQUEST, "after the comma stands no number");
   }
   if (status) return status;
+  if (c->n == 0)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read",
+                     quote(begin, strlen(begin)).text);
   snprintf(c->text, sizeof c->text, "%.*s", (int)(p - begin), begin);
   return read_unit(skip_blanks(p), c, error);
 }
@@ -110,10 +113,6 @@ Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
                      "there is no claimed value; write one, such as 67 MB");
   if (isdigit((unsigned char)*p) || *p == '.') {
     status = read_numbers(p, &c, error);
-    if (!status && c.n == 0)
-      status =
-          error_set(error, STATUS_BAD_REQUEST, "'%s' does not begin with a number that can be read",
-                    quote(p, strlen(p)).text);
   } else {
     const bool is_true = strcmp(p, "true") == 0, is_false = strcmp(p, "false") == 0;
     c.kind = is_true || is_false ? CLAIMED_FLAG : CLAIMED_WORD;

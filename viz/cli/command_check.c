@@ -110,28 +110,33 @@ Status check_compute(Claims *claims, Error *error) {
  * ------------------------------------------------------------------------------------- */
 
 static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Error *error) {
-  for (const char *p = ids; *p;) {
+  for (const char *p = ids; *ids;) {
     const size_t length = strcspn(p, ",");
     char id[CLAIMS_ID_BYTES * 2];
     snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), p);
     const size_t found = claims_find(claims, id, error);
     if (found == claims->n_entries) return STATUS_BAD_REQUEST;
     chosen[found] = true;
-    p += length + (p[length] == ',');
+    if (!p[length]) break;
+    p += length + 1;
   }
   return STATUS_OK;
 }
 
-static Status unknown_article(const Claims *claims, int letter, Error *error) {
-  char known[2 * N_LETTERS + 1] = "";
+/* "A, B and C" */
+static Status unknown_article(const bool *known, int letter, Error *error) {
+  char list[4 * N_LETTERS + 8] = "";
+  int left = 0;
   for (int l = 0; l < N_LETTERS; l++)
-    for (size_t k = 0; k < claims->n_entries; k++) {
-      if (claims_article(claims, &claims->entries[k]) != 'A' + l) continue;
-      snprintf(known + strlen(known), sizeof known - strlen(known), " %c", 'A' + l);
-      break;
-    }
-  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are%s", 'A' + letter,
-                   known);
+    left += known[l];
+  for (int l = 0; l < N_LETTERS; l++) {
+    if (!known[l]) continue;
+    const char *const separator = left == 1 ? "" : left == 2 ? " and " : ", ";
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%c%s", 'A' + l, separator);
+    left--;
+  }
+  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are %s", 'A' + letter,
+                   list);
 }
 
 static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen,
@@ -145,7 +150,7 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
     if (any && !articles[l]) chosen[k] = false;
   }
   for (int l = 0; l < N_LETTERS; l++)
-    if (articles[l] && !known[l]) return unknown_article(claims, l, error);
+    if (articles[l] && !known[l]) return unknown_article(known, l, error);
   return STATUS_OK;
 }
 
