@@ -79,7 +79,7 @@ void bandwidth_sweep(bool csv) {
     for (size_t mib : {1, 2, 4, 8, 16, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256}) {
       const int each = mode > 0;
       const size_t bytes = mib << 20, read_once = each ? bytes * (size_t)ctas : bytes;
-      const int passes = (int)std::max<size_t>(2, (4u << 10) * (1u << 20) / read_once);
+      const int passes = (int)std::max<size_t>(2, ((size_t)4 << 30) / read_once);
       const Reading r = {(const uint4 *)buffer.data, bytes / 16, passes, each, mode == 2 ? bytes / 16 / (size_t)ctas : 0, (uint32_t *)sink.data};
       std::vector<double> ms;
       for (int i = 0; i < 6; i++) {
