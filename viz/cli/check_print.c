@@ -119,7 +119,6 @@ static Status print_table(const Claims *claims, const bool *chosen, Io *io, Erro
                                           {.heading = "unit"},
                                           {.heading = "verdict"}},
                           5);
-  table_title(&table, "What the articles print, and what the simulator computes\n");
   const char *section = "";
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
@@ -135,6 +134,11 @@ static Status print_table(const Claims *claims, const bool *chosen, Io *io, Erro
     table_text(&table, ROLE_DIM, part->claimed.unit);
     table_format(&table, LOOK[e->verdict].role, "%s %s",
                  text_role_mark(&io->style, LOOK[e->verdict].role), verdict_name(e->verdict));
+  }
+  if (table.n_items) {
+    text_print(io->out, &io->style, ROLE_HEADING,
+               "What the articles print, and what the simulator computes");
+    fputs("\n\n", io->out);
   }
   const Status status = table.n_items ? table_print(&table, io->out, &io->style, error) : STATUS_OK;
   table_free(&table);
