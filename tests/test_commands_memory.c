@@ -61,6 +61,8 @@ static void every_allocation_may_fail(void **state) {
       {"kvcache", "-N 5 --append 3"},
       {"kvcache", "--lengths 5,6 --csv"},
       {"kvcache", "--list"},
+      {"check", "--only A-cyu1,C-sram-ratio"},
+      {"check", "--only A-q1 --csv"},
       {"warp", "--pad 1"},
       {"warp", "--stride 3 --csv"},
       {"replay", "/dev/null"},
