@@ -77,14 +77,6 @@ static void store(lua_State *lua, const Reading *r, const ArgumentField *field) 
     memcpy(member, &flag, sizeof flag);
     return;
   }
-  case ARGUMENT_NUMBER: {
-    if (lua_type(lua, -1) != LUA_TNUMBER)
-      sandbox_fail(lua, "%s: %s is a %s; it must be a number", r->function, field->name,
-                   luaL_typename(lua, -1));
-    const double number = lua_tonumber(lua, -1);
-    memcpy(member, &number, sizeof number);
-    return;
-  }
   case ARGUMENT_TEXT: {
     if (lua_type(lua, -1) != LUA_TSTRING)
       sandbox_fail(lua, "%s: %s is a %s; it must be a text in quotes", r->function, field->name,

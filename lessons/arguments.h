@@ -10,13 +10,12 @@
 enum { ARGUMENT_TEXT_BYTES = 128, ARGUMENT_FIELDS_MAX = 48 };
 
 typedef enum {
-  ARGUMENT_COUNT,  /* int64_t: 8192 or "8K"; at least 1 */
-  ARGUMENT_WHOLE,  /* int64_t: 0 or more */
-  ARGUMENT_SIZE,   /* int64_t: bytes, 196608 or "192K" */
-  ARGUMENT_FLAG,   /* bool */
-  ARGUMENT_NUMBER, /* double */
-  ARGUMENT_TEXT,   /* char[ARGUMENT_TEXT_BYTES] */
-  ARGUMENT_ANY,    /* left to the caller, who reads it by arguments_push; offset unused */
+  ARGUMENT_COUNT, /* int64_t: 8192 or "8K"; at least 1 */
+  ARGUMENT_WHOLE, /* int64_t: 0 or more */
+  ARGUMENT_SIZE,  /* int64_t: bytes, 196608 or "192K" */
+  ARGUMENT_FLAG,  /* bool */
+  ARGUMENT_TEXT,  /* char[ARGUMENT_TEXT_BYTES] */
+  ARGUMENT_ANY,   /* left to the caller, who reads it by arguments_push; offset unused */
 } ArgumentKind;
 
 typedef struct {

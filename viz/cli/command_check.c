@@ -219,15 +219,13 @@ const Command COMMAND_CHECK = {
     .name = "check",
     .summary = "the articles' numbers and questions, each judged by computing it",
     .usage = "[OPTION...]",
-    .description = "Computes every number and statement that the five articles print, and the 13 "
-                   "questions of article A. A claim "
-                   "'holds' to the digits that are printed; 'rounds' when it is off by one in the "
-                   "last digit or right in the other "
-                   "unit (MB for MiB); is true only in a 'limit'; or is 'wrong', with the right "
-                   "value and why. Verdicts are not "
-                   "written down: each follows from an expression, in lessons/claims.md and "
-                   "lessons/questions.md. The exit status "
-                   "is 0 when everything could be computed; a wrong article is no failure.",
+    .description =
+        "Computes the statements of five articles that can be checked, and the 13 questions of "
+        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
+        "in the last digit or right in the other unit (MB for MiB); is true only in a 'limit'; or "
+        "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
+        "from an expression, in lessons/claims.md and lessons/questions.md. The exit status is 0 "
+        "when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
                 "  tilewalk check\n\n"
                 "  # one claim, with the expression that computes it\n"
