@@ -1,0 +1,22 @@
+/* Whether a lesson is fit for learners: `tilewalk lesson --lint`. What is asked for stands in
+ * lessons/README.md. */
+#ifndef TILEWALK_LESSONS_LESSON_LINT_H
+#define TILEWALK_LESSONS_LESSON_LINT_H
+
+#include "lessons/lesson_run.h"
+
+/* What a lesson refers to outside itself. Every function may be NULL: then it is not checked. A
+ * message is without file and line. */
+typedef struct {
+  void *context;
+  Status (*check_state)(void *context, const char *state, const LessonShow *show, Error *error);
+  Status (*check_link)(void *context, const char *target, size_t length, Error *error);
+  bool (*is_known_need)(void *context, const char *name);
+  void (*finding)(void *context, const char *message); /* "file:line: what is wrong" */
+} LessonHooks;
+
+/* Reports every finding; *n_findings counts them. An error only when memory runs out. */
+Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks,
+                   int *n_findings, Error *error);
+
+#endif
