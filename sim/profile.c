@@ -1,0 +1,194 @@
+#include "sim/profile.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/nearest.h"
+#include "sim/quote.h"
+
+const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
+
+#define TEXT(key, member, required, help) \
+  { key, KEYFILE_TEXT, offsetof(Profile, member), required, 0, 0, help }
+#define COUNT(key, member, max, help) \
+  { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
+
+/* The six rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
+#define TILE(prefix, d, causal)                                                                            \
+  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                   \
+      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),         \
+      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                        \
+      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),    \
+      {prefix "shared", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].shared_bytes), false, 1, 1e9,    \
+       "shared memory of a CTA"},                                                                          \
+      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them")
+enum { TILE_KEYS = 6, TILE_FIRST = 11 };
+
+static const KeyfileField FIELDS[] = {
+    TEXT("name", name, true, "the name that --kernel takes"),
+    TEXT("product", product, false, "the full name"),
+    TEXT("algorithm", algorithm, true, "the schedule it follows"),
+    TEXT("order", order_text, true, "which index runs fastest as CTAs are numbered"),
+    TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
+    TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
+    TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
+    TEXT("l1", l1_text, false, "yes: loads may hit in L1"),
+    TEXT("note", note, false, "what this description leaves out"),
+    COUNT("spill_times_O", spill_times_O, 1e6, "bytes of register spills written, in sizes of O"),
+    COUNT("coalesced_sms", coalesced_sms, 1024, "SMs whose reads of one line merge when in step"),
+    TILE("d64_", 0, 0),
+    TILE("d64_causal_", 0, 1),
+    TILE("d128_", 1, 0),
+    TILE("d128_causal_", 1, 1),
+    TILE("d256_", 2, 0),
+    TILE("d256_causal_", 2, 1),
+};
+_Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
+_Static_assert(TILE_FIRST + 2 * PROFILE_D_COUNT * TILE_KEYS == PROFILE_FIELD_COUNT, "six keys a tile");
+
+const KeyfileField *profile_fields(int *n_fields) {
+  *n_fields = PROFILE_FIELD_COUNT;
+  return FIELDS;
+}
+
+static int field_index(const char *key) {
+  for (int f = 0; f < PROFILE_FIELD_COUNT; f++)
+    if (strcmp(FIELDS[f].name, key) == 0) return f;
+  assert(!"the key exists");
+  return 0;
+}
+
+const KeyfileNote *profile_note(const Profile *profile, const char *key) { return &profile->notes[field_index(key)]; }
+
+/* ---- What must hold ------------------------------------------------------------------------------- */
+
+typedef struct {
+  Profile *p;
+  const char *display_name;
+  Error *error;
+} Check;
+
+#define REFUSE(check, key, ...) keyfile_refuse((check)->display_name, profile_note((check)->p, key)->line, (check)->error, __VA_ARGS__)
+
+/* "there is no order 'x'; there are a, b and c", with a guess where one is near. */
+static Status refuse_word(const Check *c, const char *key, const char *word, const char *(*name)(int), int n) {
+  char all[160] = "";
+  const Quote typed = quote(word, strlen(word));
+  Nearest nearest = {.word = typed.text};
+  for (int i = 0; i < n; i++) {
+    nearest_offer(&nearest, name(i));
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", name(i));
+  }
+  if (nearest.best) return REFUSE(c, key, "there is no %s '%s'; did you mean '%s'?", key, typed.text, nearest.best);
+  return REFUSE(c, key, "there is no %s '%s'; there are %s", key, typed.text, all);
+}
+
+static const char *order_at(int i) { return launch_order_name((LaunchOrder)i); }
+static const char *rows_at(int i) { return launch_rows_name((LaunchRows)i); }
+static const char *walk_at(int i) { return launch_walk_name((LaunchWalk)i); }
+static const char *schedule_at(int i) { return SCHEDULES[i]->name; }
+static const char *yes_no_at(int i) { return i ? "no" : "yes"; }
+
+static Status read_yes_no(const Check *c, const char *key, const char *text, bool *flag) {
+  *flag = strcmp(text, "yes") == 0;
+  if (*flag || !*text || strcmp(text, "no") == 0) return STATUS_OK;
+  return refuse_word(c, key, text, yes_no_at, 2);
+}
+
+static Status read_words(const Check *c) {
+  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  Profile *p = c->p;
+  if (p->name[strspn(p->name, ALLOWED)])
+    return REFUSE(c, "name", "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full name in 'product'");
+  p->schedule = schedule_find(p->algorithm);
+  if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_SCHEDULES);
+  if (!launch_order_from_name(p->order_text, &p->order)) return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
+  if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows)) return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
+  if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
+  Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
+  if (!status) status = read_yes_no(c, "l1", p->l1_text, &p->through_l1);
+  return status;
+}
+
+/* The fields of tile (d, causal) start here in the table, and so in the notes. */
+static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal) * TILE_KEYS; }
+
+static int64_t *tile_value(Profile *p, int d, int causal, int key) {
+  ProfileTile *t = &p->tiles[d][causal];
+  int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm};
+  return values[key];
+}
+
+static int first_line(const Profile *p, int d, int causal) {
+  for (int key = 0; key < TILE_KEYS; key++)
+    if (p->notes[first_field(d, causal) + key].line) return p->notes[first_field(d, causal) + key].line;
+  return 0;
+}
+
+/* Both sides or none; a causal key falls back to the plain one, so there must be a plain tile. */
+static Status check_tile(const Check *c, int d) {
+  Profile *p = c->p;
+  const ProfileTile *plain = &p->tiles[d][0];
+  for (int causal = 0; causal < 2; causal++) {
+    const int line = first_line(p, d, causal);
+    if (line && (!plain->block_q || !plain->block_k))
+      return keyfile_refuse(c->display_name, line, c->error,
+                            "a tile for d = %lld has no two sides; give d%lld_block_q and d%lld_block_k, or none of its keys",
+                            (long long)PROFILE_D[d], (long long)PROFILE_D[d], (long long)PROFILE_D[d]);
+  }
+  for (int key = 0; key < TILE_KEYS; key++)
+    if (*tile_value(p, d, 1, key) == 0) *tile_value(p, d, 1, key) = *tile_value(p, d, 0, key);
+  return STATUS_OK;
+}
+
+Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error) {
+  Profile read;
+  memset(&read, 0, sizeof read);
+  const Check check = {&read, display_name, error};
+  Status status = keyfile_parse(buffer, length, display_name, FIELDS, PROFILE_FIELD_COUNT, &read, read.notes, error);
+  if (!status) status = read_words(&check);
+  bool any = false;
+  for (int d = 0; !status && d < PROFILE_D_COUNT; d++) {
+    status = check_tile(&check, d);
+    any = any || read.tiles[d][0].block_q;
+  }
+  if (!status && !any)
+    status = keyfile_refuse(display_name, 0, error, "no tile is given; a kernel needs one for some d, such as d128_block_q and d128_block_k");
+  if (status) return status;
+  if (!*read.product) memcpy(read.product, read.name, sizeof read.product);
+  *profile = read;
+  return STATUS_OK;
+}
+
+/* ---- Use ------------------------------------------------------------------------------------------ */
+
+const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal) {
+  for (int i = 0; i < PROFILE_D_COUNT; i++)
+    if (d <= PROFILE_D[i] && profile->tiles[i][causal].block_q) return &profile->tiles[i][causal];
+  return NULL;
+}
+
+Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {
+  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  if (!t) {
+    int64_t largest = 0;
+    for (int i = 0; i < PROFILE_D_COUNT; i++)
+      if (profile->tiles[i][0].block_q) largest = PROFILE_D[i];
+    return error_set(error, STATUS_BAD_REQUEST, "%s has no tile for d = %lld; its description goes up to d = %lld", profile->name,
+                     (long long)shape->d, (long long)largest);
+  }
+  *config = (LaunchConfig){.order = profile->order,
+                           .rows = profile->rows,
+                           .walk = profile->walk,
+                           .persistent = profile->persistent,
+                           .whole_head = strcmp(profile->schedule->name, "fa1") == 0,
+                           .block_q = t->block_q,
+                           .block_k = t->block_k,
+                           .threads = t->threads,
+                           .registers_per_thread = t->registers_per_thread,
+                           .shared_bytes = t->shared_bytes,
+                           .ctas_per_sm = t->ctas_per_sm};
+  return STATUS_OK;
+}

@@ -1,0 +1,72 @@
+/* Kernel profiles: how a given kernel cuts a problem into tiles and launches it, as numbers with their sources.
+ *
+ *     name      = fa2-sm90
+ *     algorithm = fa2
+ *     order     = query-batch-head          which index runs fastest (sim/launch.h)
+ *     rows      = ascending                 row blocks: ascending, descending, longest-first
+ *     walk      = reversed                  over K and V: forward, reversed
+ *     d64_block_q = 128        # source: ...
+ *     d64_block_k = 128        # source: ...
+ *     d128_causal_block_k = 64 # source: ...
+ *
+ * Descriptions live in assets/kernels, one file each, in the form of sim/keyfile.h. There is one set of tile keys for
+ * each of d = 64, 128 and 256, and one more with "causal_" where a causal mask changes something: a causal key that is
+ * left out takes the value of the plain one. A head dimension in between takes the next larger tile, as kernels do.
+ *
+ * 0 means "not known"; a model that needs the number leaves its part out or says so. */
+#ifndef TILEWALK_SIM_PROFILE_H
+#define TILEWALK_SIM_PROFILE_H
+
+#include "sim/keyfile.h"
+#include "sim/launch.h"
+#include "sim/schedule.h"
+
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 47 };
+
+extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
+
+typedef struct {
+  int64_t block_q, block_k;     /* B_r, B_c; 0: the kernel has no tile for this d */
+  int64_t threads;              /* of a CTA */
+  int64_t registers_per_thread; /* as launched */
+  int64_t shared_bytes;         /* of a CTA */
+  int64_t ctas_per_sm;          /* where the kernel limits them itself */
+} ProfileTile;
+
+typedef struct {
+  char note[KEYFILE_TEXT_BYTES];    /* what the description leaves out; "" when not given */
+  char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
+  char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
+  char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES], walk_text[KEYFILE_TEXT_BYTES],
+      persistent_text[KEYFILE_TEXT_BYTES], l1_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+
+  const Schedule *schedule; /* of `algorithm` */
+  LaunchOrder order;
+  LaunchRows rows;
+  LaunchWalk walk;
+  bool persistent; /* CTAs pull pieces of work until none is left */
+  bool through_l1; /* its loads may hit in L1 */
+
+  int64_t spill_times_O; /* bytes of register spills written to L2, in sizes of O; 0: none */
+  int64_t coalesced_sms; /* neighbouring SMs whose reads of one line merge when in step; 0: not known */
+
+  ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
+  KeyfileNote notes[PROFILE_FIELD_COUNT];
+} Profile;
+
+/* Reads a description; display_name is what messages call the file. *profile is unchanged on error. Checks what must agree
+ * (a tile has both sides, an algorithm exists, ...) with the line in the message. */
+Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error);
+
+/* The table of fields, and where the value of a key comes from (the key must exist). */
+const KeyfileField *profile_fields(int *n_fields);
+const KeyfileNote *profile_note(const Profile *profile, const char *key);
+
+/* The tile for a head dimension; NULL: the kernel has none that is large enough. */
+const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
+
+/* How the kernel is launched for a shape, to be overridden member by member and given to launch_make. STATUS_BAD_REQUEST when it
+ * has no tile for this d. */
+Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error);
+
+#endif
