@@ -1,0 +1,214 @@
+#include "viz/scene/pen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/text/number.h"
+
+/* ---- Sizes ----------------------------------------------------------------------------------------------- */
+
+double pen_size(const Pen *pen, TypeSize type) {
+  static const double PLAIN[N_TYPES] = {14.6, 16, 18, 22, 40}, LARGE[N_TYPES] = {16, 18.5, 20, 25, 46};
+  return (pen->view->presentation ? LARGE : PLAIN)[type] * pen->unit;
+}
+
+Box box_at(double x, double y, double width, double height) {
+  const double left = floor(x), top = floor(y);
+  return (Box){left, top, fmax(0, floor(x + width) - left), fmax(0, floor(y + height) - top)};
+}
+
+Box box_inset(Box box, double by) { return box_at(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by); }
+
+Box box_cut_left(Box *box, double width, double gap) {
+  const Box part = box_at(box->x, box->y, width, box->height);
+  *box = box_at(box->x + width + gap, box->y, box->width - width - gap, box->height);
+  return part;
+}
+
+Box box_cut_right(Box *box, double width, double gap) {
+  const Box part = box_at(box->x + box->width - width, box->y, width, box->height);
+  *box = box_at(box->x, box->y, box->width - width - gap, box->height);
+  return part;
+}
+
+Box box_cut_top(Box *box, double height, double gap) {
+  const Box part = box_at(box->x, box->y, box->width, height);
+  *box = box_at(box->x, box->y + height + gap, box->width, box->height - height - gap);
+  return part;
+}
+
+Box box_cut_bottom(Box *box, double height, double gap) {
+  const Box part = box_at(box->x, box->y + box->height - height, box->width, height);
+  *box = box_at(box->x, box->y, box->width, box->height - height - gap);
+  return part;
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------------------- */
+
+static double thickness_of(const Pen *pen, double thickness) { return fmax(1, round(thickness * pen->unit)); }
+
+void pen_fill(const Pen *pen, Box box, Colour colour, double alpha) {
+  if (pen->hit || box.width <= 0 || box.height <= 0) return;
+  theme_use(pen->cr, colour, alpha);
+  cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
+  cairo_fill(pen->cr);
+}
+
+static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool dashed) {
+  if (pen->hit || box.width <= 0 || box.height <= 0) return;
+  const double t = thickness_of(pen, thickness), dash[] = {5 * pen->unit, 4 * pen->unit};
+  theme_use(pen->cr, colour, 1);
+  cairo_set_line_width(pen->cr, t);
+  if (dashed) cairo_set_dash(pen->cr, dash, 2, 0);
+  cairo_rectangle(pen->cr, box.x + t / 2, box.y + t / 2, box.width - t, box.height - t);
+  cairo_stroke(pen->cr);
+  if (dashed) cairo_set_dash(pen->cr, NULL, 0, 0);
+}
+
+void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
+void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
+
+void pen_hatch(const Pen *pen, Box box, Colour colour) {
+  if (pen->hit) return;
+  const double step = fmax(5, round(7 * pen->unit));
+  theme_use(pen->cr, colour, 1);
+  cairo_set_line_width(pen->cr, fmax(1, 1.1 * pen->unit));
+  for (double x = ceil((box.x + box.y) / step) * step; x < box.x + box.width + box.y + box.height; x += step) {
+    const double top = fmax(box.y, x - box.x - box.width), bottom = fmin(box.y + box.height, x - box.x);
+    cairo_move_to(pen->cr, x - top, top);
+    cairo_line_to(pen->cr, x - bottom, bottom);
+  }
+  cairo_stroke(pen->cr);
+}
+
+void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2) {
+  if (pen->hit) return;
+  const double t = thickness_of(pen, thickness), half = fmod(t, 2) / 2;
+  if (x1 == x2) x1 = x2 = floor(x1) + half;
+  if (y1 == y2) y1 = y2 = floor(y1) + half;
+  theme_use(pen->cr, colour, 1);
+  cairo_set_line_width(pen->cr, t);
+  cairo_move_to(pen->cr, x1, y1);
+  cairo_line_to(pen->cr, x2, y2);
+  cairo_stroke(pen->cr);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------------------ */
+
+static void text_in(const Pen *pen, const char *family, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y,
+                    double width, const char *text) {
+  if (pen->hit || !*text) return;
+  const Lettering lettering = {.family = family, .size = pen_size(pen, type), .bold = bold, .anchor = anchor};
+  theme_use(pen->cr, colour, 1);
+  if (width > 0) letter_draw_cut(pen->cr, &lettering, x, y, width, text);
+  else letter_draw(pen->cr, &lettering, x, y, text);
+}
+
+void pen_text(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y, double width,
+              const char *text) {
+  text_in(pen, pen->theme->sans, type, colour, bold, anchor, x, y, width, text);
+}
+
+void pen_mono(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y, double width,
+              const char *text) {
+  text_in(pen, pen->theme->mono, type, colour, bold, anchor, x, y, width, text);
+}
+
+double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text) {
+  const Lettering lettering = {.family = pen->theme->sans, .size = pen_size(pen, type), .bold = bold};
+  return letter_measure(pen->cr, &lettering, text).width;
+}
+
+double pen_mono_width(const Pen *pen, TypeSize type, const char *text) {
+  const Lettering lettering = {.family = pen->theme->mono, .size = pen_size(pen, type)};
+  return letter_measure(pen->cr, &lettering, text).width;
+}
+
+int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text) {
+  const Lettering lettering = {.family = pen->theme->sans, .size = pen_size(pen, type)};
+  const int most = (int)floor(box.height / (1.35 * lettering.size));
+  if (pen->hit || most < 1) return 0;
+  theme_use(pen->cr, colour, 1);
+  return letter_draw_wrapped(pen->cr, &lettering, box.x, box.y + lettering.size, box.width, 1.35, most, text);
+}
+
+/* ---- Regions --------------------------------------------------------------------------------------------- */
+
+static bool is_same(const SceneHit *a, const SceneHit *b) {
+  return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
+}
+
+void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box) {
+  const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
+  if (pen->hit) {
+    const bool inside = pen->hit_x >= box.x && pen->hit_x < box.x + box.width && pen->hit_y >= box.y && pen->hit_y < box.y + box.height;
+    if (inside) *pen->hit = here;
+  } else if (is_same(&here, &pen->view->hover)) {
+    pen_frame(pen, box_at(box.x - 2, box.y - 2, box.width + 4, box.height + 4), pen->theme->ink, 2.2);
+  }
+}
+
+/* ---- Page and panels ------------------------------------------------------------------------------------- */
+
+Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) {
+  const double u = pen->unit, base = box.y + 12 * u + pen_size(pen, TYPE_HEAD);
+  pen_fill(pen, box, pen->theme->panel, 1);
+  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
+  if (remark) {
+    const double used = pen_text_width(pen, TYPE_HEAD, true, heading) + 40 * u;
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base, fmax(1, box.width - used), remark);
+  }
+  const double head = 12 * u + 1.5 * pen_size(pen, TYPE_HEAD);
+  return box_at(box.x + 14 * u, box.y + head, box.width - 28 * u, box.height - head - 12 * u);
+}
+
+/* "N = 64, d = 16, causal, tiles of 8 x 8" */
+static void problem_words(const Snapshot *now, char *text, size_t size) {
+  const SnapshotGrid *g = &now->grid;
+  char keys[NUMBER_CHARS + 8] = "", mask[48] = "";
+  if (g->N_k != g->N_q) snprintf(keys, sizeof keys, ", %s keys", number_tokens(wide(g->N_k)).text);
+  if (now->problem.shape.causal) snprintf(mask, sizeof mask, ", causal");
+  if (now->problem.shape.window) snprintf(mask + strlen(mask), sizeof mask - strlen(mask), ", window %" PRId64, now->problem.shape.window);
+  snprintf(text, size, "N = %s%s, d = %" PRId64 ", %s%s, tiles of %" PRId64 " × %" PRId64, number_tokens(wide(g->N_q)).text, keys, g->d,
+           dtype_name(now->problem.shape.dtype), mask, g->B_r, g->B_c);
+}
+
+static void draw_footer(const Pen *pen, Box *page) {
+  const double u = pen->unit;
+  const Snapshot *now = pen->now;
+  const bool lines = pen->view->footer && !pen->view->presentation;
+  const Box foot = box_cut_bottom(page, (lines ? 40 : 22) * u, 0);
+  const Box bar = box_at(foot.x + 24 * u, foot.y + 6 * u, foot.width - 48 * u, 6 * u);
+  pen_fill(pen, bar, pen->theme->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(now->step, now->n_steps), bar.height), pen->theme->tile[TILE_COLOUR_DONE], 1);
+  if (lines)
+    pen_mono(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, bar.x, foot.y + 31 * u, bar.width, pen->view->footer);
+}
+
+Box pen_page(const Pen *pen, const char *title) {
+  const double u = pen->unit;
+  const Snapshot *now = pen->now;
+  const Theme *t = pen->theme;
+  char words[320], step[2 * NUMBER_CHARS + 16], sentence[SNAPSHOT_LOG_BYTES];
+  Box page = pen->page;
+  pen_fill(pen, page, t->background, 1);
+  draw_footer(pen, &page);
+  const Box head = box_cut_top(&page, 74 * u, 0);
+  const double left = head.x + 24 * u, right = head.x + head.width - 24 * u, first = head.y + 32 * u, second = head.y + 60 * u;
+  snprintf(step, sizeof step, "step %s of ", number_count(now->step).text);
+  snprintf(step + strlen(step), sizeof step - strlen(step), "%s", number_count(now->n_steps).text);
+  const double step_width = pen_text_width(pen, TYPE_BODY, false, step);
+  pen_text(pen, TYPE_TITLE, t->ink, true, ANCHOR_START, left, first, 0, title);
+  const double title_width = pen_text_width(pen, TYPE_TITLE, true, title);
+  problem_words(now, words, sizeof words);
+  const double room = right - left - title_width - 18 * u;
+  pen_text(pen, TYPE_BODY, t->ink_soft, false, ANCHOR_END, right, first, fmax(1, room), words);
+  pen_text(pen, TYPE_BODY, t->ink_soft, false, ANCHOR_END, right, second, 0, step);
+  const Box mark = box_at(left, second - 13 * u, 13 * u, 13 * u);
+  if (now->has_event) pen_fill(pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
+  const char *said = now->has_event ? snapshot_sentence(&now->event, sentence, sizeof sentence) : "Nothing has happened yet: what comes first?";
+  pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, now->has_event ? mark.x + 22 * u : left, second, right - left - step_width - 60 * u, said);
+  return box_at(page.x + 24 * u, page.y + 4 * u, page.width - 48 * u, page.height - 8 * u);
+}

@@ -1,0 +1,88 @@
+/* What the scenes draw with: sizes of type, boxes on whole units, text, and the table of what lies where.
+ *
+ * The same code draws and answers what is under a point: with `hit` set nothing is drawn, and each region that is
+ * announced by pen_region is compared with the point. */
+#ifndef TILEWALK_VIZ_SCENE_PEN_H
+#define TILEWALK_VIZ_SCENE_PEN_H
+
+#include "viz/scene/scene.h"
+#include "viz/text/lettering.h"
+
+typedef struct {
+  double x, y, width, height;
+} Box;
+
+/* Sizes of type. The smallest is 1/50 of the height. */
+typedef enum { TYPE_SMALL = 0, TYPE_BODY, TYPE_HEAD, TYPE_TITLE, TYPE_NUMBER, N_TYPES } TypeSize;
+
+typedef struct {
+  cairo_t *cr;
+  const Theme *theme;
+  const Snapshot *now;
+  const SceneView *view;
+  Box page;
+  double unit;      /* 1/720 of the height, or 1/1280 of the width */
+  SceneHit *hit;    /* NULL: draw */
+  double hit_x, hit_y;
+} Pen;
+
+double pen_size(const Pen *pen, TypeSize type);
+
+/* Box arithmetic; every box has whole coordinates. */
+Box box_at(double x, double y, double width, double height);
+Box box_inset(Box box, double by);
+Box box_cut_left(Box *box, double width, double gap); /* takes a part off, and a gap */
+Box box_cut_right(Box *box, double width, double gap);
+Box box_cut_top(Box *box, double height, double gap);
+Box box_cut_bottom(Box *box, double height, double gap);
+
+void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
+void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
+void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
+void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
+void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
+
+/* A panel: its ground, a heading, and what is left within. */
+Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark);
+
+/* One line with its base line at y, cut to `width` (0: no limit). */
+void pen_text(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y, double width,
+              const char *text);
+void pen_mono(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y, double width,
+              const char *text);
+double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text);
+double pen_mono_width(const Pen *pen, TypeSize type, const char *text);
+int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text); /* returns lines drawn */
+
+/* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
+void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box);
+
+/* Ground, heading, present event and progress of a scene that fills the page; returns what is left. */
+Box pen_page(const Pen *pen, const char *title);
+
+/* ---- Parts that several scenes share ---- */
+
+void draw_grid(const Pen *pen, Box box, bool with_edges);   /* tiles, with Q, K, V and O along the edges */
+void draw_legend(const Pen *pen, Box box);                  /* what the tiles' looks mean */
+double legend_height(const Pen *pen);
+void draw_hierarchy(const Pen *pen, Box box, bool is_large);
+void draw_race(const Pen *pen, Box box);
+double race_height(const Pen *pen);
+void draw_softmax(const Pen *pen, Box box, bool is_large);
+void draw_code(const Pen *pen, Box box);
+void draw_log(const Pen *pen, Box box);
+
+/* ---- The scenes ---- */
+
+void scene_main(const Pen *pen);
+void scene_tiles(const Pen *pen);
+void scene_hierarchy(const Pen *pen);
+void scene_softmax(const Pen *pen);
+void scene_causal(const Pen *pen);
+void scene_charts(const Pen *pen);
+void scene_timeline(const Pen *pen);
+void scene_code(const Pen *pen);
+
+static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
+
+#endif

@@ -1,0 +1,109 @@
+/* The score matrix, large; beside it the counts, and S and P as they stand in HBM, or do not. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/pen.h"
+#include "viz/text/number.h"
+
+/* A label above, a number below; returns nothing but takes its room off the box. */
+static void draw_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest) {
+  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type);
+  const Box row = box_cut_top(box, 1.5 * small + 1.25 * size, 9 * pen->unit);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
+  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
+  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, fmax(1, row.x + row.width - x), rest);
+}
+
+static Wide tiles_worked(const Snapshot *now) { return now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL]; }
+
+static void draw_counts(const Pen *pen, Box *box) {
+  const Snapshot *now = pen->now;
+  const Wide all = wide(now->grid.T_r) * wide(now->grid.T_c);
+  const bool masked = now->problem.shape.causal || now->problem.shape.window;
+  char number[NUMBER_CHARS], rest[NUMBER_CHARS + 32];
+  snprintf(number, sizeof number, "%s", number_bytes(now->total_bytes).text);
+  snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
+  draw_count(pen, box, TYPE_NUMBER, "moved between HBM and SRAM", number, rest);
+  snprintf(number, sizeof number, "%s", number_count(tiles_worked(now)).text);
+  snprintf(rest, sizeof rest, "of %s tiles", number_count(all).text);
+  draw_count(pen, box, TYPE_TITLE, "computed", number, rest);
+  if (masked && now->grid.skips) {
+    snprintf(number, sizeof number, "%s", number_count(now->traffic.tiles[TILE_SKIPPED]).text);
+    snprintf(rest, sizeof rest, "spared %s", number_bytes(now->spared_bytes).text);
+    draw_count(pen, box, TYPE_TITLE, "skipped: never loaded", number, rest);
+  }
+}
+
+/* S or P as a square that fills as it is stored; an empty dashed one where it never exists in HBM. */
+static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const bool real = now->whole.write[tensor] > 0;
+  const double small = pen_size(pen, TYPE_SMALL);
+  const Box words = box_cut_bottom(&box, 1.7 * small, 0);
+  const double side = fmin(box.width, box.height);
+  const Box square = box_at(box.x, box.y, side, side);
+  char text[NUMBER_CHARS + 32];
+  if (real) {
+    pen_fill(pen, square, t->tile[TILE_COLOUR_WAITING], 1);
+    pen_fill(pen, box_at(square.x, square.y, square.width, square.height * part_of(now->traffic.write[tensor], now->whole.write[tensor])),
+             t->tile[TILE_COLOUR_DONE], 1);
+  } else {
+    pen_dashed(pen, square, t->axis, 1.5);
+  }
+  const bool filled = real && part_of(now->traffic.write[tensor], now->whole.write[tensor]) > 0.55;
+  pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE, square.x + side / 2,
+           square.y + side / 2 + 0.36 * pen_size(pen, TYPE_TITLE), 0, tensor_name(tensor));
+  snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, box.width, text);
+  pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
+}
+
+static void draw_ghosts(const Pen *pen, Box box) {
+  const double small = pen_size(pen, TYPE_SMALL);
+  const Snapshot *now = pen->now;
+  const bool real = now->whole.write[TENSOR_S] > 0;
+  const Wide bytes = wide(now->grid.N_q) * wide(now->grid.N_k) * wide(now->grid.element_bytes);
+  char words[2 * NUMBER_CHARS];
+  snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM", number_bytes(bytes).text);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
+  box_cut_top(&box, 1.9 * small, 0);
+  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 150 * pen->unit));
+  if (side < 30 * pen->unit) return;
+  box.height = side + 1.7 * small;
+  draw_ghost(pen, box_cut_left(&box, side, 20 * pen->unit), TENSOR_S);
+  draw_ghost(pen, box_at(box.x, box.y, side, box.height), TENSOR_P);
+}
+
+void scene_tiles(const Pen *pen) {
+  const double u = pen->unit;
+  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
+  Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
+  draw_grid(pen, body, true);
+  box_cut_left(&legend, 50 * u, 0);
+  draw_legend(pen, legend);
+  box_cut_top(&side, 6 * u, 0);
+  draw_counts(pen, &side);
+  box_cut_top(&side, 8 * u, 0);
+  draw_ghosts(pen, side);
+}
+
+void scene_main(const Pen *pen) {
+  const double u = pen->unit;
+  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box left = box_cut_left(&body, 0.395 * body.width, 14 * u);
+  Box race = box_cut_bottom(&left, race_height(pen), 8 * u);
+  Box legend = box_cut_bottom(&left, legend_height(pen), 4 * u);
+  draw_grid(pen, left, true);
+  draw_legend(pen, legend);
+  draw_race(pen, race);
+  const Box upper = box_cut_top(&body, 0.495 * body.height, 14 * u);
+  draw_hierarchy(pen, upper, false);
+  const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);
+  draw_softmax(pen, body, false);
+  draw_code(pen, code);
+}
