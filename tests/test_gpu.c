@@ -127,14 +127,15 @@ static void tensor_peaks_are_units_times_clock(void **state) {
   }
 }
 
-/* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. */
+/* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. The widths of H200 and
+ * B200 are those of the device property. */
 static void bandwidth_is_bus_width_times_clock(void **state) {
   (void)state;
   static const struct {
     const char *name;
     double bus_bits;
   } CASES[] = {{"v100", 4096},     {"a100-40gb", 5120}, {"a100-80gb", 5120}, {"h100-pcie", 5120},
-               {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}}; /* the last two: device property */
+               {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
     const double peak = CASES[i].bus_bits / 8 * 2 * g.memory_clock_hz;
