@@ -44,12 +44,15 @@ PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(P
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
 COMPILE = $(CC) $(WARN) $(CFLAGS) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS)
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
-LINK_LIBS = $(PKG_LIBS) $(LIBS) -lm
+LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
-LIB := $(filter-out $(MAIN),$(OBJ))
+GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu
+RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/*.cu))
+CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
+LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 
 binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
@@ -113,8 +116,6 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 
 # CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
 # need nvcc: each rung twice, once counting its bytes.
-GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu
-RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/*.cu))
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas -fno-ipa-icf $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 $(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -122,9 +123,8 @@ $(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
-CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(BUILD)/kernels/check.o $(BUILD)/kernels/run_on_cpu.o
-$(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken_kernel.o $(CPU_RUNGS) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(CXX) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) $^ -lcmocka -lm -o $@
+$(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken_kernel.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ -lcmocka -lstdc++ -lm -o $@
 
 # GPU code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker.
 KERNEL_ARCHS ?= 75 80 90
@@ -137,7 +137,7 @@ $(BUILD)/kernels/counted/%.o: kernels/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_COUNTING -c $< -o $@
 GPU_RUNGS := $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
-$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/check.o $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
 kernels:
 ifneq ($(NVCC),)

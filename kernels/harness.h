@@ -10,7 +10,7 @@ extern "C" {
 #include "kernels/counters/kernel_model.h"
 }
 
-enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
+enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kernels/counters/ncu.h reads it */ };
 
 struct Request {
   bool list, verify, count, time, bandwidth, once; /* once: one launch per rung and nothing else, for profilers */

@@ -25,6 +25,7 @@ static const char HELP[] =
     "  -d, --head-dim D                        --batch B   --heads H   --kv-heads H\n"
     "  --dtype fp16|bf16|fp32   --causal       --block B, or --block-q B --block-k B\n"
     "  --seed S   --repeats R                  --csv   --json\n"
+    "  --counters       --count, printed as `tilewalk crosscheck --ncu` reads it\n"
     "  --shapes FILE    a run for each line of the file, which holds options as above\n"
     "\n"
     "Exit status: 0 done, 1 something verified or counted is wrong, 2 the request cannot be met.\n";
@@ -67,6 +68,7 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
+  if (!strcmp(o, "--counters")) return r->format = FORMAT_COUNTERS, r->count = true;
   if (!strcmp(o, "--json")) return r->format = FORMAT_JSON, true;
   return false;
 }
@@ -160,6 +162,9 @@ static const char *const COLUMNS =
 
 void results_begin(const Request &request) {
   if (request.format == FORMAT_CSV) puts(COLUMNS);
+  if (request.format == FORMAT_COUNTERS)
+    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_bytes\n"
+         ",,,,,,,,,,,byte,byte");
   if (request.format == FORMAT_JSON) printf("{\"tilewalk_kernels\": 1, \"results\": [");
   if (request.format == FORMAT_TABLE)
     printf("%-7s %-15s %-5s %5s %6s %7s %7s %4s %-6s %-8s\n", "what", "rung", "dtype", "batch", "heads", "N_q", "N_k", "d",
@@ -224,7 +229,16 @@ static void print_json(const Result &r, bool first) {
   else printf("\"warm_us\": %.3f, \"cold_us\": %.3f, \"tflops\": %.3f}", r.warm_us, r.cold_us, r.tflops);
 }
 
+static void print_counters(const Result &r) {
+  if (strcmp(r.mode, "count") || !r.note.empty()) return;
+  printf("%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%llu,%llu\n", r.rung->name, dtype_name(r.shape.dtype),
+         (long long)r.shape.batch, (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q,
+         (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c, sum(r.counts.read),
+         sum(r.counts.write));
+}
+
 void result_print(const Request &request, const Result &result, bool first) {
+  if (request.format == FORMAT_COUNTERS) return print_counters(result);
   if (request.format == FORMAT_CSV) print_csv(result);
   else if (request.format == FORMAT_JSON) print_json(result, first);
   else print_table(result);

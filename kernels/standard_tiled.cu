@@ -2,8 +2,8 @@
  *
  *          B_c = 64 columns            a block of 256 threads computes one 64 x 64 tile of S (or of O);
  *         +--------+                   it walks the inner dimension 16 at a time, both operands in shared
- *     64  |        |                   memory; each thread keeps 4 x 4 sums in registers
- *         +--------+
+ *     64  |        |                   memory; each thread keeps 4 x 4 sums in registers: 4 rows by columns x,
+ *         +--------+                   x + 16, x + 32, x + 48, so that 16 threads write whole 32-byte sectors
  *
  * Teaches: tiling. Each row of Q is read once per tile of 64 keys instead of once per key, so the products move 64
  * times less than in rung 1. S and P still go through HBM, and that is now most of what moves.
@@ -47,7 +47,7 @@ TW_DEVICE void tile_product(const Attention &a, float (&sum)[4][4], Tensor tenso
     __syncthreads(); /* the slice is complete */
     for (int k = 0; k < DEPTH; k++)
       for (int r = 0; r < 4; r++)
-        for (int c = 0; c < 4; c++) sum[r][c] += tile.A[k][4 * y + r] * tile.B[k][4 * x + c];
+        for (int c = 0; c < 4; c++) sum[r][c] += tile.A[k][4 * y + r] * tile.B[k][x + 16 * c];
   }
 }
 
@@ -60,7 +60,7 @@ template <class T> __global__ void __launch_bounds__(256) tiled_scores(const Att
                      a.N_q - i0, a.N_k - j0, a.d);
   for (int r = 0; r < 4; r++)
     for (int c = 0; c < 4; c++) {
-      const int i = i0 + (int)threadIdx.x / 16 * 4 + r, j = j0 + (int)threadIdx.x % 16 * 4 + c;
+      const int i = i0 + (int)threadIdx.x / 16 * 4 + r, j = j0 + (int)threadIdx.x % 16 + 16 * c;
       if (i >= a.N_q || j >= a.N_k) continue;
       hbm_write(a, TENSOR_S, &h.S[(long long)i * a.N_k + j], j < keys_seen(a, i) ? sum[r][c] * a.scale : minus_infinity());
     }
@@ -96,7 +96,7 @@ template <class T> __global__ void __launch_bounds__(256) tiled_values(const Att
                       a.N_k);
   for (int r = 0; r < 4; r++)
     for (int c = 0; c < 4; c++) {
-      const int i = i0 + (int)threadIdx.x / 16 * 4 + r, k = k0 + (int)threadIdx.x % 16 * 4 + c;
+      const int i = i0 + (int)threadIdx.x / 16 * 4 + r, k = k0 + (int)threadIdx.x % 16 + 16 * c;
       if (i < a.N_q && k < a.d) hbm_write(a, TENSOR_O, &h.O[(long long)i * a.d + k], sum[r][c]);
     }
 }

@@ -237,6 +237,7 @@ static void test_reference_by_hand(void **) {
   inputs.Q.assign((const unsigned char *)Q, (const unsigned char *)(Q + 1));
   inputs.K.assign((const unsigned char *)K, (const unsigned char *)(K + 2));
   inputs.V.assign((const unsigned char *)V, (const unsigned char *)(V + 2));
+  inputs_decode(s.dtype, &inputs);
   std::vector<double> row;
   reference_row(s, inputs, 0, 0, &row);
   assert_true(row[0] > 7 - 1e-6 && row[0] < 7 + 1e-6);

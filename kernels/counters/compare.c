@@ -1,0 +1,78 @@
+#include "kernels/counters/compare.h"
+
+#include <string.h>
+
+#include "sim/schedule.h"
+
+enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };
+
+/* HBM is also read for instructions and kernel parameters: seen up to 46 KB on an H200, allowed 64 KB. */
+enum { HBM_OVERHEAD_BYTES = 64 * 1024 };
+
+KernelModel kernel_model_of_schedule(const char *schedule) {
+  return (KernelModel){.name = schedule, .schedule = schedule, .skips_masked = true, .bypasses_l1 = true};
+}
+
+static void add(const CounterRow *row, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high,
+                Comparison *comparisons, int *n) {
+  if (!row->known[counter]) return;
+  const uint64_t measured = row->value[counter];
+  const uint64_t off = measured < low ? low - measured : measured > high ? measured - high : 0;
+  const double end = (double)(measured < low ? low : high);
+  const bool is_count = counter == COUNTER_COUNTED_READ || counter == COUNTER_COUNTED_WRITE;
+  const double error = off == 0 ? 0 : end > 0 ? (double)off / end : 1;
+  comparisons[(*n)++] = (Comparison){.counter = counter,
+                                     .kind = kind,
+                                     .must_hold = must_hold,
+                                     .low = low,
+                                     .high = high,
+                                     .measured = measured,
+                                     .error = measured < low ? -error : error,
+                                     .holds = error <= (is_count ? 0 : COMPARE_TOLERANCE)};
+}
+
+/* mma instructions of the computed tiles; rows and columns count as padded to whole tiles. */
+static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) {
+  Shape padded = plan->shape;
+  Tiling tiling = plan->tiling;
+  Plan whole;
+  if (plan->shape.N_q % tiling.B_r || plan->shape.N_k % tiling.B_c || plan_make(&whole, &padded, &tiling, NULL)) return 0;
+  bool overflow = false;
+  Traffic traffic = {0};
+  schedule_find(model->schedule)->traffic(&whole, &traffic, &overflow);
+  const Wide n = traffic.flops / FLOPS_PER_MMA * wide(plan->shape.heads) * wide(plan->shape.batch);
+  return overflow || n > UINT64_MAX ? 0 : (uint64_t)n;
+}
+
+static bool uses_mma(const KernelModel *model) {
+  return !strcmp(model->name, "fa2_tensor") || !strcmp(model->name, "fa2_async");
+}
+
+Status counter_compare(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,
+                       Comparison comparisons[COMPARISONS_MAX], int *n_comparisons, Error *error) {
+  KernelTraffic traffic;
+  Plan plan;
+  *n_comparisons = 0;
+  Status status = plan_make(&plan, shape, tiling, error);
+  if (status == STATUS_OK) status = kernel_model_traffic(model, shape, tiling, &traffic, error);
+  if (status) return status;
+  const uint64_t asked = kernel_traffic_read(&traffic), written = kernel_traffic_write(&traffic);
+  const uint64_t row_bytes = (uint64_t)plan.shape.d * (uint64_t)plan.element_bytes;
+  const uint64_t queries = (uint64_t)(plan.shape.batch * plan.shape.heads * plan.shape.N_q);
+  const uint64_t keys = (uint64_t)(plan.shape.batch * plan.shape.kv_heads * plan.shape.N_k);
+  const uint64_t once = (queries + 2 * keys) * row_bytes;
+  int *n = n_comparisons;
+  add(row, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked, comparisons, n);
+  add(row, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
+  add(row, COUNTER_BOUNDARY_READ, model->bypasses_l1 ? COMPARE_EQUAL : COMPARE_RANGE, true,
+      model->bypasses_l1 ? asked : once, asked, comparisons, n);
+  add(row, COUNTER_BOUNDARY_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
+  plan.shape.causal = shape->causal && model->skips_masked;
+  const uint64_t mma = uses_mma(model) ? tensor_instructions(model, &plan) : 0;
+  if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);
+  add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, asked / SECTOR_BYTES, comparisons, n);
+  add(row, COUNTER_L2_WRITE_SECTORS, COMPARE_EQUAL, false, written / SECTOR_BYTES, written / SECTOR_BYTES, comparisons, n);
+  add(row, COUNTER_HBM_READ, COMPARE_RANGE, false, once, asked + HBM_OVERHEAD_BYTES, comparisons, n);
+  add(row, COUNTER_HBM_WRITE, COMPARE_RANGE, false, 0, written, comparisons, n);
+  return STATUS_OK;
+}

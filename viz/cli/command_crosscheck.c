@@ -1,0 +1,243 @@
+/* tilewalk crosscheck: the model against real kernels. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu_check.h"
+#include "sim/quote.h"
+#include "viz/cli/assets.h"
+#include "viz/cli/crosscheck.h"
+#include "viz/cli/crosscheck_live.h"
+
+enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
+static const char RECORDED_FILE[] = "assets/counters/h200_kernels.csv";
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  bool recorded, cpu, live, details;
+  char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
+} CrosscheckOptions;
+
+/* --- setters --- */
+
+static Status set_text(const char *what, const char *value, char *to, size_t size, Error *error) {
+  if (!*value || strlen(value) >= size)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %s", what, *value ? "too long" : "empty");
+  strcpy(to, value);
+  return STATUS_OK;
+}
+static Status set_recorded(void *target, const char *value, Error *error) {
+  return options_flag("recorded", value, &((CrosscheckOptions *)target)->recorded, error);
+}
+static Status set_cpu(void *target, const char *value, Error *error) {
+  return options_flag("cpu", value, &((CrosscheckOptions *)target)->cpu, error);
+}
+static Status set_live(void *target, const char *value, Error *error) {
+  return options_flag("live", value, &((CrosscheckOptions *)target)->live, error);
+}
+static Status set_details(void *target, const char *value, Error *error) {
+  return options_flag("details", value, &((CrosscheckOptions *)target)->details, error);
+}
+static Status set_ncu(void *target, const char *value, Error *error) {
+  return set_text("the name of the counter file", value, ((CrosscheckOptions *)target)->ncu, PATH_BYTES, error);
+}
+static Status set_kernels(void *target, const char *value, Error *error) {
+  return set_text("the path of tilewalk-kernels", value, ((CrosscheckOptions *)target)->kernels, PATH_BYTES, error);
+}
+static Status set_kernel_name(void *target, const char *value, Error *error) {
+  return set_text("the kernel name", value, ((CrosscheckOptions *)target)->kernel_name, NAME_BYTES, error);
+}
+
+/* --- counters from a file --- */
+
+static Status add_own_kernel(Crosscheck *c, const CounterRow *row, CrosscheckOptions *o, Error *error) {
+  Request *r = &o->request;
+  if (!r->shape.N_q || r->n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "the file says nothing of shapes; give one with -N, -d, --heads, --block-q and "
+                                                "--block-k, and one --algorithm (default fa2)");
+  Problem problem;
+  Status status = request_problem(r, &problem, NULL, error);
+  if (status) return status;
+  const KernelModel model = kernel_model_of_schedule(r->n_algorithms ? r->algorithms[0]->name : "fa2");
+  return crosscheck_add_row(c, row, &model, &problem.shape, &problem.tiling, error);
+}
+
+static Status add_recorded(Crosscheck *c, const CounterRow *row, Error *error) {
+  const KernelModel *model = kernel_model_find(row->kernel);
+  if (!model)
+    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": there is no kernel '%s' in the ladder", row->line,
+                     quote(row->kernel, strlen(row->kernel)).text);
+  return crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
+}
+
+static Status add_file(Crosscheck *c, const char *path, CrosscheckOptions *o, Error *error) {
+  char *text = NULL;
+  size_t length = 0, n_added = 0;
+  CounterTable table = {0};
+  Error why = {0};
+  Status status = file_read(path, NCU_MAX_BYTES, &text, &length, error);
+  if (status == STATUS_OK) {
+    status = counter_table_from_buffer(&table, text, length, &why);
+    if (status) error_set(error, status, "%.80s: %s", path, why.message);
+  }
+  for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
+    const CounterRow *row = &table.rows[i];
+    if (*o->kernel_name && !strstr(row->kernel, o->kernel_name)) continue;
+    status = row->has_shape ? add_recorded(c, row, error) : add_own_kernel(c, row, o, error);
+    n_added++;
+  }
+  if (status == STATUS_OK && n_added == 0)
+    status = error_set(error, STATUS_BAD_REQUEST, "no kernel in the file has '%s' in its name",
+                       quote(o->kernel_name, strlen(o->kernel_name)).text);
+  counter_table_free(&table);
+  free(text);
+  return status;
+}
+
+/* --- kernels on this computer's processor --- */
+
+static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error) {
+  CpuCheck check;
+  const KernelModel *model = kernel_model_find(rung);
+  Status status = cpu_check_run(rung, shape, tiling, 1, &check, error);
+  if (status) return status;
+  CrosscheckItem output = {.shape = *shape, .tiling = check.tiling, .quantity = "output right", .must_hold = true,
+                           .low = 1, .high = 1, .measured = check.right, .holds = check.right, .error = check.right ? 0 : -1};
+  CounterRow row = {.known = {[COUNTER_COUNTED_READ] = true, [COUNTER_COUNTED_WRITE] = true}};
+  snprintf(output.kernel, sizeof output.kernel, "%s", rung);
+  snprintf(row.kernel, sizeof row.kernel, "%s", rung);
+  KernelTraffic traffic;
+  status = kernel_model_traffic(model, shape, &check.tiling, &traffic, error);
+  if (status) return status;
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    row.value[COUNTER_COUNTED_READ] += check.read[t];
+    row.value[COUNTER_COUNTED_WRITE] += check.write[t];
+    if (check.read[t] == traffic.read[t] && check.write[t] == traffic.write[t]) continue;
+    CrosscheckItem tensor = output;
+    tensor.quantity = "bytes of one tensor";
+    tensor.low = tensor.high = traffic.read[t] + traffic.write[t];
+    tensor.measured = check.read[t] + check.write[t];
+    tensor.holds = false;
+    status = crosscheck_add(c, &tensor, error);
+  }
+  if (status == STATUS_OK) status = crosscheck_add(c, &output, error);
+  return status ? status : crosscheck_add_row(c, &row, model, shape, &check.tiling, error);
+}
+
+static Status add_cpu(Crosscheck *c, const CrosscheckOptions *o, Error *error) {
+  static const Shape shapes[] = {
+      {.N_q = 1, .N_k = 1, .d = 64},
+      {.N_q = 128, .N_k = 128, .d = 64, .causal = true},
+      {.heads = 2, .kv_heads = 1, .N_q = 70, .N_k = 130, .d = 64, .causal = true, .dtype = DTYPE_BF16},
+      {.N_q = 200, .N_k = 45, .d = 128},
+      {.batch = 2, .N_q = 129, .N_k = 100, .d = 64, .causal = true},
+  };
+  const bool has_shape = o->request.shape.N_q != 0;
+  Shape own = o->request.shape;
+  if (own.d == 0) own.d = 64;
+  Tiling tiling = o->request.tiling;
+  if (o->request.block) tiling.B_r = tiling.B_c = o->request.block;
+  for (size_t s = 0; s < (has_shape ? 1 : sizeof shapes / sizeof *shapes); s++) {
+    Shape shape = has_shape ? own : shapes[s];
+    Status status = shape_complete(&shape, error);
+    for (int k = 0; k < N_KERNEL_MODELS && status == STATUS_OK; k++) {
+      if (*o->kernel_name && !strstr(KERNEL_MODELS[k].name, o->kernel_name)) continue;
+      status = add_cpu_run(c, KERNEL_MODELS[k].name, &shape, &tiling, error);
+    }
+    if (status) return status;
+  }
+  if (c->n_items) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "no kernel of the ladder has '%s' in its name",
+                   quote(o->kernel_name, strlen(o->kernel_name)).text);
+}
+
+/* --- the command --- */
+
+static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_ncu, Error *error) {
+  Request r = o->request;
+  if (!r.shape.N_q) r.shape.N_q = 4096;
+  if (!r.shape.d) r.shape.d = 128;
+  if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
+  if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
+  return crosscheck_live(c, &r, o->kernels, io->program, with_ncu, error);
+}
+
+static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, size_t title_bytes, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  bool with_ncu = false;
+  if (*o->ncu) {
+    snprintf(title, title_bytes, "counters in %.120s", o->ncu);
+    return add_file(c, o->ncu, o, error);
+  }
+  if (o->cpu) {
+    snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
+    return add_cpu(c, o, error);
+  }
+  if (o->live) {
+    const Status status = add_live(c, o, io, &with_ncu, error);
+    snprintf(title, title_bytes, "the ladder of kernels on this computer's GPU, %s",
+             with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
+    return status;
+  }
+  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (%s)", RECORDED_FILE);
+  const Status status = assets_find(path, sizeof path, RECORDED_FILE, error);
+  return status ? status : add_file(c, path, o, error);
+}
+
+static int run_crosscheck(void *options, Io *io, Error *error) {
+  CrosscheckOptions *o = options;
+  Crosscheck found = {0};
+  char title[200] = "";
+  const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (n_sources > 1) {
+    error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
+    return EXIT_BAD_REQUEST;
+  }
+  Status status = collect(&found, o, io, title, sizeof title, error);
+  const bool few = *o->ncu || o->cpu || o->live;
+  if (status == STATUS_OK) status = crosscheck_print(&found, title, few || o->details, &o->output, io, error);
+  const bool is_bad = found.is_bad;
+  crosscheck_free(&found);
+  return status != STATUS_OK ? EXIT_BAD_REQUEST : is_bad ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+static const Option SOURCE_OPTIONS[] = {
+    {"recorded", 0, NULL, "Counters recorded on an H200 that come with Tilewalk (the default).", set_recorded, false, false, NULL},
+    {"cpu", 0, NULL, "Run the kernels here, on the processor, on small shapes or the one given.", set_cpu, false, false, NULL},
+    {"live", 0, NULL, "Run them on this computer's GPU, and under ncu if it is installed.", set_live, false, false, NULL},
+    {"ncu", 0, "FILE", "A file made by `ncu --csv --page raw --print-units base`, of any kernel.", set_ncu, false, false, NULL},
+    {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
+    {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
+    {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Measurements", SOURCE_OPTIONS, 0},
+    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CrosscheckOptions, output)},
+    {0},
+};
+
+const Command COMMAND_CROSSCHECK = {
+    .name = "crosscheck",
+    .summary = "the model against counted, recorded or live kernels",
+    .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
+    .description =
+        "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 (what the papers call HBM "
+        "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a range is given for the "
+        "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal is not.",
+    .examples = "  # counters recorded on an H200\n"
+                "  tilewalk crosscheck\n\n"
+                "  # the same kernels on this computer's processor\n"
+                "  tilewalk crosscheck --cpu -N 200 --causal\n\n"
+                "  # every recorded run of one kernel\n"
+                "  tilewalk crosscheck --kernel-name fa2_async --details\n",
+    .options_bytes = sizeof(CrosscheckOptions),
+    .sets = SETS,
+    .run = run_crosscheck,
+};

@@ -1,0 +1,220 @@
+#include "viz/cli/crosscheck.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/json_sink.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+void crosscheck_free(Crosscheck *c) {
+  free(c->items);
+  *c = (Crosscheck){0};
+}
+
+Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
+  if (c->n_items == c->capacity) {
+    const size_t more = c->capacity ? 2 * c->capacity : 64;
+    CrosscheckItem *items = realloc(c->items, more * sizeof *items);
+    if (!items) return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
+    c->items = items;
+    c->capacity = more;
+  }
+  c->items[c->n_items++] = *item;
+  if (item->must_hold && !item->holds) c->is_bad = true;
+  return STATUS_OK;
+}
+
+Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelModel *model, const Shape *shape,
+                          const Tiling *tiling, Error *error) {
+  Comparison found[COMPARISONS_MAX];
+  int n = 0;
+  Status status = counter_compare(row, model, shape, tiling, found, &n, error);
+  for (int i = 0; i < n && status == STATUS_OK; i++) {
+    CrosscheckItem item = {.shape = *shape,
+                           .tiling = *tiling,
+                           .quantity = COUNTER_NAMES[found[i].counter].title,
+                           .kind = found[i].kind,
+                           .must_hold = found[i].must_hold,
+                           .holds = found[i].holds,
+                           .low = found[i].low,
+                           .high = found[i].high,
+                           .measured = found[i].measured,
+                           .error = found[i].error};
+    snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
+    status = crosscheck_add(c, &item, error);
+  }
+  c->n_runs++;
+  return status;
+}
+
+static const char *verdict_of(const CrosscheckItem *i) {
+  if (!i->holds) return i->must_hold ? "DIFFERS" : "outside";
+  return i->kind == COMPARE_RANGE ? "in range" : i->error == 0 ? "exact" : "within 0.1 %";
+}
+
+static TextRole role_of(const CrosscheckItem *i) {
+  return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
+}
+
+static Number model_text(const CrosscheckItem *i) {
+  Number text = {""};
+  if (i->low == i->high) return number_count(i->low);
+  snprintf(text.text, sizeof text.text, "%.40s to %.40s", number_count(i->low).text, number_count(i->high).text);
+  return text;
+}
+
+static void shape_text(const CrosscheckItem *i, char *text, size_t size) {
+  char heads[32] = "", keys[32] = "", batch[32] = "";
+  if (i->shape.batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", i->shape.batch);
+  if (i->shape.heads > 1) snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", i->shape.heads, i->shape.kv_heads);
+  if (i->shape.N_k != i->shape.N_q) snprintf(keys, sizeof keys, "/%" PRId64, i->shape.N_k);
+  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, i->shape.N_q, keys, i->shape.d, batch, heads,
+           dtype_name(i->shape.dtype), i->shape.causal ? " causal" : "", i->tiling.B_r, i->tiling.B_c);
+}
+
+static Status print_details(const Crosscheck *c, const OutputRequest *output, Io *io, Error *error) {
+  Table table = table_new((TableColumn[]){{.heading = "kernel"},
+                                          {.heading = "shape", .shrink = TABLE_WRAP},
+                                          {.heading = "quantity", .shrink = TABLE_WRAP},
+                                          {.heading = "model", .right = true, .shrink = TABLE_WRAP},
+                                          {.heading = "measured", .right = true},
+                                          {.heading = "error", .right = true},
+                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
+                          7);
+  for (size_t n = 0; n < c->n_items; n++) {
+    const CrosscheckItem *i = &c->items[n];
+    char shape[160];
+    shape_text(i, shape, sizeof shape);
+    table_text(&table, ROLE_PLAIN, i->kernel);
+    table_text(&table, ROLE_PLAIN, shape);
+    table_text(&table, ROLE_PLAIN, i->quantity);
+    table_text(&table, ROLE_PLAIN, model_text(i).text);
+    table_count(&table, ROLE_PLAIN, i->measured);
+    table_format(&table, ROLE_PLAIN, "%.3f%%", i->error * 100);
+    table_text(&table, role_of(i), verdict_of(i));
+  }
+  const Status status = output->csv ? table_csv(&table, io->out, error) : table_print(&table, io->out, &io->style, error);
+  table_free(&table);
+  return status;
+}
+
+/* One quantity over all runs. */
+typedef struct {
+  const char *quantity;
+  bool must_hold, is_range;
+  size_t n, n_exact, n_holding;
+  double median, worst;
+  const CrosscheckItem *where; /* the worst */
+} Summary;
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static bool is_first(const Crosscheck *c, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(c->items[i].quantity, c->items[n].quantity)) return false;
+  return true;
+}
+
+static Summary summarise(const Crosscheck *c, const char *quantity, double *errors) {
+  Summary s = {.quantity = quantity};
+  for (size_t n = 0; n < c->n_items; n++) {
+    const CrosscheckItem *i = &c->items[n];
+    if (strcmp(i->quantity, quantity)) continue;
+    errors[s.n++] = fabs(i->error);
+    s.n_exact += i->error == 0 && i->low == i->high;
+    s.n_holding += i->holds;
+    s.must_hold |= i->must_hold;
+    s.is_range |= i->kind == COMPARE_RANGE;
+    if (!s.where || fabs(i->error) > s.worst) {
+      s.worst = fabs(i->error);
+      s.where = i;
+    }
+  }
+  qsort(errors, s.n, sizeof *errors, by_value);
+  s.median = errors[s.n / 2];
+  return s;
+}
+
+static void add_summary_row(Table *table, const Summary *s) {
+  table_text(table, ROLE_PLAIN, s->quantity);
+  table_count(table, ROLE_PLAIN, s->n);
+  table_count(table, ROLE_PLAIN, s->n_exact);
+  table_format(table, ROLE_PLAIN, "%.3f%%", s->median * 100);
+  table_format(table, ROLE_PLAIN, "%.3f%%", s->worst * 100);
+  if (s->n_holding == s->n) table_text(table, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
+  else table_format(table, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
+}
+
+static Status print_summary(const Crosscheck *c, const char *title, double *errors, Io *io, Error *error) {
+  Table table = table_new((TableColumn[]){{.heading = "quantity", .shrink = TABLE_WRAP},
+                                          {.heading = "runs", .right = true},
+                                          {.heading = "exact", .right = true},
+                                          {.heading = "median error", .right = true},
+                                          {.heading = "worst error", .right = true},
+                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
+                          6);
+  table_title(&table, "%s", title);
+  for (size_t n = 0; n < c->n_items; n++) {
+    if (!is_first(c, n)) continue;
+    const Summary s = summarise(c, c->items[n].quantity, errors);
+    add_summary_row(&table, &s);
+  }
+  table_note(&table, "%zu kernel runs. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
+                     "error is the distance from its near end.",
+             c->n_runs);
+  const Status status = table_print(&table, io->out, &io->style, error);
+  table_free(&table);
+  return status;
+}
+
+static json_t *item_json(const CrosscheckItem *i) {
+  return json_pack("{s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b}, s:I, s:I, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "kernel",
+                   i->kernel, "shape", "batch", (json_int_t)i->shape.batch, "heads", (json_int_t)i->shape.heads, "kv_heads",
+                   (json_int_t)i->shape.kv_heads, "seq_q", (json_int_t)i->shape.N_q, "seq_k", (json_int_t)i->shape.N_k, "head_dim",
+                   (json_int_t)i->shape.d, "dtype", dtype_name(i->shape.dtype), "causal", (int)i->shape.causal, "block_q",
+                   (json_int_t)i->tiling.B_r, "block_k", (json_int_t)i->tiling.B_c, "quantity", i->quantity, "model_low",
+                   json_wide(i->low), "model_high", json_wide(i->high), "measured", json_wide(i->measured), "error", i->error,
+                   "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
+}
+
+static json_t *summary_json(const Summary *s) {
+  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:b}", "quantity", s->quantity, "runs", (json_int_t)s->n, "exact",
+                   (json_int_t)s->n_exact, "holding", (json_int_t)s->n_holding, "median_error", s->median, "worst_error",
+                   s->worst, "must_hold", (int)s->must_hold);
+}
+
+static Status print_json(const Crosscheck *c, const char *title, double *errors, Io *io, Error *error) {
+  json_t *items = json_array(), *summaries = json_array();
+  for (size_t n = 0; n < c->n_items; n++) {
+    json_array_append_new(items, item_json(&c->items[n]));
+    if (!is_first(c, n)) continue;
+    const Summary s = summarise(c, c->items[n].quantity, errors);
+    json_array_append_new(summaries, summary_json(&s));
+  }
+  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o}", "tilewalk", 1, "source", title, "runs", (json_int_t)c->n_runs,
+                              "holds", (int)!c->is_bad, "summary", summaries, "comparisons", items),
+                    io->out, error);
+}
+
+Status crosscheck_print(const Crosscheck *c, const char *title, bool details, const OutputRequest *output, Io *io,
+                        Error *error) {
+  if (output->csv) return print_details(c, output, io, error);
+  double *errors = malloc((c->n_items + 1) * sizeof *errors);
+  if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
+  Status status = STATUS_OK;
+  if (output->json) {
+    status = print_json(c, title, errors, io, error);
+  } else {
+    if (details) status = print_details(c, output, io, error);
+    if (details) fputc('\n', io->out);
+    if (status == STATUS_OK) status = print_summary(c, title, errors, io, error);
+  }
+  free(errors);
+  return status;
+}
