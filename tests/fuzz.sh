@@ -12,12 +12,13 @@ if [ -z "$clang" ]; then
   echo "No clang: nothing is fuzzed (\`make test\` still replays the corpus); install the package clang."
   exit 0
 fi
+clangxx=$(echo "$clang" | sed 's/clang\(-[0-9]*\)*$/clang++\1/')
 out=build/fuzz passed=0 failed=0
 for target in tests/fuzz_*.c; do
   stem=$(basename "$target" .c)
   stem=${stem#fuzz_}
   [ "$stem" = driver ] || [ ! -f "$target" ] && continue
-  make --no-print-directory "-j$(nproc)" BUILD=$out CC="$clang" SAN= CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" \
+  make --no-print-directory "-j$(nproc)" BUILD=$out CC="$clang" CXX="$clangxx" SAN= CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" \
     "$out/tests/libfuzzer_$stem" || exit 1
   mkdir -p "$out/corpus/$stem"
   set -- "$out/corpus/$stem"
