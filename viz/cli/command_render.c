@@ -1,0 +1,275 @@
+/* tilewalk render: any scene at any step to a file, or a run of steps as an animation, without a display. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "sim/size.h"
+#include "viz/cli/command.h"
+#include "viz/cli/request.h"
+#include "viz/cli/sweep_chart.h"
+#include "viz/export/animation.h"
+#include "viz/export/surface.h"
+#include "viz/scene/scene.h"
+#include "viz/text/number.h"
+#include "viz/text/progress.h"
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  ChartRequest picture;
+  bool presentation, describe, without_max;
+  bool ranged;              /* --frames was there */
+  int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
+  int64_t row, frame_ms;
+} RenderOptions;
+
+enum { DEFAULT_FRAMES = 150, DESCRIPTION_BYTES = 4096 };
+
+/* ---- Options --------------------------------------------------------------------------------------------- */
+
+static const Option *row_named(const char *name) {
+  const Option *o = REQUEST_MACHINE_OPTIONS;
+  while (o->name && strcmp(o->name, name) != 0) o++;
+  return o;
+}
+
+static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
+static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
+static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
+
+static Status set_presentation(void *target, const char *value, Error *error) {
+  return options_flag("presentation", value, &((RenderOptions *)target)->presentation, error);
+}
+
+static Status set_describe(void *target, const char *value, Error *error) {
+  return options_flag("describe", value, &((RenderOptions *)target)->describe, error);
+}
+
+static Status set_without_max(void *target, const char *value, Error *error) {
+  return options_flag("without-max", value, &((RenderOptions *)target)->without_max, error);
+}
+
+static Status set_row(void *target, const char *value, Error *error) {
+  long long row;
+  const Status status = options_count("the row", value, 0, INT32_MAX, &row, error);
+  if (!status) ((RenderOptions *)target)->row = row;
+  return status;
+}
+
+static Status set_frame_ms(void *target, const char *value, Error *error) {
+  long long ms;
+  const Status status = options_count("the milliseconds of a frame", value, 10, 60000, &ms, error);
+  if (!status) ((RenderOptions *)target)->frame_ms = ms;
+  return status;
+}
+
+/* "A:B", "A:B:STRIDE"; B may be left out. */
+static Status set_frames(void *target, const char *value, Error *error) {
+  RenderOptions *o = target;
+  char parts[3][32] = {"", "", ""};
+  int n = 0;
+  const char *p = value;
+  for (; n < 3; n++) {
+    const size_t length = strcspn(p, ":");
+    if (length >= sizeof parts[n]) break;
+    memcpy(parts[n], p, length);
+    if (!*(p += length)) break;
+    p++;
+  }
+  Error inner = {0};
+  long long first = 0, last = -1, stride = 0;
+  const bool bad = *p || n < 1 || n > 2 || (*parts[0] && options_count("first", parts[0], 0, INT64_MAX, &first, &inner)) ||
+                   (*parts[1] && options_count("last", parts[1], 0, INT64_MAX, &last, &inner)) ||
+                   (n == 2 && options_count("stride", parts[2], 1, INT64_MAX, &stride, &inner)) || (last >= 0 && last < first);
+  if (bad)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
+                     quote(value, strlen(value)).text);
+  o->first = first;
+  o->last = last;
+  o->stride = stride;
+  o->ranged = true;
+  return STATUS_OK;
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const RenderOptions *options;
+  Stage stage;
+  Snapshot now;
+  SceneKind scene;
+  SceneView view;
+  const Theme *theme;
+  char footer[REQUEST_STATE_BYTES];
+  uint64_t first, stride, last;
+  Progress progress;
+} Render;
+
+static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static void show_step(Render *r, uint64_t step) {
+  Request shown = r->options->request;
+  stage_snapshot(&r->stage, step, &r->now);
+  shown.step = (int64_t)r->now.step;
+  snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(r->scene));
+  request_state(&shown, r->footer);
+}
+
+static void draw_still(cairo_t *cr, double width, double height, const void *data) {
+  const Render *r = data;
+  scene_draw(r->scene, &r->now, &r->view, cr, width, height, r->theme);
+}
+
+static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
+  Render *r = data;
+  const uint64_t step = r->first + frame * r->stride;
+  show_step(r, step < r->last ? step : r->last);
+  draw_still(cr, width, height, r);
+}
+
+static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
+  Render *r = data;
+  progress_update(&r->progress, frame, n_frames, progress_clock_s());
+  return !interrupted;
+}
+
+static Status save_animation(Render *r, Io *io, Error *error) {
+  const RenderOptions *o = r->options;
+  const uint64_t end = r->stage.n_steps;
+  r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
+  r->last = o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
+  r->stride = o->stride ? (uint64_t)o->stride : (r->last - r->first) / DEFAULT_FRAMES + 1;
+  const uint64_t n_frames = (r->last - r->first + r->stride - 1) / r->stride + 1;
+  const TextStyle style = text_style_for(io->err);
+  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
+  interrupted = 0;
+  signal(SIGINT, on_interrupt);
+  show_step(r, r->first);
+  const Animation animation = {.width = o->picture.width ? o->picture.width : 1280, .height = o->picture.height ? o->picture.height : 720,
+                               .n_frames = n_frames, .frame_ms = (int)o->frame_ms, .title = "Tilewalk", .state = r->footer,
+                               .draw = draw_frame, .go_on = go_on, .data = r};
+  const Status status = animation_save(o->output.output, &animation, error);
+  progress_end(&r->progress);
+  return status;
+}
+
+static Status save_still(Render *r, Error *error) {
+  const RenderOptions *o = r->options;
+  char title[96];
+  snprintf(title, sizeof title, "Tilewalk: %s", scene_title(r->scene));
+  return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280, o->picture.height ? o->picture.height : 720, draw_still, r,
+                      &(SurfaceMetadata){title, r->footer}, error);
+}
+
+/* ---- The command ----------------------------------------------------------------------------------------- */
+
+/* Without any size the problem is small enough to be looked at: 8 x 8 tiles of 8 x 8, causal. */
+static void choose_problem(Request *r) {
+  const bool given = r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks;
+  if (given) return;
+  r->shape.N_q = 64;
+  r->shape.d = 16;
+  r->shape.causal = true;
+  r->block = 8;
+}
+
+static Status check_options(const RenderOptions *o, Error *error) {
+  const bool animated = *o->output.output && animation_is_named(o->output.output);
+  if (!*o->output.output && !o->describe)
+    return error_set(error, STATUS_BAD_REQUEST, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
+  if (!*o->output.output && (o->ranged || o->picture.given || o->presentation))
+    return error_set(error, STATUS_BAD_REQUEST, "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
+  if (o->ranged && !animated)
+    return error_set(error, STATUS_BAD_REQUEST, "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
+  if (o->request.n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
+  return STATUS_OK;
+}
+
+static Status prepare(RenderOptions *o, Render *r, Error *error) {
+  StageConfig config = {.seed = (uint64_t)o->request.seed, .row_in_block = o->row, .without_max = o->without_max};
+  choose_problem(&o->request);
+  if (request_algorithms(&o->request, "fa2", error) || check_options(o, error) || request_problem(&o->request, &config.problem, NULL, error)) return error->status;
+  config.schedule = o->request.algorithms[0];
+  r->options = o;
+  r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
+  r->view = (SceneView){.presentation = o->presentation, .footer = r->footer};
+  if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
+  const Status status = stage_make(&r->stage, &config, error);
+  if (!status && (uint64_t)o->request.step > r->stage.n_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", o->request.step, config.schedule->name,
+                     number_count(r->stage.n_steps).text);
+  return status;
+}
+
+static int run_render(void *options, Io *io, Error *error) {
+  RenderOptions *o = options;
+  Render *r = calloc(1, sizeof *r);
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a scene"), EXIT_BAD_REQUEST;
+  Status status = prepare(o, r, error);
+  if (!status) show_step(r, (uint64_t)o->request.step);
+  if (!status && *o->output.output) status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);
+  if (!status && o->describe) {
+    char text[DESCRIPTION_BYTES];
+    show_step(r, (uint64_t)o->request.step);
+    fputs(snapshot_describe(&r->now, text, sizeof text), io->out);
+  }
+  stage_free(&r->stage);
+  free(r);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option SCENE_OPTIONS[] = {
+    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
+     "main tiles hierarchy softmax causal charts timeline code"},
+    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
+    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
+    {0},
+};
+
+static const Option RENDER_OPTIONS[] = {
+    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
+    {"row", 0, "ROW", "Which row of a row block the softmax shows. Default 0.", set_row, false, false, NULL},
+    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
+    {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
+    {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.", set_frames, false, false, NULL},
+    {"frame-ms", 0, "MS", "How long an animation shows each frame. Default 125.", set_frame_ms, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Scene", SCENE_OPTIONS, offsetof(RenderOptions, request)},
+    {"Rendering", RENDER_OPTIONS, 0},
+    {"Output", OUTPUT_FILE_OPTIONS, offsetof(RenderOptions, output)},
+    {"Picture", CHART_OPTIONS, offsetof(RenderOptions, picture)},
+    REQUEST_OPTION_SETS(RenderOptions, request),
+    {0},
+};
+
+const Command COMMAND_RENDER = {
+    .name = "render",
+    .summary = "any scene at any step to a picture, or a run to an animation",
+    .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
+    .description = "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf are one step, .webp and "
+                   ".gif the whole run, and a name such as frame-%04d.png one file per frame. Without -N, -d or a block the problem is N = 64, "
+                   "d = 16, causal, in tiles of 8 x 8. Every file carries the state that made it.",
+    .examples = "  # everything on one screen, after 100 events\n"
+                "  tilewalk render --step 100 -o main.png\n\n"
+                "  # the score matrix for a slide, with text that stays text\n"
+                "  tilewalk render --scene tiles --step 130 --presentation -o tiles.svg\n\n"
+                "  # the run as an animation\n"
+                "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
+                "  # what happens, in words\n"
+                "  tilewalk render --step 40 --describe\n",
+    .options_bytes = sizeof(RenderOptions),
+    .sets = SETS,
+    .run = run_render,
+};

@@ -1,0 +1,43 @@
+/* Saves a run of frames: animated WebP (lossless), GIF, or a sequence of PNG files, by the name.
+ *
+ *     run.webp    run.gif    frame-%04d.png
+ *
+ * Frames are drawn one after the other into one surface, so memory does not grow with their number except by what the
+ * encoders keep of the finished file. A WebP or GIF is whole or not there at all; of a PNG sequence each file is, and
+ * an interrupted sequence takes its files back. The same frames give the same bytes. */
+#ifndef TILEWALK_VIZ_EXPORT_ANIMATION_H
+#define TILEWALK_VIZ_EXPORT_ANIMATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cairo.h>
+
+#include "sim/error.h"
+
+typedef void AnimationDraw(cairo_t *cr, double width, double height, uint64_t frame, void *data);
+
+/* Called before each frame; false stops, and nothing is kept. */
+typedef bool AnimationGoOn(uint64_t frame, uint64_t n_frames, void *data);
+
+typedef struct {
+  int width, height;   /* pixels */
+  uint64_t n_frames;
+  int frame_ms;        /* how long each is shown; 0: 125 */
+  const char *title;   /* metadata of PNG frames; NULL: none */
+  const char *state;
+  AnimationDraw *draw;
+  AnimationGoOn *go_on; /* NULL: never stops */
+  void *data;
+} Animation;
+
+enum { ANIMATION_FRAMES_MAX = 100000 };
+
+/* True when the name asks for an animation: .webp, .gif, or .png with %d or %04d. */
+bool animation_is_named(const char *path);
+
+/* STATUS_BAD_REQUEST: a format that is not built in, sizes and counts that cannot be, a path that cannot be written, or
+ * a stop. STATUS_NO_MEMORY. */
+Status animation_save(const char *path, const Animation *animation, Error *error);
+
+#endif
