@@ -189,7 +189,7 @@ static Status read_counters(const Reader *r, const Layout *layout, CounterRow *r
   for (int i = 0; i < COUNTER_COUNT; i++) {
     if (layout->counter[i] < 0) continue;
     const Field field = r->fields[layout->counter[i]];
-    if (field.length == 0 || field_is(field, "n/a")) continue;
+    if (field_is(field, "n/a")) continue; /* this GPU does not have it */
     if (!whole_number(field, &row->value[i]))
       return error_set(error, STATUS_BAD_FILE,
                        "line %" PRId64 ": %s is '%s', not a whole number as ncu writes it (1234 or 1,234); run ncu with "
@@ -238,6 +238,7 @@ static Status read_row(Reader *r, const Layout *layout, Field line, CounterRow *
   if (n_fields != layout->n_columns)
     return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged",
                      r->line, n_fields, layout->n_columns);
+  if (r->text[r->at - 1] != '\n') return fail(r, error, "the last line has no end; the file is cut off");
   *row = (CounterRow){.line = r->line};
   const bool recorded = layout->text[COLUMN_RUNG] >= 0;
   const Field name = r->fields[layout->text[recorded ? COLUMN_RUNG : COLUMN_KERNEL]];

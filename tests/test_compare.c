@@ -1,0 +1,117 @@
+/* The model against counters: rows made by hand, then what was recorded on an H200. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/counters/compare.h"
+
+static const Comparison *find(const Comparison *c, int n, Counter counter) {
+  for (int i = 0; i < n; i++)
+    if (c[i].counter == counter) return &c[i];
+  fail_msg("%s was not compared", COUNTER_NAMES[counter].metric);
+  return NULL;
+}
+
+/* fa2_async, N = 256, d = 64, fp16, blocks of 128 x 64, two heads, by hand. Q: 2 x 256 x 64 x 2 B = 65,536. K and V: 2 heads x 2 row
+ * blocks x 2 x 32,768 B = 262,144. mma: 4 x 256 x 256 x 64 x 2 / 4096 = 8192. */
+static CounterRow row_by_hand(void) {
+  CounterRow row = {.kernel = "fa2_async", .shape = {.heads = 2, .N_q = 256, .d = 64}, .tiling = {.B_r = 128, .B_c = 64}};
+  row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = row.known[COUNTER_HMMA] = row.known[COUNTER_HBM_READ] = true;
+  row.value[COUNTER_BOUNDARY_READ] = 65536 + 262144;
+  row.value[COUNTER_BOUNDARY_WRITE] = 65536;
+  row.value[COUNTER_HMMA] = 8192;
+  row.value[COUNTER_HBM_READ] = 3 * 65536;
+  assert_int_equal(shape_complete(&row.shape, NULL), STATUS_OK);
+  return row;
+}
+
+static void test_by_hand(void **state) {
+  (void)state;
+  const CounterRow row = row_by_hand();
+  Comparison c[COMPARISONS_MAX];
+  int n;
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_int_equal(n, 4);
+  for (int i = 0; i < n; i++) assert_true(c[i].holds && c[i].error == 0);
+  assert_int_equal(find(c, n, COUNTER_HBM_READ)->low, 3 * 65536);
+}
+
+/* A measurement 0.2 % off is not equal; 0.05 % is. Below a range the error is negative. */
+static void test_tolerance(void **state) {
+  (void)state;
+  CounterRow row = row_by_hand();
+  Comparison c[COMPARISONS_MAX];
+  int n;
+  row.value[COUNTER_BOUNDARY_READ] = 327680 + 655;
+  row.value[COUNTER_BOUNDARY_WRITE] = 65536 + 32;
+  row.value[COUNTER_HBM_READ] = 3 * 65536 / 2;
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_false(find(c, n, COUNTER_BOUNDARY_READ)->holds);
+  assert_true(find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
+  assert_true(find(c, n, COUNTER_HBM_READ)->error < -0.49);
+}
+
+/* Counted bytes have no tolerance: one byte off is wrong. */
+static void test_counted_bytes_are_exact(void **state) {
+  (void)state;
+  CounterRow row = row_by_hand();
+  row.known[COUNTER_COUNTED_READ] = true;
+  row.value[COUNTER_COUNTED_READ] = 327681;
+  Comparison c[COMPARISONS_MAX];
+  int n;
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_false(find(c, n, COUNTER_COUNTED_READ)->holds);
+}
+
+/* standard_naive by its formula, and never below its ideal. N = 8, d = 4, fp16: Q 8 x 8 x 4 x 2 = 512; S read 3 x 128. */
+static void test_models(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 8, .d = 4};
+  const Tiling tiling = {.B_r = 1, .B_c = 1};
+  KernelTraffic naive, ideal;
+  const KernelModel *model = kernel_model_find("standard_naive");
+  assert_int_equal(kernel_model_traffic(model, &shape, &tiling, &naive, NULL), STATUS_OK);
+  assert_int_equal(kernel_model_ideal(model, &shape, &tiling, &ideal, NULL), STATUS_OK);
+  assert_int_equal(naive.read[TENSOR_Q], 512);
+  assert_int_equal(naive.read[TENSOR_S], 384);
+  assert_int_equal(ideal.read[TENSOR_S], 128);
+  for (int t = 0; t < TENSOR_COUNT; t++) assert_true(naive.read[t] >= ideal.read[t] && naive.write[t] >= ideal.write[t]);
+  assert_null(kernel_model_find("no such rung"));
+}
+
+/* What an H200 did: every quantity that must be equal is, in every recorded run. */
+static void test_recorded_counters(void **state) {
+  (void)state;
+  FILE *file = fopen("assets/counters/h200_kernels.csv", "rb");
+  assert_non_null(file);
+  static char text[1 << 20];
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  CounterTable table;
+  Error error = {0};
+  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
+  assert_true(table.n_rows >= 200);
+  for (size_t i = 0; i < table.n_rows; i++) {
+    const CounterRow *row = &table.rows[i];
+    Comparison c[COMPARISONS_MAX];
+    int n;
+    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL), STATUS_OK);
+    for (int k = 0; k < n; k++)
+      if (c[k].must_hold && !c[k].holds) fail_msg("line %d: %s is %g off", (int)row->line, COUNTER_NAMES[c[k].counter].metric, c[k].error);
+  }
+  counter_table_free(&table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_counted_bytes_are_exact),
+      cmocka_unit_test(test_models),  cmocka_unit_test(test_recorded_counters),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
