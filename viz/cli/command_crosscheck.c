@@ -139,16 +139,21 @@ static Status add_cpu(Crosscheck *c, const CrosscheckOptions *o, Error *error) {
   if (own.d == 0) own.d = 64;
   Tiling tiling = o->request.tiling;
   if (o->request.block) tiling.B_r = tiling.B_c = o->request.block;
+  Error refused = {0}; /* why a kernel does not take the shape: it is left out, unless none takes it */
   for (size_t s = 0; s < (has_shape ? 1 : sizeof shapes / sizeof *shapes); s++) {
     Shape shape = has_shape ? own : shapes[s];
     Status status = shape_complete(&shape, error);
-    for (int k = 0; k < N_KERNEL_MODELS && status == STATUS_OK; k++) {
-      if (*o->kernel_name && !strstr(KERNEL_MODELS[k].name, o->kernel_name)) continue;
-      status = add_cpu_run(c, KERNEL_MODELS[k].name, &shape, &tiling, error);
-    }
     if (status) return status;
+    for (int k = 0; k < N_KERNEL_MODELS; k++) {
+      if (*o->kernel_name && !strstr(KERNEL_MODELS[k].name, o->kernel_name)) continue;
+      Error why = {0};
+      status = add_cpu_run(c, KERNEL_MODELS[k].name, &shape, &tiling, &why);
+      if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
+      if (status) refused = why;
+    }
   }
   if (c->n_items) return STATUS_OK;
+  if (refused.status) return error_set(error, refused.status, "%s", refused.message);
   return error_set(error, STATUS_BAD_REQUEST, "no kernel of the ladder has '%s' in its name",
                    quote(o->kernel_name, strlen(o->kernel_name)).text);
 }

@@ -75,15 +75,11 @@ static void shape_text(const CrosscheckItem *i, char *text, size_t size) {
            dtype_name(i->shape.dtype), i->shape.causal ? " causal" : "", i->tiling.B_r, i->tiling.B_c);
 }
 
-static Status print_details(const Crosscheck *c, const OutputRequest *output, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "kernel"},
-                                          {.heading = "shape", .shrink = TABLE_WRAP},
-                                          {.heading = "quantity", .shrink = TABLE_WRAP},
-                                          {.heading = "model", .right = true, .shrink = TABLE_WRAP},
-                                          {.heading = "measured", .right = true},
-                                          {.heading = "error", .right = true},
-                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
-                          7);
+/* For programs: every line complete in itself. */
+static Status print_csv(const Crosscheck *c, Io *io, Error *error) {
+  Table table = table_new((TableColumn[]){{.heading = "kernel"}, {.heading = "shape"}, {.heading = "quantity"}, {.heading = "model_low"},
+                                          {.heading = "model_high"}, {.heading = "measured"}, {.heading = "error"}, {.heading = "verdict"}},
+                          8);
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
     char shape[160];
@@ -91,12 +87,40 @@ static Status print_details(const Crosscheck *c, const OutputRequest *output, Io
     table_text(&table, ROLE_PLAIN, i->kernel);
     table_text(&table, ROLE_PLAIN, shape);
     table_text(&table, ROLE_PLAIN, i->quantity);
+    table_count(&table, ROLE_PLAIN, i->low);
+    table_count(&table, ROLE_PLAIN, i->high);
+    table_count(&table, ROLE_PLAIN, i->measured);
+    table_format(&table, ROLE_PLAIN, "%.6g", i->error);
+    table_text(&table, ROLE_PLAIN, verdict_of(i));
+  }
+  const Status status = table_csv(&table, io->out, error);
+  table_free(&table);
+  return status;
+}
+
+/* For people: a heading for each kernel and shape, its quantities under it. */
+static Status print_details(const Crosscheck *c, Io *io, Error *error) {
+  Table table = table_new((TableColumn[]){{.heading = "quantity", .shrink = TABLE_WRAP},
+                                          {.heading = "model", .right = true},
+                                          {.heading = "measured", .right = true},
+                                          {.heading = "error", .right = true},
+                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
+                          5);
+  char before[256] = "";
+  for (size_t n = 0; n < c->n_items; n++) {
+    const CrosscheckItem *i = &c->items[n];
+    char shape[160], heading[256];
+    shape_text(i, shape, sizeof shape);
+    snprintf(heading, sizeof heading, "%s  %s", i->kernel, shape);
+    if (strcmp(heading, before)) table_group(&table, "%s", heading);
+    memcpy(before, heading, sizeof before);
+    table_text(&table, ROLE_PLAIN, i->quantity);
     table_text(&table, ROLE_PLAIN, model_text(i).text);
     table_count(&table, ROLE_PLAIN, i->measured);
     table_format(&table, ROLE_PLAIN, "%.3f%%", i->error * 100);
     table_text(&table, role_of(i), verdict_of(i));
   }
-  const Status status = output->csv ? table_csv(&table, io->out, error) : table_print(&table, io->out, &io->style, error);
+  const Status status = table_print(&table, io->out, &io->style, error);
   table_free(&table);
   return status;
 }
@@ -204,14 +228,14 @@ static Status print_json(const Crosscheck *c, const char *title, double *errors,
 
 Status crosscheck_print(const Crosscheck *c, const char *title, bool details, const OutputRequest *output, Io *io,
                         Error *error) {
-  if (output->csv) return print_details(c, output, io, error);
+  if (output->csv) return print_csv(c, io, error);
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
   Status status = STATUS_OK;
   if (output->json) {
     status = print_json(c, title, errors, io, error);
   } else {
-    if (details) status = print_details(c, output, io, error);
+    if (details) status = print_details(c, io, error);
     if (details) fputc('\n', io->out);
     if (status == STATUS_OK) status = print_summary(c, title, errors, io, error);
   }
