@@ -101,7 +101,7 @@ static Status print_csv(const Crosscheck *c, Io *io, Error *error) {
 /* For people: a heading for each kernel and shape, its quantities under it. */
 static Status print_details(const Crosscheck *c, Io *io, Error *error) {
   Table table = table_new((TableColumn[]){{.heading = "quantity", .shrink = TABLE_WRAP},
-                                          {.heading = "model", .right = true},
+                                          {.heading = "model", .right = true, .shrink = TABLE_WRAP},
                                           {.heading = "measured", .right = true},
                                           {.heading = "error", .right = true},
                                           {.heading = "verdict", .shrink = TABLE_WRAP}},
