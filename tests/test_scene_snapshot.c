@@ -273,7 +273,7 @@ static void test_without_max(void **state) {
     config.without_max = without;
     config.row_in_block = 0;
     assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
-    for (int row = 0; row < 8; row++) {
+    for (int row = 1; row <= 8; row++) {
       stage.config.row_in_block = row;
       for (uint64_t step = 0; step <= stage.n_steps; step++) {
         stage_snapshot(&stage, step, &now);

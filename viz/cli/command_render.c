@@ -55,7 +55,7 @@ static Status set_without_max(void *target, const char *value, Error *error) {
 
 static Status set_row(void *target, const char *value, Error *error) {
   long long row;
-  const Status status = options_count("the row", value, 0, INT32_MAX, &row, error);
+  const Status status = options_count("the row", value, 1, INT32_MAX, &row, error);
   if (!status) ((RenderOptions *)target)->row = row;
   return status;
 }
@@ -237,7 +237,7 @@ static const Option SCENE_OPTIONS[] = {
 
 static const Option RENDER_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
-    {"row", 0, "ROW", "Which row of a row block the softmax shows. Default 0.", set_row, false, false, NULL},
+    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false, false, NULL},
     {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
     {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.", set_frames, false, false, NULL},

@@ -68,7 +68,7 @@ LINES(FA2,
       {{2, "P = e^(S − m′); O += P V_j"}, 0, EVENT_ACCUMULATE, ANY},
       {{1, "O_i = O / l"}, 0, EVENT_NORMALISE, ANY},
       {{1, "store O_i"}, 0, EVENT_STORE, TENSOR_O},
-      {{1, "store m + log l"}, 0, EVENT_STORE, TENSOR_STATS}, );
+      {{1, "store m + log l   (lse)"}, 0, EVENT_STORE, TENSOR_STATS}, );
 
 LINES(FA2_SPLIT,
       TEXT(0, "for i, split s:"),

@@ -350,8 +350,9 @@ static void draw_letter(const Pen *pen, double x, double y, const char *letter) 
 static void draw_edges(const Grid *v, double strip, double gap) {
   const Pen *pen = v->pen;
   const Box b = v->box;
-  const Box V = box_at(b.x, b.y - gap - strip, b.width, strip), K = box_at(b.x, V.y - 4 * pen->unit - strip, b.width, strip);
-  const Box Q = box_at(b.x - gap - strip, b.y, strip, b.height), O = box_at(b.x + b.width + gap, b.y, strip, b.height);
+  const double across = b.width - v->gap, down = b.height - v->gap; /* no gap behind the last tile */
+  const Box V = box_at(b.x, b.y - gap - strip, across, strip), K = box_at(b.x, V.y - 4 * pen->unit - strip, across, strip);
+  const Box Q = box_at(b.x - gap - strip, b.y, strip, down), O = box_at(b.x + across + gap, b.y, strip, down);
   draw_strip(v, TENSOR_K, K, false);
   draw_strip(v, TENSOR_V, V, false);
   draw_strip(v, TENSOR_Q, Q, true);
@@ -363,16 +364,14 @@ static void draw_edges(const Grid *v, double strip, double gap) {
   draw_letter(pen, O.x + strip + 14 * pen->unit, O.y + fmin(O.height / 2, 12 * pen->unit), "O");
 }
 
-void draw_grid(const Pen *pen, Box box, bool with_edges) {
+Box draw_grid(const Pen *pen, Box box) {
   const double u = pen->unit, strip = round(17 * u), gap = round(7 * u), letter = 26 * u;
-  if (with_edges) {
-    box_cut_left(&box, strip + gap + letter, 0);
-    box_cut_right(&box, strip + gap + letter, 0);
-    box_cut_top(&box, 2 * strip + gap + 4 * u, 0);
-  }
+  box_cut_left(&box, strip + gap + letter, 0);
+  box_cut_right(&box, strip + gap + letter, 0);
+  box_cut_top(&box, 2 * strip + gap + 4 * u, 0);
   Grid v = place_grid(pen, box);
   v.box = box_at(box.x + (box.width - v.box.width) / 2, box.y, v.box.width, v.box.height);
-  if (with_edges) draw_edges(&v, strip, gap);
+  draw_edges(&v, strip, gap);
   if (v.cell_x < 1 || v.cell_y < 1) {
     draw_mixed(&v);
   } else {
@@ -384,6 +383,7 @@ void draw_grid(const Pen *pen, Box box, bool with_edges) {
   pen_frame(pen, box_at(v.box.x - 1, v.box.y - 1, v.box.width + 2 - v.gap, v.box.height + 2 - v.gap), theme_mix(pen->theme->background, pen->theme->axis, 0.6), 1);
   draw_current(&v);
   point_at_tiles(&v);
+  return v.box;
 }
 
 /* ---- Legend ---------------------------------------------------------------------------------------------- */

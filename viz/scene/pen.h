@@ -62,7 +62,7 @@ Box pen_page(const Pen *pen, const char *title);
 
 /* ---- Parts that several scenes share ---- */
 
-void draw_grid(const Pen *pen, Box box, bool with_edges);   /* tiles, with Q, K, V and O along the edges */
+Box draw_grid(const Pen *pen, Box box); /* tiles, with Q, K, V and O along the edges; returns where the tiles are */
 void draw_legend(const Pen *pen, Box box);                  /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);

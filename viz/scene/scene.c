@@ -18,7 +18,7 @@ static const struct {
     [SCENE_HIERARCHY] = {"hierarchy", "What crosses between HBM and SRAM", scene_hierarchy},
     [SCENE_SOFTMAX] = {"softmax", "Online softmax of one row", scene_softmax},
     [SCENE_CAUSAL] = {"causal", "What the mask spares", scene_causal},
-    [SCENE_CHARTS] = {"charts", "Traffic against N and B", scene_charts},
+    [SCENE_CHARTS] = {"charts", "Traffic against N", scene_charts},
     [SCENE_TIMELINE] = {"timeline", "One CTA, event by event", scene_timeline},
     [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
 };

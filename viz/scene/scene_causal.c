@@ -24,7 +24,7 @@ static void draw_pair(const Pen *pen, Box box, const Pair *pair, Wide whole_with
   snprintf(words, sizeof words, "%s spared so far", number_percent(spared).text);
   pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_END, row.x + row.width, row.y + 1.05 * head, 0, words);
   for (int k = 0; k < 2; k++) {
-    Box line = box_cut_top(&box, fmin(36 * u, box.height / 2 - 4 * u), 6 * u);
+    Box line = box_cut_top(&box, fmin(46 * u, box.height / 2 - 4 * u), 6 * u);
     const double base = line.y + line.height / 2 + 0.36 * small;
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, line.x, base, 0, k ? "with the mask" : "without");
     box_cut_left(&line, 8.2 * small, 0);
@@ -65,8 +65,8 @@ void scene_causal(const Pen *pen) {
   Box body = pen_page(pen, SCHEDULES[now->schedule]->title);
   Box side = box_cut_right(&body, 0.46 * body.width, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
-  draw_grid(pen, body, true);
-  draw_legend(pen, legend);
+  const Box tiles = draw_grid(pen, body);
+  draw_legend(pen, box_at(tiles.x, legend.y, legend.x + legend.width - tiles.x, legend.height));
   box_cut_top(&side, 4 * u, 0);
   if (!masked) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
   else if (!now->grid.skips) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Standard attention computes every tile and masks afterwards: the mask spares it nothing.");

@@ -53,7 +53,7 @@ void draw_code(const Pen *pen, Box box) {
     return;
   }
   const TypeSize type = type_for(pen, body, schedule, n_lines);
-  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.32 * size, floor(body.height / n_lines)));
+  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.28 * size, floor(body.height / n_lines)));
   const int n_fit = (int)(body.height / height), first = first_line(n_lines, n_fit, now->code_line);
   for (int k = first; k < n_lines && k < first + n_fit; k++) {
     const Box row = box_cut_top(&body, height, 0);
@@ -73,7 +73,7 @@ void draw_log(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   Box body = pen_panel(pen, box, "Log", now->step > SNAPSHOT_LOG_LINES ? "the last events" : NULL);
-  const double size = pen_size(pen, TYPE_BODY), height = 1.75 * size;
+  const double size = pen_size(pen, TYPE_BODY), height = fmax(1.6 * size, fmin(2.6 * size, floor(body.height / SNAPSHOT_LOG_LINES)));
   const int n_fit = (int)(body.height / height), first = now->n_log > n_fit ? now->n_log - n_fit : 0;
   for (int k = first; k < now->n_log; k++) {
     const Box row = box_cut_top(&body, height, 0);

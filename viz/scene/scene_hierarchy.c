@@ -53,14 +53,14 @@ static void draw_bytes(const Pen *pen, double right, double base, Wide bytes, bo
 
 static void draw_hbm(const Pen *pen, Box box) {
   const Snapshot *now = pen->now;
-  const double u = pen->unit, column = 5.6 * pen_size(pen, TYPE_SMALL), letter = 2.7 * pen_size(pen, TYPE_SMALL);
+  const double u = pen->unit, column = 5.2 * pen_size(pen, TYPE_SMALL), letter = 2.5 * pen_size(pen, TYPE_SMALL);
   Box body = pen_panel(pen, box, "HBM", NULL);
   int n = 0;
   for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
   const double right = body.x + body.width, head = box.y + 12 * u + pen_size(pen, TYPE_HEAD);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, head, 0, "read");
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, head, 0, "written");
-  const double height = fmin(body.height / n, 46 * u);
+  const double height = fmin(body.height / n, 58 * u);
   for (int t = 0; t < TENSOR_COUNT; t++) {
     if (!has_row(now, t)) continue;
     Box row = box_cut_top(&body, height, 0);
@@ -198,7 +198,7 @@ static void draw_sram(const Pen *pen, Box box) {
     if (now->slots[t].slot_bytes > largest) largest = now->slots[t].slot_bytes;
   }
   const Box capacity = box_cut_bottom(&body, 20 * u + 1.2 * pen_size(pen, TYPE_SMALL), 6 * u);
-  const double height = fmin(body.height / (n ? n : 1), 46 * u);
+  const double height = fmin(body.height / (n ? n : 1), 54 * u);
   for (int t = 0; t < TENSOR_COUNT; t++)
     if (now->slots[t].is_used) draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest);
   draw_capacity(pen, capacity);
@@ -240,9 +240,9 @@ void draw_race(const Pen *pen, Box box) {
 
 void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   const double u = pen->unit;
-  const double side = is_large ? 0.41 * box.width : 0.395 * box.width;
-  draw_hbm(pen, box_cut_left(&box, side, 14 * u));
-  draw_sram(pen, box_cut_right(&box, side, 14 * u));
+  const double whole = box.width;
+  draw_hbm(pen, box_cut_left(&box, (is_large ? 0.42 : 0.43) * whole, 14 * u));
+  draw_sram(pen, box_cut_right(&box, (is_large ? 0.4 : 0.39) * whole, 14 * u));
   draw_link(pen, box);
 }
 

@@ -22,7 +22,7 @@ typedef struct {
 } Range;
 
 static Range range_of(const SnapshotRow *r) {
-  Range v = {-1, 1};
+  Range v = {-0.25, 0.5};
   for (int64_t k = 0; k < r->n_cols && k < SNAPSHOT_SCORES; k++) {
     if (!isfinite(r->scores[k])) continue;
     v.low = fmin(v.low, r->scores[k]);
@@ -50,12 +50,16 @@ static void draw_level(const Pen *pen, Box plot, double y, const char *label, do
   pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit, y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
 }
 
+static int64_t n_shown(const SnapshotRow *r) { return r->n_cols < SNAPSHOT_SCORES ? r->n_cols : SNAPSHOT_SCORES; }
+
+static double gap_of(const Pen *pen, double cell) { return cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0; }
+
 static void draw_bars(const Pen *pen, Box plot, Range range) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
-  const int64_t n = r->n_cols < SNAPSHOT_SCORES ? r->n_cols : SNAPSHOT_SCORES;
+  const int64_t n = n_shown(r);
   if (n <= 0) return;
-  const double cell = floor(plot.width / (double)n), gap = cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0;
+  const double cell = floor(plot.width / (double)n), gap = gap_of(pen, cell);
   const double zero = at(plot, range, 0);
   for (int64_t k = 0; k < n; k++) {
     const double x = plot.x + cell * (double)k, score = r->scores[k];
@@ -72,19 +76,37 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
     const double y = at(plot, range, score);
     const bool largest = r->phase >= ROW_MAX && score == r->block_max;
     pen_fill(pen, box_at(x, fmin(y, zero), cell - gap, fmax(1, fabs(y - zero))), largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
-    if (r->phase >= ROW_ACCUMULATED && r->weights[k] > 0) { /* e^(score - m) as a dark bar from the floor */
-      const double height = fmin(1, r->weights[k]) * 0.3 * plot.height;
-      pen_fill(pen, box_at(x + 0.3 * (cell - gap), plot.y + plot.height - height, fmax(1, 0.4 * (cell - gap)), height), t->tile[TILE_COLOUR_DONE], 1);
-    }
   }
   pen_line(pen, t->axis, 1, plot.x, zero, plot.x + plot.width, zero);
+}
+
+/* P of the tile, from 0 to 1 (or to the largest, where something overflows). */
+static void draw_weights(const Pen *pen, Box box) {
+  const Theme *t = pen->theme;
+  const SnapshotRow *r = &pen->now->row;
+  const int64_t n = n_shown(r);
+  double largest = 1;
+  for (int64_t k = 0; k < n; k++)
+    if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
+  const double cell = n > 0 ? floor(box.width / (double)n) : 0, floor_y = box.y + box.height - 1;
+  for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
+    const bool finite = isfinite(r->weights[k]);
+    const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2));
+    pen_fill(pen, box_at(box.x + cell * (double)k, floor_y - height, cell - gap_of(pen, cell), height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
+  }
+  pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
+  pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, floor_y, 0,
+           pen->now->grid.n_laps > 1 ? "P" : "P, 0 to 1");
 }
 
 static void draw_scores(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
   const double labels = 7.4 * pen_size(pen, TYPE_SMALL);
+  box_cut_top(&box, 0.55 * pen_size(pen, TYPE_SMALL), 0); /* the upper label stands over its line */
   box_cut_right(&box, labels, 0);
+  draw_weights(pen, box_cut_bottom(&box, 0.27 * box.height, 8 * pen->unit));
+  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, box.y + box.height, 0, "scores S");
   const Range range = range_of(r);
   draw_bars(pen, box, range);
   const bool online = pen->now->grid.n_laps <= 1;
@@ -238,7 +260,7 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
     return;
   }
   const Box formulas = box_cut_bottom(&body, 4 * 1.55 * pen_size(pen, TYPE_SMALL), 6 * u);
-  const Box O = box_cut_bottom(&body, fmin(0.42 * body.height, 64 * u), 8 * u);
+  const Box O = box_cut_bottom(&body, fmin(0.36 * body.height, 60 * u), 8 * u);
   draw_scores(pen, body);
   draw_O(pen, O);
   draw_formulas(pen, box_at(formulas.x + 8 * u, formulas.y, formulas.width - 8 * u, formulas.height), false);

@@ -83,25 +83,37 @@ void scene_tiles(const Pen *pen) {
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
   Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
-  draw_grid(pen, body, true);
-  box_cut_left(&legend, 50 * u, 0);
-  draw_legend(pen, legend);
+  const Box tiles = draw_grid(pen, body);
+  draw_legend(pen, box_at(tiles.x, legend.y, legend.x + legend.width - tiles.x, legend.height));
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
   draw_ghosts(pen, side);
 }
 
+/* The headline of the main screen: bytes so far, of how many. */
+static void draw_moved(const Pen *pen, Box box) {
+  char number[NUMBER_CHARS], rest[NUMBER_CHARS + 32];
+  const double base = box.y + 0.88 * pen_size(pen, TYPE_NUMBER);
+  snprintf(number, sizeof number, "%s", number_bytes(pen->now->total_bytes).text);
+  snprintf(rest, sizeof rest, "moved of %s", number_bytes(pen->now->whole_bytes).text);
+  pen_text(pen, TYPE_NUMBER, pen->theme->ink, true, ANCHOR_START, box.x, base, 0, number);
+  const double x = box.x + pen_text_width(pen, TYPE_NUMBER, true, number) + 12 * pen->unit;
+  pen_text(pen, TYPE_BODY, pen->theme->ink_soft, false, ANCHOR_START, x, base, fmax(1, box.x + box.width - x), rest);
+}
+
 void scene_main(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
-  Box left = box_cut_left(&body, 0.395 * body.width, 14 * u);
-  Box race = box_cut_bottom(&left, race_height(pen), 8 * u);
-  Box legend = box_cut_bottom(&left, legend_height(pen), 4 * u);
-  draw_grid(pen, left, true);
+  Box left = box_cut_left(&body, 0.4 * body.width, 14 * u);
+  const Box race = box_cut_bottom(&left, race_height(pen), 0);
+  const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
+  const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
+  draw_grid(pen, left);
   draw_legend(pen, legend);
+  draw_moved(pen, count);
   draw_race(pen, race);
-  const Box upper = box_cut_top(&body, 0.495 * body.height, 14 * u);
+  const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);
   draw_softmax(pen, body, false);

@@ -68,10 +68,10 @@ void scene_timeline(const Pen *pen) {
   Box body = pen_page(pen, SCHEDULES[now->schedule]->title);
   const Box foot = box_cut_bottom(&body, 2 * small, 4 * u);
   box_cut_top(&body, 2.2 * small, 0);
-  const Box names = box_cut_left(&body, 6 * small, 0);
+  const Box names = box_cut_left(&body, 6.6 * small, 0);
   const int n_shown = (int)(body.width / width);
   uint64_t first = now->step > (uint64_t)(2 * n_shown / 3) ? now->step - (uint64_t)(2 * n_shown / 3) : 0;
-  const double height = fmin(96 * u, body.height / N_LANES);
+  const double height = fmin(110 * u, body.height / N_LANES);
   for (int k = 0; k < N_LANES; k++) {
     const Box lane = box_at(names.x, body.y + height * k, names.width + body.width, height);
     if (k % 2 == 0) pen_fill(pen, lane, pen->theme->panel, 1);

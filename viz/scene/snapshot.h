@@ -41,7 +41,7 @@ typedef struct {
   const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* the race; the shown one may be among them */
   int n_rivals;                              /* 0: standard, fa1, fa2 */
   uint64_t seed;                             /* of Q, K and V */
-  int64_t row_in_block;                      /* which row of the row block the softmax shows */
+  int64_t row_in_block;                      /* which row of a row block the softmax shows, from 1; 0: the middle one */
   bool without_max;                          /* softmax without the maximum: it overflows */
 } StageConfig;
 

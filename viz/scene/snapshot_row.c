@@ -296,7 +296,8 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   r->n_O = n_O(stage);
   if (!r->is_computed || !now->has_event || now->event.i < 0) return;
   const int64_t height = now->event.row1 - now->event.row0;
-  const int64_t within = stage->config.row_in_block < height ? stage->config.row_in_block : height - 1;
+  const int64_t asked = stage->config.row_in_block > 0 ? stage->config.row_in_block - 1 : height / 2;
+  const int64_t within = asked < height ? asked : height - 1;
   r->row = now->event.i * plan->tiling.B_r + within;
   score_row(stage, r->row);
   memcpy(r->reference_O, stage->row->reference_O, sizeof r->reference_O);
