@@ -378,6 +378,19 @@ static int known_wrong(const LessonQuestion *q, const LessonAsk *ask, const Answ
   return -1;
 }
 
+/* "1,320" is a thousand and more; but was 1.320 meant, and would that be right? */
+static bool right_with_decimal_comma(const LessonQuestion *q, const char *text) {
+  char other[ANSWER_TEXT_BYTES];
+  const char *comma = strchr(text, ',');
+  Answer typed;
+  AnswerVerdict verdict;
+  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other) return false;
+  snprintf(other, sizeof other, "%s", text);
+  other[comma - text] = '.';
+  return answer_parse(other, strlen(other), &typed, NULL) == STATUS_OK && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK &&
+         verdict == ANSWER_RIGHT;
+}
+
 static void grade_number(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
   const LessonAsk *ask = ask_of(run, q);
   Answer typed;
@@ -392,6 +405,7 @@ static void grade_number(const LessonRun *run, const LessonQuestion *q, const ch
   const char *said = "";
   if (verdict == ANSWER_RIGHT) grade->verdict = LESSON_RIGHT;
   else if (known >= 0) grade->verdict = LESSON_DIAGNOSED, grade->wrong = known;
+  else if (right_with_decimal_comma(q, text)) grade->verdict = LESSON_NEARLY;
   else if (verdict == ANSWER_ROUGH) grade->verdict = LESSON_NEARLY, said = "Right as far as it goes. Give one digit more.";
   else if (verdict == ANSWER_OTHER_UNIT)
     grade->verdict = LESSON_NEARLY, said = "The number is right in the other unit: MB and GB count in thousands, MiB and GiB in steps of 1,024.";
@@ -423,6 +437,18 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   }
 }
 
+/* One of the question's texts, which may name its answer. */
+static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
+  filled[0] = '\0';
+  if (!text.offset) return STATUS_OK;
+  const Status status = name_answer(run, q, error);
+  return status ? status : fill_line(run, text, filled, size, error);
+}
+
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size, Error *error) {
+  return say(run, q, ask_of(run, q)->explain, text, size, error);
+}
+
 Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed, LessonGrade *grade, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   if (ask->kind == LESSON_NUMBER) grade_number(run, q, typed, grade);
@@ -430,13 +456,11 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
   LessonText said = {0};
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED) said = ask->wrong[grade->wrong].text;
-  if (!said.offset) return STATUS_OK;
   char *filled = malloc(LESSON_MESSAGE_BYTES);
   if (!filled) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
-  Status status = name_answer(run, q, error);
-  if (!status) status = fill_line(run, said, filled, LESSON_MESSAGE_BYTES, error);
+  const Status status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
   const size_t used = strlen(grade->message);
-  if (!status) snprintf(grade->message + used, sizeof grade->message - used, "%s%s", used ? " " : "", filled);
+  if (!status) snprintf(grade->message + used, sizeof grade->message - used, "%s%s", used && *filled ? " " : "", filled);
   free(filled);
   return status;
 }

@@ -81,6 +81,10 @@ typedef struct {
   char message[LESSON_MESSAGE_BYTES];
 } LessonGrade;
 
+/* What is said after success, filled in; "" when there is nothing. */
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *question, char *text, size_t size,
+                          Error *error);
+
 Status lesson_run_grade(LessonRun *run, const LessonQuestion *question, const char *typed,
                         LessonGrade *grade, Error *error);
 

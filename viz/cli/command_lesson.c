@@ -1,0 +1,305 @@
+/* tilewalk lesson: lessons in the terminal, and what authors and teachers need. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/quote.h"
+#include "viz/cli/json_sink.h"
+#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_progress.h"
+#include "viz/cli/request.h"
+#include "viz/export/output.h"
+#include "viz/text/markdown.h"
+#include "viz/text/table.h"
+
+enum { NAMES_MAX = 32, NAME_BYTES = 1024 };
+
+typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW } Task;
+
+typedef struct {
+  Task task;
+  char names[NAMES_MAX][NAME_BYTES];
+  int n_names;
+  char answers[NAME_BYTES], new_name[NAME_BYTES];
+  LessonWalkOptions walk;
+  OutputRequest output;
+} LessonOptions;
+
+/* ---- Options */
+
+static Status add_name(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  if (!*value || strlen(value) >= NAME_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
+  if (o->n_names == NAMES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
+  memcpy(o->names[o->n_names++], value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+static Status set_task(LessonOptions *o, Task task, Error *error) {
+  if (o->task != TASK_WALK) return error_set(error, STATUS_BAD_REQUEST, "it does one thing at a time; give one of --list, --lint, --answers, --export-gift, --teacher and --new");
+  o->task = task;
+  return STATUS_OK;
+}
+
+#define SET_TASK(function, task)                                          \
+  static Status function(void *target, const char *value, Error *error) { \
+    (void)value;                                                          \
+    return set_task(target, task, error);                                 \
+  }
+SET_TASK(set_list, TASK_LIST)
+SET_TASK(set_lint, TASK_LINT)
+SET_TASK(set_gift, TASK_GIFT)
+SET_TASK(set_teacher, TASK_TEACHER)
+
+static Status set_path(char out[NAME_BYTES], const char *value, Error *error) {
+  if (!*value || strlen(value) >= NAME_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the name is empty or too long");
+  memcpy(out, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+static Status set_answers(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  const Status status = set_task(o, TASK_ANSWERS, error);
+  return status ? status : set_path(o->answers, value, error);
+}
+
+static Status set_new(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  const Status status = set_task(o, TASK_NEW, error);
+  return status ? status : set_path(o->new_name, value, error);
+}
+
+static Status set_seed(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  long long seed;
+  const Status status = options_count("the seed", value, 0, INT64_MAX, &seed, error);
+  if (status) return status;
+  o->walk.seed = (uint64_t)seed;
+  o->walk.has_seed = true;
+  return STATUS_OK;
+}
+
+static Status set_restart(void *target, const char *value, Error *error) {
+  return options_flag("restart", value, &((LessonOptions *)target)->walk.restart, error);
+}
+
+/* ---- The list */
+
+static void standing_text(const LessonStanding *s, const Lesson *lesson, char *text, size_t size) {
+  if (s->is_finished) snprintf(text, size, "done, %d of %zu right", s->n_right, lesson->n_asks);
+  else if (s->has_begun) snprintf(text, size, "begun, %d of %zu answered", s->n_asked, lesson->n_asks);
+  else snprintf(text, size, "-");
+}
+
+static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
+  LessonFiles *files = calloc(1, sizeof *files);
+  LessonProgress progress = {0};
+  Table t = table_new((TableColumn[]){{.heading = "lesson"}, {.heading = "title", .shrink = TABLE_WRAP}, {.heading = "minutes", .right = true},
+                                      {.heading = "questions", .right = true}, {.heading = "progress"}}, 5);
+  Status status = files ? lesson_files(files, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  if (!status) status = lesson_progress_open(&progress, io->err, error);
+  json_t *rows = json_array();
+  const char *next = NULL;
+  for (int k = 0; !status && k < files->n; k++) {
+    Lesson lesson;
+    char path[ASSETS_PATH_BYTES], standing[64];
+    Error inner = {0};
+    if (lesson_load(files->names[k], &lesson, path, &inner)) { /* the others are still worth listing */
+      table_text(&t, ROLE_PLAIN, files->names[k]);
+      table_text(&t, ROLE_BAD, inner.message);
+      table_rule(&t);
+      continue;
+    }
+    const LessonStanding s = lesson_progress_of(&progress, lesson.name);
+    standing_text(&s, &lesson, standing, sizeof standing);
+    const bool runs = lesson_needs(&lesson, NULL) == STATUS_OK;
+    if (!next && runs && !s.is_finished) next = files->names[k];
+    table_text(&t, ROLE_ACCENT, lesson.name);
+    table_text(&t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
+    table_format(&t, ROLE_PLAIN, "%d", lesson.minutes);
+    table_format(&t, ROLE_PLAIN, "%zu", lesson.n_asks);
+    table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more than is built");
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name, "title", lesson_text(&lesson, lesson.title),
+                                          "idea", lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions", (json_int_t)lesson.n_asks,
+                                          "runs", runs, "begun", s.has_begun, "finished", s.is_finished, "answered", s.n_asked, "right", s.n_right));
+    lesson_free(&lesson);
+  }
+  if (!status && o->output.json) {
+    json_incref(rows);
+    status = json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
+  } else if (!status && o->output.csv) {
+    status = table_csv(&t, io->out, error);
+  } else if (!status) {
+    status = table_print(&t, io->out, &io->style, error);
+    if (!status && next) fprintf(io->out, "\nNext: tilewalk lesson %s\n", next);
+  }
+  json_decref(rows);
+  table_free(&t);
+  lesson_progress_close(&progress);
+  free(files);
+  return status;
+}
+
+/* ---- Checking */
+
+static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) {
+  Lesson lesson;
+  char path[ASSETS_PATH_BYTES];
+  Error inner = {0};
+  const Status status = lesson_load(name, &lesson, path, &inner);
+  if (status == STATUS_BAD_FILE) { /* a finding like others */
+    fprintf(io->out, "%s\n", inner.message);
+    ++*n_findings;
+    return STATUS_OK;
+  }
+  if (status) return error_set(error, status, "%s", inner.message);
+  LessonLintContext context = {.path = path, .io = io};
+  const LessonHooks hooks = lesson_hooks(&context);
+  int n = 0;
+  const Status linted = lesson_lint(&lesson, &LESSON_LIMITS, &hooks, &n, error);
+  *n_findings += n;
+  lesson_free(&lesson);
+  return linted;
+}
+
+static int lint(const LessonOptions *o, Io *io, Error *error) {
+  LessonFiles *files = calloc(1, sizeof *files);
+  int n_findings = 0, n = 0;
+  Status status = files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  if (!status && o->n_names == 0) status = lesson_files(files, error);
+  const int n_lessons = status ? 0 : o->n_names ? o->n_names : files->n;
+  for (; n < n_lessons && !status; n++)
+    status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
+  free(files);
+  if (status) return EXIT_BAD_REQUEST;
+  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings, n_findings == 1 ? "" : "s");
+  return n_findings ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+/* ---- A new lesson */
+
+Status lesson_write_template(const char *name, Io *io, Error *error) {
+  char path[ASSETS_PATH_BYTES], target[NAME_BYTES + 8], *buffer = NULL;
+  size_t length = 0;
+  struct stat there;
+  FileWrite file;
+  const size_t n = strlen(name);
+  snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
+  if (stat(target, &there) == 0) return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is", quote(target, strlen(target)).text);
+  Status status = assets_find(path, sizeof path, "lessons/template.md", error);
+  if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
+  if (!status) status = file_write_begin(&file, target, error);
+  if (!status) {
+    fwrite(buffer, 1, length, file.stream);
+    status = file_write_commit(&file, error);
+  }
+  free(buffer);
+  if (!status) fprintf(io->out, "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it with 'tilewalk lesson %s'.\n", target, target, target);
+  return status;
+}
+
+/* ---- The command */
+
+static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *error) {
+  LessonRun run;
+  char *text = malloc(LESSON_PROSE_BYTES);
+  Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
+  if (!status) {
+    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson_text(lesson, lesson->title));
+    fputs("\n\n", io->out);
+    for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
+      if (lesson->blocks[k].kind != LESSON_TEACHER) continue;
+      status = lesson_run_fill(&run, lesson->blocks[k].text, text, LESSON_PROSE_BYTES, error);
+      if (!status) status = text_markdown(io->out, &io->style, text, strlen(text), error);
+    }
+    lesson_run_end(&run);
+  }
+  free(text);
+  return status;
+}
+
+static Status run_one(const LessonOptions *o, Io *io, Error *error) {
+  Lesson lesson;
+  char path[ASSETS_PATH_BYTES];
+  const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
+  Status status = lesson_load(o->names[0], &lesson, path, error);
+  if (status) return status;
+  if (o->task == TASK_TEACHER) status = print_teacher(&lesson, seed, io, error);
+  else if (o->task == TASK_GIFT) status = lesson_export_gift(&lesson, seed, io->out, error);
+  else status = lesson_needs(&lesson, error);
+  if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, io, error);
+  lesson_free(&lesson);
+  return status;
+}
+
+static int run_lesson(void *options, Io *io, Error *error) {
+  LessonOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (o->task == TASK_LINT) return lint(o, io, error);
+  if (o->n_names > 1) {
+    error_set(error, STATUS_BAD_REQUEST, "one lesson at a time; only --lint takes several");
+    return EXIT_BAD_REQUEST;
+  }
+  const bool needs_name = o->task == TASK_GIFT || o->task == TASK_TEACHER;
+  Status status;
+  if (needs_name && !o->n_names) status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
+  else if (o->task == TASK_NEW) status = lesson_write_template(o->new_name, io, error);
+  else if (o->task == TASK_ANSWERS)
+    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, o->walk.has_seed ? o->walk.seed : 1, o->output.json, o->output.csv, io, error);
+  else if (o->task == TASK_LIST || !o->n_names) status = list_lessons(o, io, error);
+  else status = run_one(o, io, error);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option LESSON_OPTIONS[] = {
+    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list, false, false, NULL},
+    {"seed", 0, "SEED", "Which numbers you are given: a learner's own. Default: the one you began with, or 1.", set_seed, false, false, NULL},
+    {"restart", 0, NULL, "Begin again, instead of going on.", set_restart, false, false, NULL},
+    {0},
+};
+
+static const Option TEACHER_OPTIONS[] = {
+    {"teacher", 0, NULL, "Show the lesson's page for the teacher.", set_teacher, false, false, NULL},
+    {"answers", 0, "FILE", "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer are needed), or the same as JSON.",
+     set_answers, false, false, NULL},
+    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false, false, NULL},
+    {0},
+};
+
+static const Option AUTHOR_OPTIONS[] = {
+    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false, NULL},
+    {"lint", 0, NULL, "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a name, all of them. Exit status 1 "
+     "when something is found.", set_lint, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Learning", LESSON_OPTIONS, 0},
+    {"Teaching", TEACHER_OPTIONS, 0},
+    {"Writing", AUTHOR_OPTIONS, 0},
+    {"Output of --list and --answers", OUTPUT_FORMAT_OPTIONS, offsetof(LessonOptions, output)},
+    {0},
+};
+
+const Command COMMAND_LESSON = {
+    .name = "lesson",
+    .summary = "lessons: predict a number, play the run, check the answer",
+    .usage = "[NAME|FILE] [OPTION...]",
+    .description = "Walks a lesson in the terminal. Each question is answered by typing a number as you would write it (64 MiB, 67.1 MB, 50%, 1/2, 2x), or a letter. "
+                   "Answers are computed by the simulator; a known mistake is told from others. Progress is kept, so a lesson goes on where it was left. "
+                   "NAME is a number or a name from the list; a file that ends in .md is a lesson of your own (lessons/README.md says how to write one).",
+    .examples = "  # what there is, and how far you are\n"
+                "  tilewalk lesson\n\n"
+                "  # begin, or go on\n"
+                "  tilewalk lesson online-softmax\n\n"
+                "  # write a lesson\n"
+                "  tilewalk lesson --new my-lesson && tilewalk lesson --lint my-lesson.md\n\n"
+                "  # a class\n"
+                "  tilewalk lesson --answers class.csv --csv\n",
+    .options_bytes = sizeof(LessonOptions),
+    .sets = SETS,
+    .set_positional = add_name,
+    .run = run_lesson,
+};

@@ -1,0 +1,318 @@
+/* Walking a lesson in a terminal. Part of viz/cli/lesson.h.
+ *
+ * Reads lines from standard input, so it works through a pipe as well: then nothing waits for Enter, and what
+ * was typed is printed, so that the output reads as a transcript. */
+#define _POSIX_C_SOURCE 200809L /* getline */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_progress.h"
+#include "viz/text/markdown.h"
+
+enum { TRIES_BEFORE_OFFER = 3, TYPED_BYTES = 256 };
+
+typedef struct {
+  const Lesson *lesson;
+  LessonRun run;
+  LessonProgress progress;
+  Io *io;
+  bool is_terminal, stopped; /* stopped: the learner left, or the input ended */
+  char state[LESSON_STATE_BYTES];
+  LessonQuestion question;
+  LessonGrade grade;
+  bool has_prediction; /* `question` waits for its show */
+  char predicted[TYPED_BYTES];
+  char *line;
+  size_t line_bytes;
+  char text[LESSON_PROSE_BYTES];
+  int n_first_try;
+} Walk;
+
+/* ---- Talking */
+
+static void say(Walk *w, TextRole role, const char *text) { text_paragraph(w->io->out, &w->io->style, role, 2, text); }
+
+/* A mark and a short verdict, then the rest of the message below. */
+static void verdict(Walk *w, TextRole role, const char *words, const char *message) {
+  text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role), words);
+  fputc('\n', w->io->out);
+  if (*message) say(w, ROLE_PLAIN, message);
+}
+
+/* The next line, without its end and blanks around it; NULL at the end of the input. */
+static const char *read_line(Walk *w, const char *prompt) {
+  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s", prompt);
+  fflush(w->io->out);
+  ssize_t length = getline(&w->line, &w->line_bytes, stdin);
+  if (length < 0) {
+    fputc('\n', w->io->out);
+    w->stopped = true;
+    return NULL;
+  }
+  while (length > 0 && isspace((unsigned char)w->line[length - 1]))
+    w->line[--length] = '\0';
+  const char *text = w->line;
+  while (isspace((unsigned char)*text))
+    text++;
+  if (!w->is_terminal) {
+    text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", text);
+    fputc('\n', w->io->out);
+  }
+  return text;
+}
+
+static void wait_for_enter(Walk *w) {
+  if (!w->is_terminal || w->stopped) return;
+  const char *typed = read_line(w, "[Enter] ");
+  if (typed && strcmp(typed, "quit") == 0) w->stopped = true;
+  fputc('\n', w->io->out);
+}
+
+static Status print_text(Walk *w, LessonText text, Error *error) {
+  Status status = lesson_run_fill(&w->run, text, w->text, sizeof w->text, error);
+  if (!status) status = text_markdown(w->io->out, &w->io->style, w->text, strlen(w->text), error);
+  fputc('\n', w->io->out);
+  return status;
+}
+
+/* ---- Questions */
+
+static void print_question(Walk *w) {
+  const LessonQuestion *q = &w->question;
+  const LessonAsk *ask = &w->lesson->asks[q->ask];
+  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "%s %d of %zu", ask->is_prediction ? "Predict," : "Question", q->ask + 1, w->lesson->n_asks);
+  fputc('\n', w->io->out);
+  say(w, ROLE_PLAIN, q->prompt);
+  for (int k = 0; k < q->n_choices; k++) {
+    fprintf(w->io->out, "    %c) ", 'a' + k);
+    text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", q->choice[k]);
+    fputc('\n', w->io->out);
+  }
+  const char *unit = ask->kind == LESSON_ORDER ? "all letters in order, such as b a c" : ask->kind == LESSON_CHOICE ? "a letter" : ask->unit.name;
+  if (*unit) text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n", ask->kind == LESSON_NUMBER ? "in " : "", unit);
+}
+
+static Status give_hint(Walk *w, int *n_hints, Error *error) {
+  const LessonAsk *ask = &w->lesson->asks[w->question.ask];
+  if (*n_hints >= ask->n_hints) {
+    say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
+    return STATUS_OK;
+  }
+  const Status status = lesson_run_fill(&w->run, ask->hint[*n_hints], w->text, sizeof w->text, error);
+  if (status) return status;
+  ++*n_hints;
+  text_print(w->io->out, &w->io->style, ROLE_WARN, "  Hint %d of %d.", *n_hints, ask->n_hints);
+  fputc('\n', w->io->out);
+  for (char *p = w->text; *p; p++)
+    if (*p == '\n') *p = ' ';
+  say(w, ROLE_PLAIN, w->text);
+  return STATUS_OK;
+}
+
+static Status show_answer(Walk *w, Error *error) {
+  char *message = w->grade.message;
+  const Status status = lesson_run_explain(&w->run, &w->question, message, LESSON_MESSAGE_BYTES, error);
+  if (status) return status;
+  char words[LESSON_OPTION_BYTES + 32];
+  snprintf(words, sizeof words, "The answer is %s", w->question.answer);
+  verdict(w, ROLE_WARN, words, message);
+  return STATUS_OK;
+}
+
+static void print_help(Walk *w) {
+  say(w, ROLE_DIM, "Type an answer as you would write it: 64 MiB, 67.1 MB, 50%, 1/2, 2x, 1e6. 'hint' helps a step, 'skip' shows the answer and goes on, "
+                   "'quit' stops; your progress is kept.");
+}
+
+/* After an answer that is not right. */
+static Status not_right(Walk *w, int tries, int *n_hints, Error *error) {
+  const LessonGrade *g = &w->grade;
+  const LessonAsk *ask = &w->lesson->asks[w->question.ask];
+  Status status = STATUS_OK;
+  if (g->verdict == LESSON_NEARLY) verdict(w, ROLE_WARN, "Nearly.", g->message);
+  else if (g->verdict == LESSON_DIAGNOSED) verdict(w, ROLE_BAD, "Not quite.", g->message);
+  else {
+    verdict(w, ROLE_BAD, "Not yet.", g->message);
+    if (*n_hints < ask->n_hints) status = give_hint(w, n_hints, error);
+  }
+  if (tries == TRIES_BEFORE_OFFER) say(w, ROLE_DIM, "('hint' for a hint, 'skip' for the answer)");
+  return status;
+}
+
+/* True when the line is a command; what it asks for is done. */
+static bool obey(Walk *w, const char *typed, int *n_hints, bool *skipped, Status *status, Error *error) {
+  if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0) w->stopped = true;
+  else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0) *status = give_hint(w, n_hints, error);
+  else if (strcmp(typed, "help") == 0) print_help(w);
+  else if (strcmp(typed, "skip") == 0) *skipped = true;
+  else return false;
+  return true;
+}
+
+static Status ask_question(Walk *w, int index, Error *error) {
+  const LessonAsk *ask = &w->lesson->asks[index];
+  int tries = 0, hints = 0;
+  Status status = lesson_run_question(&w->run, index, &w->question, error);
+  if (status) return status;
+  print_question(w);
+  bool done = false, skipped = false;
+  while (!done && !skipped && !w->stopped && !status) {
+    const char *typed = read_line(w, "> ");
+    if (!typed) break;
+    if (!*typed || obey(w, typed, &hints, &skipped, &status, error)) continue;
+    status = lesson_run_grade(&w->run, &w->question, typed, &w->grade, error);
+    if (status) break;
+    if (w->grade.verdict == LESSON_UNREADABLE) {
+      say(w, ROLE_WARN, w->grade.message);
+      continue;
+    }
+    tries++;
+    if (ask->is_prediction) {
+      const bool letter = ask->kind == LESSON_CHOICE && !typed[1] && tolower((unsigned char)*typed) - 'a' < w->question.n_choices &&
+                          tolower((unsigned char)*typed) >= 'a';
+      snprintf(w->predicted, sizeof w->predicted, "%.*s", TYPED_BYTES - 1, letter ? w->question.choice[tolower((unsigned char)*typed) - 'a'] : typed);
+      w->has_prediction = true;
+      say(w, ROLE_PLAIN, "Noted. Now look.");
+      done = true;
+    } else if (w->grade.verdict == LESSON_RIGHT) {
+      verdict(w, ROLE_GOOD, "Right.", w->grade.message);
+      done = true;
+    } else {
+      status = not_right(w, tries, &hints, error);
+    }
+  }
+  if (status || w->stopped) return status;
+  const bool right = done && w->grade.verdict == LESSON_RIGHT;
+  if (skipped && !ask->is_prediction) status = show_answer(w, error);
+  w->n_first_try += right && tries == 1 && hints == 0;
+  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right, tries, hints);
+  fputc('\n', w->io->out);
+  return status;
+}
+
+/* After the show that a prediction waited for. */
+static Status reveal(Walk *w, Error *error) {
+  char words[LESSON_OPTION_BYTES + TYPED_BYTES + 64];
+  const bool right = w->grade.verdict == LESSON_RIGHT;
+  w->has_prediction = false;
+  if (right) snprintf(words, sizeof words, "As you predicted: %s", w->question.answer);
+  else snprintf(words, sizeof words, "You predicted \"%s\". It is: %s", w->predicted, w->question.answer);
+  verdict(w, right ? ROLE_GOOD : ROLE_WARN, words, w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
+  if (!right) {
+    const Status status = lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
+    if (status) return status;
+    if (*w->grade.message) say(w, ROLE_PLAIN, w->grade.message);
+  }
+  fputc('\n', w->io->out);
+  return STATUS_OK;
+}
+
+/* ---- Blocks */
+
+static Status set_state(Walk *w, const LessonBlock *b, Error *error) {
+  const Status status = lesson_run_fill(&w->run, b->text, w->text, sizeof w->text, error);
+  if (status) return status;
+  for (char *p = w->text; *p; p++)
+    if (*p == '\n') *p = ' ';
+  snprintf(w->state, sizeof w->state, "%.*s", LESSON_STATE_BYTES - 1, w->text);
+  return STATUS_OK;
+}
+
+static Status show(Walk *w, const LessonBlock *b, Error *error) {
+  LessonShow what;
+  Error inner = {0};
+  Status status = lesson_run_show(&w->run, b, &what, error);
+  if (status) return status;
+  status = lesson_print_show(w->state, &what, w->io, &inner);
+  if (status) return error_set(error, status, "%s:%d: %s", w->lesson->file, b->text.line, inner.message);
+  fputc('\n', w->io->out);
+  if (b->caption.offset) status = print_text(w, b->caption, error);
+  if (!status && w->has_prediction) status = reveal(w, error);
+  return status;
+}
+
+static Status do_block(Walk *w, size_t index, Error *error) {
+  const LessonBlock *b = &w->lesson->blocks[index];
+  switch (b->kind) {
+  case LESSON_PROSE:
+    if (index > 0 && strncmp(lesson_text(w->lesson, b->text), "## ", 3) == 0) wait_for_enter(w);
+    return w->stopped ? STATUS_OK : print_text(w, b->text, error);
+  case LESSON_STATE: return set_state(w, b, error);
+  case LESSON_SHOW: return show(w, b, error);
+  case LESSON_ASK: return ask_question(w, b->ask, error);
+  case LESSON_TASK:
+    text_print(w->io->out, &w->io->style, ROLE_ACCENT, "Try it");
+    fputc('\n', w->io->out);
+    {
+      const Status status = print_text(w, b->text, error);
+      if (!status) wait_for_enter(w);
+      return status;
+    }
+  default: return STATUS_OK;
+  }
+}
+
+/* ---- The whole lesson */
+
+static void print_title(Walk *w) {
+  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s", lesson_text(w->lesson, w->lesson->title));
+  fprintf(w->io->out, "   (%d minutes; 'help' says what you can type)\n", w->lesson->minutes);
+  text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, lesson_text(w->lesson, w->lesson->idea));
+  fputc('\n', w->io->out);
+}
+
+static void print_end(Walk *w) {
+  const LessonStanding s = lesson_progress_of(&w->progress, w->lesson->name);
+  char words[128];
+  snprintf(words, sizeof words, "The lesson is done: %d of %zu right, %d at the first try.", s.n_right, w->lesson->n_asks, w->n_first_try);
+  verdict(w, ROLE_GOOD, words, "'tilewalk lesson' lists the others.");
+}
+
+static Status walk_blocks(Walk *w, size_t from, Error *error) {
+  const Lesson *l = w->lesson;
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < from && !status; k++) /* what the pictures show */
+    if (l->blocks[k].kind == LESSON_STATE) status = set_state(w, &l->blocks[k], error);
+  for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
+    status = do_block(w, k, error);
+    if (status || w->stopped || w->has_prediction) continue; /* a prediction is asked again if nothing was shown */
+    lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
+    if (l->blocks[k].kind == LESSON_ASK || k + 1 == l->n_blocks) status = lesson_progress_save(&w->progress, error);
+  }
+  return status;
+}
+
+static Status walk(Walk *w, const LessonWalkOptions *o, Error *error) {
+  Status status = lesson_progress_open(&w->progress, w->io->err, error);
+  if (status) return status;
+  const LessonStanding before = lesson_progress_of(&w->progress, w->lesson->name);
+  const bool goes_on = before.has_begun && !before.is_finished && !o->restart && (!o->has_seed || o->seed == before.seed) && before.block > 0 &&
+                       before.block < (int64_t)w->lesson->n_blocks;
+  const uint64_t seed = o->has_seed ? o->seed : before.has_begun ? before.seed : 1;
+  if (!goes_on) lesson_progress_begin(&w->progress, w->lesson->name, seed);
+  status = lesson_run_start(&w->run, w->lesson, &LESSON_LIMITS, seed, error);
+  if (status) return status;
+  print_title(w);
+  if (goes_on) text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n");
+  status = walk_blocks(w, goes_on ? (size_t)before.block : 0, error);
+  if (status) return status;
+  if (!w->stopped) print_end(w);
+  else if (*w->progress.path) say(w, ROLE_DIM, "Stopped. The same command goes on from here.");
+  return STATUS_OK;
+}
+
+Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *io, Error *error) {
+  Walk *w = calloc(1, sizeof *w);
+  if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  w->lesson = lesson;
+  w->io = io;
+  w->is_terminal = text_is_terminal(stdin) && text_is_terminal(io->out);
+  const Status status = walk(w, options, error);
+  lesson_run_end(&w->run);
+  lesson_progress_close(&w->progress);
+  free(w->line);
+  free(w);
+  return status;
+}
