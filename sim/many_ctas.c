@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 2, DEFAULT_MAX_STEPS = 8000000, HEAD_MAX_STEPS = 64000000 };
+enum { SIDES = 2, DEFAULT_MAX_STEPS = 6000000, HEAD_MAX_STEPS = 64000000 };
 
 /* ---- LRU over half tiles -------------------------------------------------------------------------- */
 
@@ -97,6 +97,7 @@ typedef struct {
   int32_t left;       /* tiles still to read; 0: free */
   int32_t wait;       /* turns before the first piece */
   int32_t piece_unit; /* row block, counted through all heads */
+  int32_t side;
 } Slot;
 
 typedef struct {
@@ -110,7 +111,7 @@ typedef struct {
 } Run;
 
 /* Gives the slot its next piece; row blocks that see no key only store zeros and take no turn. False: none is left. */
-static bool start_piece(Run *r, Slot *slot, int side) {
+static bool start_piece(Run *r, Slot *slot) {
   const Launch *l = r->launch;
   const Plan *plan = r->plan;
   const int64_t group = plan->shape.heads / plan->shape.kv_heads;
@@ -121,14 +122,14 @@ static bool start_piece(Run *r, Slot *slot, int side) {
     const Span span = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, p.row_block).computed;
     slot->piece_unit = (int32_t)block;
     if (span.end <= span.begin) {
-      write_unit(&r->l2, side, r->l2.first_O + slot->piece_unit);
+      write_unit(&r->l2, slot->side, r->l2.first_O + slot->piece_unit);
       r->o_writes++;
       continue;
     }
     slot->left = (int32_t)(span.end - span.begin);
     slot->unit = (int32_t)(kv_head * plan->T_c + launch_walk_tile(l, span, 0));
     slot->step = l->config.walk == WALK_REVERSED ? -1 : 1;
-    read_unit(&r->l2, side, r->l2.first_Q + slot->piece_unit);
+    read_unit(&r->l2, slot->side, r->l2.first_Q + slot->piece_unit);
     r->q_reads++;
     return true;
   }
@@ -136,22 +137,20 @@ static bool start_piece(Run *r, Slot *slot, int side) {
 }
 
 /* One turn of one slot; false when it has nothing left to do. */
-static bool advance(Run *r, Slot *slot, int side) {
+static bool advance(Run *r, Slot *slot) {
   if (slot->wait > 0) {
     slot->wait--;
     return true;
   }
-  if (slot->left == 0 && !start_piece(r, slot, side)) return false;
-  read_unit(&r->l2, side, slot->unit);
+  if (slot->left == 0 && !start_piece(r, slot)) return false;
+  read_unit(&r->l2, slot->side, slot->unit);
   r->reads++;
   slot->unit += slot->step;
   if (--slot->left > 0) return true;
-  write_unit(&r->l2, side, r->l2.first_O + slot->piece_unit);
+  write_unit(&r->l2, slot->side, r->l2.first_O + slot->piece_unit);
   r->o_writes++;
   return true;
 }
-
-static int side_of(const Run *r, int64_t slot) { return r->l2.n_sides == 1 ? 0 : (int)(launch_sm(r->launch, slot) & 1); }
 
 static ManyCtas totals(const Run *r) {
   const L2 *l2 = &r->l2;
@@ -166,7 +165,7 @@ static ManyCtas totals(const Run *r) {
 static void run_turns(Run *r, int64_t n_half, ManyCtas *half, int64_t *half_reads) {
   for (bool busy = true; busy;) {
     busy = false;
-    for (int64_t s = 0; s < r->n_used_slots; s++) busy |= advance(r, &r->slots[s], side_of(r, s));
+    for (int64_t s = 0; s < r->n_used_slots; s++) busy |= advance(r, &r->slots[s]);
     if (*half_reads < 0 && r->next_piece >= n_half) {
       *half = totals(r);
       *half_reads = r->reads;
@@ -179,6 +178,8 @@ static void run_turns(Run *r, int64_t n_half, ManyCtas *half, int64_t *half_read
 static Status check(const Launch *l, const Plan *plan, const ManyCtasConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
     return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2", (long long)c->l2_partitions);
+  if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
+    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d", (long long)c->skew_turns, 1 << 20);
   if (l->n_splits != 1 || l->config.whole_head || l->config.block_q != plan->tiling.B_r || l->config.block_k != plan->tiling.B_c ||
       l->n_row_blocks != plan->T_r || l->heads != plan->shape.heads || l->batch != plan->shape.batch)
     return error_set(error, STATUS_BAD_REQUEST, "the launch and the plan must be of one problem, with equal blocks and no splits");
@@ -221,7 +222,10 @@ static Status prepare(Run *r, const ManyCtasConfig *c, Error *error) {
   r->n_used_slots = r->launch->n_slots < r->n_pieces ? r->launch->n_slots : r->n_pieces;
   r->slots = calloc((size_t)r->n_used_slots, sizeof *r->slots);
   if (!r->slots) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld CTAs at once", (long long)r->n_used_slots);
-  for (int64_t s = 0; s < r->n_used_slots; s++) r->slots[s].wait = (int32_t)(c->skew_turns * s / r->n_used_slots);
+  for (int64_t s = 0; s < r->n_used_slots; s++) {
+    r->slots[s].wait = (int32_t)(c->skew_turns * s / r->n_used_slots);
+    r->slots[s].side = r->l2.n_sides == 1 ? 0 : (int32_t)(launch_sm(r->launch, s) & 1);
+  }
   return STATUS_OK;
 }
 

@@ -69,11 +69,30 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
   report_tensors(k, "write", run->traffic.write);
   report_totals(k, run);
   k->close(k->context);
-  /* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. */
+}
+
+/* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. With one, what is written and still
+ * in L2 when the kernel ends counts as written to HBM: sooner or later it is. */
+static void report_levels(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "hbm");
-  report_totals(k, run);
+  if (run->has_l2) {
+    const Wide read = (Wide)(run->l2.hbm_read_bytes + 0.5), written = (Wide)(run->l2.write_bytes + 0.5);
+    k->whole(k->context, "read_bytes", read);
+    k->whole(k->context, "write_bytes", written);
+    k->whole(k->context, "total_bytes", read + written);
+  } else {
+    report_totals(k, run);
+  }
   k->close(k->context);
-  k->null(k->context, "l2");
+  if (!run->has_l2) {
+    k->null(k->context, "l2");
+    return;
+  }
+  k->open_object(k->context, "l2");
+  k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
+  k->real(k->context, "hit_rate", many_ctas_hit_rate(&run->l2));
+  k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
+  k->close(k->context);
 }
 
 /* A part whose rate is not known is null. */
@@ -101,6 +120,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   report_sram(k, run);
   report_tiles(k, run);
   report_traffic(k, run);
+  report_levels(k, run);
   k->open_object(k->context, "storage");
   k->whole(k->context, "inputs_bytes", run->inputs_bytes);
   k->whole(k->context, "outputs_bytes", run->outputs_bytes);

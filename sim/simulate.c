@@ -111,6 +111,31 @@ TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
   return work;
 }
 
+/* The launch of a run whose kernel is not described: as many CTAs on an SM as its tiles leave room for. */
+static LaunchConfig complete_launch(const Simulation *s, const Problem *problem) {
+  LaunchConfig c = problem->launch;
+  c.block_q = s->plan.tiling.B_r;
+  c.block_k = s->plan.tiling.B_c;
+  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) c.shared_bytes = (int64_t)s->sram.bytes;
+  return c;
+}
+
+Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
+  s->has_l2 = false;
+  if (s->schedule != schedule_find("fa2") || gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
+  const LaunchConfig config = complete_launch(s, problem);
+  Launch launch;
+  Error inner = {0};
+  Status status = launch_make(&launch, &s->plan.shape, &config, gpu, &inner);
+  if (!status) {
+    const ManyCtasConfig l2 = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions};
+    status = many_ctas_run(&s->l2, &launch, &s->plan, &l2, &inner);
+  }
+  s->has_l2 = !status;
+  if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
+  return error_set(error, status, "%s", inner.message);
+}
+
 void simulation_time(Simulation *s, const Gpu *gpu) {
   const TimeWork work = simulation_work(s, gpu->l2_bytes);
   s->timing = timing_at_best(&work, gpu);

@@ -6,6 +6,7 @@
 #ifndef TILEWALK_SIM_SIMULATE_H
 #define TILEWALK_SIM_SIMULATE_H
 
+#include "sim/many_ctas.h"
 #include "sim/schedule.h"
 #include "sim/timing.h"
 
@@ -27,6 +28,7 @@ typedef struct {
   Shape shape;
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
   Machine machine;
+  LaunchConfig launch; /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
 } Problem;
 
 typedef struct {
@@ -45,6 +47,9 @@ typedef struct {
   Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
   double intensity_flops_per_byte;
 
+  bool has_l2; /* simulation_l2 was called and could answer; else *l2 means nothing */
+  ManyCtas l2;
+
   bool timed; /* simulation_time was called; else *timing means nothing */
   Timing timing;
 } Simulation;
@@ -59,6 +64,11 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
  * SRAM  what comes in is written once and read out once; what goes out may leave from registers.
  * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out). */
 TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
+
+/* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `l2`. Where nothing is said about resources,
+ * CTAs per SM follow from the SRAM budget. Only fa2 is modelled, on one or two partitions, up to a head of 64 million tiles:
+ * otherwise `has_l2` stays false, which is no error. */
+Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);
 
 /* Fills in `timing`, for a run on *gpu. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);

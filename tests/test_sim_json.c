@@ -112,6 +112,52 @@ static void time_comes_with_a_gpu(void **state) {
   json_decref(d);
 }
 
+/* Requested, L2 and HBM are three figures. 4 heads of N = 4096, d = 128 fit an H200's L2: Q, K, V are read from HBM once, 12 MiB,
+ * and O goes back, 4 MiB. Two-level traffic is what it was. */
+static void l2_comes_with_a_gpu(void **state) {
+  (void)state;
+  const long long MiB = 1 << 20;
+  json_t *d = sim("-N 4096 -d 128 --heads 4 --algorithm standard,fa2 --kernel fa2-sm90 --gpu h200");
+  assert_int_equal(number(d, "runs.1.block_q"), 128);
+  assert_int_equal(number(d, "runs.1.block_k"), 64);
+  assert_int_equal(number(d, "runs.1.traffic.read_bytes"), 4 * 65 * MiB);
+  assert_int_equal(number(d, "runs.1.l2.read_bytes"), 4 * 65 * MiB);
+  assert_int_equal(number(d, "runs.1.hbm.read_bytes"), 12 * MiB);
+  assert_int_equal(number(d, "runs.1.hbm.write_bytes"), 4 * MiB);
+  assert_int_equal(number(d, "runs.1.hbm.total_bytes"), 16 * MiB);
+  const double hit_rate = json_real_value(at(d, "runs.1.l2.hit_rate"));
+  assert_true(hit_rate > 0.9 && hit_rate < 1);
+  assert_true(number(d, "runs.1.l2.fabric_bytes") >= 8 * MiB); /* the far half of Q and O, and of K and V for both sides */
+  assert_true(json_is_null(at(d, "runs.0.l2"))); /* only fa2 is walked through L2 */
+  json_decref(d);
+}
+
+/* Single options override the kernel's: with one CTA an SM, two heads never pass through L2 side by side. */
+static void launch_options_matter(void **state) {
+  (void)state;
+  json_t *a = sim("-N 64K -d 64 --heads 16 --kernel fa2_async --gpu h200");
+  json_t *b = sim("-N 64K -d 64 --heads 16 --kernel fa2_async --gpu h200 --ctas-per-sm 1");
+  json_t *c = sim("--state 'N=65536 d=64 heads=16 kernel=fa2_async gpu=h200 ctas-per-sm=1 walk=forward order=query-head-batch'");
+  assert_true(number(a, "runs.0.hbm.read_bytes") > number(b, "runs.0.hbm.read_bytes"));
+  assert_true(json_equal(b, c));
+  json_decref(a);
+  json_decref(b);
+  json_decref(c);
+}
+
+static void wrong_launches_are_refused(void **state) {
+  (void)state;
+  static const char *const WRONG[] = {"--kernel fa2-sm9", "--kernel fa2-sm90 --algorithm standard", "--kernel fa2_async -d 256", "--order upside-down",
+                                      "--walk around", "--ctas-per-sm 0 --gpu h200 --walk x", "--ctas-per-sm 5000"};
+  for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+    char command[256];
+    snprintf(command, sizeof command, "sim %s", WRONG[i]);
+    program_run(&run, command);
+    if (run.exit_status != 2 || *run.out) fail_msg("%s: exit %d", WRONG[i], run.exit_status);
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1);
+  }
+}
+
 /* The same request as options and as a one-line state; an option beside the state wins. */
 static void the_state_is_the_options(void **state) {
   (void)state;
@@ -151,7 +197,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_classic_case),          cmocka_unit_test(causal_by_hand),
       cmocka_unit_test(the_keys_of_version_1),     cmocka_unit_test(totals_beyond_64_bits_are_reals),
-      cmocka_unit_test(time_comes_with_a_gpu),     cmocka_unit_test(the_state_is_the_options),
+      cmocka_unit_test(time_comes_with_a_gpu),     cmocka_unit_test(l2_comes_with_a_gpu),
+      cmocka_unit_test(launch_options_matter),     cmocka_unit_test(wrong_launches_are_refused),
+      cmocka_unit_test(the_state_is_the_options),
       cmocka_unit_test(the_trace_adds_up_to_sim),
   };
   return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);

@@ -36,7 +36,9 @@ static int run_sim(void *options, Io *io, Error *error) {
   const int n = o->request.n_algorithms;
   for (int k = 0; k < n; k++) {
     if (simulate(&runs[k], &problem, o->request.algorithms[k], error)) return EXIT_BAD_REQUEST;
-    if (*o->request.gpu) simulation_time(&runs[k], &gpu); /* a question about a machine, not only about its SRAM */
+    if (!*o->request.gpu) continue; /* a question about SRAM and HBM alone */
+    if (simulation_l2(&runs[k], &problem, &gpu, error)) return EXIT_BAD_REQUEST;
+    simulation_time(&runs[k], &gpu);
   }
   Status status;
   if (o->output.json) status = print_json(runs, n, io->out, error);
@@ -57,7 +59,8 @@ const Command COMMAND_SIM = {
     .usage = "[OPTION...]",
     .description = "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which tiles "
                    "it computes and skips, what it needs in SRAM and in HBM. Totals are over batch and heads; tiles and "
-                   "loads are per head. With --gpu also how fast the run could be at best, and what binds. All numbers come from closed forms, so any N is answered at once.",
+                   "loads are per head. With --gpu also what its L2 keeps from HBM when all CTAs run at once (fa2), and how fast "
+                   "the run could be at best. All other numbers come from closed forms, so any N is answered at once.",
     .examples = "  # naive against tiled attention, the classic case\n"
                 "  tilewalk sim -N 4096 -d 128 --block 128\n\n"
                 "  # causal masking on a size that can be checked by hand\n"
@@ -66,6 +69,8 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 1 --seq-len-k 32K --heads 8 --kv-heads 1 --algorithm fa2,fa2-split\n\n"
                 "  # the shortest time on a real machine, and what sets it\n"
                 "  tilewalk sim -N 16K --heads 16 --gpu h200 --algorithm standard,fa2\n\n"
+                "  # requested, L2 and HBM are three different figures: PyTorch's FlashAttention-2 on an H200\n"
+                "  tilewalk sim --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
                 "  # for programs\n"
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),

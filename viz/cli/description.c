@@ -50,6 +50,7 @@ typedef struct {
 } Kind;
 
 static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
+static const Kind KERNEL_KIND = {"kernels", "kernel", "assets/kernels holds the known ones"};
 static const Kind MODEL_KIND = {"models", "model",
                                 "'tilewalk kvcache --list' lists the known ones"};
 
@@ -96,6 +97,15 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   size_t length;
   Status status = read_text(&GPU_KIND, name, &buffer, &length, error);
   if (status == STATUS_OK) status = gpu_parse(buffer, length, name, gpu, error);
+  free(buffer);
+  return status;
+}
+
+Status description_kernel(const char *name, Profile *profile, Error *error) {
+  char *buffer;
+  size_t length;
+  Status status = read_text(&KERNEL_KIND, name, &buffer, &length, error);
+  if (status == STATUS_OK) status = profile_parse(buffer, length, name, profile, error);
   free(buffer);
   return status;
 }

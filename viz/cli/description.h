@@ -7,6 +7,7 @@
 
 #include "sim/gpu.h"
 #include "sim/kvmodel.h"
+#include "sim/profile.h"
 
 enum { DESCRIPTION_NAMES_MAX = 128, DESCRIPTION_NAME_BYTES = 64 };
 
@@ -15,13 +16,14 @@ typedef struct {
   int n;
 } DescriptionNames;
 
-/* The names of the files in assets/FOLDER ("gpus" or "models"). Files whose names no option could
+/* The names of the files in assets/FOLDER ("gpus", "kernels" or "models"). Files whose names no option could
  * take are left out. */
 Status description_names(const char *folder, DescriptionNames *names, Error *error);
 
 /* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
  * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
+Status description_kernel(const char *name, Profile *profile, Error *error); /* --kernel */
 Status description_model(const char *name, KvModel *model, Error *error);
 
 #endif

@@ -29,6 +29,7 @@ SET_COUNT(set_window, shape.window)
 SET_COUNT(set_block_q, tiling.B_r)
 SET_COUNT(set_block_k, tiling.B_c)
 SET_COUNT(set_splits, tiling.n_splits)
+SET_COUNT(set_ctas_per_sm, ctas_per_sm)
 
 static Status set_causal(void *target, const char *value, Error *error) {
   return options_flag("causal", value, &((Request *)target)->shape.causal, error);
@@ -72,6 +73,28 @@ static Status set_text(char *out, size_t size, const char *what, const char *val
 static Status set_gpu(void *target, const char *value, Error *error) {
   Request *r = target;
   return set_text(r->gpu, sizeof r->gpu, "the name of the GPU", value, error);
+}
+
+static Status set_kernel(void *target, const char *value, Error *error) {
+  Request *r = target;
+  return set_text(r->kernel, sizeof r->kernel, "the name of the kernel", value, error);
+}
+
+static Status set_order(void *target, const char *value, Error *error) {
+  Request *r = target;
+  r->has_order = launch_order_from_name(value, &r->order);
+  if (r->has_order) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no order of CTAs; there are query-batch-head, query-head-batch, head-query-batch and head-batch-query "
+                   "(the first runs fastest)",
+                   quote(value, strlen(value)).text);
+}
+
+static Status set_walk(void *target, const char *value, Error *error) {
+  Request *r = target;
+  r->has_walk = launch_walk_from_name(value, &r->walk);
+  if (r->has_walk) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no walk over K and V; there are forward and reversed", quote(value, strlen(value)).text);
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
@@ -168,6 +191,8 @@ const Option REQUEST_TILING_OPTIONS[] = {
     {"br", 0, "B_r", NULL, set_block_q, false, false, NULL},
     {"block-k", 0, "B_c", "Rows of K and V in a tile (also --bc).", set_block_k, false, false, NULL},
     {"bc", 0, "B_c", NULL, set_block_k, false, false, NULL},
+    {"kernel", 0, "NAME|FILE", "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
+     "assets/kernels) or as a description file says; blocks given beside it win.", set_kernel, false, false, NULL},
     {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.", set_splits,
      false, false, NULL},
     {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false, NULL},
@@ -178,6 +203,12 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false, false, NULL},
     {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu, false, false,
      NULL},
+    {"ctas-per-sm", 0, "COUNT", "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for.", set_ctas_per_sm,
+     false, false, NULL},
+    {"order", 0, "ORDER", "How CTAs are numbered, for L2; the first word runs fastest. Default: the kernel's, or query-head-batch.", set_order,
+     false, false, "query-batch-head query-head-batch head-query-batch head-batch-query"},
+    {"walk", 0, "WALK", "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward.", set_walk, false, false,
+     "forward reversed"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
@@ -202,6 +233,31 @@ static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   return STATUS_OK;
 }
 
+/* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given. */
+static Status resolve_launch(const Request *r, Problem *p, Error *error) {
+  LaunchConfig c = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
+  if (*r->kernel) {
+    Profile *const profile = calloc(1, sizeof *profile);
+    if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+    Status status = description_kernel(r->kernel, profile, error);
+    if (!status) status = profile_config(profile, &p->shape, &c, error);
+    free(profile);
+    if (status) return status;
+    if (p->tiling.B_r == 0) p->tiling.B_r = c.block_q;
+    if (p->tiling.B_c == 0) p->tiling.B_c = c.block_k;
+  }
+  if (r->ctas_per_sm > 4096)
+    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096", r->ctas_per_sm);
+  if (r->ctas_per_sm) { /* what was asked for, whatever the resources */
+    c.ctas_per_sm = r->ctas_per_sm;
+    c.threads = c.registers_per_thread = c.shared_bytes = 0;
+  }
+  if (r->has_order) c.order = r->order;
+  if (r->has_walk) c.walk = r->walk;
+  p->launch = c;
+  return STATUS_OK;
+}
+
 Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
   Gpu *const loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
@@ -217,6 +273,7 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     p.machine.n_SM = loaded->n_sm;
     status = resolve_blocks(r, &p, error);
   }
+  if (!status) status = resolve_launch(r, &p, error);
   if (!status) {
     *problem = p;
     if (gpu) *gpu = *loaded;
@@ -227,7 +284,24 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
 
 Status request_set_algorithms(Request *r, const char *names, Error *error) { return set_algorithm(r, names, error); }
 
+/* A kernel follows one algorithm: the default, and what must be among those that are named. */
+static Status kernel_algorithm(Request *r, Error *error) {
+  Profile *const profile = calloc(1, sizeof *profile);
+  if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  Status status = description_kernel(r->kernel, profile, error);
+  if (!status && r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = profile->schedule;
+  bool named = false;
+  for (int k = 0; k < r->n_algorithms; k++) named = named || r->algorithms[k] == profile->schedule;
+  if (!status && !named)
+    status = error_set(error, STATUS_BAD_REQUEST, "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
+                       quote(r->kernel, strlen(r->kernel)).text, profile->schedule->name);
+  free(profile);
+  return status;
+}
+
 Status request_algorithms(Request *r, const char *default_names, Error *error) {
+  const Status status = *r->kernel ? kernel_algorithm(r, error) : STATUS_OK;
+  if (status) return status;
   if (r->n_algorithms == 0) set_algorithm(r, default_names, NULL);
   bool splits = false, lse = false;
   for (int k = 0; k < r->n_algorithms; k++) {
@@ -276,6 +350,10 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (r->tiling.lse) put(text, " lse=1");
   put_count(text, "sram", r->sram_bytes, 0);
   if (*r->gpu) put(text, " gpu=%s", r->gpu);
+  if (*r->kernel) put(text, " kernel=%s", r->kernel);
+  put_count(text, "ctas-per-sm", r->ctas_per_sm, 0);
+  if (r->has_order) put(text, " order=%s", launch_order_name(r->order));
+  if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);
   put_count(text, "step", r->step, 0);

@@ -17,6 +17,11 @@ typedef struct {
   bool algorithm1_blocks;   /* --block paper */
   int64_t sram_bytes;       /* 0: the machine's */
   char gpu[REQUEST_NAME_BYTES]; /* "": paper */
+  char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
+  int64_t ctas_per_sm;      /* 0: as the kernel, or its resources, allow */
+  bool has_order, has_walk; /* given; else the kernel's */
+  LaunchOrder order;
+  LaunchWalk walk;
   const Schedule *algorithms[REQUEST_ALGORITHMS_MAX];
   int n_algorithms;         /* 0: the command's default */
   int64_t seed;

@@ -125,6 +125,32 @@ static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n)
   for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, runs[k].intensity_flops_per_byte, 4);
 }
 
+static Wide l2_of(const Simulation *run, int which) {
+  if (!run->has_l2) return 0;
+  const double values[] = {run->l2.read_bytes, run->l2.write_bytes, run->l2.fabric_bytes, run->l2.hbm_read_bytes};
+  return (Wide)(values[which] + 0.5);
+}
+
+static void l2_rows(Table *t, const Simulation *runs, int n) {
+  bool any = false, all_walked = true;
+  for (int k = 0; k < n; k++) {
+    any = any || runs[k].has_l2;
+    all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
+  }
+  if (!any) return;
+  table_group(t, "L2 of %s, all CTAs at once", runs[0].machine.name);
+  bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
+  bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
+  table_text(t, ROLE_PLAIN, "  found there");
+  for (int k = 0; k < n; k++) {
+    if (runs[k].has_l2) table_percent(t, ROLE_PLAIN, many_ctas_hit_rate(&runs[k].l2));
+    else table_empty(t, true);
+  }
+  bytes_row(t, "  between its partitions", ROLE_PLAIN, runs, n, l2_of, 2);
+  bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
+  if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
+}
+
 static void time_rows(Table *t, const Simulation *runs, int n) {
   if (!runs[0].timed) return;
   table_group(t, "Time on %s, at best", runs[0].machine.name);
@@ -174,6 +200,7 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   tile_rows(&t, runs, n);
   sram_rows(&t, runs, n);
   storage_and_arithmetic_rows(&t, runs, n);
+  l2_rows(&t, runs, n);
   time_rows(&t, runs, n);
   fit_notes(&t, runs, n);
   time_notes(&t, &runs[0]);
