@@ -40,10 +40,10 @@ def grid():
     for rung in ("fa2_scalar", "fa2_causal"):
         yield from runs(rung, [K, 4 * K], [64, 128], [1, 4], [(32, 32)])
         yield from runs(rung, [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16), (16, 64)])
-    yield from runs("fa1", [K, 2 * K], [64, 128], [1, 4], [(32, 32)], causals=(0,))
+    yield from runs("fa1", [K, 2 * K, 4 * K], [64, 128], [1, 4], [(32, 32)], causals=(0,))
     yield from runs("fa1", [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16)], causals=(0,))
     yield from runs("standard_tiled", [K, 4 * K], [64, 128], [1, 4], [(64, 64)], causals=(0,))
-    yield from runs("standard_naive", [K, 2 * K], [64, 128], [1], [(1, 1)], causals=(0,))
+    yield from runs("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], causals=(0,))
 
 
 def options(run):
