@@ -272,9 +272,7 @@ static void check_block(Pass *p, const LessonBlock *b) {
     return;
   case LESSON_TEACHER: fill(p, b->text); return;
   case LESSON_STATE:
-    if (!fill(p, b->text)) return;
-    snprintf(p->state, sizeof p->state, "%.*s", STATE_BYTES - 1, p->text);
-    if (strlen(p->text) >= STATE_BYTES) report(l, b->text.line, "the state is longer than %d bytes", STATE_BYTES - 1);
+    if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error)) report_error(l, &error);
     else check_state(p, b, NULL);
     return;
   case LESSON_SHOW:

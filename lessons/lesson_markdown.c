@@ -26,7 +26,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   if (type == MD_BLOCK_HTML) c->refusal = "raw HTML cannot be shown in a terminal; write Markdown";
   if (type == MD_BLOCK_QUOTE || type == MD_BLOCK_UL || type == MD_BLOCK_OL) c->depth++;
   if (c->depth > LESSON_DEPTH_MAX) c->refusal = "lists and quotes are nested too deeply";
-  return c->refusal != NULL;
+  return c->refusal ? -1 : 0; /* md4c goes on after positive numbers */
 }
 
 static int leave_block(MD_BLOCKTYPE type, void *detail, void *context) {
@@ -57,7 +57,7 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context
   (void)size;
   if (at >= c->text && at < c->text + c->length && at > c->last) c->last = at;
   if (type == MD_TEXT_HTML) c->refusal = "raw HTML cannot be shown in a terminal; write Markdown, and \\< for a plain <";
-  return c->refusal != NULL;
+  return c->refusal ? -1 : 0; /* md4c goes on after positive numbers */
 }
 
 /* md4c's own work grows with the square of the depth for some inputs, so depth is bounded by looking at the

@@ -1,5 +1,6 @@
 #include "lessons/lesson_run.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,18 @@ static Status fill_line(LessonRun *run, LessonText text, char *filled, size_t si
     const bool blank = *from == ' ' || *from == '\n' || *from == '\t' || *from == '\r';
     if (!blank) *to++ = *from;
     else if (to > filled && to[-1] != ' ') *to++ = ' ';
+  }
+  *to = '\0';
+  return STATUS_OK;
+}
+
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size, Error *error) {
+  const Status status = fill_line(run, block->text, state, size, error);
+  if (status) return status;
+  char *to = state;
+  for (const char *from = state; *from; from++) {
+    const bool separates = *from == ',' && to > state && isdigit((unsigned char)to[-1]) && isdigit((unsigned char)from[1]);
+    if (!separates) *to++ = *from;
   }
   *to = '\0';
   return STATUS_OK;

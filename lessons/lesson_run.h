@@ -39,6 +39,10 @@ int lesson_variants(const Lesson *lesson);
 /* Fills {expressions} in; not within backticks or code blocks. */
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error);
 
+/* The one-line state of a block, in one line; numbers without thousands separators. */
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size,
+                        Error *error);
+
 /* The show of a block. */
 Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *show, Error *error);
 

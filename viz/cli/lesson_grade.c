@@ -141,9 +141,10 @@ Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bo
 
 /* ---- GIFT (docs.moodle.org, "GIFT format") */
 
-/* Its special characters take a backslash; line ends are blanks. */
+/* Its special characters take a backslash; a run of blanks is one. */
 static void put_gift(FILE *out, const char *text) {
   for (; *text; text++) {
+    if ((*text == ' ' || *text == '\n') && (text[1] == ' ' || text[1] == '\n')) continue;
     if (strchr("~=#{}:\\", *text)) fputc('\\', out);
     fputc(*text == '\n' ? ' ' : *text, out);
   }

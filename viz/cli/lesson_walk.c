@@ -211,15 +211,6 @@ static Status reveal(Walk *w, Error *error) {
 
 /* ---- Blocks */
 
-static Status set_state(Walk *w, const LessonBlock *b, Error *error) {
-  const Status status = lesson_run_fill(&w->run, b->text, w->text, sizeof w->text, error);
-  if (status) return status;
-  for (char *p = w->text; *p; p++)
-    if (*p == '\n') *p = ' ';
-  snprintf(w->state, sizeof w->state, "%.*s", LESSON_STATE_BYTES - 1, w->text);
-  return STATUS_OK;
-}
-
 static Status show(Walk *w, const LessonBlock *b, Error *error) {
   LessonShow what;
   Error inner = {0};
@@ -239,7 +230,7 @@ static Status do_block(Walk *w, size_t index, Error *error) {
   case LESSON_PROSE:
     if (index > 0 && strncmp(lesson_text(w->lesson, b->text), "## ", 3) == 0) wait_for_enter(w);
     return w->stopped ? STATUS_OK : print_text(w, b->text, error);
-  case LESSON_STATE: return set_state(w, b, error);
+  case LESSON_STATE: return lesson_run_state(&w->run, b, w->state, sizeof w->state, error);
   case LESSON_SHOW: return show(w, b, error);
   case LESSON_ASK: return ask_question(w, b->ask, error);
   case LESSON_TASK:
@@ -274,7 +265,7 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
   const Lesson *l = w->lesson;
   Status status = STATUS_OK;
   for (size_t k = 0; k < from && !status; k++) /* what the pictures show */
-    if (l->blocks[k].kind == LESSON_STATE) status = set_state(w, &l->blocks[k], error);
+    if (l->blocks[k].kind == LESSON_STATE) status = lesson_run_state(&w->run, &l->blocks[k], w->state, sizeof w->state, error);
   for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
     status = do_block(w, k, error);
     if (status || w->stopped || w->has_prediction) continue; /* a prediction is asked again if nothing was shown */

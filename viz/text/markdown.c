@@ -144,7 +144,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   case MD_BLOCK_TR: m->column = 0; break;
   default: break;
   }
-  return m->no_memory;
+  return m->no_memory ? -1 : 0;
 }
 
 static void end_heading_cell(Markdown *m, const MD_BLOCK_TD_DETAIL *detail) {
@@ -206,7 +206,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context) {
   case MD_BLOCK_TABLE: end_table(m); break;
   default: break;
   }
-  return m->no_memory;
+  return m->no_memory ? -1 : 0;
 }
 
 static int enter_span(MD_SPANTYPE type, void *detail, void *context) {
@@ -214,7 +214,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context) {
   (void)detail;
   if (type == MD_SPAN_CODE) put_words(m, "`");
   if (type == MD_SPAN_IMG) put_words(m, "[picture: ");
-  return m->no_memory;
+  return m->no_memory ? -1 : 0;
 }
 
 static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
@@ -229,7 +229,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
       put_words(m, ")");
     }
   }
-  return m->no_memory;
+  return m->no_memory ? -1 : 0;
 }
 
 static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context) {
@@ -243,13 +243,13 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context
     for (size_t k = 0; k < sizeof ENTITIES / sizeof *ENTITIES; k++)
       if (strlen(ENTITIES[k][0]) == size && memcmp(ENTITIES[k][0], at, size) == 0) {
         put_words(m, ENTITIES[k][1]);
-        return m->no_memory;
+        return m->no_memory ? -1 : 0;
       }
     put(m, at, size);
     break;
   default: put(m, at, size); break;
   }
-  return m->no_memory;
+  return m->no_memory ? -1 : 0;
 }
 
 Status text_markdown(FILE *out, const TextStyle *style, const char *source, size_t length, Error *error) {

@@ -1,0 +1,70 @@
+/* Fuzz target for lesson files: any bytes are either a lesson that can be drawn, filled in, asked and graded, or
+ * refused with one printable line that begins with the file's name and a line. Work is bounded, so every input ends. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/lesson_lint.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int truth) {
+  if (!truth) abort();
+}
+
+static void check_message(const Error *error) {
+  const size_t length = strlen(error->message);
+  require(length > 0);
+  for (size_t k = 0; k < length; k++)
+    require(error->message[k] >= 32 && error->message[k] < 127);
+}
+
+static void finding(void *context, const char *message) {
+  (void)context;
+  require(strncmp(message, "fuzzed.md:", 10) == 0);
+}
+
+/* Little work for each expression, so that many inputs are tried. */
+static const ExpressionLimits LIMITS = {.max_steps = 100000, .max_memory_bytes = 1 << 20};
+
+static void use(const Lesson *lesson) {
+  const LessonHooks hooks = {.finding = finding};
+  Error error = {0};
+  int n = 0;
+  require(lesson_lint(lesson, &LIMITS, &hooks, &n, &error) == STATUS_OK);
+  LessonRun run;
+  if (lesson_run_start(&run, lesson, &LIMITS, 7, &error)) {
+    check_message(&error);
+    return;
+  }
+  LessonQuestion *q = malloc(sizeof *q);
+  LessonGrade *grade = malloc(sizeof *grade);
+  require(q && grade);
+  for (size_t k = 0; k < lesson->n_asks; k++) {
+    static const char *const TYPED[] = {"a", "64 MiB", "b a", "1/2", ""};
+    Error refused = {0};
+    if (lesson_run_question(&run, (int)k, q, &refused)) {
+      check_message(&refused);
+      continue;
+    }
+    for (size_t t = 0; t < sizeof TYPED / sizeof *TYPED; t++)
+      if (lesson_run_grade(&run, q, TYPED[t], grade, &refused)) check_message(&refused);
+  }
+  free(q);
+  free(grade);
+  lesson_run_end(&run);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Lesson lesson;
+  Error error = {0};
+  if (size > 1 << 16) return 0;
+  if (lesson_from_buffer(&lesson, (const char *)data, size, "fuzzed.md", &error)) {
+    check_message(&error);
+    require(strncmp(error.message, "fuzzed.md:", 10) == 0);
+    return 0;
+  }
+  use(&lesson);
+  lesson_free(&lesson);
+  return 0;
+}
