@@ -15,10 +15,11 @@
  *
  * Which SMs are near which partition is not published; slots alternate between the sides (assumed).
  *
- * Against counters of an H200 (fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads; nothing fitted, in step): bytes read
- * from HBM are off by 0.6 % without a mask and 0.2 % with one (medians); worst 5 % causal, 8 % full, and 27 % in one full case,
- * where two heads of 16 MiB pass through 30 MiB and LRU falls off a cliff that hardware rounds off. Fabric: median 4 %.
- * With one partition the worst causal case is 15 % off. tests/test_many_ctas.c holds these figures. */
+ * Against counters of an H200 (fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads; nothing fitted, in step), over four
+ * recordings, which differ by up to 6 % in a row themselves: bytes read from HBM are off by 0.4 to 0.6 % without a mask and 0.2 to
+ * 0.3 % with one (medians); worst 3 to 7 % causal, 8 to 10 % full, and 27 to 35 % in one full case (d = 64, N = 64K, 16 heads), where
+ * two heads of 16 MiB pass through 30 MiB and LRU falls off a cliff that hardware rounds off. Fabric: median 4 %. With one
+ * partition the worst are 18 and 40 %. tests/test_many_ctas.c holds these figures. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
