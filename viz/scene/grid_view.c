@@ -22,21 +22,16 @@ static double min2(double a, double b) { return a < b ? a : b; }
 
 /* ---- Places ---------------------------------------------------------------------------------------------- */
 
-static double cell_size(double room, int64_t tiles) {
-  const double size = room / (double)tiles;
-  return size >= 1 ? floor(size) : size;
-}
+static double whole_cell(double size) { return size >= 1 ? floor(size) : size; }
 
 static Grid place_grid(const Pen *pen, Box box) {
   Grid v = {.pen = pen, .g = &pen->now->grid};
   const double u = pen->unit, rows = (double)v.g->T_r, cols = (double)v.g->T_c;
-  v.cell_x = cell_size(box.width, v.g->T_c);
-  v.cell_y = cell_size(box.height, v.g->T_r);
-  const double most = 34 * u; /* thin matrices (decode) get tiles that can be seen, not towers */
-  v.cell_y = min2(v.cell_y, fmax(v.cell_x * (double)v.g->B_r / (double)v.g->B_c, most));
-  v.cell_x = min2(v.cell_x, fmax(v.cell_y * (double)v.g->B_c / (double)v.g->B_r, most));
-  if (v.cell_x >= 1) v.cell_x = floor(v.cell_x);
-  if (v.cell_y >= 1) v.cell_y = floor(v.cell_y);
+  const double B_r = (double)v.g->B_r, B_c = (double)v.g->B_c;
+  const double scale = min2(box.width / (cols * B_c), box.height / (rows * B_r)); /* units a row or column of scores */
+  const double thin = 34 * u; /* what a thin matrix (decode) is widened to */
+  v.cell_x = whole_cell(fmax(scale * B_c, min2(thin, box.width) / cols));
+  v.cell_y = whole_cell(fmax(scale * B_r, min2(thin, box.height) / rows));
   const double smaller = min2(v.cell_x, v.cell_y);
   v.gap = smaller >= 26 * u ? fmax(2, round(2.5 * u)) : smaller >= 5 ? 1 : 0;
   v.box = box_at(box.x, box.y, fmax(1, round(v.cell_x * cols)), fmax(1, round(v.cell_y * rows)));
@@ -89,13 +84,16 @@ static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
   return n;
 }
 
+/* Waiting; the darker, the more passes have been over the tile. */
+static Colour lap_colour(const Theme *theme, const SnapshotGrid *g) {
+  return g->n_laps > 1 ? theme_mix(theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], 0.22 * g->lap) : theme->tile[TILE_COLOUR_WAITING];
+}
+
 static Colour colour_of(const Grid *v, int look) {
   const Colour *tile = v->pen->theme->tile;
   if (look & LOOK_SKIPPED) return tile[TILE_COLOUR_SKIPPED];
   if (look & LOOK_DONE) return tile[look & LOOK_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE];
-  if (v->g->lap > 0 && v->g->n_laps > 1) /* been there in an earlier pass */
-    return theme_mix(tile[TILE_COLOUR_WAITING], tile[TILE_COLOUR_DONE], 0.22 * v->g->lap);
-  return tile[TILE_COLOUR_WAITING];
+  return lap_colour(v->pen->theme, v->g);
 }
 
 /* ---- A grid whose tiles can be told apart ------------------------------------------------------------------ */
@@ -291,7 +289,8 @@ static void point_at_tiles(const Grid *v) {
   const Pen *pen = v->pen;
   if (pen->hit) {
     const int64_t i = (int64_t)floor((pen->hit_y - v->box.y) / v->cell_y), j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
-    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
+    const Box tile = tile_box(v, i, j); /* in a mixed grid it may lie beside the point, by less than a unit */
+    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) *pen->hit = (SceneHit){HIT_TILE, TENSOR_S, i, j, 0, tile.x, tile.y, tile.width, tile.height};
   } else if (pen->view->hover.kind == HIT_TILE) {
     const int64_t i = pen->view->hover.i, j = pen->view->hover.j;
     if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
@@ -395,18 +394,21 @@ void draw_legend(const Pen *pen, Box box) {
     TileColour colour;
     const char *text;
   } ITEMS[] = {{TILE_COLOUR_WAITING, "waiting"}, {TILE_COLOUR_CURRENT, "at work"}, {TILE_COLOUR_DONE, "done"},
-               {TILE_COLOUR_PARTIAL, "cut by the mask"}, {TILE_COLOUR_SKIPPED, "skipped"}};
+               {TILE_COLOUR_PARTIAL, "partial"}, {TILE_COLOUR_SKIPPED, "skipped"}};
   const Theme *t = pen->theme;
+  const SnapshotGrid *g = &pen->now->grid;
   const bool masked = pen->now->problem.shape.causal || pen->now->problem.shape.window;
   const double side = round(0.95 * pen_size(pen, TYPE_SMALL)), base = box.y + 1.35 * pen_size(pen, TYPE_SMALL);
   double x = box.x;
   for (int k = 0; k < 5; k++) {
     if (!masked && ITEMS[k].colour >= TILE_COLOUR_PARTIAL) continue;
     if (!pen->now->grid.skips && ITEMS[k].colour == TILE_COLOUR_SKIPPED) continue;
-    const double width = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, ITEMS[k].text);
+    const bool again = ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0; /* waits for its next pass */
+    const char *text = again ? "waiting for this pass" : ITEMS[k].text;
+    const double width = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, text);
     if (x + width > box.x + box.width) return;
     const Box swatch = box_at(x, base - 0.82 * side, side, side);
-    pen_fill(pen, swatch, t->tile[ITEMS[k].colour], 1);
+    pen_fill(pen, swatch, again ? lap_colour(t, g) : t->tile[ITEMS[k].colour], 1);
     if (ITEMS[k].colour == TILE_COLOUR_SKIPPED && !pen->hit) {
       cairo_save(pen->cr);
       cairo_rectangle(pen->cr, swatch.x, swatch.y, swatch.width, swatch.height);
@@ -415,7 +417,7 @@ void draw_legend(const Pen *pen, Box box) {
       cairo_restore(pen->cr);
       pen_frame(pen, swatch, t->axis, 1);
     }
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x + side + 6 * pen->unit, base, 0, ITEMS[k].text);
-    x += width + 16 * pen->unit;
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x + side + 6 * pen->unit, base, 0, text);
+    x += width + 14 * pen->unit;
   }
 }

@@ -53,7 +53,7 @@ static void draw_bytes(const Pen *pen, double right, double base, Wide bytes, bo
 
 static void draw_hbm(const Pen *pen, Box box) {
   const Snapshot *now = pen->now;
-  const double u = pen->unit, column = 5.2 * pen_size(pen, TYPE_SMALL), letter = 2.5 * pen_size(pen, TYPE_SMALL);
+  const double u = pen->unit, column = 5.8 * pen_size(pen, TYPE_SMALL), letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.4) * pen_size(pen, TYPE_SMALL);
   Box body = pen_panel(pen, box, "HBM", NULL);
   int n = 0;
   for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
@@ -181,8 +181,7 @@ static void draw_capacity(const Pen *pen, Box box) {
   pen_fill(pen, box_at(bar.x, bar.y, fmax(2, bar.width * (double)now->sram_bytes / scale), bar.height), now->fits ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
   pen_fill(pen, box_at(bar.x + capacity - 2 * u, bar.y - 4 * u, 2 * u, bar.height + 8 * u), t->ink, 1);
   snprintf(words, sizeof words, "%s ", number_bytes(now->sram_bytes).text);
-  snprintf(words + strlen(words), sizeof words - strlen(words), "%s %s", now->fits ? "of" : "needed,", number_bytes(now->sram_capacity_bytes).text);
-  if (!now->fits) snprintf(words + strlen(words), sizeof words - strlen(words), ": does not fit");
+  snprintf(words + strlen(words), sizeof words - strlen(words), "%s %s", now->fits ? "of" : "wanted, there are", number_bytes(now->sram_capacity_bytes).text);
   pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x, bar.y + bar.height + 6 * u + small, box.width, words);
 }
 
@@ -221,7 +220,7 @@ void draw_race(const Pen *pen, Box box) {
     const double base = base_in(pen, row, TYPE_SMALL);
     pen_text(pen, TYPE_SMALL, shown ? t->ink : t->ink_soft, shown, ANCHOR_START, row.x, base, 0, SCHEDULES[run->schedule]->name);
     box_cut_left(&row, 5.6 * pen_size(pen, TYPE_SMALL), 0);
-    const double words_width = 15.5 * pen_size(pen, TYPE_SMALL);
+    const double words_width = 15.9 * pen_size(pen, TYPE_SMALL);
     const Box words_box = box_cut_right(&row, words_width, 12 * u);
     const Box bar = box_at(row.x, row.y + 0.22 * height, row.width, 0.56 * height);
     const double done = part_of(run->tiles_done, run->tiles_total);
@@ -229,8 +228,8 @@ void draw_race(const Pen *pen, Box box) {
     pen_fill(pen, box_at(bar.x, bar.y, bar.width * done, bar.height), shown ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
     snprintf(words, sizeof words, "%s done", number_percent(done).text);
     if (shown) snprintf(words + strlen(words), sizeof words - strlen(words), ", %s in all", number_bytes(run->total_bytes).text);
+    else if (!run->fits) snprintf(words + strlen(words), sizeof words - strlen(words), ", SRAM too small");
     else snprintf(words + strlen(words), sizeof words - strlen(words), ", %s the bytes", number_ratio_of(run->total_bytes, now->whole_bytes).text);
-    if (!run->fits) snprintf(words + strlen(words), sizeof words - strlen(words), "*");
     pen_text(pen, TYPE_SMALL, shown ? t->ink : t->ink_soft, false, ANCHOR_START, words_box.x, base, words_box.width, words);
     pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, k, whole);
   }
@@ -241,8 +240,8 @@ void draw_race(const Pen *pen, Box box) {
 void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   const double u = pen->unit;
   const double whole = box.width;
-  draw_hbm(pen, box_cut_left(&box, (is_large ? 0.42 : 0.43) * whole, 14 * u));
-  draw_sram(pen, box_cut_right(&box, (is_large ? 0.4 : 0.39) * whole, 14 * u));
+  draw_hbm(pen, box_cut_left(&box, (is_large ? 0.42 : 0.45) * whole, 14 * u));
+  draw_sram(pen, box_cut_right(&box, (is_large ? 0.4 : 0.38) * whole, 14 * u));
   draw_link(pen, box);
 }
 

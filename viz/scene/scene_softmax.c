@@ -106,12 +106,14 @@ static void draw_scores(const Pen *pen, Box box) {
   box_cut_top(&box, 0.55 * pen_size(pen, TYPE_SMALL), 0); /* the upper label stands over its line */
   box_cut_right(&box, labels, 0);
   draw_weights(pen, box_cut_bottom(&box, 0.27 * box.height, 8 * pen->unit));
-  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, box.y + box.height, 0, "scores S");
   const Range range = range_of(r);
   draw_bars(pen, box, range);
   const bool online = pen->now->grid.n_laps <= 1;
-  if (online || r->phase >= ROW_MAX) {
-    const double old = isfinite(r->m_old) ? at(box, range, r->m_old) : box.y + box.height;
+  const double bottom = box.y + box.height, level = isfinite(r->m_old) ? at(box, range, r->m_old) : bottom;
+  if (bottom - level > 2.2 * pen_size(pen, TYPE_SMALL))
+    pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, bottom, 0, "scores S");
+  if (r->tile >= 0 && (online || r->phase >= ROW_MAX)) {
+    const double old = level;
     const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
     const double now = isfinite(r->m_new) && r->phase >= ROW_MAX ? at(box, range, r->m_new) : old;
     draw_level(pen, box, old, "m", r->m_old, true, t->axis, rises && old - now < 1.6 * pen_size(pen, TYPE_SMALL) ? false : !isfinite(r->m_old));
@@ -165,7 +167,7 @@ static void draw_vector(const Pen *pen, Box box, const char *label, const double
   const double cell = fmin(floor(box.width / (double)n), 46 * pen->unit), gap = cell > 10 ? round(3 * pen->unit) : 1;
   pen_fill(pen, box_at(box.x, middle, cell * (double)n - gap, 1), pen->theme->axis, 1);
   for (int64_t k = 0; k < n; k++) {
-    const double part = isfinite(values[k]) && largest > 0 ? values[k] / largest : 1;
+    const double part = !isfinite(values[k]) ? 1 : largest > 0 ? values[k] / largest : 0;
     const double height = fmax(1, fabs(fmax(-1, fmin(1, part))) * (box.height / 2 - 2));
     pen_fill(pen, box_at(box.x + cell * (double)k, part > 0 ? middle - height : middle, floor(cell) - gap, height), isfinite(values[k]) ? colour : pen->theme->bad, 1);
   }
@@ -238,7 +240,7 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   char remark[96] = "", result[96];
   if (r->row >= 0 && r->tile >= 0) snprintf(remark, sizeof remark, "row %" PRId64 ", tile %" PRId64, r->row, r->tile);
   else if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
-  Box body = pen_panel(pen, box, "Online softmax", remark);
+  Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax of one row" : "Online softmax", remark);
   if (!r->is_computed || r->row < 0) {
     draw_absence(pen, body);
     return;

@@ -221,6 +221,7 @@ static void fill_online(Walk *w, const Snapshot *now, SnapshotRow *r, int64_t fi
   if (!g->at_work || is_skip) { /* before the first tile, after the last, or in a gap */
     const int64_t upto = !g->at_work ? (g->column_by_column ? 0 : g->n_done) : g->j;
     take_tiles(w, first, upto, r);
+    if (r->n_history == 0) r->m_old = w->m;
     r->m = w->m;
     r->l = w->l;
     memcpy(r->O, w->O, sizeof r->O);
