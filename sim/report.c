@@ -86,12 +86,20 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
   k->close(k->context);
   if (!run->has_l2) {
     k->null(k->context, "l2");
+    k->null(k->context, "launch");
     return;
   }
   k->open_object(k->context, "l2");
   k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
   k->real(k->context, "hit_rate", many_ctas_hit_rate(&run->l2));
   k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
+  k->close(k->context);
+  k->open_object(k->context, "launch");
+  k->whole(k->context, "ctas", wide(run->launch.n_ctas));
+  k->whole(k->context, "ctas_per_sm", wide(run->launch.occupancy.ctas_per_sm));
+  k->text(k->context, "limited_by", occupancy_limit_name(run->launch.occupancy.binds));
+  k->whole(k->context, "waves", wide(run->launch.n_waves));
+  k->real(k->context, "tail_fill", run->launch.tail_fill);
   k->close(k->context);
 }
 

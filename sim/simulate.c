@@ -124,12 +124,11 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   s->has_l2 = false;
   if (s->schedule != schedule_find("fa2") || gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
   const LaunchConfig config = complete_launch(s, problem);
-  Launch launch;
   Error inner = {0};
-  Status status = launch_make(&launch, &s->plan.shape, &config, gpu, &inner);
+  Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
     const ManyCtasConfig l2 = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions};
-    status = many_ctas_run(&s->l2, &launch, &s->plan, &l2, &inner);
+    status = many_ctas_run(&s->l2, &s->launch, &s->plan, &l2, &inner);
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;

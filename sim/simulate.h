@@ -47,7 +47,8 @@ typedef struct {
   Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
   double intensity_flops_per_byte;
 
-  bool has_l2; /* simulation_l2 was called and could answer; else *l2 means nothing */
+  bool has_l2; /* simulation_l2 was called and could answer; else *launch and *l2 mean nothing */
+  Launch launch;
   ManyCtas l2;
 
   bool timed; /* simulation_time was called; else *timing means nothing */
@@ -65,7 +66,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
  * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out). */
 TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
 
-/* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `l2`. Where nothing is said about resources,
+/* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is said about resources,
  * CTAs per SM follow from the SRAM budget. Only fa2 is modelled, on one or two partitions, up to a head of 64 million tiles:
  * otherwise `has_l2` stays false, which is no error. */
 Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);

@@ -128,6 +128,12 @@ static void l2_comes_with_a_gpu(void **state) {
   const double hit_rate = json_real_value(at(d, "runs.1.l2.hit_rate"));
   assert_true(hit_rate > 0.9 && hit_rate < 1);
   assert_true(number(d, "runs.1.l2.fabric_bytes") >= 8 * MiB); /* the far half of Q and O, and of K and V for both sides */
+  assert_int_equal(number(d, "runs.1.launch.ctas"), 128);
+  assert_int_equal(number(d, "runs.1.launch.ctas_per_sm"), 2);
+  assert_string_equal(json_string_value(at(d, "runs.1.launch.limited_by")), "registers");
+  assert_int_equal(number(d, "runs.1.launch.waves"), 1);
+  assert_true(json_real_value(at(d, "runs.1.launch.tail_fill")) == 128.0 / 264);
+  assert_true(json_is_null(at(d, "runs.0.launch")));
   assert_true(json_is_null(at(d, "runs.0.l2"))); /* only fa2 is walked through L2 */
   json_decref(d);
 }

@@ -131,6 +131,23 @@ static Wide l2_of(const Simulation *run, int which) {
   return (Wide)(values[which] + 0.5);
 }
 
+/* Rows of text about the launch, "-" where there is none. */
+static void launch_rows(Table *t, const Simulation *runs, int n) {
+  static const char *const LABELS[] = {"  CTAs", "  at once on an SM", "  limited by", "  waves", "  the last one filled"};
+  for (int row = 0; row < 5; row++) {
+    table_text(t, ROLE_PLAIN, LABELS[row]);
+    for (int k = 0; k < n; k++) {
+      const Launch *l = &runs[k].launch;
+      if (!runs[k].has_l2) table_empty(t, true);
+      else if (row == 0) table_count(t, ROLE_PLAIN, wide(l->n_ctas));
+      else if (row == 1) table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
+      else if (row == 2) table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
+      else if (row == 3) table_count(t, ROLE_PLAIN, wide(l->n_waves));
+      else table_percent(t, ROLE_PLAIN, l->tail_fill);
+    }
+  }
+}
+
 static void l2_rows(Table *t, const Simulation *runs, int n) {
   bool any = false, all_walked = true;
   for (int k = 0; k < n; k++) {
@@ -138,6 +155,8 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
     all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
   }
   if (!any) return;
+  table_group(t, "Launch on %s", runs[0].machine.name);
+  launch_rows(t, runs, n);
   table_group(t, "L2 of %s, all CTAs at once", runs[0].machine.name);
   bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
