@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-echo "# nvcc $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O3"
+echo "# nvcc: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O3"
 echo "arch,rung,kernel,type,template,registers,spill_store_bytes,spill_load_bytes,static_shared_bytes"
 for arch in ${*:-75 80 90}; do
   for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async; do
