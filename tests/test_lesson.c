@@ -169,7 +169,7 @@ static const struct {
     {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4, "only numbers"},
     {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9, "two questions 'x'"},
     {HEADER "\n<div>\nraw\n</div>\n", 5, "raw HTML"},
-    {HEADER "\nSome\n<b>raw</b> text\n", 5, "raw HTML"},
+    {HEADER "\nSome\n<b>raw</b> text\n", 6, "raw HTML"},
     {HEADER "\n> > > > > > > > > deep\n", 5, "too deeply"},
     {HEADER "\nbad \xFF byte\n", 5, "not UTF-8"},
     {HEADER "\n```ask x\nprompt: \xC0\x80\n```\n", 6, "not UTF-8"},
