@@ -172,6 +172,18 @@ static Status make_folder(const char *path, Error *error) {
   return STATUS_OK;
 }
 
+extern const Command COMMAND_CROSSCHECK, COMMAND_RENDER;
+
+/* One step of the walk of section 3, as the viewer draws it. */
+static Status draw_scene(const char *folder, Io *io, Error *error) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
+  char *const arguments[] = {"--state", "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
+  if (command_run(&COMMAND_RENDER, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
+  fprintf(io->out, "  %s\n", path);
+  return STATUS_OK;
+}
+
 static Status growth(const TourOptions *o, Io *io, Error *error) {
   static const int64_t N[] = {1024, 4096, 16384, 65536, 262144};
   heading(io, "5. How it grows");
@@ -198,11 +210,12 @@ static Status growth(const TourOptions *o, Io *io, Error *error) {
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   if (status || !*o->output.output) return status;
-  fputs("\nCharts:\n", io->out);
+  fputs("\nPictures:\n", io->out);
   if (make_folder(o->output.output, error) || draw(o->output.output, "traffic-against-N.png", "N", "standard,fa1,fa2", io, error) ||
       draw(o->output.output, "traffic-against-block.png", "block", "standard,fa1,fa2", io, error))
     return error->status;
-  return draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error);
+  if (draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error)) return error->status;
+  return draw_scene(o->output.output, io, error);
 }
 
 static Status articles(Io *io, Error *error) {
@@ -217,6 +230,15 @@ static Status articles(Io *io, Error *error) {
   return status;
 }
 
+/* The recorded counters beside the model, as `tilewalk crosscheck` sums them up. That something differs is news for the
+ * reader, not a failure of the tour. */
+static Status real_gpu(Io *io, Error *error) {
+  heading(io, "7. Does a real GPU agree?");
+  say(io, "The same algorithms, as CUDA kernels, were run on an NVIDIA H200 and its hardware counters recorded. The model beside them:");
+  fputc('\n', io->out);
+  return command_run(&COMMAND_CROSSCHECK, 0, NULL, io, error) == EXIT_BAD_REQUEST ? error->status : STATUS_OK;
+}
+
 static void what_next(Io *io) {
   static const char *const NEXT[][2] = {
       {"tilewalk sim -N 8K --block 64 --causal", "your own size, mask, block"},
@@ -224,6 +246,7 @@ static void what_next(Io *io) {
       {"tilewalk softmax --example", "online softmax by hand"},
       {"tilewalk trace -N 8 -d 4 --block 2", "every event of a small run"},
       {"tilewalk check", "every claim of the articles, computed"},
+      {"tilewalk lesson", "a course: predict, play, check"},
       {"tilewalk --help", "all commands"},
   };
   heading(io, "What to try next");
@@ -242,7 +265,7 @@ static int run_tour(void *options, Io *io, Error *error) {
   if (compare(runs, io, error) || where_bytes_go(runs, io, error) || walk_tiles(io, error)) return EXIT_BAD_REQUEST;
   rescale(io);
   if (growth(o, io, error)) return EXIT_BAD_REQUEST;
-  if (articles(io, error)) return EXIT_BAD_REQUEST;
+  if (articles(io, error) || real_gpu(io, error)) return EXIT_BAD_REQUEST;
   what_next(io);
   return EXIT_DONE;
 }
