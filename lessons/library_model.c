@@ -102,10 +102,28 @@ static Simulation answer(lua_State *lua, const char *function) {
   return s;
 }
 
+/* With a GPU named: what its L2 keeps from HBM. The walk stops at six million tile reads (sim/many_ctas.h). */
+static void add_l2(lua_State *lua, Simulation *s) {
+  enum { WALK_MAX = 6000000, STEPS_PER_READ = 3 };
+  const int type = arguments_push(lua, "gpu");
+  if (type == LUA_TSTRING) {
+    const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
+    const double reads = (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads *
+                         (double)s->plan.shape.batch;
+    const Problem launched = {.shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine};
+    Error error = {0};
+    sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
+    if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+}
+
 /* sim{...}: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
  * algorithm goes over the problem from start to end: one kernel launch each. */
 static int model_sim(lua_State *lua) {
-  const Simulation s = answer(lua, "sim");
+  Simulation s = answer(lua, "sim");
+  add_l2(lua, &s);
   SandboxReport report;
   const ReportSink sink = sandbox_report(&report, lua);
   report_run(&sink, NULL, &s);
