@@ -116,7 +116,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 
 # CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
 # need nvcc: each rung twice, once counting its bytes.
-COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas -fno-ipa-icf $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 $(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -DTW_COUNTING -x c++ -c $< -o $@
