@@ -114,7 +114,10 @@ try() {
   inside ${4:-} "$2" "$3" >"$work/log" 2>&1
   status=$?
   verdict $status "$1 ($((SECONDS - began)) s)"
-  [ $status = 0 ] || { echo "      status $status; the end of its output:"; tail -n 25 "$work/log" | sed 's/^/      /'; }
+  if [ $status != 0 ]; then
+    echo "      status $status; what failed, and the end of its output:"
+    { grep -E 'FAILED|ERROR|error:' "$work/log" | head -n 20; tail -n 6 "$work/log"; } | sed 's/^/      /'
+  fi
   case $3 in
   *'make test')
     grep -qE '^[1-9][0-9]* passed, 0 failed$' "$work/log"
