@@ -145,12 +145,7 @@ static void draw_skipped(const Grid *v) {
   if (v->pen->hit) return;
   cairo_save(v->pen->cr);
   cairo_new_path(v->pen->cr);
-  if (path_of_skipped(v)) {
-    cairo_set_antialias(v->pen->cr, CAIRO_ANTIALIAS_NONE);
-    cairo_clip(v->pen->cr);
-    cairo_set_antialias(v->pen->cr, CAIRO_ANTIALIAS_DEFAULT);
-    pen_hatch(v->pen, v->box, theme_mix(t->background, t->axis, 0.75));
-  }
+  if (path_of_skipped(v)) pen_hatch_path(v->pen, v->box, t->background, theme_mix(t->background, t->axis, 0.75));
   cairo_restore(v->pen->cr);
 }
 
@@ -207,13 +202,17 @@ typedef struct {
   double red, green, blue;
 } Mix;
 
-static void mix_run(Mix *line, int width, double x0, double x1, Colour colour, double weight) {
-  for (int x = (int)floor(x0); x < width && x < x1; x++) {
-    const double covered = fmin(x1, x + 1) - fmax(x0, x);
-    line[x].red += covered * weight * colour.red;
-    line[x].green += covered * weight * colour.green;
-    line[x].blue += covered * weight * colour.blue;
-  }
+/* Where a run begins or ends, the share of the units covered changes by `weight`, over two of them when that is within
+ * one: `line` holds changes, so that a run costs its ends and not its length. */
+static void mix_edge(Mix *line, double x, Colour colour, double weight) {
+  const int at = (int)x;
+  const double second = weight * (x - at), first = weight - second;
+  line[at].red += first * colour.red;
+  line[at].green += first * colour.green;
+  line[at].blue += first * colour.blue;
+  line[at + 1].red += second * colour.red;
+  line[at + 1].green += second * colour.green;
+  line[at + 1].blue += second * colour.blue;
 }
 
 /* Row y of units: the rows of tiles under it, at most four of them evenly chosen. */
@@ -221,16 +220,15 @@ static void mix_line(const Grid *v, int y, int height, Mix *line, int width) {
   TileRun runs[RUNS_MAX];
   const int64_t from = (int64_t)((double)y * (double)v->g->T_r / height), to = (int64_t)((double)(y + 1) * (double)v->g->T_r / height);
   const int64_t n_rows = to > from ? to - from : 1, n_taken = n_rows < 4 ? n_rows : 4;
-  const Theme *t = v->pen->theme;
-  const Colour skipped = theme_mix(t->tile[TILE_COLOUR_SKIPPED], t->axis, 0.0);
-  memset(line, 0, (size_t)width * sizeof *line);
+  memset(line, 0, (size_t)(width + 2) * sizeof *line);
   for (int64_t k = 0; k < n_taken; k++) {
     const int64_t i = from + k * n_rows / n_taken;
     const int n = runs_of_row(v->g, i < v->g->T_r ? i : v->g->T_r - 1, runs);
     for (int r = 0; r < n; r++) {
-      const double scale = (double)width / (double)v->g->T_c;
-      mix_run(line, width, (double)runs[r].begin * scale, (double)runs[r].end * scale,
-              runs[r].look & LOOK_SKIPPED ? skipped : colour_of(v, runs[r].look), 1 / (double)n_taken);
+      const double scale = (double)width / (double)v->g->T_c, weight = 1 / (double)n_taken;
+      const Colour colour = colour_of(v, runs[r].look);
+      mix_edge(line, fmin((double)runs[r].begin * scale, width), colour, weight);
+      mix_edge(line, fmin((double)runs[r].end * scale, width), colour, -weight);
     }
   }
 }
@@ -239,15 +237,20 @@ static void draw_mixed(const Grid *v) {
   const int width = (int)v->box.width, height = (int)v->box.height;
   if (v->pen->hit || width < 1 || height < 1) return;
   cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-  Mix *line = malloc((size_t)width * sizeof *line);
+  Mix *line = malloc((size_t)(width + 2) * sizeof *line);
   if (line && cairo_surface_status(image) == CAIRO_STATUS_SUCCESS) {
     const int stride = cairo_image_surface_get_stride(image);
     unsigned char *bytes = cairo_image_surface_get_data(image);
     for (int y = 0; y < height; y++) {
       uint32_t *pixels = (uint32_t *)(void *)(bytes + (size_t)y * (size_t)stride);
       mix_line(v, y, height, line, width);
-      for (int x = 0; x < width; x++)
-        pixels[x] = (uint32_t)(line[x].red + 0.5) << 16 | (uint32_t)(line[x].green + 0.5) << 8 | (uint32_t)(line[x].blue + 0.5);
+      Mix sum = {0.5, 0.5, 0.5};
+      for (int x = 0; x < width; x++) {
+        sum.red += line[x].red;
+        sum.green += line[x].green;
+        sum.blue += line[x].blue;
+        pixels[x] = (uint32_t)sum.red << 16 | (uint32_t)sum.green << 8 | (uint32_t)sum.blue;
+      }
     }
     cairo_surface_mark_dirty(image);
     cairo_set_source_surface(v->pen->cr, image, v->box.x, v->box.y);

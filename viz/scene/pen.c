@@ -70,9 +70,40 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
 
+static double hatch_step(const Pen *pen) { return fmax(5, round(7 * pen->unit)); }
+
+/* On a pixel surface the lines come from a small tile that repeats: a clip of many boxes and a stroke through it would
+ * cost ten times as much. On paper they are lines. */
+void pen_hatch_path(const Pen *pen, Box box, Colour ground, Colour colour) {
+  cairo_t *cr = pen->cr;
+  const int step = (int)hatch_step(pen);
+  cairo_save(cr);
+  cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+  if (cairo_surface_get_type(cairo_get_target(cr)) == CAIRO_SURFACE_TYPE_IMAGE) {
+    cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_RGB24, step, step);
+    cairo_t *to = cairo_create(tile);
+    Pen small = *pen;
+    small.cr = to;
+    theme_use(to, ground, 1);
+    cairo_paint(to);
+    pen_hatch(&small, (Box){-step, -step, 3 * step, 3 * step}, colour);
+    cairo_destroy(to);
+    cairo_set_source_surface(cr, tile, 0, 0);
+    cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_REPEAT);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_fill(cr);
+    cairo_surface_destroy(tile);
+  } else {
+    cairo_clip(cr);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+    pen_hatch(pen, box, colour);
+  }
+  cairo_restore(cr);
+}
+
 void pen_hatch(const Pen *pen, Box box, Colour colour) {
   if (pen->hit) return;
-  const double step = fmax(5, round(7 * pen->unit));
+  const double step = hatch_step(pen);
   theme_use(pen->cr, colour, 1);
   cairo_set_line_width(pen->cr, fmax(1, 1.1 * pen->unit));
   for (double x = ceil((box.x + box.y) / step) * step; x < box.x + box.width + box.y + box.height; x += step) {

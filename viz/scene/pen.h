@@ -40,6 +40,7 @@ void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
+void pen_hatch_path(const Pen *pen, Box box, Colour ground, Colour colour); /* the present path, all of it within the box */
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* A panel: its ground, a heading, and what is left within. */

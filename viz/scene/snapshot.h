@@ -120,7 +120,7 @@ typedef struct {
   int64_t n_O;                   /* columns of O below */
   double O_old[SNAPSHOT_O];      /* before this tile */
   double O[SNAPSHOT_O];          /* now */
-  double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l */
+  double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
   double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
@@ -162,7 +162,7 @@ typedef struct {
   Traffic dense;
   uint64_t n_steps;
   double *K, *V;      /* N_k x d and N_k x n_O; NULL: no row is computed */
-  struct StageRow *row; /* scores of the row asked for last */
+  struct StageRow *row; /* how much of them is filled, and the scores of the row asked for last */
 } Stage;
 
 /* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */

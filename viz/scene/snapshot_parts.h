@@ -5,11 +5,12 @@
 #include "viz/scene/prefix.h"
 #include "viz/scene/snapshot.h"
 
-/* The scores of one row: kept from frame to frame, because a row is looked at for many steps. */
+/* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the scores
+ * of one row. Kept from frame to frame; what a snapshot holds does not depend on it. */
 struct StageRow {
+  int64_t n_keys;   /* rows of K and V that are filled */
   int64_t row;      /* -1: none */
   int64_t n_scores; /* computed, from column 0 on */
-  double reference_O[SNAPSHOT_O];
   double numbers[]; /* q: d; scores: N_k, not masked */
 };
 

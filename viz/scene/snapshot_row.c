@@ -33,35 +33,53 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   stage->row = malloc(sizeof *stage->row + (d + N_k) * sizeof(double));
   if (!stage->K || !stage->V || !stage->row)
     return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
+  stage->row->n_keys = stage->row->n_scores = 0;
   stage->row->row = -1;
-  for (size_t k = 0; k < N_k * d; k++) stage->K[k] = input(stage, TENSOR_K, 0, (int64_t)k);
-  for (size_t row = 0; row < N_k; row++)
-    for (size_t c = 0; c < shown; c++) stage->V[row * shown + c] = input(stage, TENSOR_V, (int64_t)row, (int64_t)c);
   return STATUS_OK;
+}
+
+/* K and V up to a row. Each element is a function of its index, so it does not matter when it is made. */
+static void fill_keys(const Stage *stage, int64_t end) {
+  const int64_t d = stage_plan(stage)->shape.d, shown = n_O(stage);
+  for (int64_t row = stage->row->n_keys; row < end; row++) {
+    for (int64_t c = 0; c < d; c++) stage->K[row * d + c] = input(stage, TENSOR_K, row, c);
+    for (int64_t c = 0; c < shown; c++) stage->V[row * shown + c] = input(stage, TENSOR_V, row, c);
+    stage->row->n_keys = row + 1;
+  }
 }
 
 /* ---- Scores --------------------------------------------------------------------------------------------- */
 
-/* As in the tensor cores: summed from left to right, one rounding a step, then scaled. */
-static void score_row(const Stage *stage, int64_t row) {
+/* The scores of a row up to a column. As in the tensor cores: summed from left to right, one rounding a step, then
+ * scaled. */
+static void score_row(const Stage *stage, int64_t row, int64_t end) {
   struct StageRow *r = stage->row;
   const Plan *plan = stage_plan(stage);
-  const int64_t d = plan->shape.d, N_k = plan->shape.N_k;
+  const int64_t d = plan->shape.d;
   const Precision accumulator = precision_accumulator(precision_of(stage));
   const double scale = precision_computed(accumulator, 1 / sqrt((double)d));
   double *q = r->numbers, *scores = r->numbers + d;
-  if (r->row == row) return;
-  for (int64_t c = 0; c < d; c++) q[c] = input(stage, TENSOR_Q, row, c);
-  for (int64_t col = 0; col < N_k; col++) {
+  fill_keys(stage, end);
+  if (r->row != row) {
+    for (int64_t c = 0; c < d; c++) q[c] = input(stage, TENSOR_Q, row, c);
+    r->n_scores = 0;
+    r->row = row;
+  }
+  for (int64_t col = r->n_scores; col < end; col++) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], stage->K[col * d + c], sum);
     scores[col] = precision_computed(accumulator, sum * scale);
+    r->n_scores = col + 1;
   }
+}
+
+/* The row from the definition, in fp64. */
+static void refer(const Stage *stage, int64_t row, double *O) {
+  const Plan *plan = stage_plan(stage);
   const Span seen = band_columns(&plan->band, row);
-  const int64_t n = seen.end > seen.begin ? seen.end - seen.begin : 0;
-  memset(r->reference_O, 0, sizeof r->reference_O);
-  if (n > 0) softmax_reference(scores + seen.begin, n, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, r->reference_O);
-  r->row = row;
+  if (seen.end <= seen.begin) return;
+  score_row(stage, row, seen.end);
+  softmax_reference(stage->row->numbers + plan->shape.d + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
 }
 
 static double masked_score(const Stage *stage, int64_t row, int64_t col) {
@@ -99,6 +117,7 @@ static void look_at_scores(const Walk *w, int64_t tile, SnapshotRow *r) {
   const Plan *plan = stage_plan(w->stage);
   const int64_t col0 = tile * plan->tiling.B_c;
   const int64_t col1 = col0 + plan->tiling.B_c < plan->shape.N_k ? col0 + plan->tiling.B_c : plan->shape.N_k;
+  score_row(w->stage, w->row, col1);
   r->tile = tile;
   r->col0 = col0;
   r->n_cols = col1 - col0;
@@ -170,6 +189,7 @@ static void finish(Walk *w, SnapshotRow *r) {
   const bool divided = w->O_in_hbm;
   double largest = 0;
   r->phase = ROW_FINISHED;
+  refer(w->stage, w->row, r->reference_O);
   for (int64_t c = 0; c < w->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
   for (int64_t c = 0; c < w->n_O; c++) {
     const double O = divided ? w->stored[c] : precision_round(w->config.precision, softmax_divide(&w->config, w->O[c], w->l));
@@ -253,6 +273,7 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   }
   const bool looks = g->lap == 1 && now->event.pass == 1 && g->n_done == 0 &&
                      (now->event.kind == EVENT_LOAD || now->event.kind == EVENT_NEW_MAX);
+  score_row(w->stage, w->row, N_k);
   const int64_t seen_tiles = looks ? j + (now->event.kind == EVENT_NEW_MAX) : plan->T_c;
   double m = w->m, l = 0;
   for (int64_t col = 0; col < N_k && col < seen_tiles * plan->tiling.B_c; col++) {
@@ -300,8 +321,6 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   const int64_t asked = stage->config.row_in_block > 0 ? stage->config.row_in_block - 1 : height / 2;
   const int64_t within = asked < height ? asked : height - 1;
   r->row = now->event.i * plan->tiling.B_r + within;
-  score_row(stage, r->row);
-  memcpy(r->reference_O, stage->row->reference_O, sizeof r->reference_O);
   Walk w = walk_new(stage, r->row);
   w.O_in_hbm = g->column_by_column;
   const bool on_tiles = g->lap < g->n_laps && (g->at_work || !g->column_by_column);
