@@ -96,7 +96,7 @@ static const Right *rights(size_t *n) {
       {6, "shape", 0, {0}, "tall"},
 
       {7, "guess", 1, {6}, NULL},
-      {7, "partial", 1, {4}, NULL},
+      {7, "partial", 1, {32}, NULL},
       {7, "rule", 0, {0}, "last"},
       {7, "share", 3, {6.0 / 16, 28.0 / 64, 120.0 / 256}, NULL},
       {7, "gain", 3, {16.0 / 10, 64.0 / 36, 256.0 / 136}, NULL},
@@ -384,7 +384,7 @@ static const Wrong WRONG[] = {
     {6, "large", "644 KiB", "Only the tile of S"},
     {6, "shape", "square", "Q is read once"},
 
-    {7, "partial", "6", "nothing in them is needed"},
+    {7, "partial", "496", "nothing in them is needed"}, /* 32 x 31 / 2 */
     {7, "rule", "first", "in print"},
     {7, "share", "50%", "leaves out the diagonal"},
     {7, "share", "62.5 %", "that is computed"},
