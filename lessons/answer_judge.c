@@ -126,7 +126,9 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
   char number[64];
   quantity_number(value / key->unit.factor, number, sizeof number);
   const bool close = strcmp(key->unit.name, "x") == 0;
-  snprintf(text, size, "%s%s%s", number, *key->unit.name && !close ? " " : "", key->unit.name);
+  const size_t length = strlen(key->unit.name);
+  const bool one = strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN && length > 1 && key->unit.name[length - 1] == 's';
+  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)(length - one), key->unit.name);
 }
 
 /* ---- Choices */

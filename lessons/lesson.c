@@ -422,3 +422,10 @@ int lesson_find_ask(const Lesson *lesson, const char *id) {
     if (strcmp(lesson->asks[k].id, id) == 0) return (int)k;
   return -1;
 }
+
+int lesson_n_counted(const Lesson *lesson) {
+  int n = 0;
+  for (size_t k = 0; k < lesson->n_asks; k++)
+    n += !lesson->asks[k].is_prediction;
+  return n;
+}

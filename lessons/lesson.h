@@ -121,6 +121,9 @@ size_t lesson_block_of(const Lesson *lesson, int ask);
 /* The ask with that id; -1: there is none. */
 int lesson_find_ask(const Lesson *lesson, const char *id);
 
+/* Questions that are marked: all but predictions. */
+int lesson_n_counted(const Lesson *lesson);
+
 /* Markdown, as prose and tasks have it: calls back for each link and picture with its target, and
  * refuses what no terminal can show (raw HTML) and what is nested deeper than LESSON_DEPTH_MAX.
  * `line` is where the text begins. */

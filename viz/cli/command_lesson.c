@@ -88,16 +88,16 @@ static Status set_restart(void *target, const char *value, Error *error) {
 /* ---- The list */
 
 static void standing_text(const LessonStanding *s, const Lesson *lesson, char *text, size_t size) {
-  if (s->is_finished) snprintf(text, size, "done, %d of %zu right", s->n_right, lesson->n_asks);
-  else if (s->has_begun) snprintf(text, size, "begun, %d of %zu answered", s->n_asked, lesson->n_asks);
+  if (s->is_finished) snprintf(text, size, "done, %d/%d", s->n_right, lesson_n_counted(lesson));
+  else if (s->has_begun) snprintf(text, size, "%d of %zu", s->n_asked, lesson->n_asks);
   else snprintf(text, size, "-");
 }
 
 static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = calloc(1, sizeof *files);
   LessonProgress progress = {0};
-  Table t = table_new((TableColumn[]){{.heading = "lesson"}, {.heading = "title", .shrink = TABLE_WRAP}, {.heading = "minutes", .right = true},
-                                      {.heading = "questions", .right = true}, {.heading = "progress"}}, 5);
+  Table t = table_new((TableColumn[]){{.heading = "lesson"}, {.heading = "title", .shrink = TABLE_WRAP}, {.heading = "min", .csv = "minutes", .right = true},
+                                      {.heading = "progress"}}, 4);
   Status status = files ? lesson_files(files, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   if (!status) status = lesson_progress_open(&progress, io->err, error);
   json_t *rows = json_array();
@@ -119,8 +119,7 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     table_text(&t, ROLE_ACCENT, lesson.name);
     table_text(&t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
     table_format(&t, ROLE_PLAIN, "%d", lesson.minutes);
-    table_format(&t, ROLE_PLAIN, "%zu", lesson.n_asks);
-    table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more than is built");
+    table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
     json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name, "title", lesson_text(&lesson, lesson.title),
                                           "idea", lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions", (json_int_t)lesson.n_asks,
                                           "runs", runs, "begun", s.has_begun, "finished", s.is_finished, "answered", s.n_asked, "right", s.n_right));

@@ -27,7 +27,6 @@ typedef struct {
   char *line;
   size_t line_bytes;
   char text[LESSON_PROSE_BYTES];
-  int n_first_try;
 } Walk;
 
 /* ---- Talking */
@@ -186,8 +185,7 @@ static Status ask_question(Walk *w, int index, Error *error) {
   if (status || w->stopped) return status;
   const bool right = done && w->grade.verdict == LESSON_RIGHT;
   if (skipped && !ask->is_prediction) status = show_answer(w, error);
-  w->n_first_try += right && tries == 1 && hints == 0;
-  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right, tries, hints);
+  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction, tries, hints);
   fputc('\n', w->io->out);
   return status;
 }
@@ -197,8 +195,9 @@ static Status reveal(Walk *w, Error *error) {
   char words[LESSON_OPTION_BYTES + TYPED_BYTES + 64];
   const bool right = w->grade.verdict == LESSON_RIGHT;
   w->has_prediction = false;
-  if (right) snprintf(words, sizeof words, "As you predicted: %s", w->question.answer);
-  else snprintf(words, sizeof words, "You predicted \"%s\". It is: %s", w->predicted, w->question.answer);
+  snprintf(words, sizeof words, "You predicted: %s", w->predicted);
+  if (!right) say(w, ROLE_PLAIN, words);
+  snprintf(words, sizeof words, "%s: %s", right ? "As you predicted" : "It is", w->question.answer);
   verdict(w, right ? ROLE_GOOD : ROLE_WARN, words, w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
   if (!right) {
     const Status status = lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
@@ -257,20 +256,26 @@ static void print_title(Walk *w) {
 static void print_end(Walk *w) {
   const LessonStanding s = lesson_progress_of(&w->progress, w->lesson->name);
   char words[128];
-  snprintf(words, sizeof words, "The lesson is done: %d of %zu right, %d at the first try.", s.n_right, w->lesson->n_asks, w->n_first_try);
+  snprintf(words, sizeof words, "The lesson is done: %d of %d right, not counting predictions.", s.n_right, lesson_n_counted(w->lesson));
   verdict(w, ROLE_GOOD, words, "'tilewalk lesson' lists the others.");
 }
 
 static Status walk_blocks(Walk *w, size_t from, Error *error) {
   const Lesson *l = w->lesson;
   Status status = STATUS_OK;
-  for (size_t k = 0; k < from && !status; k++) /* what the pictures show */
+  size_t prose = from;
+  for (size_t k = 0; k < from && !status; k++) { /* what the pictures show, and what was said last */
+    if (l->blocks[k].kind == LESSON_PROSE) prose = k;
     if (l->blocks[k].kind == LESSON_STATE) status = lesson_run_state(&w->run, &l->blocks[k], w->state, sizeof w->state, error);
+  }
+  if (prose < from && !status) status = print_text(w, l->blocks[prose].text, error);
   for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
     status = do_block(w, k, error);
     if (status || w->stopped || w->has_prediction) continue; /* a prediction is asked again if nothing was shown */
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
-    if (l->blocks[k].kind == LESSON_ASK || k + 1 == l->n_blocks) status = lesson_progress_save(&w->progress, error);
+    const LessonBlockKind kind = l->blocks[k].kind;
+    const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
+    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save(&w->progress, error);
   }
   return status;
 }
