@@ -142,6 +142,7 @@ static const Right *rights(size_t *n) {
       {13, "sp", 1, {2 * 8 * MiB}, NULL},
       {13, "guess", 0, {0}, "no"},
       {13, "ratio", 3, {2, 2, 2}, NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
+      {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
       {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
       {13, "formula", 1, {128}, NULL},
       {13, "tflops", 1, {224.64e12}, NULL},
@@ -422,6 +423,7 @@ static const Wrong WRONG[] = {
 
     {13, "sp", "32 MiB", "what is printed"},
     {13, "ratio", "4", "printed table"},
+    {13, "holds", "no", "2^31 bytes"},
     {13, "growth", "2", "traffic does not"},
     {13, "formula", "64", "Compute it"},
     {13, "tflops", "335 TFLOP/s", "more than the card"},
