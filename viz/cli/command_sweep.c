@@ -27,7 +27,7 @@ static Status set_over(void *target, const char *value, Error *error) {
   o->axis = sweep_axis(value);
   if (o->axis) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, heads and head-dim",
+                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, heads and head-dim",
                    quote(value, strlen(value)).text);
 }
 
@@ -100,7 +100,7 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
   for (int k = 0; k < n_ratios; k++)
     columns[s->n_algorithms + 1 + k] = (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
   const int last = s->n_algorithms + 1 + n_ratios;
-  columns[last] = (TableColumn){.heading = "lower bound", .csv = "lower_bound_bytes", .right = true};
+  columns[last] = (TableColumn){.heading = s->axis->behind_l2 ? "every byte once" : "lower bound", .csv = "lower_bound_bytes", .right = true};
   Table t = table_new(columns, last + 1);
   bool any_misfit = false;
   for (int i = 0; i < s->n_points; i++) {
@@ -110,21 +110,21 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
     else table_count(&t, ROLE_PLAIN, wide(p->value));
     for (int k = 0; k < s->n_algorithms; k++) {
       char shown[NUMBER_CHARS + 2], exact[NUMBER_CHARS];
-      snprintf(shown, sizeof shown, "%s%s", number_bytes(p->runs[k].total_bytes).text, p->runs[k].fits ? "" : "*");
-      snprintf(exact, sizeof exact, "%s", number_digits(p->runs[k].total_bytes).text);
+      snprintf(shown, sizeof shown, "%s%s", number_bytes(sweep_bytes(s, &p->runs[k])).text, p->runs[k].fits ? "" : "*");
+      snprintf(exact, sizeof exact, "%s", number_digits(sweep_bytes(s, &p->runs[k])).text);
       table_pair(&t, p->runs[k].fits ? ROLE_PLAIN : ROLE_WARN, shown, exact);
       any_misfit = any_misfit || !p->runs[k].fits;
     }
     for (int k = 1; k < s->n_algorithms; k++)
-      table_ratio(&t, ROLE_PLAIN, (double)first->total_bytes / (double)p->runs[k].total_bytes);
+      table_ratio(&t, ROLE_PLAIN, (double)sweep_bytes(s, first) / (double)sweep_bytes(s, &p->runs[k]));
     char exact[NUMBER_CHARS];
     snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
   }
   char state[REQUEST_STATE_BYTES];
-  table_title(&t, "Total traffic against %s; %s", s->axis->title, request_state(&o->request, state));
+  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title, request_state(&o->request, state));
   if (any_misfit) table_note(&t, "* These tiles do not fit the SRAM; no kernel could run like this.");
-  table_note(&t, "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
+  if (!s->axis->behind_l2) table_note(&t, "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
@@ -168,7 +168,7 @@ static int run_sweep(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
     return EXIT_BAD_REQUEST;
   }
-  if (request_algorithms(&o->request, "standard,fa1,fa2", error) || output_request_check(&o->output, error) ||
+  if (request_algorithms(&o->request, o->axis->behind_l2 ? "fa2" : "standard,fa1,fa2", error) || output_request_check(&o->output, error) ||
       chart_request_check(&o->chart, &o->output, error))
     return EXIT_BAD_REQUEST;
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
@@ -183,8 +183,8 @@ static int run_sweep(void *options, Io *io, Error *error) {
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, heads or head-dim. Default N.", set_over, false,
-     false, "N keys block block-q block-k sram heads head-dim"},
+    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, heads or head-dim. Default N.", set_over, false,
+     false, "N keys block block-q block-k sram l2 heads head-dim"},
     {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
     {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
     {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},
@@ -210,6 +210,8 @@ const Command COMMAND_SWEEP = {
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"
                 "  # what a larger block buys, until it no longer fits\n"
                 "  tilewalk sweep --over block --values 16,32,64,128,148,192,256\n\n"
+                "  # how large an L2 must be to hold K and V of the heads at work\n"
+                "  tilewalk sweep --over l2 --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
                 "  # traffic against SRAM with the lower bound, as a picture\n"
                 "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/cli/description.h"
+
 /* Queries and keys grow together, unless the number of keys was given. */
 static void set_N(Problem *p, int64_t value) {
   if (p->shape.N_k == p->shape.N_q) p->shape.N_k = value;
@@ -14,6 +16,7 @@ static void set_block(Problem *p, int64_t value) { p->tiling.B_r = p->tiling.B_c
 static void set_block_q(Problem *p, int64_t value) { p->tiling.B_r = value; }
 static void set_block_k(Problem *p, int64_t value) { p->tiling.B_c = value; }
 static void set_sram(Problem *p, int64_t value) { p->machine.sram_bytes = value; }
+static void set_l2(Problem *p, int64_t value) { p->machine.l2_bytes = value; }
 static void set_heads(Problem *p, int64_t value) {
   if (p->shape.kv_heads == p->shape.heads) p->shape.kv_heads = value;
   p->shape.heads = value;
@@ -21,14 +24,15 @@ static void set_heads(Problem *p, int64_t value) {
 static void set_d(Problem *p, int64_t value) { p->shape.d = value; }
 
 const SweepAxis SWEEP_AXES[] = {
-    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles", VALUE_TOKENS, false, 256, 65536, set_N},
-    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536, set_keys},
-    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit", VALUE_TOKENS, false, 16, 512, set_block},
-    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_q},
-    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k},
-    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram},
-    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads},
-    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d},
+    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles", VALUE_TOKENS, false, 256, 65536, set_N, false},
+    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536, set_keys, false},
+    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit", VALUE_TOKENS, false, 16, 512, set_block, false},
+    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_q, false},
+    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k, false},
+    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram, false},
+    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES, true, 1 << 20, 256 << 20, set_l2, true},
+    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false},
+    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d, false},
     {0},
 };
 
@@ -48,24 +52,65 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   return p;
 }
 
+Wide sweep_bytes(const Sweep *sweep, const Simulation *run) {
+  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + run->l2.write_bytes + 0.5) : run->total_bytes;
+}
+
+/* The machine whose L2 is swept, for the caller to free; NULL where none is. */
+static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu **gpu, Error *error) {
+  *gpu = NULL;
+  if (!axis->behind_l2) return STATUS_OK;
+  for (int k = 0; k < request->n_algorithms; k++)
+    if (strcmp(request->algorithms[k]->name, "fa2") != 0)
+      return error_set(error, STATUS_BAD_REQUEST, "only fa2 is walked through L2, not %s; give --algorithm fa2", request->algorithms[k]->name);
+  Gpu *loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  Status status = description_gpu(request->gpu, loaded, error);
+  if (!status && (loaded->l2_bytes == 0 || loaded->l2_partitions > 2))
+    status = error_set(error, STATUS_BAD_REQUEST, "%s has no L2 of one or two partitions to sweep; take a GPU that has, such as --gpu h200",
+                       loaded->name);
+  if (status) free(loaded);
+  else *gpu = loaded;
+  return status;
+}
+
+static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *gpu, Error *error) {
+  Simulation *run = &point->runs[k];
+  gpu->l2_bytes = problem->machine.l2_bytes;
+  const Status status = simulation_l2(run, problem, gpu, error);
+  if (status || run->has_l2) return status;
+  return error_set(error, STATUS_TOO_LARGE, "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
+                   run->plan.shape.N_q);
+}
+
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis, const int64_t *values,
                  int n_values, Error *error) {
   *sweep = (Sweep){.axis = axis, .n_algorithms = request->n_algorithms, .n_points = n_values};
+  Gpu *gpu;
+  const Status loaded = load_l2_machine(request, axis, &gpu, error);
+  if (loaded) return loaded;
   sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
-  if (!sweep->points) return error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
+  if (!sweep->points) {
+    free(gpu);
+    return error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
+  }
   for (int i = 0; i < n_values; i++) {
     SweepPoint *point = &sweep->points[i];
     point->value = values[i];
     for (int k = 0; k < request->n_algorithms; k++) {
       const Problem p = problem_at(sweep, problem, request->algorithms[k], values[i]);
       Error inner = {0};
-      if (simulate(&point->runs[k], &p, request->algorithms[k], &inner)) {
+      if (simulate(&point->runs[k], &p, request->algorithms[k], &inner) || (gpu && behind_l2(point, k, &p, gpu, &inner))) {
         sweep_free(sweep);
+        free(gpu);
         return error_set(error, inner.status, "at %s = %" PRId64 ": %s", axis->name, values[i], inner.message);
       }
     }
-    point->lower_bound_bytes = lower_bound_bytes(&point->runs[0].plan.shape, point->runs[0].machine.sram_bytes);
+    const Simulation *first = &point->runs[0];
+    point->lower_bound_bytes = gpu ? (double)first->inputs_bytes + (double)first->outputs_bytes
+                                   : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
   }
+  free(gpu);
   return STATUS_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct {
   bool is_size;         /* values are byte sizes (192K), else counts */
   int64_t low, high;    /* swept by doubling when neither values nor a range is given */
   void (*set)(Problem *problem, int64_t value);
+  bool behind_l2;       /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
 } SweepAxis;
 
 extern const SweepAxis SWEEP_AXES[]; /* ends with a row of zeros */
@@ -24,7 +25,7 @@ const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
 
 typedef struct {
   int64_t value;
-  double lower_bound_bytes;
+  double lower_bound_bytes; /* behind L2: every input and output once */
   Simulation runs[REQUEST_ALGORITHMS_MAX];
 } SweepPoint;
 
@@ -38,6 +39,8 @@ typedef struct {
  * square block that fits. The caller calls sweep_free. */
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis, const int64_t *values,
                  int n_values, Error *error);
+/* What a sweep shows of a run: bytes across the SRAM boundary, or those left for HBM behind L2. */
+Wide sweep_bytes(const Sweep *sweep, const Simulation *run);
 void sweep_free(Sweep *sweep);
 
 #endif

@@ -81,19 +81,19 @@ static void shade_misfits(Chart *chart, const Sweep *s) {
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
-  snprintf(title, sizeof title, "Traffic between SRAM and HBM against %s", s->axis->title);
+  snprintf(title, sizeof title, "%s against %s", s->axis->behind_l2 ? "Traffic with HBM" : "Traffic between SRAM and HBM", s->axis->title);
   title[strcspn(title, ",")] = '\0';
   Chart chart = chart_new(&(ChartConfig){.title = title,
                                          .subtitle = s->axis->subtitle,
                                          .footer = request_state(request, state),
                                          .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
-                                         .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = true}});
+                                         .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
     chart_series(&chart, request->algorithms[k]->name, ink_of(request->algorithms[k]), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++)
-      chart_point(&chart, (double)s->points[i].value, (double)s->points[i].runs[k].total_bytes);
+      chart_point(&chart, (double)s->points[i].value, (double)sweep_bytes(s, &s->points[i].runs[k]));
   }
-  chart_series(&chart, "lower bound (order)", INK_PURPLE, SERIES_REFERENCE);
+  chart_series(&chart, s->axis->behind_l2 ? "every byte once" : "lower bound (order)", INK_PURPLE, SERIES_REFERENCE);
   for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
   shade_misfits(&chart, s);
   return chart;

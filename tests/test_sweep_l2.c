@@ -1,0 +1,51 @@
+/* `tilewalk sweep --over l2`: what is left for HBM as L2 grows, and requests that have no L2 to sweep. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/program.h"
+
+static ProgramRun run;
+
+/* 16 heads of N = 8192, d = 128: Q, K, V and O are 32 MiB each. A large enough L2 leaves every byte once, 128 MiB; a larger
+ * one never more; the smallest leaves more than that. */
+static void hbm_traffic_falls_to_every_byte_once(void **state) {
+  (void)state;
+  program_run(&run, "sweep --over l2 --values 2M,16M,60M,256M --gpu h200 --kernel fa2-sm90 -N 8K --heads 16 --csv");
+  assert_int_equal(run.exit_status, 0);
+  long long before = 0, first = 0, bytes = 0;
+  int n = 0;
+  strtok(run.out, "\n");
+  for (char *line; (line = strtok(NULL, "\n")); n++) {
+    long long l2, once;
+    assert_int_equal(sscanf(line, "%lld,%lld,%lld", &l2, &bytes, &once), 3);
+    assert_int_equal(once, 128LL << 20);
+    assert_true(bytes >= once && (n == 0 || bytes <= before));
+    if (n == 0) first = bytes;
+    before = bytes;
+  }
+  assert_int_equal(n, 4);
+  assert_int_equal(bytes, 128LL << 20);
+  assert_true(first > 128LL << 20);
+}
+
+static void nothing_to_sweep(void **state) {
+  (void)state;
+  static const char *const WRONG[] = {"sweep --over l2", "sweep --over l2 --gpu h200 --algorithm fa1", "sweep --over l2 --gpu nope",
+                                      "sweep --over l2 --gpu h200 --values 0"};
+  for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+    program_run(&run, WRONG[i]);
+    if (run.exit_status != 2 || *run.out) fail_msg("%s: exit %d", WRONG[i], run.exit_status);
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once), cmocka_unit_test(nothing_to_sweep)};
+  return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
+}
