@@ -110,7 +110,7 @@ LINES = [("pytorch_cudnn", "PyTorch cuDNN", "#009E73", "6 3"), ("fa2_async", "ru
 
 def chart(times, about):
     w, h, top = 420, 260, 700
-    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * w}" height="{2 * h + 60}" font-family="sans-serif" font-size="12">',
+    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * w}" height="{2 * h + 80}" font-family="sans-serif" font-size="12">',
            '<rect width="100%" height="100%" fill="white"/>']
     for p, (d, causal, title) in enumerate(PANELS):
         x0, y0 = 50 + p % 2 * w, 30 + p // 2 * h
@@ -132,7 +132,7 @@ def chart(times, about):
         x, y = 50 + i % 3 * 260, 2 * h + 18 + i // 3 * 20
         svg.append(f'<line x1="{x}" x2="{x + 36}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
         svg.append(f'<text x="{x + 44}" y="{y + 4}">{label}</text>')
-    svg.append(f'<text x="{2 * w - 20}" y="{2 * h + 52}" text-anchor="end" fill="#666">TFLOP/s over N, fp16 forward, {about["gpu"]}, {about["date"]}</text>')
+    svg.append(f'<text x="{2 * w - 20}" y="{2 * h + 70}" text-anchor="end" fill="#666">TFLOP/s over N, fp16 forward, {about["gpu"]}, {about["date"]}</text>')
     return "\n".join(svg + ["</svg>", ""])
 
 

@@ -1,0 +1,64 @@
+#!/bin/sh
+# `tilewalk crosscheck` from outside: what it says, and its exit status. 0: all that must be equal is; 1: something is
+# not; 2: the request was wrong, with one line on stderr. A script stands in for tilewalk-kernels, as no GPU is needed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+tilewalk=${TILEWALK:-build/tilewalk}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# expect STATUS TEXT ARGUMENT...: exit status, and TEXT somewhere in what it printed.
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  "$tilewalk" crosscheck "$@" >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  if [ $status != "$wanted" ] || ! grep -q -- "$text" "$work/out" "$work/err"; then
+    echo "crosscheck $*: status $status, not $wanted, or no '$text':"
+    cat "$work/out" "$work/err"
+    failed=1
+  fi
+  if [ "$wanted" = 2 ] && { [ -s "$work/out" ] || [ "$(wc -l <"$work/err")" != 1 ]; }; then
+    echo "crosscheck $*: a refusal is one line on stderr and nothing on stdout"
+    failed=1
+  fi
+}
+
+expect 0 'read across the boundary' --recorded
+expect 0 'tensor instructions' --kernel-name fa2_async --details
+expect 0 '"holds": true' --json
+expect 0 'bytes counted, read' --cpu
+expect 0 'fa2_scalar' --cpu -N 20 -d 24 --causal # the tensor rungs do not take d = 24 and are left out
+expect 0 'fa2_async' --ncu tests/corpus/ncu/recorded.csv
+expect 2 'one source at a time' --cpu --live
+expect 2 'takes d = 64 or 128' --cpu -N 20 -d 24 --kernel-name fa2_tensor
+expect 2 'no kernel of the ladder' --cpu --kernel-name nonsense
+expect 2 'give one with -N' --ncu tests/corpus/ncu/raw.csv
+expect 2 'line ' --ncu README.md
+expect 2 'nosuch.csv' --ncu "$work/nosuch.csv"
+
+# The first kernel in the file is N = 1024, d = 64, not causal, in 128 x 128 tiles; told otherwise, the model differs.
+sed '7,$d' tests/corpus/ncu/raw.csv >"$work/one.csv"
+expect 0 'exact' --ncu "$work/one.csv" -N 1024 -d 64 --block 128
+expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
+head -c 700 "$work/one.csv" >"$work/cut.csv"
+expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
+
+# A GPU that counts N = 256, d = 64 in 64 x 64 tiles: Q once, K and V four times, 128-byte rows.
+fake() {
+  printf '#!/bin/sh\ncat <<END\nrung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_bytes\n' >"$work/kernels"
+  printf ',,,,,,,,,,,byte,byte\nfa2_scalar,fp16,1,1,1,256,256,64,0,64,64,%s,32768\nEND\n' "$1" >>"$work/kernels"
+  chmod +x "$work/kernels"
+}
+no_ncu() { PATH=/usr/bin:/bin expect "$@"; }
+if ! PATH=/usr/bin:/bin command -v ncu >/dev/null; then
+  fake 294912
+  no_ncu 0 'no ncu here' --live --kernels "$work/kernels" -N 256 -d 64
+  fake 294913
+  no_ncu 1 'DIFFERS' --live --kernels "$work/kernels" -N 256 -d 64
+fi
+printf '#!/bin/sh\necho "tilewalk-kernels: no CUDA GPU here" >&2\nexit 2\n' >"$work/kernels"
+expect 2 'no CUDA GPU here' --live --kernels "$work/kernels"
+expect 2 'there is no program' --live --kernels "$work/nothing"
+exit $failed
