@@ -58,10 +58,10 @@ PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
-SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_%,$(wildcard tests/*.c)))
+SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_% tests/picture_%,$(wildcard tests/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
 
-.PHONY: all run test check bench layers kernels coverage fuzz setup install uninstall clean help FORCE
+.PHONY: all run test check bench pictures layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -87,6 +87,8 @@ check: $(PROGRAM) $(TESTS)
 	@tests/run.sh $(BUILD) $(TESTS) $(wildcard tests/test_*.sh)
 bench: $(PROGRAM) $(call binaries,bench)
 	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
+pictures: $(BUILD)/tests/picture_scenes
+	$< assets/pictures/scenes.png
 layers: $(OBJ)
 	@tests/layers.sh . $(BUILD)
 
@@ -110,6 +112,8 @@ $(BUILD)/tests/support.a: $(SUPPORT)
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tests/picture_%: $(BUILD)/tests/picture_%.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
@@ -178,6 +182,7 @@ help:
 #: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
+#: make pictures   the scenes for the README
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 

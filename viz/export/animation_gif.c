@@ -1,4 +1,4 @@
-/* Animated GIF: 256 colours for all frames, and of each frame the rectangle that changes.
+/* Animated GIF: 255 colours for all frames, and of each frame the rectangle that changes, in it the pixels that do.
  *
  * The colours are the most frequent ones of a few frames, at 5 bits a channel (scenes have a dozen flat colours, and
  * the edges of letters between them); every other colour becomes the nearest. */
@@ -11,7 +11,7 @@
 
 #include "viz/export/animation_parts.h"
 
-enum { BUCKETS = 1 << 15, COLOURS = 256, SAMPLES = 5 };
+enum { BUCKETS = 1 << 15, COLOURS = 255, UNCHANGED = 255, SAMPLES = 5 };
 
 typedef struct {
   uint32_t count[BUCKETS];
@@ -100,7 +100,7 @@ static Dirty find_dirty(const uint8_t *before, const uint8_t *now, const Animati
 static int write_bytes(GifFileType *gif, const GifByteType *bytes, int n) { return (int)fwrite(bytes, 1, (size_t)n, gif->UserData); }
 
 static bool put_header(GifFileType *gif, const Palette *p, const Animation *a) {
-  ColorMapObject *map = GifMakeMapObject(COLOURS, NULL);
+  ColorMapObject *map = GifMakeMapObject(COLOURS + 1, NULL);
   if (!map) return false;
   memcpy(map->Colors, p->colours, sizeof p->colours);
   EGifSetGifVersion(gif, true);
@@ -112,14 +112,15 @@ static bool put_header(GifFileType *gif, const Palette *p, const Animation *a) {
   return ok;
 }
 
-static bool put_frame(GifFileType *gif, const uint8_t *now, Dirty d, const Animation *a) {
-  const GraphicsControlBlock control = {.DisposalMode = DISPOSE_DO_NOT, .DelayTime = (a->frame_ms + 5) / 10, .TransparentColor = NO_TRANSPARENT_COLOR};
+static bool put_frame(GifFileType *gif, const uint8_t *before, const uint8_t *now, uint8_t *line, Dirty d, const Animation *a) {
+  const GraphicsControlBlock control = {.DisposalMode = DISPOSE_DO_NOT, .DelayTime = (a->frame_ms + 5) / 10, .TransparentColor = UNCHANGED};
   GifByteType extension[4];
   EGifGCBToExtension(&control, extension);
   if (EGifPutExtension(gif, GRAPHICS_EXT_FUNC_CODE, 4, extension) != GIF_OK) return false;
   if (EGifPutImageDesc(gif, d.x, d.y, d.width, d.height, false, NULL) != GIF_OK) return false;
   for (int y = 0; y < d.height; y++) {
-    GifPixelType *line = (GifPixelType *)(uintptr_t)(now + (size_t)(d.y + y) * (size_t)a->width + (size_t)d.x);
+    const size_t at = (size_t)(d.y + y) * (size_t)a->width + (size_t)d.x;
+    for (int x = 0; x < d.width; x++) line[x] = before && before[at + (size_t)x] == now[at + (size_t)x] ? UNCHANGED : now[at + (size_t)x];
     if (EGifPutLine(gif, line, d.width) != GIF_OK) return false;
   }
   return true;
@@ -136,8 +137,7 @@ static Status put_frames(GifFileType *gif, Palette *p, cairo_surface_t *surface,
       for (int x = 0; x < a->width; x++) now[(size_t)y * (size_t)a->width + (size_t)x] = p->nearest[bucket_of(row[x])];
     }
     const Dirty dirty = frame == 0 ? (Dirty){0, 0, a->width, a->height} : find_dirty(before, now, a);
-    /* giflib masks the pixels of a line in place; with 256 colours that changes none. */
-    if (!put_frame(gif, now, dirty, a)) status = error_set(error, STATUS_BAD_REQUEST, "frame %d of the GIF could not be written", (int)frame);
+    if (!put_frame(gif, frame ? before : NULL, now, pixels + 2 * n, dirty, a)) status = error_set(error, STATUS_BAD_REQUEST, "frame %d of the GIF could not be written", (int)frame);
     uint8_t *swap = before;
     before = now;
     now = swap;
@@ -150,7 +150,7 @@ Status animation_write_gif(FILE *out, const Animation *a, Error *error) {
   Status status = frame_surface(a, &surface, error);
   if (status) return status;
   Palette *palette = calloc(1, sizeof *palette);
-  uint8_t *pixels = malloc(2 * (size_t)a->width * (size_t)a->height);
+  uint8_t *pixels = malloc(2 * (size_t)a->width * (size_t)a->height + (size_t)a->width); /* two frames and a line */
   int code = 0;
   GifFileType *gif = palette && pixels ? EGifOpen(out, write_bytes, &code) : NULL;
   if (!gif) status = error_set(error, STATUS_NO_MEMORY, "no memory for a GIF of %d x %d", a->width, a->height);
