@@ -1,0 +1,82 @@
+/* The scans of assets/counters/h200_l2_scan.csv, and the same scans predicted: for the test and the
+ * bench. */
+#ifndef TILEWALK_TESTS_SCAN_TABLE_H
+#define TILEWALK_TESTS_SCAN_TABLE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/pace.h"
+
+enum { SCAN_ROWS_MAX = 256, SCAN_TILE_BYTES = 16384 };
+
+typedef enum { SCAN_FORWARD, SCAN_LAST_FIRST, SCAN_TRIANGULAR } ScanWalk;
+
+typedef struct {
+  ScanWalk walk;
+  char load[32];
+  uint32_t ctas, rounds, phase_step;
+  uint64_t n_tiles;
+  double work_cycles, jitter_cycles;
+  double boundary, l2_read, l2_miss, fabric, hbm_read, time_ns; /* counted */
+} Scan;
+
+static inline FILE *scan_open(const char *name) {
+  char path[4096];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/%s", assets ? assets : "assets", name);
+  return fopen(path, "r");
+}
+
+static inline int scan_read_table(Scan *rows) {
+  char line[512], walk[16];
+  FILE *file = scan_open("h200_l2_scan.csv");
+  int n = 0;
+  while (file && n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
+    Scan *s = &rows[n];
+    double mib;
+    const char *rest = strchr(line, ',');
+    if (line[0] == '#' || !rest) continue;
+    memcpy(walk, line, 15);
+    s->walk = walk[0] == 'f' ? SCAN_FORWARD : walk[0] == 'l' ? SCAN_LAST_FIRST : SCAN_TRIANGULAR;
+    if (line[0] == '"') rest = strchr(rest + 1, ',');
+    if (sscanf(rest, ",%31[^,],%u,%lf,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", s->load, &s->ctas,
+               &mib, &s->rounds, &s->phase_step, &s->work_cycles, &s->jitter_cycles, &s->boundary,
+               &s->l2_read, &s->l2_miss, &s->fabric, &s->hbm_read, &s->time_ns) != 13)
+      continue; /* the heading */
+    s->n_tiles = (uint64_t)(mib * 1048576 / SCAN_TILE_BYTES);
+    n++;
+  }
+  if (file) fclose(file);
+  return n;
+}
+
+/* The kernel of the table, as a program of steps. */
+static inline bool scan_step(const void *context, uint32_t cta, uint64_t step, PaceStep *next) {
+  const Scan *s = context;
+  const uint64_t n = s->walk == SCAN_TRIANGULAR ? s->n_tiles * (cta + 1) / s->ctas : s->n_tiles;
+  if (step >= n * s->rounds) return false;
+  const uint64_t k = step % n;
+  next->granule = s->walk == SCAN_FORWARD ? ((uint64_t)cta * s->phase_step + k) % n : n - 1 - k;
+  next->work_cycles = s->work_cycles + s->jitter_cycles * (cta * 2654435761u % 1000) /
+                                           1000; /* a fixed amount of its own */
+  return true;
+}
+
+static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
+  PaceConfig config = {.hierarchy = {.granule_bytes = SCAN_TILE_BYTES, .n_granules = s->n_tiles},
+                       .n_ctas = s->ctas,
+                       .seed = seed};
+  config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
+  config.placement = pace_placement_h200(config.ctas_per_sm);
+  return config;
+}
+
+/* Fabric bytes that every launch shows, whatever it reads (0.40 to 0.42 MB in the table). */
+static const double SCAN_FABRIC_BASE_BYTES = 410000;
+/* What the hint L2::256B adds to the fabric for each byte of the buffer read from HBM (measured: a
+ * half). */
+static const double SCAN_PREFETCH_256_FABRIC = 0.5;
+
+#endif

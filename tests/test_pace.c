@@ -1,0 +1,214 @@
+/* CTAs in time: cases worked out by hand, and the scans that an H200 was counted on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "tests/alloc_fail.h"
+#include "tests/scan_table.h"
+
+/* All CTAs read the same granules, one after the other. */
+typedef struct {
+  uint64_t n;
+  double work_cycles;
+} Walk;
+
+static bool walk(const void *context, uint32_t cta, uint64_t step, PaceStep *next) {
+  (void)cta;
+  const Walk *w = context;
+  *next = (PaceStep){step, w->work_cycles};
+  return step < w->n;
+}
+
+static PaceResult run(const PaceConfig *config, PaceProgram *program, const void *context) {
+  PaceResult result;
+  Error error = {0};
+  if (pace_run(config, program, context, &result, &error) != STATUS_OK)
+    fail_msg("%s", error.message);
+  return result;
+}
+
+static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
+  return (PaceConfig){.hierarchy = {.n_granules = n_granules},
+                      .n_ctas = n_ctas,
+                      .lasting_spread = -1,
+                      .passing_spread = -1};
+}
+
+static void one_cta_waits_and_works(void **unused) {
+  (void)unused;
+  const Walk w = {10, 1000};
+  PaceConfig config = steady(10, 1);
+  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600,
+  config.far_cycles = 200;
+  const PaceResult r = run(&config, walk, &w);
+  assert_int_equal(r.steps, 10);
+  /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
+   * work. */
+  assert_true(fabs(r.cycles - 10 * 2400) < 1e-6);
+  assert_true(r.bytes.hbm_read_bytes == 10 * 16384 && r.bytes.fabric_bytes == 10 * 8192);
+  assert_true(r.l2_read_bytes == 10 * 16384);
+}
+
+static void four_in_step_are_one_for_l2(void **unused) {
+  (void)unused;
+  const Walk w = {50, 100};
+  for (uint32_t ctas = 1; ctas <= 16; ctas++) {
+    PaceConfig config = steady(50, ctas);
+    config.coalesce_sms = 16;
+    const PaceResult r = run(&config, walk, &w);
+    assert_true(r.bytes.read_bytes == ctas * 50.0 * 16384);
+    assert_true(r.l2_read_bytes == (ctas + 3) / 4 * 50.0 * 16384);
+    assert_true(r.bytes.hbm_read_bytes == 50.0 * 16384);
+  }
+}
+
+static void a_follower_catches_up_and_pays_nothing(void **unused) {
+  (void)unused;
+  /* CTA 1 starts 8 granules behind CTA 0 on a line of 4000; it finds what CTA 0 has fetched and
+   * ends with it. */
+  Scan s = {.walk = SCAN_FORWARD,
+            .ctas = 2,
+            .rounds = 1,
+            .phase_step = 8,
+            .n_tiles = 4000,
+            .work_cycles = 100};
+  PaceConfig config = steady(4000, 2);
+  config.placement = (PacePlacement){1, {2}}; /* both on side 0 */
+  const PaceResult r = run(&config, scan_step, &s);
+  assert_true(r.bytes.hbm_read_bytes < 1.01 * 4000 * 16384);
+  assert_true(r.l2_read_bytes < 1.2 * 4000 * 16384); /* most of the way they ask together */
+}
+
+static void the_same_config_gives_the_same_result(void **unused) {
+  (void)unused;
+  Scan s = {.walk = SCAN_FORWARD, .ctas = 132, .rounds = 2, .phase_step = 7, .n_tiles = 1024};
+  PaceConfig config = scan_config(&s, 5);
+  const PaceResult a = run(&config, scan_step, &s), b = run(&config, scan_step, &s);
+  assert_memory_equal(&a, &b, sizeof a);
+  config.seed = 6;
+  const PaceResult c = run(&config, scan_step, &s);
+  assert_true(c.cycles != a.cycles);
+}
+
+static void half_of_the_sms_are_on_each_side(void **unused) {
+  (void)unused;
+  for (uint32_t ctas_per_sm = 1; ctas_per_sm <= 2; ctas_per_sm++) {
+    const PacePlacement placement = pace_placement_h200(ctas_per_sm);
+    uint32_t on_side[2] = {0, 0};
+    for (uint32_t cta = 0; cta < 132 * ctas_per_sm; cta++)
+      on_side[pace_side(&placement, cta)]++;
+    assert_int_equal(on_side[0], 66 * ctas_per_sm);
+    assert_int_equal(on_side[1], 66 * ctas_per_sm);
+    assert_int_equal(pace_side(&placement, 132 * ctas_per_sm), pace_side(&placement, 0));
+  }
+  const PacePlacement none = {0};
+  assert_int_equal(pace_side(&none, 7), 1);
+}
+
+/* The run lengths are those of the measurement: where each CTA of a launch ran, and on which side
+ * that SM is. */
+static void the_placement_is_the_measured_one(void **unused) {
+  (void)unused;
+  FILE *file = scan_open("h200_sm_sides.csv");
+  assert_non_null(file);
+  char line[256];
+  uint32_t n = 0, per_sm, cta, smid, side;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "%u,%u,%u,%u,", &per_sm, &cta, &smid, &side) != 4) continue;
+    const PacePlacement placement = pace_placement_h200(per_sm);
+    assert_int_equal(pace_side(&placement, cta), side);
+    n++;
+  }
+  fclose(file);
+  assert_int_equal(n, 132 + 264);
+}
+
+static void bad_requests_are_explained(void **unused) {
+  (void)unused;
+  const Walk w = {1, 0};
+  PaceResult r;
+  Error error = {0};
+  PaceConfig config = steady(10, 0);
+  assert_int_equal(pace_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "0 CTAs"));
+  error = (Error){0};
+  config = steady(0, 4);
+  assert_int_equal(pace_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "0 granules"));
+}
+
+static Status run_small(void *context, Error *error) {
+  const Walk w = {3, 0};
+  const PaceConfig config = steady(3, 2);
+  return pace_run(&config, walk, &w, context, error);
+}
+
+static void memory_may_run_out_anywhere(void **unused) {
+  (void)unused;
+  PaceResult r;
+  assert_int_equal(alloc_fail_each(run_small, &r), 6);
+}
+
+/* --- the scans of an H200 --- */
+
+typedef struct {
+  double worst_hbm, worst_fabric, sum_hbm;
+  int n;
+} Errors;
+
+static void predict(const Scan *s, Errors *errors) {
+  const PaceConfig config = scan_config(s, 1);
+  const PaceResult r = run(&config, scan_step, s);
+  const double hbm = fabs(r.bytes.hbm_read_bytes / s->hbm_read - 1);
+  const double fabric = fabs((r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES) / s->fabric - 1);
+  if (hbm > errors->worst_hbm) errors->worst_hbm = hbm;
+  if (fabric > errors->worst_fabric) errors->worst_fabric = fabric;
+  errors->sum_hbm += hbm;
+  errors->n++;
+}
+
+/* From 1 to 107 readings of the buffer, depending on where the CTAs are when: the full table is
+ * bench_hierarchy's. */
+static void the_scans_of_an_h200_are_predicted(void **unused) {
+  (void)unused;
+  static Scan rows[SCAN_ROWS_MAX];
+  const int n = scan_read_table(rows);
+  assert_int_equal(n, 169);
+  Errors in_step = {0}, apart = {0}, triangular = {0};
+  for (int i = 0; i < n; i++) {
+    if (strcmp(rows[i].load, "cp.async.cg") != 0) continue;
+    const uint64_t mib = rows[i].n_tiles / 64;
+    if (rows[i].walk == SCAN_TRIANGULAR)
+      predict(&rows[i], &triangular);
+    else if (rows[i].phase_step && mib <= 64 && mib >= 28 && rows[i].ctas == 264)
+      predict(&rows[i], &apart);
+    else if (!rows[i].phase_step && mib >= 28 && mib <= 36 && rows[i].work_cycles == 0)
+      predict(&rows[i], &in_step);
+  }
+  assert_int_equal(in_step.n, 3);
+  assert_true(in_step.worst_hbm < 0.04 && in_step.worst_fabric < 0.04);
+  assert_int_equal(apart.n, 16);
+  assert_true(apart.worst_hbm < 0.45 && apart.worst_fabric < 0.45 &&
+              apart.sum_hbm / apart.n < 0.15);
+  assert_int_equal(triangular.n, 10);
+  assert_true(triangular.worst_hbm < 0.2 && triangular.worst_fabric < 0.2 &&
+              triangular.sum_hbm / triangular.n < 0.08);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_cta_waits_and_works),
+      cmocka_unit_test(four_in_step_are_one_for_l2),
+      cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
+      cmocka_unit_test(the_same_config_gives_the_same_result),
+      cmocka_unit_test(half_of_the_sms_are_on_each_side),
+      cmocka_unit_test(the_placement_is_the_measured_one),
+      cmocka_unit_test(bad_requests_are_explained),
+      cmocka_unit_test(memory_may_run_out_anywhere),
+      cmocka_unit_test(the_scans_of_an_h200_are_predicted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
