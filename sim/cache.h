@@ -1,26 +1,25 @@
 /* A cache: set-associative, sectored, write-back.
  *
- *   address --> line --> set (modulo, XOR or random hash) --> one of `ways` lines --> sectors of
- * that line
+ *   address --> line --> set (modulo, XOR or random hash) --> one of `ways` lines --> its sectors
  *
- *      position 0     1     2    ...  ways-1          LRU keeps each set as a list, last used
- * first: a hit set 0 [ tag vvvv dddd ][ ... ]                    moves its line to the front, a
- * miss pushes the last set 1 [ tag vvvv dddd ][ ... ]                    one out. v, d: one valid
- * and one dirty bit a sector.
+ *      position 0     1     2    ...  ways-1        LRU keeps each set as a list, last used first:
+ *   set 0 [ tag vvvv dddd ][ ... ]                  a hit moves its line to the front, a miss
+ *   set 1 [ tag vvvv dddd ][ ... ]                  pushes the last one out. v, d: one valid and
+ *   ...                                             one dirty bit a sector.
  *
  * Modelled
  * - Any line and sector size, up to 32 sectors a line; any number of ways and sets. A cache of
- * several slices is a cache with slices x sets sets: H200's L2 is 96 slices x 256 sets, 24,576
- * sets.
+ *   several slices is a cache of slices x sets sets: H200's L2, 96 x 256, has 24,576.
  * - A read fetches the sectors it misses, not the line.
  * - Write-back, write-validate: a store that covers a sector makes it valid and dirty and fetches
- * nothing. A store of part of a sector marks its bytes; the sector is fetched when it is read
- * before all its bytes were written ("lazy fetch on read", Accel-Sim, Khairy et al., ISCA 2020,
- * section 4).
- * - Hits counted as ncu counts them: by sector, and a store always hits
- * (lts__t_sectors_op_write_lookup_hit), since it waits for nothing. `line_misses` and
- * `write_sector_absent` keep the older way of counting. Not modelled: time, ports, in-flight misses
- * (a miss is served before the next access), compression.
+ *   nothing. A store of part of a sector marks its bytes; the sector is fetched when it is read
+ *   before all its bytes were written ("lazy fetch on read", Accel-Sim, Khairy et al., ISCA 2020).
+ * - Hits counted as ncu counts them: by sector, and a store always hits, since it waits for nothing
+ *   (lts__t_sectors_op_write_lookup_hit). `line_misses` and `write_sector_absent` keep the older
+ *   way of counting.
+ *
+ * Not modelled: time, ports, in-flight misses (a miss is served before the next access begins),
+ * compression.
  *
  * A CacheState lives in the caller's memory, is flat and has no interior pointers: memcpy of
  * cache_state_bytes() bytes is a bookmark, and memcmp compares two. */
@@ -35,10 +34,8 @@
 
 typedef enum {
   CACHE_INDEX_MODULO, /* line mod sets */
-  CACHE_INDEX_XOR, /* all slices of xor_shift_bits bits of the line number XORed together, mod sets
-                    */
-  CACHE_INDEX_RANDOM, /* a seeded hash of the line number: stands for a hash that nobody has
-                         published */
+  CACHE_INDEX_XOR,    /* pieces of xor_shift_bits bits of the line XORed together, mod sets */
+  CACHE_INDEX_RANDOM, /* a seeded hash of the line number: for a hash that nobody has published */
 } CacheIndex;
 
 typedef enum {

@@ -5,10 +5,9 @@
  * (CACHE_LAYOUT_BY_POSITION), one vector instruction does for 4 to 16 sets what plain code does for
  * one:
  *
- *     position 0   [set 0][set 1][set 2][set 3]...    a vector holds the same position of many
- * sets; position 1   [set 0][set 1][set 2][set 3]...    the list update moves every lane one place
- * down
- *     ...                                             until that lane has found its line
+ *     position 0   [set 0][set 1][set 2][set 3]...    a vector holds one position of many sets;
+ *     position 1   [set 0][set 1][set 2][set 3]...    the list update moves every lane one place
+ *     ...                                             down until that lane has found its line
  *
  * The vectors are the compiler's generic ones, so this is portable C; x86 builds also hold versions
  * for AVX2 and AVX-512, chosen once by cache_init. All versions give the same state, bit for bit.

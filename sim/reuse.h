@@ -17,8 +17,10 @@
  *
  * A block is whatever the caller counts in: a line, or a tile. Where all traffic moves whole
  * aligned tiles of g lines, the curve at tile grain is the curve at line grain: the g lines of a
- * tile share one distance, g x D + g - 1, so misses(C lines) = g x misses(C / g tiles). Modelled:
- * LRU, blocks of one size, reads and stores alike. Not modelled: sets (sdcm.h does), sectors.
+ * tile share one distance, g x D + g - 1, so misses(C lines) = g x misses(C / g tiles).
+ *
+ * Modelled: LRU, blocks of one size, reads and stores alike.
+ * Not modelled: sets (sdcm.h does), sectors.
  *
  * A ReuseState lives in the caller's memory and is flat: memcpy is a bookmark. */
 #ifndef TILEWALK_SIM_REUSE_H

@@ -9,8 +9,11 @@
  * with A ways and B blocks of capacity. This is Smith's associativity model (A. J. Smith, IEEE
  * Trans. Software Eng. 4(2), 1978), called SDCM since Brehob and Enbody (1999). A binomial tail: 1
  * while D < A, about 1/2 near D = B, and steeper the more ways there are; with one set a step at D
- * = A, which is Mattson's. Modelled: LRU, an evenly spreading hash. Not modelled: that tiles fill
- * sets more evenly than chance does, so for a plain modulo index use cache.h or tile_cache.h. */
+ * = A, which is Mattson's.
+ *
+ * Modelled: LRU, an evenly spreading hash.
+ * Not modelled: that tiles fill sets more evenly than chance does, so for a plain modulo index use
+ * cache.h or tile_cache.h. */
 #ifndef TILEWALK_SIM_SDCM_H
 #define TILEWALK_SIM_SDCM_H
 

@@ -1,10 +1,12 @@
-/* The same counts as cache.h for traffic that moves whole aligned tiles, at the price of one set a
- * tile.
+/* The same counts as cache.h for traffic that moves whole aligned tiles, at the price of one set.
  *
- *        lines of tile 0   tile 1   tile 2         A tile of g lines that starts at a multiple of g
- * covers sets [0 1 ... g-1] [g ... 2g-1] [2g ...        g neighbouring sets once each. So all g
- * sets of a group group 0        group 1      group 2      see the same tiles in the same order,
- * and do the same: simulate one of them, multiply by g.
+ *     lines of   tile 0        tile 1          tile 2
+ *     in sets    [0 1 ... g-1] [g ... 2g-1]    [2g ... 3g-1] ...
+ *                group 0       group 1         group 2
+ *
+ * A tile of g lines that starts at a multiple of g covers g neighbouring sets once each. So all g
+ * sets of a group see the same tiles in the same order, and do the same: simulate one of them,
+ * multiply by g.
  *
  * Exact, not an approximation, where tile_cache_init agrees: every access is a run of whole
  * granules (aligned pieces of `granule_bytes`; a tile may be several), the granule divides the
