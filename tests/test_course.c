@@ -107,6 +107,8 @@ static const Right *rights(size_t *n) {
       {8, "hits", 1, {62.0 / 65}, NULL},
       {8, "busy", 1, {32}, NULL},
       {8, "fits", 1, {15}, NULL},
+      {8, "waves", 1, {13}, NULL},               /* 512 CTAs, 40 at a time */
+      {8, "small", 1, {(13 * 16 + 8) * MiB}, NULL}, /* K and V once a wave, Q once */
 
       {9, "s-32k", 1, {2 * GiB}, NULL},
       {9, "grow", 1, {16}, NULL},
@@ -396,6 +398,9 @@ static const Wrong WRONG[] = {
     {8, "hits", "4.6%", "not found"},
     {8, "busy", "132", "not enough CTAs"},
     {8, "fits", "30 heads", "held twice"},
+    {8, "waves", "12", "left over"},
+    {8, "small", "24 MiB", "each matrix once"},
+    {8, "small", "208 MiB", "Q is missing"},
 
     {9, "s-32k", "1 GiB", "In fp16 it has two"},
     {9, "s-32k", "8 MiB", "S has 32K rows of 32K"},
