@@ -127,7 +127,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
-    const ManyCtasConfig l2 = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions};
+    const ManyCtasConfig l2 = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions, .skew_turns = problem->skew_turns};
     status = many_ctas_run(&s->l2, &s->launch, &s->plan, &l2, &inner);
   }
   s->has_l2 = !status;

@@ -29,6 +29,7 @@ typedef struct {
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
   Machine machine;
   LaunchConfig launch; /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
+  int64_t skew_turns;  /* the same: the last CTA of the first wave begins so many tiles after the first; 0: in step */
 } Problem;
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* `tilewalk sweep --over l2`: what is left for HBM as L2 grows, and requests that have no L2 to sweep. */
+/* `tilewalk sweep --over l2` and `--over skew`: what is left for HBM as L2 grows or CTAs spread, and requests without L2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +34,29 @@ static void hbm_traffic_falls_to_every_byte_once(void **state) {
   assert_true(first > 128LL << 20);
 }
 
+/* The same pace as an option, as a state and as a point of a sweep; in step is the default. */
+static void skew_is_a_pace(void **state) {
+  (void)state;
+  static ProgramRun step, plain;
+  const char *problem = "--gpu h200 --kernel fa2-sm90 -N 32K --heads 4 --json";
+  char command[256];
+  snprintf(command, sizeof command, "sim %s --pace skew:200", problem);
+  program_run(&run, command);
+  assert_int_equal(run.exit_status, 0);
+  program_run(&step, "sim --state 'gpu=h200 kernel=fa2-sm90 N=32768 heads=4 pace=skew:200' --json");
+  assert_string_equal(run.out, step.out);
+  snprintf(command, sizeof command, "sim %s --pace step", problem);
+  program_run(&step, command);
+  snprintf(command, sizeof command, "sim %s", problem);
+  program_run(&plain, command);
+  assert_string_equal(step.out, plain.out);
+  assert_string_not_equal(step.out, run.out);
+  program_run(&run, "sweep --over skew --values 1,200 --gpu h200 --kernel fa2-sm90 -N 32K --heads 4 --csv");
+  assert_int_equal(run.exit_status, 0);
+  program_run(&run, "sim --pace skew:x");
+  assert_int_equal(run.exit_status, 2);
+}
+
 static void nothing_to_sweep(void **state) {
   (void)state;
   static const char *const WRONG[] = {"sweep --over l2", "sweep --over l2 --gpu h200 --algorithm fa1", "sweep --over l2 --gpu nope",
@@ -46,6 +69,7 @@ static void nothing_to_sweep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once), cmocka_unit_test(nothing_to_sweep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once), cmocka_unit_test(skew_is_a_pace),
+                                     cmocka_unit_test(nothing_to_sweep)};
   return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

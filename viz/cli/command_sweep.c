@@ -27,7 +27,7 @@ static Status set_over(void *target, const char *value, Error *error) {
   o->axis = sweep_axis(value);
   if (o->axis) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, heads and head-dim",
+                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads and head-dim",
                    quote(value, strlen(value)).text);
 }
 
@@ -183,8 +183,8 @@ static int run_sweep(void *options, Io *io, Error *error) {
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, heads or head-dim. Default N.", set_over, false,
-     false, "N keys block block-q block-k sram l2 heads head-dim"},
+    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads or head-dim. Default N.", set_over, false,
+     false, "N keys block block-q block-k sram l2 skew heads head-dim"},
     {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
     {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
     {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},

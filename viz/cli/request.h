@@ -19,6 +19,7 @@ typedef struct {
   char gpu[REQUEST_NAME_BYTES]; /* "": paper */
   char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
   int64_t ctas_per_sm;      /* 0: as the kernel, or its resources, allow */
+  int64_t skew_turns;       /* --pace skew:N; 0: in step */
   bool has_order, has_walk; /* given; else the kernel's */
   LaunchOrder order;
   LaunchWalk walk;

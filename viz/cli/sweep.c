@@ -17,6 +17,7 @@ static void set_block_q(Problem *p, int64_t value) { p->tiling.B_r = value; }
 static void set_block_k(Problem *p, int64_t value) { p->tiling.B_c = value; }
 static void set_sram(Problem *p, int64_t value) { p->machine.sram_bytes = value; }
 static void set_l2(Problem *p, int64_t value) { p->machine.l2_bytes = value; }
+static void set_skew(Problem *p, int64_t value) { p->skew_turns = value; }
 static void set_heads(Problem *p, int64_t value) {
   if (p->shape.kv_heads == p->shape.heads) p->shape.kv_heads = value;
   p->shape.heads = value;
@@ -31,6 +32,7 @@ const SweepAxis SWEEP_AXES[] = {
     {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k, false},
     {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram, false},
     {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES, true, 1 << 20, 256 << 20, set_l2, true},
+    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2", VALUE_TOKENS, false, 1, 256, set_skew, true},
     {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false},
     {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d, false},
     {0},
