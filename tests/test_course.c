@@ -1,5 +1,5 @@
-/* The course: every computed answer against a value derived by hand, and every known wrong answer fed and its
- * diagnosis read. */
+/* The course: every computed answer against a value derived by hand, and every known wrong answer
+ * fed and its diagnosis read. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
@@ -13,180 +13,25 @@
 
 #include "lessons/lesson_lint.h"
 #include "lessons/lesson_run.h"
+#include "tests/course_table.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define KiB 1024.0
-#define MiB 1048576.0
-#define GiB 1073741824.0
+enum { FILE_BYTES = 1 << 20, LESSONS = 15 };
 
-enum { FILE_BYTES = 1 << 20, VARIANTS_MAX = 3, LESSONS = 15 };
-
-static const char *const FILES[LESSONS] = {
-    "01-why-memory",     "02-standard-attention", "03-tiles",     "04-online-softmax",         "05-loop-order",
-    "06-block-size",     "07-causal",             "08-where-the-traffic-goes",                 "09-storage",
-    "10-kv-cache",       "11-inside-the-sm",      "12-real-kernels", "13-dont-believe-everything",
-    "14-check-your-understanding", "15-from-kernel-to-service"};
-
-/* ---- What is right, by hand. Numbers in base units: bytes, seconds, FLOP/s, fractions. Three numbers where the
- * lesson draws one of three; else one. */
-
-typedef struct {
-  int lesson;
-  const char *id;
-  int n;
-  double value[VARIANTS_MAX];
-  const char *keys; /* choices: the right key; orders: all keys in order */
-} Right;
-
-/* FlashAttention-1 over FlashAttention-2, both with T blocks, in units of one matrix of N x 128 x 2 bytes. FA-1: K and V once;
- * Q and O come T times, O goes T + 1 times; m and l are 8 bytes to a row's 256, so 1/32, as often as O. FA-2: Q and O once, K and
- * V T times. */
-#define FA1_OVER_FA2(T) ((2.0 + 2.0 * (T) + ((T) + 1.0) + (2.0 * (T) + 1.0) / 32) / (2.0 + 2.0 * (T)))
-
-/* Row 3, 1, 2, 4 and then t, 1, 3, 1. */
-#define OWN_SUM(t) \
-  ((exp(-1) + exp(-3) + exp(-2) + 1) * exp(4.0 - (t)) + 1 + 2 * exp(1.0 - (t)) + exp(3.0 - (t)))
-
-/* Twice the length: 2 matrices twice as long read by twice as many blocks, over what it was; T blocks before. */
-#define GROWTH(T) ((2 * (2.0 + 2 * 2 * (T))) / (2.0 + 2.0 * (T)))
-
-static const Right *rights(size_t *n) {
-  static Right table[] = {
-      {1, "ridge", 1, {312e12 / 1.555e12}, NULL},
-      /* 2 N N d FLOPs; Q and K of 1 MiB, S of 32 MiB */
-      {1, "intensity", 1, {2 * 4096.0 * 4096 * 128 / (34 * MiB)}, NULL},
-      {1, "guess", 0, {0}, "memory"},
-      {1, "time", 1, {32 * MiB / 1.555e12}, NULL},
-
-      {2, "passes", 0, {0}, "scores softmax values"},
-      {2, "size-s", 1, {32 * MiB}, NULL},
-      {2, "share", 1, {128.0 / 132}, NULL},
-      {2, "total", 1, {132 * MiB}, NULL},
-      {2, "other", 3, {(1 + 8) * MiB, (2 + 32) * MiB, (8 + 512) * MiB}, NULL},
-
-      {3, "count", 1, {16}, NULL},
-      {3, "second", 0, {0}, "right"},
-      {3, "budget", 1, {(5 * 32 + 1) * KiB}, NULL},
-      /* 2 B^2 + 1032 B: 196,544 at 148, 198,170 at 149 */
-      {3, "largest", 1, {148}, NULL},
-      /* 2 B^2 + (8 d + 8) B: d = 64: 196,042 at 209, 197,400 at 210; d = 96: 195,576 at 174, 197,050 at 175;
-       * d = 256: 196,416 at 88, 198,826 at 89 */
-      {3, "other-d", 3, {209, 174, 88}, NULL},
-
-      {4, "first-sum", 1, {0}, NULL}, /* filled in below: exp() is no constant */
-      {4, "shrink", 0, {0}, "smaller"},
-      {4, "factor", 1, {0}, NULL},
-      {4, "final-sum", 1, {0}, NULL},
-      {4, "steps", 0, {0}, "maximum factor rescale add"},
-      {4, "own-sum", 3, {0}, NULL},
-      {4, "weight", 3, {0}, NULL},
-      {4, "bits", 0, {0}, "no"},
-
-      {5, "once", 0, {0}, "K"},
-      {5, "k-loads", 1, {64}, NULL},
-      {5, "q-loads", 1, {1}, NULL},
-      {5, "o-reads", 1, {64}, NULL},
-      {5, "ratio", 3, {FA1_OVER_FA2(16), FA1_OVER_FA2(32), FA1_OVER_FA2(128)}, NULL},
-      {5, "parallel", 0, {0}, "fa2"},
-
-      {6, "halve", 1, {(2.0 + 2 * 128) / (2 + 2 * 64)}, NULL},
-      {6, "loads", 3, {512, 256, 128}, NULL},
-      {6, "launches", 1, {1}, NULL},
-      {6, "large", 1, {(4 * 64 + 128 + 2) * KiB}, NULL},
-      {6, "shape", 0, {0}, "tall"},
-
-      {7, "guess", 1, {6}, NULL},
-      {7, "partial", 1, {32}, NULL},
-      {7, "rule", 0, {0}, "last"},
-      {7, "share", 3, {6.0 / 16, 28.0 / 64, 120.0 / 256}, NULL},
-      {7, "gain", 3, {16.0 / 10, 64.0 / 36, 256.0 / 136}, NULL},
-      {7, "bytes", 0, {0}, "less"},
-
-      {8, "asked", 1, {(1 + 32 + 32) * MiB}, NULL},
-      {8, "hbm", 0, {0}, "once"},
-      {8, "hits", 1, {62.0 / 65}, NULL},
-      {8, "busy", 1, {32}, NULL},
-      {8, "fits", 1, {15}, NULL},
-      {8, "waves", 1, {13}, NULL},               /* 512 CTAs, 40 at a time */
-      {8, "small", 1, {(13 * 16 + 8) * MiB}, NULL}, /* K and V once a wave, Q once */
-
-      {9, "s-32k", 1, {2 * GiB}, NULL},
-      {9, "grow", 1, {16}, NULL},
-      {9, "inputs", 1, {4 * 32 * MiB}, NULL},
-      {9, "kept", 1, {32768 * 8.0}, NULL},
-      {9, "heads", 3, {8 * 4 * GiB, 16 * 4 * GiB, 32 * 4 * GiB}, NULL},
-      {9, "longest", 1, {100000}, NULL},
-
-      {10, "token", 1, {2.0 * 80 * 8 * 128 * 2}, NULL},
-      {10, "long", 1, {32.768e9}, NULL},
-      {10, "shrink", 0, {0}, "none"},
-      {10, "speed", 1, {3.35e12 / 32.768e9}, NULL},
-      {10, "gqa", 1, {8}, NULL},
-      {10, "int4", 1, {256.0 / 66}, NULL},
-      {10, "pages", 3, {7, 17, 32}, NULL}, /* 100 = 6 x 16 + 4, 257 = 16 x 16 + 1, 500 = 31 x 16 + 4 */
-
-      {11, "near", 1, {4}, NULL},
-      {11, "stride", 3, {8, 12, 32}, NULL}, /* 31 x 8 + 4 = 252 bytes, 31 x 12 + 4 = 376 bytes, one for each lane */
-      {11, "overfetch", 1, {32 * 32 / 128.0}, NULL},
-      {11, "column", 1, {32}, NULL},
-      {11, "padded", 1, {1}, NULL},
-      {11, "swizzle", 1, {4}, NULL},
-      {11, "tensor", 1, {16}, NULL}, /* 312 / 19.5 */
-
-      {12, "rung-2", 1, {4096 * 2 * 64 * 256.0}, NULL},
-      {12, "rung-4", 1, {(1 + 2 * 128) * MiB}, NULL},
-      {12, "guess", 1, {(1 + 2 * 64) * MiB}, NULL},
-      {12, "mma", 1, {4 * 4096.0 * 4096 * 128 / 4096}, NULL},
-      {12, "rung-7", 1, {(1 + 2 * 32) * MiB}, NULL},
-      {12, "counter", 0, {0}, "conflicts"},
-      {12, "peak", 1, {64 * 4 * 4096.0 * 4096 * 128 / 1449.0e-6 / 989.5e12}, NULL},
-
-      {13, "sp", 1, {2 * 8 * MiB}, NULL},
-      {13, "guess", 0, {0}, "no"},
-      {13, "ratio", 3, {2, 2, 2}, NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
-      {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
-      {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
-      {13, "formula", 1, {128}, NULL},
-      {13, "tflops", 1, {224.64e12}, NULL},
-      {13, "backward", 1, {4}, NULL},
-
-      {14, "q1", 1, {148}, NULL},
-      {14, "q2", 1, {64}, NULL},
-      {14, "q3", 1, {8}, NULL},
-      {14, "q4", 1, {63.0 / 128}, NULL}, /* 64 x 63 / 2 of 64 x 64 */
-      {14, "q5", 1, {244140}, NULL},     /* 80e9 / 327,680 = 244,140.6 */
-      {14, "q6", 1, {64}, NULL},
-      {14, "q7", 1, {4}, NULL},
-      {14, "guess", 0, {0}, "no"},
-      {14, "q8", 1, {1}, NULL},
-      {14, "q9", 1, {32 * KiB}, NULL},
-      {14, "q10", 1, {1}, NULL},
-      {14, "q11", 0, {0}, "flash"},
-      {14, "q12", 3, {3, 3, 6}, NULL}, /* 257 = 2 x 128 + 1, 300 = 2 x 128 + 44, 700 = 5 x 128 + 60 */
-      {14, "q13", 1, {2 * 131072 * 256.0}, NULL},
-
-      {15, "eligible", 1, {4}, NULL},
-      {15, "room", 1, {32 * 2 * 128 * MiB}, NULL},
-      /* N = 32,768: 4 matrices of 8 MiB, 4 journeys of 2 GiB; N = 1024: 18 matrices of 256 KiB */
-      {15, "tail", 1, {(32 * MiB + 8 * GiB) / (32 * MiB + 8 * GiB + 99 * 18 * 256 * KiB)}, NULL},
-      {15, "sign", 0, {0}, "bytes"},
-      {15, "whole", 3, {1 / 0.85, 1 / 0.825, 1 / 0.775}, NULL},
-      {15, "padding", 1, {1 - (16 + 64 + 256 + 4096) / 16384.0}, NULL},
-      {15, "ship", 0, {0}, "qualify profile compare ship"},
-  };
-  const double first = 1 + 2 * exp(-2) + exp(-3), second = 1 + 2 * exp(-4) + exp(-2);
-  for (size_t k = 0; k < COUNT_OF(table); k++) {
-    Right *r = &table[k];
-    if (r->lesson != 4) continue;
-    if (!strcmp(r->id, "first-sum")) r->value[0] = first;
-    if (!strcmp(r->id, "factor")) r->value[0] = exp(-2);
-    if (!strcmp(r->id, "final-sum")) r->value[0] = first * exp(-1) + second + 4 * exp(-3);
-    for (int v = 0; v < 3 && r->n == 3; v++)
-      r->value[v] = strcmp(r->id, "weight") ? OWN_SUM(6 + v) : 1 / OWN_SUM(6 + v);
-  }
-  *n = COUNT_OF(table);
-  return table;
-}
+static const char *const FILES[LESSONS] = {"01-why-memory",
+                                           "02-standard-attention",
+                                           "03-tiles",
+                                           "04-online-softmax",
+                                           "05-loop-order",
+                                           "06-block-size",
+                                           "07-causal",
+                                           "08-where-the-traffic-goes",
+                                           "09-storage",
+                                           "10-kv-cache",
+                                           "11-inside-the-sm",
+                                           "12-real-kernels",
+                                           "13-dont-believe-everything",
+                                           "14-check-your-understanding",
+                                           "15-from-kernel-to-service"};
 
 /* ---- The lessons */
 
@@ -243,7 +88,8 @@ static int teardown(void **state) {
 static LessonRun start(int lesson, int variant) {
   LessonRun run;
   Error error = {0};
-  if (lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, &error)) fail_msg("%s", error.message);
+  if (lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, &error))
+    fail_msg("%s", error.message);
   return run;
 }
 
@@ -266,7 +112,8 @@ static LessonGrade *grade(LessonRun *run, const LessonQuestion *q, const char *t
 }
 
 /* The letters that a learner types for keys in that order. */
-static void letters_of(const LessonRun *run, const LessonQuestion *q, const char *keys, char *letters, size_t size) {
+static void letters_of(const LessonRun *run, const LessonQuestion *q, const char *keys,
+                       char *letters, size_t size) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   size_t used = 0;
   for (const char *key = keys; *key; key += strspn(key, " ")) {
@@ -291,13 +138,16 @@ static void check_answer(const Right *r, int variant) {
     letters_of(&run, q, r->keys, typed, sizeof typed);
   } else {
     const double expected = r->value[r->n == 1 ? 0 : variant];
-    if (fabs(q->key.low - expected) > 1e-9 * fabs(expected) || fabs(q->key.high - expected) > 1e-9 * fabs(expected))
-      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run.lesson->file, r->id, variant, q->key.low, expected);
+    if (fabs(q->key.low - expected) > 1e-9 * fabs(expected) ||
+        fabs(q->key.high - expected) > 1e-9 * fabs(expected))
+      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run.lesson->file, r->id,
+               variant, q->key.low, expected);
     snprintf(typed, sizeof typed, "%.15g %s", expected / q->key.unit.factor, q->key.unit.name);
   }
   LessonGrade *g = grade(&run, q, typed);
   if (g->verdict != LESSON_RIGHT)
-    fail_msg("%s, '%s', draw %d: '%s' is %s", run.lesson->file, r->id, variant, typed, lesson_verdict_name(g->verdict));
+    fail_msg("%s, '%s', draw %d: '%s' is %s", run.lesson->file, r->id, variant, typed,
+             lesson_verdict_name(g->verdict));
   free(g);
   free(q);
   lesson_run_end(&run);
@@ -325,134 +175,13 @@ static void test_no_question_is_left_out(void **state) {
       int found = 0;
       for (size_t k = 0; k < n; k++)
         found += table[k].lesson == lesson && !strcmp(table[k].id, l->asks[a].id);
-      if (found != 1) fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
+      if (found != 1)
+        fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
     }
   }
 }
 
-/* ---- Wrong answers, as learners type them, with the first draws; and a piece of what they are told */
-
-typedef struct {
-  int lesson;
-  const char *id, *typed, *told;
-} Wrong;
-
-static const Wrong WRONG[] = {
-    {1, "ridge", "16", "bandwidth of SRAM"},
-    {1, "ridge", "0.00498", "the other way round"},
-    {1, "ridge", "100.3", "one byte"},
-    {1, "intensity", "2048", "S has to be written"},
-    {1, "intensity", "240.9", "numbers instead of bytes"},
-    {1, "intensity", "60.2", "They are two"},
-    {1, "time", "43.2 us", "writing alone"},
-    {1, "time", "1.72 us", "S goes to HBM"},
-
-    {2, "passes", "softmax scores values", "not there yet"},
-    {2, "size-s", "16 MiB", "Each takes two"},
-    {2, "size-s", "1 MiB", "S has N rows of N"},
-    {2, "size-s", "64", "S and P together"},
-    {2, "total", "68 MiB", "written and then read again"},
-    {2, "total", "67 MiB", "Writing counts too"},
-    {2, "total", "128 MiB", "S and P alone"},
-    {2, "other", "33 MiB", "S and P go with N times N"},
-    {2, "other", "8.25 MiB", "Q, K, V and O go with N alone"},
-
-    {3, "count", "64", "A tile holds 2 x 2"},
-    {3, "count", "8 tiles", "they multiply"},
-    {3, "budget", "160 KiB", "8 bytes for each row"},
-    {3, "budget", "129 KiB", "tile of S is missing"},
-    {3, "budget", "193 KiB", "P takes the place of S"},
-    {3, "largest", "185", "257,890"}, /* 4 x 185 x 256 + 2 x 185 x 185 = 189,440 + 68,450 */
-    {3, "largest", "128", "largest power of two"},
-    {3, "largest", "149", "198,170"},
-    {3, "other-d", "148", "d = 128"},
-    {3, "other-d", "296", "does not depend on it"},
-
-    {4, "first-sum", "9", "added the scores"},
-    {4, "first-sum", "0.320", "One term is missing"},
-    {4, "factor", "0.6", "divided the maxima"},
-    {4, "bits", "yes", "rounded"},
-
-    {5, "k-loads", "4096", "how many tiles"},
-    {5, "q-loads", "64", "That is K"},
-    {5, "o-reads", "0", "unfinished, again and again"},
-    {5, "o-reads", "63", "begins as zeros"},
-    {5, "ratio", "2x", "rereads two matrices"},
-    {5, "parallel", "fa1", "take turns"},
-
-    {6, "loads", "64", "128 rows"},
-    {6, "launches", "512", "CTAs of one kernel"},
-    {6, "launches", "262,144 launches", "One kernel walks"},
-    {6, "large", "322 KiB", "doubles on both sides"},
-    {6, "large", "644 KiB", "Only the tile of S"},
-    {6, "shape", "square", "Q is read once"},
-
-    {7, "partial", "496", "nothing in them is needed"}, /* 32 x 31 / 2 */
-    {7, "rule", "first", "in print"},
-    {7, "share", "50%", "leaves out the diagonal"},
-    {7, "share", "62.5 %", "that is computed"},
-    {7, "gain", "2", "without the diagonal"},
-    {7, "bytes", "same", "Q is still read"},
-
-    {8, "asked", "3 MiB", "each matrix once"},
-    {8, "hits", "4.6%", "not found"},
-    {8, "busy", "132", "not enough CTAs"},
-    {8, "fits", "30 heads", "held twice"},
-    {8, "waves", "12", "left over"},
-    {8, "small", "24 MiB", "each matrix once"},
-    {8, "small", "208 MiB", "Q is missing"},
-
-    {9, "s-32k", "1 GiB", "In fp16 it has two"},
-    {9, "s-32k", "8 MiB", "S has 32K rows of 32K"},
-    {9, "kept", "0", "FlashAttention-2"},
-    {9, "heads", "16 GiB", "S alone"},
-    {9, "longest", "10^10", "Take the root"},
-
-    {10, "token", "160 KiB", "Both are kept"},
-    {10, "token", "2.5 MiB", "share one KV head"},
-    {10, "long", "262 GB", "64 query heads"},
-    {10, "gqa", "64", "single KV head"},
-    {10, "int4", "4x", "scales are stored"},
-    {10, "pages", "6", "left over"},
-
-    {11, "near", "32", "Eight numbers"},
-    {11, "overfetch", "32x", "whole lines"},
-    {11, "padded", "33", "in words"},
-    {11, "swizzle", "8", "How many rows share each"},
-    {11, "tensor", "32", "sparse"},
-
-    {12, "rung-2", "64 MiB", "rows of both"},
-    {12, "rung-4", "256 MiB", "Q is missing"},
-    {12, "mma", "1048576", "two products"},
-    {12, "counter", "mma", "products are the same"},
-
-    {13, "sp", "32 MiB", "what is printed"},
-    {13, "ratio", "4", "printed table"},
-    {13, "holds", "no", "2^31 bytes"},
-    {13, "growth", "2", "traffic does not"},
-    {13, "formula", "64", "Compute it"},
-    {13, "tflops", "335 TFLOP/s", "more than the card"},
-    {13, "backward", "1", "by themselves"},
-
-    {14, "q1", "185", "the article's answer"},
-    {14, "q3", "1", "Loads do not"},
-    {14, "q4", "50%", "half"},
-    {14, "q6", "1", "K and V now"},
-    {14, "q7", "16", "once for each tile"},
-    {14, "q8", "32", "reads its own"},
-    {14, "q10", "2", "computed once"},
-    {14, "q11", "window", "changes the result"},
-    {14, "q12", "257", "appended"},
-    {14, "q13", "64 KiB", "at a time"},
-
-    {15, "eligible", "2", "head width"},
-    {15, "room", "4 GiB", "S alone"},
-    {15, "sign", "output", "passes"},
-    {15, "whole", "2x", "attention alone"},
-    {15, "whole", "1.15", "old time by the new"},
-    {15, "padding", "64.1%", "square of the length"},
-    {15, "ship", "profile qualify compare ship", "Profile what"},
-};
+/* ---- Wrong answers */
 
 static void test_wrong_answers_are_diagnosed(void **state) {
   (void)state;
@@ -462,12 +191,14 @@ static void test_wrong_answers_are_diagnosed(void **state) {
     LessonRun run = start(w->lesson, 0);
     LessonQuestion *q = question(&run, w->id);
     char letters[64];
-    if (run.lesson->asks[q->ask].kind == LESSON_ORDER) letters_of(&run, q, w->typed, letters, sizeof letters);
-    else snprintf(letters, sizeof letters, "%s", w->typed);
+    if (run.lesson->asks[q->ask].kind == LESSON_ORDER)
+      letters_of(&run, q, w->typed, letters, sizeof letters);
+    else
+      snprintf(letters, sizeof letters, "%s", w->typed);
     LessonGrade *g = grade(&run, q, letters);
     if (g->verdict != LESSON_DIAGNOSED || !strstr(g->message, w->told))
-      fail_msg("lesson %d, '%s': '%s' is %s: \"%s\", which does not say \"%s\"", w->lesson, w->id, w->typed,
-               lesson_verdict_name(g->verdict), g->message, w->told);
+      fail_msg("lesson %d, '%s': '%s' is %s: \"%s\", which does not say \"%s\"", w->lesson, w->id,
+               w->typed, lesson_verdict_name(g->verdict), g->message, w->told);
     free(g);
     free(q);
     lesson_run_end(&run);
@@ -487,12 +218,15 @@ static int feed_all_wrong(int lesson, int variant) {
       if (ask->kind == LESSON_ORDER)
         for (int c = 0; c < q->n_choices; c++)
           snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
-      else if (ask->kind == LESSON_CHOICE) snprintf(typed, sizeof typed, "%c", 'a' + q->wrong[k].choice);
-      else snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor, q->key.unit.name);
+      else if (ask->kind == LESSON_CHOICE)
+        snprintf(typed, sizeof typed, "%c", 'a' + q->wrong[k].choice);
+      else
+        snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor,
+                 q->key.unit.name);
       LessonGrade *g = grade(&run, q, typed);
       if (g->verdict != LESSON_DIAGNOSED || g->wrong != k)
-        fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id, variant, typed,
-                 lesson_verdict_name(g->verdict), g->wrong, k);
+        fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id,
+                 variant, typed, lesson_verdict_name(g->verdict), g->wrong, k);
       n_fed++;
       free(g);
     }
@@ -543,7 +277,8 @@ static double recorded(const char *path, const char *row, const char *column) {
     char *end = strchr(line, '\n');
     if (end) *end = '\0';
     if (*line != '#') {
-      if (!heading) heading = line;
+      if (!heading)
+        heading = line;
       else if (!strncmp(line, row, strlen(row))) {
         const char *at = strstr(heading, column);
         assert_non_null(at);
@@ -564,16 +299,17 @@ static double in_lesson(int lesson, const char *expression) {
   LessonRun run = start(lesson, 0);
   ExpressionValue v = {0};
   Error error = {0};
-  if (expression_scope_eval(run.scope, expression, strlen(expression), 1, &v, &error)) fail_msg("%s", error.message);
+  if (expression_scope_eval(run.scope, expression, strlen(expression), 1, &v, &error))
+    fail_msg("%s", error.message);
   lesson_run_end(&run);
   return v.numbers[0];
 }
 
-#define KERNELS "assets/counters/h200_kernels.csv"
-#define TIMES   "assets/counters/h200_time.csv"
-#define ONE_HEAD ",fp16,1,1,1,4096,4096,128,0,"
-#define READ "l1tex__m_xbar2l1tex_read_bytes.sum"
-#define MMA "sm__inst_executed_pipe_tensor_op_hmma.sum"
+#define KERNELS   "assets/counters/h200_kernels.csv"
+#define TIMES     "assets/counters/h200_time.csv"
+#define ONE_HEAD  ",fp16,1,1,1,4096,4096,128,0,"
+#define READ      "l1tex__m_xbar2l1tex_read_bytes.sum"
+#define MMA       "sm__inst_executed_pipe_tensor_op_hmma.sum"
 #define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
 
 static void test_recorded_figures_are_the_recorded_ones(void **state) {
@@ -589,7 +325,8 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
       {12, "recorded.fa2_scalar.conflicts", KERNELS, "fa2_scalar" ONE_HEAD "32,32", CONFLICTS, 0},
       {12, "recorded.fa2_tensor.read", KERNELS, "fa2_tensor" ONE_HEAD "64,64", READ, 0},
       {12, "recorded.fa2_tensor.mma", KERNELS, "fa2_tensor" ONE_HEAD "64,64", MMA, 0},
-      {12, "recorded.fa2_tensor.conflicts", KERNELS, "fa2_tensor" ONE_HEAD "64,64", CONFLICTS, 0.01},
+      {12, "recorded.fa2_tensor.conflicts", KERNELS, "fa2_tensor" ONE_HEAD "64,64", CONFLICTS,
+       0.01},
       {12, "recorded.fa2_async.read", KERNELS, "fa2_async" ONE_HEAD "128,64", READ, 0},
       {12, "recorded.fa2_async.mma", KERNELS, "fa2_async" ONE_HEAD "128,64", MMA, 0},
       {12, "recorded.fa2_async.conflicts", KERNELS, "fa2_async" ONE_HEAD "128,64", CONFLICTS, 0},
@@ -600,11 +337,13 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
     const double told = in_lesson(FIGURES[k].lesson, FIGURES[k].expression),
                  is = recorded(FIGURES[k].path, FIGURES[k].row, FIGURES[k].column);
     if (fabs(told - is) > FIGURES[k].tolerance * is)
-      fail_msg("lesson %d says %s = %.12g; %s has %.12g", FIGURES[k].lesson, FIGURES[k].expression, told, FIGURES[k].path, is);
+      fail_msg("lesson %d says %s = %.12g; %s has %.12g", FIGURES[k].lesson, FIGURES[k].expression,
+               told, FIGURES[k].path, is);
   }
 }
 
-/* What lesson 8 says of the model: one head is far smaller than L2, so HBM delivers each input once. */
+/* What lesson 8 says of the model: one head is far smaller than L2, so HBM delivers each input
+ * once. */
 static void test_one_head_comes_from_hbm_once(void **state) {
   (void)state;
   assert_true(in_lesson(8, "model.hbm.read_bytes") == 3 * MiB);
