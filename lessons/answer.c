@@ -351,7 +351,8 @@ Status answer_parse(const char *text, size_t length, Answer *answer, Error *erro
   const bool starts = isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]));
   if (!starts) return refuse_words(p, error);
   if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2]))
-    return error_set(error, STATUS_BAD_REQUEST, "hexadecimal numbers are not read; write decimal digits");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "hexadecimal numbers are not read; write decimal digits");
   status = read_value(&a, &p, error);
   if (status) return status;
   p = read_magnitude(&a, skip_blanks(p));

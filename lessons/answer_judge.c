@@ -82,14 +82,17 @@ static bool is_equal(double a, double b) {
 
 /* Things are counted: no rounding, unless the question allows it. */
 static bool is_counted(const AnswerKey *key) {
-  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
+  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) &&
+         key->low == key->high;
 }
 
 static bool within_tolerance(const AnswerKey *key, double value) {
   const AnswerTolerance *t = &key->tolerance;
   const double amount = t->kind == TOLERANCE_OFF ? t->amount * key->unit.factor : 0;
-  const double low = t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
-  const double high = t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
+  const double low =
+      t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
+  const double high =
+      t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
   return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
 }
 
@@ -97,27 +100,32 @@ static bool within_tolerance(const AnswerKey *key, double value) {
 static AnswerVerdict judge(const AnswerKey *key, const Answer *answer, double factor) {
   const double value = answer->number * factor;
   if (within_tolerance(key, value)) return ANSWER_RIGHT;
-  const bool may_round = key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
+  const bool may_round =
+      key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
   const double slack = answer->slack * factor * (1 + 1e-9);
   if (may_round && value >= key->low - slack && value <= key->high + slack)
     return answer->digits >= DIGITS_ENOUGH ? ANSWER_RIGHT : ANSWER_ROUGH;
   return ANSWER_WRONG;
 }
 
-Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict, Error *error) {
+Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict,
+                    Error *error) {
   const Status status = check_units(key, answer, error);
   if (status) return status;
   const double factor = factor_of(key, answer), value = answer->number * factor;
   AnswerVerdict v = judge(key, answer, factor);
-  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name && key->unit.dimension == ANSWER_SHARE &&
-                          key->unit.factor != 1 && fabs(answer->number) <= 1;
-  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT) v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
+  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name &&
+                          key->unit.dimension == ANSWER_SHARE && key->unit.factor != 1 &&
+                          fabs(answer->number) <= 1;
+  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT)
+    v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
   const AnswerUnit *unit = *answer->unit.name ? &answer->unit : &key->unit;
   if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name &&
       judge(key, answer, unit->sister) == ANSWER_RIGHT)
     v = ANSWER_OTHER_UNIT;
   const double middle = 0.5 * (key->low + key->high);
-  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle)) v = ANSWER_NEAR;
+  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle))
+    v = ANSWER_NEAR;
   *verdict = v;
   return STATUS_OK;
 }
@@ -127,8 +135,10 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
   quantity_number(value / key->unit.factor, number, sizeof number);
   const bool close = strcmp(key->unit.name, "x") == 0;
   const size_t length = strlen(key->unit.name);
-  const bool one = strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN && length > 1 && key->unit.name[length - 1] == 's';
-  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)(length - one), key->unit.name);
+  const bool one = strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN && length > 1 &&
+                   key->unit.name[length - 1] == 's';
+  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "",
+           (int)(length - one), key->unit.name);
 }
 
 /* ---- Choices */
@@ -164,9 +174,11 @@ Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen
   size_t word = 0;
   const char *first = next_word(text, &word);
   const char *behind = first + word;
-  if (k < 0 && behind + strspn(behind, " ).,") >= text + length) k = find_choice(choices, first, word);
+  if (k < 0 && behind + strspn(behind, " ).,") >= text + length)
+    k = find_choice(choices, first, word);
   if (k < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the choices; type a letter from a to %c",
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is none of the choices; type a letter from a to %c",
                      quote(text, length).text, 'a' + choices->n - 1);
   *chosen = k;
   return STATUS_OK;
@@ -193,19 +205,23 @@ Status answer_order(const AnswerChoices *choices, const char *text, int *order, 
     for (; *p; p = next_word(p + length, &length)) {
       const int k = find_choice(choices, p, length);
       if (k < 0)
-        return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the items; type their letters, such as %s",
+        return error_set(error, STATUS_BAD_REQUEST,
+                         "'%s' is none of the items; type their letters, such as %s",
                          quote(p, length).text, choices->n > 2 ? "b a c" : "b a");
-      if (n == choices->n) return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
+      if (n == choices->n)
+        return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
       order[n++] = k;
     }
   }
   bool seen[ANSWER_CHOICES_MAX] = {false};
   for (int k = 0; k < n; k++) {
     if (seen[order[k]])
-      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place", 'a' + order[k]);
+      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place",
+                       'a' + order[k]);
     seen[order[k]] = true;
   }
   if (n < choices->n)
-    return error_set(error, STATUS_BAD_REQUEST, "%d of the %d items are there; put all of them in order", n, choices->n);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%d of the %d items are there; put all of them in order", n, choices->n);
   return STATUS_OK;
 }

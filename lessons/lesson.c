@@ -49,12 +49,14 @@ Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text)
 }
 
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
-  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
+  bool good =
+      piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
   for (size_t k = 0; good && k < piece.length; k++)
     good = isalnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
   if (!good)
-    return LESSON_REFUSE(r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
-                         quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
+    return LESSON_REFUSE(
+        r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
+        quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
   memcpy(name, piece.text, piece.length);
   name[piece.length] = '\0';
   return STATUS_OK;
@@ -65,18 +67,25 @@ Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line
 static Status check_bytes(LessonReader *r, Piece line) {
   const unsigned char *text = (const unsigned char *)line.text;
   if (line.length > LESSON_LINE_BYTES)
-    return LESSON_REFUSE(r, r->line, "the line is %zu bytes long; at most %d are read", line.length, LESSON_LINE_BYTES);
+    return LESSON_REFUSE(r, r->line, "the line is %zu bytes long; at most %d are read", line.length,
+                         LESSON_LINE_BYTES);
   for (size_t i = 0, n; i < line.length; i += n) {
     n = utf8_sequence(text + i, line.length - i);
     if (n == 0)
-      return LESSON_REFUSE(r, r->line, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
+      return LESSON_REFUSE(r, r->line,
+                           "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
+                           text[i]);
     if (utf8_is_control(text + i) && text[i] != '\t')
-      return LESSON_REFUSE(r, r->line, "byte %zu is a control character (0x%02X); only text may stand here", i + 1, text[i]);
+      return LESSON_REFUSE(r, r->line,
+                           "byte %zu is a control character (0x%02X); only text may stand here",
+                           i + 1, text[i]);
   }
   return STATUS_OK;
 }
 
-static bool at_end(const LessonReader *r) { return r->rest.length == 0; }
+static bool at_end(const LessonReader *r) {
+  return r->rest.length == 0;
+}
 
 /* Takes the next line, without its end. */
 static Status next_line(LessonReader *r, Piece *line) {
@@ -134,7 +143,8 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
     body->length = (size_t)(here - body->text);
     return STATUS_OK;
   }
-  return LESSON_REFUSE(r, began, "the block that begins here has no closing %.*s", (int)(open->n < 8 ? open->n : 8),
+  return LESSON_REFUSE(r, began, "the block that begins here has no closing %.*s",
+                       (int)(open->n < 8 ? open->n : 8),
                        open->mark == '`' ? "````````" : "~~~~~~~~");
 }
 
@@ -143,8 +153,11 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
 static Status add_block(LessonReader *r, LessonBlock block) {
   Lesson *l = r->lesson;
   if (l->n_blocks == LESSON_BLOCKS_MAX)
-    return LESSON_REFUSE(r, r->line, "the lesson has more than %d blocks; split it into two lessons", LESSON_BLOCKS_MAX);
-  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1, sizeof *l->blocks))
+    return LESSON_REFUSE(r, r->line,
+                         "the lesson has more than %d blocks; split it into two lessons",
+                         LESSON_BLOCKS_MAX);
+  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1,
+                       sizeof *l->blocks))
     return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
   l->blocks[l->n_blocks++] = block;
   return STATUS_OK;
@@ -157,7 +170,8 @@ static Status add_prose(LessonReader *r, const char *begin, const char *end, int
   for (const char *p = begin; p < text.text; p++)
     line += *p == '\n';
   LessonBlock block = {.kind = LESSON_PROSE};
-  Status status = lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
+  Status status =
+      lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
   if (!status) status = lesson_add_text(r, text, line, &block.text);
   return status ? status : add_block(r, block);
 }
@@ -175,14 +189,18 @@ static Status read_show(LessonReader *r, Piece body, int line, LessonBlock *bloc
 static Status read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
   Lesson *l = r->lesson;
   if (l->n_asks == LESSON_ASKS_MAX)
-    return LESSON_REFUSE(r, line, "the lesson has more than %d questions; split it into two lessons", LESSON_ASKS_MAX);
+    return LESSON_REFUSE(r, line,
+                         "the lesson has more than %d questions; split it into two lessons",
+                         LESSON_ASKS_MAX);
   if (!pool_grow_array((void **)&l->asks, &l->asks_capacity, l->n_asks + 1, sizeof *l->asks))
     return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
   LessonAsk *ask = &l->asks[l->n_asks];
   *ask = (LessonAsk){.line = line};
-  if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id)) return STATUS_BAD_FILE;
+  if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id))
+    return STATUS_BAD_FILE;
   if (lesson_find_ask(l, ask->id) >= 0)
-    return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own", ask->id);
+    return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own",
+                         ask->id);
   int at = line;
   for (const char *p = body.text, *const end = body.text + body.length; p < end;) {
     const char *stop = p;
@@ -198,9 +216,12 @@ static Status read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBl
       const char *colon = memchr(item.text, ':', item.length);
       const size_t key = colon ? (size_t)(colon - item.text) : item.length;
       if (!colon || *p == ' ' || *p == '\t')
-        return LESSON_REFUSE(r, at, "'%s' is not of the form key: value; indent a line that goes on with the one above",
-                             quote(item.text, item.length).text);
-      const Status status = lesson_read_ask_key(r, ask, (Piece){item.text, key}, piece_after(item, key + 1), at);
+        return LESSON_REFUSE(
+            r, at,
+            "'%s' is not of the form key: value; indent a line that goes on with the one above",
+            quote(item.text, item.length).text);
+      const Status status =
+          lesson_read_ask_key(r, ask, (Piece){item.text, key}, piece_after(item, key + 1), at);
       if (status) return status;
     }
     at += lines - 1;
@@ -215,7 +236,9 @@ enum { N_BLOCK_NAMES = sizeof BLOCK_NAMES / sizeof *BLOCK_NAMES };
 
 /* The kind that the info string names; LESSON_PROSE: plain code. A near miss is an error. */
 static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
-  static const char *const CODE[] = {"", "sh", "bash", "text", "lua", "c", "cpp", "cuda", "python", "json", "csv", "console", "markdown", "md", "diff", "make"};
+  static const char *const CODE[] = {"",         "sh",   "bash",   "text", "lua", "c",
+                                     "cpp",      "cuda", "python", "json", "csv", "console",
+                                     "markdown", "md",   "diff",   "make"};
   *kind = LESSON_PROSE;
   for (int k = 1; k < N_BLOCK_NAMES; k++)
     if (piece_is(word, BLOCK_NAMES[k])) *kind = (LessonBlockKind)k;
@@ -228,16 +251,19 @@ static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
   for (int k = 1; k < N_BLOCK_NAMES; k++)
     nearest_offer(&nearest, BLOCK_NAMES[k]);
   if (!nearest.best) return STATUS_OK;
-  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?", quote(word.text, word.length).text, nearest.best);
+  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?",
+                       quote(word.text, word.length).text, nearest.best);
 }
 
-static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence, Piece argument) {
+static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence,
+                         Piece argument) {
   const int line = r->line;
   Piece body;
   Status status = read_fenced(r, fence, &body);
   if (status) return status;
   if (kind != LESSON_ASK && argument.length)
-    return LESSON_REFUSE(r, line, "'%s' behind '%s' means nothing; only ask takes a word of its own",
+    return LESSON_REFUSE(r, line,
+                         "'%s' behind '%s' means nothing; only ask takes a word of its own",
                          quote(argument.text, argument.length).text, BLOCK_NAMES[kind]);
   LessonBlock block = {.kind = kind};
   const Piece text = piece_trim(body);
@@ -245,11 +271,15 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
   for (const char *p = body.text; p < text.text; p++)
     text_line += *p == '\n';
   if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCK_NAMES[kind]);
-  if (kind == LESSON_ASK) status = read_ask(r, argument, body, line, &block);
-  else if (kind == LESSON_SHOW) status = read_show(r, text, text_line, &block);
-  else status = lesson_add_text(r, text, text_line, &block.text);
+  if (kind == LESSON_ASK)
+    status = read_ask(r, argument, body, line, &block);
+  else if (kind == LESSON_SHOW)
+    status = read_show(r, text, text_line, &block);
+  else
+    status = lesson_add_text(r, text, text_line, &block.text);
   if (!status && (kind == LESSON_TASK || kind == LESSON_TEACHER))
-    status = lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
+    status =
+        lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
   return status ? status : add_block(r, block);
 }
 
@@ -263,8 +293,10 @@ static Status read_needs(LessonReader *r, Piece value) {
     const Piece need = piece_trim((Piece){value.text, length});
     if (need.length) {
       char name[LESSON_NAME_BYTES];
-      if (lesson_read_name(r, need, "name of something needed", r->line, name)) return STATUS_BAD_FILE;
-      if (l->n_needs == LESSON_NEEDS_MAX) return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
+      if (lesson_read_name(r, need, "name of something needed", r->line, name))
+        return STATUS_BAD_FILE;
+      if (l->n_needs == LESSON_NEEDS_MAX)
+        return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
       const Status status = lesson_add_text(r, need, r->line, &l->needs[l->n_needs++]);
       if (status) return status;
     }
@@ -278,7 +310,8 @@ static Status read_minutes(LessonReader *r, Piece value) {
   for (size_t k = 0; k < value.length && minutes <= 60; k++)
     minutes = isdigit((unsigned char)value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
   if (minutes < 1 || minutes > 60)
-    return LESSON_REFUSE(r, r->line, "minutes is '%s'; it must be a whole number from 1 to 60", quote(value.text, value.length).text);
+    return LESSON_REFUSE(r, r->line, "minutes is '%s'; it must be a whole number from 1 to 60",
+                         quote(value.text, value.length).text);
   r->lesson->minutes = minutes;
   return STATUS_OK;
 }
@@ -286,10 +319,13 @@ static Status read_minutes(LessonReader *r, Piece value) {
 static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   Lesson *l = r->lesson;
   static const char *const KEYS[] = {"idea", "minutes", "needs", "draw"};
-  const bool twice = (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
-  if (twice) return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
+  const bool twice =
+      (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
+  if (twice)
+    return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
   if (piece_is(key, "needs")) return read_needs(r, value);
-  if (value.length == 0) return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
+  if (value.length == 0)
+    return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
   if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
   if (piece_is(key, "minutes")) return read_minutes(r, value);
   if (piece_is(key, "draw")) return lesson_read_draw(r, value, r->line, l->draw, &l->n_draws);
@@ -298,9 +334,10 @@ static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   Nearest nearest = {.word = typed};
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
-                       quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                       nearest.best ? "'?)" : "");
+  return LESSON_REFUSE(
+      r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
+      quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
+      nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
 /* "# Title", blank lines, "- key: value" lines, up to the first line that is neither. */
@@ -312,15 +349,23 @@ static Status read_header(LessonReader *r) {
     if (status) return status;
   }
   if (!piece_starts(line, "# ") || piece_after(line, 2).length == 0)
-    return LESSON_REFUSE(r, r->line ? r->line : 1, "the file does not begin with '# Title'; lessons/README.md shows a whole lesson");
+    return LESSON_REFUSE(
+        r, r->line ? r->line : 1,
+        "the file does not begin with '# Title'; lessons/README.md shows a whole lesson");
   Status status = lesson_add_text(r, piece_after(line, 2), r->line, &l->title);
+  bool is_blank = false;
   while (!status && !at_end(r)) {
     const LessonReader before = *r;
     status = next_line(r, &line);
     if (status) return status;
-    if (piece_trim(line).length == 0) continue;
-    if (*line.text == ' ' || *line.text == '\t')
-      return LESSON_REFUSE(r, r->line, "a line of the header cannot go on; write it on one line, of at most %d bytes", LESSON_LINE_BYTES);
+    const bool after_blank = is_blank;
+    is_blank = piece_trim(line).length == 0;
+    if (is_blank) continue;
+    if (!after_blank && (*line.text == ' ' || *line.text == '\t'))
+      return LESSON_REFUSE(
+          r, r->line,
+          "a line of the header cannot go on; write it on one line, of at most %d bytes",
+          LESSON_LINE_BYTES);
     if (!piece_starts(line, "- ")) {
       *r = before;
       break;
@@ -328,7 +373,8 @@ static Status read_header(LessonReader *r) {
     const Piece item = piece_after(line, 2);
     const char *colon = memchr(item.text, ':', item.length);
     if (!colon)
-      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(item.text, item.length).text);
+      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value",
+                           quote(item.text, item.length).text);
     const size_t key = (size_t)(colon - item.text);
     status = read_header_key(r, (Piece){item.text, key}, piece_after(item, key + 1));
   }
@@ -385,14 +431,17 @@ static void set_names(Lesson *l, const char *file) {
   if (length > 3 && strcmp(l->name + length - 3, ".md") == 0) l->name[length - 3] = '\0';
 }
 
-Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error) {
+Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file,
+                          Error *error) {
   Lesson read = {0};
   set_names(&read, file);
   LessonReader r = {.lesson = &read, .rest = {buffer, length}, .error = error};
   Status status = STATUS_OK;
   if (length > LESSON_FILE_BYTES)
-    status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs", LESSON_FILE_BYTES / 1024);
-  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.rest = (Piece){buffer + 3, length - 3};
+    status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs",
+                           LESSON_FILE_BYTES / 1024);
+  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
+    r.rest = (Piece){buffer + 3, length - 3};
   if (!status) status = read_header(&r);
   if (!status) status = read_body(&r);
   if (status) lesson_free(&read);

@@ -9,7 +9,14 @@
 
 #include "lessons/quantity.h"
 
-enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024, TOKEN_BYTES = 64 };
+enum {
+  ASKS_MIN = 3,
+  MINUTES_MIN = 5,
+  MINUTES_MAX = 15,
+  FINDINGS_MAX = 60,
+  STATE_BYTES = 1024,
+  TOKEN_BYTES = 64
+};
 
 typedef struct {
   const Lesson *lesson;
@@ -19,7 +26,8 @@ typedef struct {
   bool no_memory;
 } Lint;
 
-static void report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report(Lint *l, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
   if (++l->n_findings > FINDINGS_MAX) return;
@@ -33,8 +41,10 @@ static void report(Lint *l, int line, const char *format, ...) {
 
 /* An error that carries file and line already; one finding for all variants that meet it. */
 static void report_error(Lint *l, const Error *error) {
-  if (error->status == STATUS_NO_MEMORY) l->no_memory = true;
-  else if (++l->n_findings <= FINDINGS_MAX) l->hooks->finding(l->hooks->context, error->message);
+  if (error->status == STATUS_NO_MEMORY)
+    l->no_memory = true;
+  else if (++l->n_findings <= FINDINGS_MAX)
+    l->hooks->finding(l->hooks->context, error->message);
 }
 
 /* ---- What is there at all */
@@ -42,11 +52,13 @@ static void report_error(Lint *l, const Error *error) {
 static void check_header(Lint *l) {
   const Lesson *lesson = l->lesson;
   if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
-    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN, MINUTES_MAX);
+    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right",
+           lesson->minutes, MINUTES_MIN, MINUTES_MAX);
   for (int k = 0; k < lesson->n_needs; k++) {
     const char *need = lesson_text(lesson, lesson->needs[k]);
     if (l->hooks->is_known_need && !l->hooks->is_known_need(l->hooks->context, need))
-      report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans", need);
+      report(l, lesson->needs[k].line,
+             "'%s' is neither a command nor a function that Tilewalk has or plans", need);
   }
 }
 
@@ -68,13 +80,21 @@ static void check_parts(Lint *l) {
     const LessonAsk *ask = &lesson->asks[b->ask];
     n_predictions += ask->is_prediction;
     if (ask->is_prediction && !show_follows(lesson, k))
-      report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question", ask->id);
+      report(l, ask->line,
+             "nothing is shown after the prediction '%s'; put a show before the next question",
+             ask->id);
     if (!ask->n_hints) report(l, ask->line, "the question '%s' has no hint", ask->id);
-    if (!ask->explain.offset && !ask->is_prediction) report(l, ask->line, "the question '%s' has no explain", ask->id);
+    if (!ask->explain.offset && !ask->is_prediction)
+      report(l, ask->line, "the question '%s' has no explain", ask->id);
   }
   const int line = lesson->title.line;
-  if (lesson->n_asks < ASKS_MIN) report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
-  if (!n_predictions) report(l, line, "nothing is predicted before it is shown; add a question of kind predict, and a show after it");
+  if (lesson->n_asks < ASKS_MIN)
+    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks,
+           ASKS_MIN);
+  if (!n_predictions)
+    report(l, line,
+           "nothing is predicted before it is shown; add a question of kind predict, and a show "
+           "after it");
   if (!n_shows) report(l, line, "the lesson has no picture; add a show");
   if (n_teacher != 1) report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
 }
@@ -85,7 +105,8 @@ static void check_link(void *context, const char *target, size_t length, int lin
   Lint *l = context;
   Error why = {0};
   if (length >= 11 && memcmp(target, "glossary.md", 11) == 0) l->has_glossary = true;
-  if (l->hooks->check_link && l->hooks->check_link(l->hooks->context, target, length, &why)) report(l, line, "%s", why.message);
+  if (l->hooks->check_link && l->hooks->check_link(l->hooks->context, target, length, &why))
+    report(l, line, "%s", why.message);
 }
 
 static void check_links(Lint *l) {
@@ -95,9 +116,12 @@ static void check_links(Lint *l) {
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
     const char *text = lesson_text(l->lesson, b->text);
     Error error = {0};
-    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error)) report_error(l, &error);
+    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error))
+      report_error(l, &error);
   }
-  if (!l->has_glossary) report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
+  if (!l->has_glossary)
+    report(l, l->lesson->title.line,
+           "no term is linked to the glossary; write [tile](glossary.md#tile)");
 }
 
 /* ---- Answers given away */
@@ -108,8 +132,10 @@ static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
   return false;
 }
 
-/* Whether the number at *p, with the word behind it or without, would be graded right. Moves on past it. */
-static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p, char token[TOKEN_BYTES]) {
+/* Whether the number at *p, with the word behind it or without, would be graded right. Moves on
+ * past it. */
+static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p,
+                      char token[TOKEN_BYTES]) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   size_t n = strspn(*p, "0123456789.,");
   while (n && ((*p)[n - 1] == '.' || (*p)[n - 1] == ','))
@@ -125,14 +151,20 @@ static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p, ch
     Answer typed;
     AnswerVerdict verdict;
     if (with_unit && (unit == 0 || unit > 12)) continue;
-    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) && q->key.unit.dimension == ANSWER_PLAIN) continue;
-    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
-    if (answer_parse(token, strlen(token), &typed, NULL) || answer_judge(&q->key, &typed, &verdict, NULL)) continue;
+    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) &&
+        q->key.unit.dimension == ANSWER_PLAIN)
+      continue;
+    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "",
+             with_unit ? (int)unit : 0, word);
+    if (answer_parse(token, strlen(token), &typed, NULL) ||
+        answer_judge(&q->key, &typed, &verdict, NULL))
+      continue;
     if (verdict == ANSWER_RIGHT) {
       snprintf(token, TOKEN_BYTES, "%.*s", (int)n, *p - n);
       return !is_allowed(l, ask, token);
     }
-    if (with_unit && typed.unit.dimension != ANSWER_PLAIN) return false; /* a unit of its own was judged */
+    if (with_unit && typed.unit.dimension != ANSWER_PLAIN)
+      return false; /* a unit of its own was judged */
   }
   return false;
 }
@@ -148,22 +180,28 @@ static bool holds_text(const char *text, const char *part) {
   return false;
 }
 
-static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where, int line) {
+static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where,
+                             int line) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   if (ask->kind == LESSON_ORDER) return;
   if (ask->kind == LESSON_CHOICE) {
-    if (strcmp(where, "hint") == 0 && holds_text(text, q->answer)) report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
+    if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
+      report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
     return;
   }
   char token[TOKEN_BYTES];
   for (const char *p = text; *p;) {
-    const bool begins = isdigit((unsigned char)*p) && (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
+    const bool begins = isdigit((unsigned char)*p) &&
+                        (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
     if (!begins) {
       p++;
       continue;
     }
     if (is_answer(l, q, &p, token)) {
-      report(l, line, "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add 'allow: %s'", where, ask->id, token, token);
+      report(l, line,
+             "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add "
+             "'allow: %s'",
+             where, ask->id, token, token);
       return;
     }
   }
@@ -175,7 +213,7 @@ typedef struct {
   Lint *lint;
   LessonRun run;
   char state[STATE_BYTES];
-  char *prose;            /* since the question before, filled in */
+  char *prose; /* since the question before, filled in */
   LessonQuestion *question;
   char text[LESSON_PROSE_BYTES];
 } Pass;
@@ -197,10 +235,14 @@ static void check_wrong(Pass *p, const LessonQuestion *q) {
       report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
     for (int other = 0; other < k; other++) {
       const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
-      const bool same = ask->kind == LESSON_NUMBER   ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
-                        : ask->kind == LESSON_CHOICE ? a->choice == b->choice
-                                                     : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
-      if (same) report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line, line, ask->id);
+      const bool same =
+          ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
+          : ask->kind == LESSON_CHOICE
+              ? a->choice == b->choice
+              : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
+      if (same)
+        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same",
+               ask->wrong[other].key.line, line, ask->id);
     }
   }
 }
@@ -212,8 +254,11 @@ static void check_tolerance(Pass *p, const LessonQuestion *q) {
   for (int k = 0; k < ask->n_wrong; k++) {
     const Answer typed = {.number = q->wrong[k].value / q->key.unit.factor, .digits = 99};
     AnswerVerdict verdict;
-    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
-      report(p->lint, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' lies within the tolerance", lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
+    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK &&
+        verdict == ANSWER_RIGHT)
+      report(p->lint, ask->wrong[k].key.line,
+             "the wrong answer '%s' of '%s' lies within the tolerance",
+             lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
   }
 }
 
@@ -241,15 +286,24 @@ static void check_ask(Pass *p, int index) {
   for (int k = -1; k < ask->n_wrong && !error.status; k++) {
     char typed[LESSON_OPTION_BYTES];
     if (k >= 0 && !q->wrong[k].is_known) continue;
-    if (ask->kind == LESSON_NUMBER) snprintf(typed, sizeof typed, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor, q->key.unit.name);
-    else if (ask->kind == LESSON_CHOICE) snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
-    else if (k < 0) snprintf(typed, sizeof typed, "%s", q->answer);
+    if (ask->kind == LESSON_NUMBER)
+      snprintf(typed, sizeof typed, "%.17g %s",
+               (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor, q->key.unit.name);
+    else if (ask->kind == LESSON_CHOICE)
+      snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
+    else if (k < 0)
+      snprintf(typed, sizeof typed, "%s", q->answer);
     else
       for (int c = 0; c < q->n_choices; c++)
         snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
-    if (lesson_run_grade(&p->run, q, typed, grade, &error)) report_error(l, &error);
-    else if (k < 0 && grade->verdict != LESSON_RIGHT) report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed, grade->message);
-    else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED) report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
+    if (lesson_run_grade(&p->run, q, typed, grade, &error))
+      report_error(l, &error);
+    else if (k < 0 && grade->verdict != LESSON_RIGHT)
+      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s",
+             ask->id, typed, grade->message);
+    else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED)
+      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed,
+             ask->id);
   }
   free(grade);
 }
@@ -257,7 +311,8 @@ static void check_ask(Pass *p, int index) {
 static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
   Lint *l = p->lint;
   Error why = {0};
-  if (l->hooks->check_state && l->hooks->check_state(l->hooks->context, p->state, show, &why)) report(l, b->text.line, "%s", why.message);
+  if (l->hooks->check_state && l->hooks->check_state(l->hooks->context, p->state, show, &why))
+    report(l, b->text.line, "%s", why.message);
 }
 
 static void check_block(Pass *p, const LessonBlock *b) {
@@ -268,16 +323,21 @@ static void check_block(Pass *p, const LessonBlock *b) {
   case LESSON_PROSE:
   case LESSON_TASK:
     if (!fill(p, b->text)) return;
-    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(p->prose, "\n"), p->text);
+    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES)
+      strcat(strcat(p->prose, "\n"), p->text);
     return;
   case LESSON_TEACHER: fill(p, b->text); return;
   case LESSON_STATE:
-    if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error)) report_error(l, &error);
-    else check_state(p, b, NULL);
+    if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error))
+      report_error(l, &error);
+    else
+      check_state(p, b, NULL);
     return;
   case LESSON_SHOW:
-    if (lesson_run_show(&p->run, b, &show, &error)) report_error(l, &error);
-    else check_state(p, b, &show);
+    if (lesson_run_show(&p->run, b, &show, &error))
+      report_error(l, &error);
+    else
+      check_state(p, b, &show);
     if (b->caption.offset) fill(p, b->caption);
     return;
   case LESSON_ASK:
@@ -310,8 +370,10 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
   free(p);
 }
 
-/* Findings that do not depend on the draws come once; the variants stop at the first that has findings. */
-Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings, Error *error) {
+/* Findings that do not depend on the draws come once; the variants stop at the first that has
+ * findings. */
+Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks,
+                   int *n_findings, Error *error) {
   Lint l = {.lesson = lesson, .hooks = hooks};
   check_header(&l);
   check_parts(&l);

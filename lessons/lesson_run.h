@@ -52,18 +52,19 @@ typedef struct {
   int choice, order[ANSWER_CHOICES_MAX];
 } LessonWrong;
 
-/* A question with its computed answer. Indices of choices are places as shown: an order is shuffled. */
+/* A question with its computed answer. Indices of choices are places as shown: an order is
+ * shuffled. */
 typedef struct {
   int ask;
   char prompt[LESSON_MESSAGE_BYTES];
-  AnswerKey key;                                               /* numbers */
+  AnswerKey key; /* numbers */
   int n_choices;
   char choice[ANSWER_CHOICES_MAX][LESSON_OPTION_BYTES];
-  int written[ANSWER_CHOICES_MAX];                             /* place -> index as written */
-  int right;                                                   /* choice: the place */
-  double rank[ANSWER_CHOICES_MAX];                             /* order: of each place */
+  int written[ANSWER_CHOICES_MAX]; /* place -> index as written */
+  int right;                       /* choice: the place */
+  double rank[ANSWER_CHOICES_MAX]; /* order: of each place */
   LessonWrong wrong[LESSON_WRONG_MAX];
-  char answer[LESSON_OPTION_BYTES];                            /* as shown to the learner in the end */
+  char answer[LESSON_OPTION_BYTES]; /* as shown to the learner in the end */
 } LessonQuestion;
 
 Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Error *error);

@@ -1,5 +1,6 @@
-/* Fuzz target for what learners type and classes hand in: any bytes are an answer with a finite value, a choice, an order,
- * a submission, or refused with one printable line. The first byte says which. */
+/* Fuzz target for what learners type and classes hand in: any bytes are an answer with a finite
+ * value, a choice, an order, a submission, or refused with one printable line. The first byte says
+ * which. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,8 +38,10 @@ static void number(const char *text, size_t length) {
     Error refused = {0};
     char shown[64];
     require(answer_unit(UNITS[u], &key.unit, NULL) == STATUS_OK);
-    if (answer_judge(&key, &a, &verdict, &refused)) check_message(&refused);
-    else require(verdict <= ANSWER_WRONG);
+    if (answer_judge(&key, &a, &verdict, &refused))
+      check_message(&refused);
+    else
+      require(verdict <= ANSWER_WRONG);
     /* what the learner typed is right for itself */
     key.low = key.high = answer_value(&key, &a);
     if (answer_judge(&key, &a, &verdict, NULL) == STATUS_OK) require(verdict == ANSWER_RIGHT);
@@ -47,13 +50,19 @@ static void number(const char *text, size_t length) {
 }
 
 static void choices(const char *text) {
-  static const AnswerChoices CHOICES = {.key = {"smaller", "same", "larger"}, .text = {"It falls.", "It stays.", "It grows."}, .n = 3};
+  static const AnswerChoices CHOICES = {.key = {"smaller", "same", "larger"},
+                                        .text = {"It falls.", "It stays.", "It grows."},
+                                        .n = 3};
   int chosen = -1, order[ANSWER_CHOICES_MAX];
   Error error = {0}, refused = {0};
-  if (answer_choice(&CHOICES, text, &chosen, &error)) check_message(&error);
-  else require(chosen >= 0 && chosen < 3);
-  if (answer_order(&CHOICES, text, order, &refused)) check_message(&refused);
-  else require(order[0] != order[1] && order[1] != order[2] && order[0] != order[2]);
+  if (answer_choice(&CHOICES, text, &chosen, &error))
+    check_message(&error);
+  else
+    require(chosen >= 0 && chosen < 3);
+  if (answer_order(&CHOICES, text, order, &refused))
+    check_message(&refused);
+  else
+    require(order[0] != order[1] && order[1] != order[2] && order[0] != order[2]);
 }
 
 static void others(const char *text, size_t length) {
@@ -63,7 +72,8 @@ static void others(const char *text, size_t length) {
   Error errors[3] = {{0}};
   if (answer_tolerance(text, &tolerance, &errors[0])) check_message(&errors[0]);
   if (lesson_show_parse(text, &show, &errors[1])) check_message(&errors[1]);
-  if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2])) check_message(&errors[2]);
+  if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2]))
+    check_message(&errors[2]);
   submission_free(&submission);
 }
 
@@ -73,9 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!text) return 0;
   memcpy(text, data + 1, size - 1);
   text[size - 1] = '\0';
-  if (data[0] % 3 == 0) number(text, size - 1);
-  else if (data[0] % 3 == 1) choices(text);
-  else others(text, size - 1);
+  if (data[0] % 3 == 0)
+    number(text, size - 1);
+  else if (data[0] % 3 == 1)
+    choices(text);
+  else
+    others(text, size - 1);
   free(text);
   return 0;
 }

@@ -1,5 +1,6 @@
-/* Fuzz target for lesson files: any bytes are either a lesson that can be drawn, filled in, asked and graded, or
- * refused with one printable line that begins with the file's name and a line. Work is bounded, so every input ends. */
+/* Fuzz target for lesson files: any bytes are either a lesson that can be drawn, filled in, asked
+ * and graded, or refused with one printable line that begins with the file's name and a line. Work
+ * is bounded, so every input ends. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,9 @@ static const Spelling SPELLINGS[] = {
     {"+64", 64, NULL},
     {"-64", -64, NULL},
     {"- 64", -64, NULL},
-    {"\xE2\x88\x92" "3", -3, NULL}, /* a minus sign as printed */
+    {"\xE2\x88\x92"
+     "3",
+     -3, NULL}, /* a minus sign as printed */
     {"= 64", 64, NULL},
     {"~64", 64, NULL},
     {"\xE2\x89\x88 64", 64, NULL},
@@ -40,7 +42,10 @@ static const Spelling SPELLINGS[] = {
     {"1,048,576", 1048576, NULL},
     {"1,024.5", 1024.5, NULL},
     {"1 048 576", 1048576, NULL},
-    {"1\xE2\x80\xAF" "048\xE2\x80\xAF" "576", 1048576, NULL},
+    {"1\xE2\x80\xAF"
+     "048\xE2\x80\xAF"
+     "576",
+     1048576, NULL},
     {"1'048'576", 1048576, NULL},
     {"1_048_576", 1048576, NULL},
     {"1e6", 1e6, NULL},
@@ -104,7 +109,9 @@ static const Spelling SPELLINGS[] = {
 };
 enum { N_SPELLINGS = sizeof SPELLINGS / sizeof *SPELLINGS };
 
-static double typed_value(const Answer *a) { return a->number * a->unit.factor; }
+static double typed_value(const Answer *a) {
+  return a->number * a->unit.factor;
+}
 
 static void spellings_are_read(void **state) {
   (void)state;
@@ -112,9 +119,12 @@ static void spellings_are_read(void **state) {
     const Spelling *s = &SPELLINGS[k];
     Answer a;
     Error error = {0};
-    if (answer_parse(s->text, strlen(s->text), &a, &error)) fail_msg("'%s' was refused: %s", s->text, error.message);
-    if (fabs(typed_value(&a) - s->value) > 1e-12 * fabs(s->value)) fail_msg("'%s' was read as %.17g", s->text, typed_value(&a));
-    if (s->note ? strstr(a.note, s->note) == NULL : a.note[0] != '\0') fail_msg("'%s' has the note '%s'", s->text, a.note);
+    if (answer_parse(s->text, strlen(s->text), &a, &error))
+      fail_msg("'%s' was refused: %s", s->text, error.message);
+    if (fabs(typed_value(&a) - s->value) > 1e-12 * fabs(s->value))
+      fail_msg("'%s' was read as %.17g", s->text, typed_value(&a));
+    if (s->note ? strstr(a.note, s->note) == NULL : a.note[0] != '\0')
+      fail_msg("'%s' has the note '%s'", s->text, a.note);
   }
 }
 
@@ -154,7 +164,9 @@ static const struct {
     {"64 MiB/h", "no unit"},
     {"64 $", "no unit"},
     {"64 \xE2\x82\xAC", "no unit"},
-    {"6\x01" "4", "no keyboard"},
+    {"6\x01"
+     "4",
+     "no keyboard"},
     {"\xFF\xFE", "no keyboard"},
     {"64 of the things that were counted there", "too long for a unit"},
     {"9^999", "too large"},
@@ -168,7 +180,8 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state) {
     Error error = {0};
     if (answer_parse(REFUSED[k].text, strlen(REFUSED[k].text), &a, &error) != STATUS_BAD_REQUEST)
       fail_msg("'%s' was read as %.17g %s", REFUSED[k].text, a.number, a.unit.name);
-    if (!strstr(error.message, REFUSED[k].reason)) fail_msg("'%s': %s", REFUSED[k].text, error.message);
+    if (!strstr(error.message, REFUSED[k].reason))
+      fail_msg("'%s': %s", REFUSED[k].text, error.message);
   }
 }
 
@@ -262,10 +275,12 @@ static void answers_are_judged_fairly(void **state) {
     Answer a;
     AnswerVerdict verdict;
     Error error = {0};
-    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, &error) || answer_judge(&key, &a, &verdict, &error))
+    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, &error) ||
+        answer_judge(&key, &a, &verdict, &error))
       fail_msg("'%s': %s", JUDGED[k].text, error.message);
     if (verdict != JUDGED[k].verdict)
-      fail_msg("'%s' for %g %s: %d, not %d", JUDGED[k].text, JUDGED[k].value, JUDGED[k].unit, (int)verdict, (int)JUDGED[k].verdict);
+      fail_msg("'%s' for %g %s: %d, not %d", JUDGED[k].text, JUDGED[k].value, JUDGED[k].unit,
+               (int)verdict, (int)JUDGED[k].verdict);
   }
 }
 
@@ -273,7 +288,8 @@ static void units_that_do_not_go_together_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *unit, *text;
-  } PAIRS[] = {{"MiB", "64 ms"}, {"MiB", "64 loads"}, {"loads", "32 tiles"}, {"loads", "50%"}, {"", "64 MiB"}, {"%", "43 MB"}, {"s", "3 B/s"}};
+  } PAIRS[] = {{"MiB", "64 ms"}, {"MiB", "64 loads"}, {"loads", "32 tiles"}, {"loads", "50%"},
+               {"", "64 MiB"},   {"%", "43 MB"},      {"s", "3 B/s"}};
   for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
     const AnswerKey key = key_of(64, PAIRS[k].unit, NULL);
     Answer a;
@@ -305,7 +321,8 @@ static void computed_answers_are_written_in_their_unit(void **state) {
   static const struct {
     double value;
     const char *unit, *text;
-  } ROWS[] = {{67108864, "MiB", "64 MiB"}, {0.4375, "%", "43.75 %"}, {2, "x", "2x"}, {32, "loads", "32 loads"}, {1, "loads", "1 load"}, {0.36787944, "", "0.3679"}};
+  } ROWS[] = {{67108864, "MiB", "64 MiB"}, {0.4375, "%", "43.75 %"}, {2, "x", "2x"},
+              {32, "loads", "32 loads"},   {1, "loads", "1 load"},   {0.36787944, "", "0.3679"}};
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     const AnswerKey key = key_of(ROWS[k].value, ROWS[k].unit, NULL);
     char text[64];
@@ -327,29 +344,31 @@ static void tolerances_that_mean_nothing_are_refused(void **state) {
 
 /* ---- Choices and orders */
 
-static const AnswerChoices CHOICES = {.key = {"smaller", "same", "larger"},
-                                      .text = {"It falls.", "It stays.", "It grows."},
-                                      .n = 3};
+static const AnswerChoices CHOICES = {
+    .key = {"smaller", "same", "larger"}, .text = {"It falls.", "It stays.", "It grows."}, .n = 3};
 
 static void choices_go_by_letter_key_and_text(void **state) {
   (void)state;
   static const struct {
     const char *text;
     int chosen; /* -1: refused */
-  } ROWS[] = {{"a", 0},  {"B", 1},     {" c ", 2},      {"b)", 1},     {"(c)", 2}, {"a.", 0}, {"same", 1}, {"LARGER", 2}, {"It grows.", 2},
-              {"d", -1}, {"", -1}, {"ab", -1}, {"bigger", -1}, {"a b", -1}, {"1", -1}};
+  } ROWS[] = {{"a", 0},  {"B", 1},    {" c ", 2},     {"b)", 1},        {"(c)", 2},
+              {"a.", 0}, {"same", 1}, {"LARGER", 2},  {"It grows.", 2}, {"d", -1},
+              {"", -1},  {"ab", -1},  {"bigger", -1}, {"a b", -1},      {"1", -1}};
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     int chosen = -1;
     Error error = {0};
     const Status status = answer_choice(&CHOICES, ROWS[k].text, &chosen, &error);
-    if ((status == STATUS_OK) != (ROWS[k].chosen >= 0) || chosen != ROWS[k].chosen) fail_msg("'%s': %d", ROWS[k].text, chosen);
+    if ((status == STATUS_OK) != (ROWS[k].chosen >= 0) || chosen != ROWS[k].chosen)
+      fail_msg("'%s': %d", ROWS[k].text, chosen);
     if (status) assert_non_null(strstr(error.message, "from a to c"));
   }
 }
 
 static void orders_go_by_letters_and_keys(void **state) {
   (void)state;
-  static const char *const RIGHT[] = {"b a c", "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger", "b) a) c)"};
+  static const char *const RIGHT[] = {
+      "b a c", "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger", "b) a) c)"};
   for (size_t k = 0; k < sizeof RIGHT / sizeof *RIGHT; k++) {
     int order[ANSWER_CHOICES_MAX];
     if (answer_order(&CHOICES, RIGHT[k], order, NULL)) fail_msg("'%s' was refused", RIGHT[k]);
@@ -357,7 +376,8 @@ static void orders_go_by_letters_and_keys(void **state) {
   }
   static const struct {
     const char *text, *reason;
-  } BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"}, {"aab", "twice"}, {"a b c a", "only 3"}, {"a b x", "none of the items"}};
+  } BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"},
+             {"aab", "twice"},   {"a b c a", "only 3"}, {"a b x", "none of the items"}};
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     int order[ANSWER_CHOICES_MAX];
     Error error = {0};

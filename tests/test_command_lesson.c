@@ -1,5 +1,5 @@
-/* tilewalk lesson as learners, teachers and authors use it: through the built program, with a folder of its own for
- * the record of progress. */
+/* tilewalk lesson as learners, teachers and authors use it: through the built program, with a
+ * folder of its own for the record of progress. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,11 +58,15 @@ static void has(const char *text) {
   if (!strstr(run.out, text)) fail_msg("'%s' is not in:\n%s\n%s", text, run.out, run.err);
 }
 
-static const char LESSON[] = "# Two and two\n\n- idea: Adding.\n- minutes: 5\n- draw: N from 2, 3\n\nHello.\n\n"
-                             "```ask guess\nkind: predict\nprompt: Larger or smaller?\noption: larger | It is larger.\noption: smaller | It is smaller.\n"
-                             "answer: 'larger'\nhint: h\n```\n\n```state\nN=8 d=4 block=2 causal=1\n```\n\n```show\nscene=causal\n```\n\n## More\n\n"
-                             "```ask sum\nprompt: What is {N} and {N}?\nanswer: 2 * N\nhint: First.\nhint: Second.\nwrong: N -> You forgot one.\nexplain: It is {answer}.\n```\n\n"
-                             "```ask bytes\nprompt: How much?\nanswer: 67108864\nunit: MiB\nhint: h\nexplain: Done.\n```\n";
+static const char LESSON[] =
+    "# Two and two\n\n- idea: Adding.\n- minutes: 5\n- draw: N from 2, 3\n\nHello.\n\n"
+    "```ask guess\nkind: predict\nprompt: Larger or smaller?\noption: larger | It is "
+    "larger.\noption: smaller | It is smaller.\n"
+    "answer: 'larger'\nhint: h\n```\n\n```state\nN=8 d=4 block=2 "
+    "causal=1\n```\n\n```show\nscene=causal\n```\n\n## More\n\n"
+    "```ask sum\nprompt: What is {N} and {N}?\nanswer: 2 * N\nhint: First.\nhint: Second.\nwrong: "
+    "N -> You forgot one.\nexplain: It is {answer}.\n```\n\n"
+    "```ask bytes\nprompt: How much?\nanswer: 67108864\nunit: MiB\nhint: h\nexplain: Done.\n```\n";
 
 static void a_lesson_is_walked_with_right_and_wrong_answers(void **state) {
   (void)state;
@@ -73,7 +77,8 @@ static void a_lesson_is_walked_with_right_and_wrong_answers(void **state) {
   has("Predict, 1 of 3");
   has("'zzz' is none of the choices");
   has("Noted. Now look.");
-  has("6 full, 4 masked in part (/), 6 skipped"); /* 4 x 4 tiles: 4 on the diagonal, 6 below, 6 above */
+  has("6 full, 4 masked in part (/), 6 skipped"); /* 4 x 4 tiles: 4 on the diagonal, 6 below, 6
+                                                     above */
   has("You predicted: It is smaller.");
   has("It is: It is larger.");
   has("Not yet.");
@@ -114,7 +119,9 @@ static void a_damaged_record_is_set_aside(void **state) {
   struct stat there;
   write_file("three.md", LESSON);
   type_into("three.md --restart", "a\n");
-  static const char *const DAMAGE[] = {"", "{\"tilewalk-lessons\": 1, \"less", "[]", "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}", "\xFF\xFE"};
+  static const char *const DAMAGE[] = {"", "{\"tilewalk-lessons\": 1, \"less", "[]",
+                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}",
+                                       "\xFF\xFE"};
   for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
     write_file("tilewalk/lessons.json", DAMAGE[k]);
     tilewalk("lesson --list --json");
@@ -131,7 +138,10 @@ static void nothing_is_kept_without_a_home(void **state) {
   (void)state;
   write_file("four.md", LESSON);
   char arguments[512];
-  snprintf(arguments, sizeof arguments, "--version >/dev/null; env -u XDG_STATE_HOME -u HOME \"${TILEWALK:-build/tilewalk}\" lesson %s/four.md </dev/null", folder);
+  snprintf(arguments, sizeof arguments,
+           "--version >/dev/null; env -u XDG_STATE_HOME -u HOME \"${TILEWALK:-build/tilewalk}\" "
+           "lesson %s/four.md </dev/null",
+           folder);
   program_run(&run, arguments);
   assert_int_equal(run.exit_status, 0);
   has("Larger or smaller?");
@@ -149,7 +159,9 @@ static void the_lessons_that_come_with_it_are_clean(void **state) {
 
 static void findings_have_file_and_line(void **state) {
   (void)state;
-  write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) [lost](bad.md#x)\n\n```state\nN=0\n```\n\n```ask a\nprompt: p\nanswer: 1\nhint: h\nexplain: e\n```\n");
+  write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) "
+                       "[lost](bad.md#x)\n\n```state\nN=0\n```\n\n```ask a\nprompt: p\nanswer: "
+                       "1\nhint: h\nexplain: e\n```\n");
   write_file("worse.md", "# T\n- idea: x\n- minutes: 5\n\n```ask a\nprompt: p\n");
   tilewalk("lesson --lint %1$s/bad.md %1$s/worse.md");
   assert_int_equal(run.exit_status, 1);
@@ -164,7 +176,9 @@ static void findings_have_file_and_line(void **state) {
 
 static void a_new_lesson_is_clean_and_runs(void **state) {
   (void)state;
-  tilewalk("--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/glossary.md %1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
+  tilewalk(
+      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/glossary.md "
+      "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
   has("mine.md is a small lesson");
   has("1 lesson, 0 findings");
   assert_int_equal(run.exit_status, 2); /* a second --new leaves it as it is */
@@ -176,7 +190,8 @@ static void what_is_needed_and_missing_is_said(void **state) {
   write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
   tilewalk("lesson %s/needy.md");
   assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
+  assert_non_null(
+      strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
 }
 
 /* ---- A class */
@@ -205,12 +220,14 @@ static void a_class_is_graded(void **state) {
   assert_int_equal(json_integer_value(json_object_get(json, "counted")), 4);
   static const char *const VERDICTS[] = {NULL, NULL, "right", "predicted", "unreadable"};
   for (size_t k = 2; k < 5; k++)
-    assert_string_equal(json_string_value(json_object_get(json_array_get(answers, k), "verdict")), VERDICTS[k]);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(answers, k), "verdict")),
+                        VERDICTS[k]);
   json_decref(json);
   tilewalk("lesson --answers %s/class.csv --csv");
   has("student,lesson,id,answer,verdict,remark\n");
   has("Bob,two,bytes,\"67,1 MB\",right,");
-  write_file("class.json", "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
+  write_file("class.json",
+             "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
   tilewalk("lesson %1$s/two.md --answers %1$s/class.json");
   has("1 of 1 right");
 }

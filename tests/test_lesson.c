@@ -1,5 +1,5 @@
-/* Lesson files: what is read from one, and that every broken or hostile one is refused, with file and line, within a
- * second. */
+/* Lesson files: what is read from one, and that every broken or hostile one is refused, with file
+ * and line, within a second. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,8 @@ static void a_whole_lesson_is_read(void **state) {
   (void)state;
   Lesson l;
   Error error = {0};
-  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error), STATUS_OK);
+  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error),
+                   STATUS_OK);
   assert_string_equal(l.file, "03-x.md");
   assert_string_equal(l.name, "03-x");
   assert_string_equal(lesson_text(&l, l.title), "A title");
@@ -76,7 +77,8 @@ static void a_whole_lesson_is_read(void **state) {
   static const struct {
     LessonBlockKind kind;
     int line;
-  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17}, {LESSON_ASK, 0}, {LESSON_SHOW, 36}, {LESSON_TEACHER, 40}};
+  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},
+                {LESSON_ASK, 0},   {LESSON_SHOW, 36},  {LESSON_TEACHER, 40}};
   assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
   for (size_t k = 0; k < l.n_blocks; k++) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
@@ -93,7 +95,8 @@ static void a_whole_lesson_is_read(void **state) {
   assert_int_equal(ask->n_wrong, 2);
   assert_string_equal(lesson_text(&l, ask->wrong[0].key), "N - 1");
   assert_int_equal(ask->wrong[0].key.line, 29);
-  assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART && ask->tolerance.amount == 0.01);
+  assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART &&
+              ask->tolerance.amount == 0.01);
   assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
   assert_int_equal(lesson_find_ask(&l, "none"), -1);
   assert_int_equal(lesson_block_of(&l, 0), 3);
@@ -163,11 +166,15 @@ static const struct {
     {HEADER "```ask x\nprompt: x\nanswer: 1\noption: one\n```\n", 4, "two options"},
     {HEADER "```ask x\nprompt: x\noption: yes\nitem: no\n```\n", 7, "options or items"},
     {HEADER "```ask x\nprompt: x\noption: yes\noption: yes\n```\n", 7, "two choices"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: b | one\noption: c | two\n```\n", 7, "taken for the letter"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: b | one\noption: c | two\n```\n", 7,
+     "taken for the letter"},
     {HEADER "```ask x\nprompt: x\noption: two words | one\n```\n", 6, "one word"},
-    {HEADER "```ask x\nkind: predict\nprompt: x\nanswer: 1\nitem: one\nitem: two\n```\n", 4, "cannot be predicted"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4, "only numbers"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9, "two questions 'x'"},
+    {HEADER "```ask x\nkind: predict\nprompt: x\nanswer: 1\nitem: one\nitem: two\n```\n", 4,
+     "cannot be predicted"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4,
+     "only numbers"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9,
+     "two questions 'x'"},
     {HEADER "\n<div>\nraw\n</div>\n", 5, "raw HTML"},
     {HEADER "\nSome\n<b>raw</b> text\n", 6, "raw HTML"},
     {HEADER "\n> > > > > > > > > deep\n", 5, "too deeply"},
@@ -183,8 +190,12 @@ static void broken_files_are_refused_with_their_line(void **state) {
     Error error = {0};
     char begins[32];
     snprintf(begins, sizeof begins, "x.md:%d: ", REFUSED[k].line);
-    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) != STATUS_BAD_FILE) fail_msg("row %zu was read", k);
-    if (strncmp(error.message, begins, strlen(begins)) != 0 || !strstr(error.message, REFUSED[k].reason)) fail_msg("row %zu: %s", k, error.message);
+    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) !=
+        STATUS_BAD_FILE)
+      fail_msg("row %zu was read", k);
+    if (strncmp(error.message, begins, strlen(begins)) != 0 ||
+        !strstr(error.message, REFUSED[k].reason))
+      fail_msg("row %zu: %s", k, error.message);
     assert_true(l.blocks == NULL && l.asks == NULL && l.pool.bytes == NULL);
   }
 }
@@ -264,7 +275,8 @@ static void hostile_expressions_end_within_a_second(void **state) {
     const double began = seconds();
     const char *message = judge(text, strlen(text), &f);
     if (seconds() - began > 1) fail_msg("%s: took %.2f s", HOSTILE[k].code, seconds() - began);
-    if (strncmp(message, begins, strlen(begins)) != 0 || !strstr(message, HOSTILE[k].reason)) fail_msg("%s: %s", HOSTILE[k].code, message);
+    if (strncmp(message, begins, strlen(begins)) != 0 || !strstr(message, HOSTILE[k].reason))
+      fail_msg("%s: %s", HOSTILE[k].code, message);
   }
 }
 
@@ -274,7 +286,10 @@ static void many_slow_expressions_share_one_budget(void **state) {
   char text[8192] = HEADER;
   for (int k = 0; k < 30; k++) {
     const size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used, "```ask x%d\nprompt: x\nanswer: local n = 0 for k = 1, 9000000 do n = n + k end return n\n```\n", k);
+    snprintf(text + used, sizeof text - used,
+             "```ask x%d\nprompt: x\nanswer: local n = 0 for k = 1, 9000000 do n = n + k end "
+             "return n\n```\n",
+             k);
   }
   Findings f;
   const double began = seconds();
@@ -288,7 +303,9 @@ static void deep_and_long_texts_are_refused_quickly(void **state) {
   const size_t size = 1 << 18;
   char *text = malloc(size + 64);
   assert_non_null(text);
-  static const char *const UNITS[] = {">", "> ", "- ", "* > ", "[", "![", "**", "`", "a", "{", "{{", "(", "_", "| a ", "\n", "\n\n> ", "\n- ", "\n```ask a\n", "\n1. ", "<", "&", "\\"};
+  static const char *const UNITS[] = {
+      ">", "> ", "- ",   "* > ", "[",      "![",   "**",           "`",     "a", "{", "{{",
+      "(", "_",  "| a ", "\n",   "\n\n> ", "\n- ", "\n```ask a\n", "\n1. ", "<", "&", "\\"};
   for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
     /* as one long line, and as lines just below the longest */
     for (int wrapped = 0; wrapped < 2; wrapped++) {
@@ -303,7 +320,8 @@ static void deep_and_long_texts_are_refused_quickly(void **state) {
       Findings f;
       const double began = seconds();
       judge(text, used, &f);
-      if (seconds() - began > 1) fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
+      if (seconds() - began > 1)
+        fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
     }
   }
   free(text);

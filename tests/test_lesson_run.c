@@ -1,5 +1,6 @@
-/* Going through a lesson: draws, filled texts, questions and grades, against values worked out by hand; what --lint
- * finds; and the lesson on online softmax, whose answers are computed here once more from the definition. */
+/* Going through a lesson: draws, filled texts, questions and grades, against values worked out by
+ * hand; what --lint finds; and the lesson on online softmax, whose answers are computed here once
+ * more from the definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,11 +64,14 @@ static void texts_are_filled_but_code_is_not(void **state) {
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char file[512], filled[256];
-    snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER, ROWS[k].text);
+    snprintf(file, sizeof file,
+             "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
+             ROWS[k].text);
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 3);
     Error error = {0};
-    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, &error)) fail_msg("%s: %s", ROWS[k].text, error.message);
+    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, &error))
+      fail_msg("%s: %s", ROWS[k].text, error.message);
     assert_string_equal(filled, ROWS[k].filled);
     lesson_run_end(&run);
     lesson_free(&l);
@@ -76,14 +80,16 @@ static void texts_are_filled_but_code_is_not(void **state) {
 
 static void states_have_no_thousands_separators(void **state) {
   (void)state;
-  Lesson l = lesson_of(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n");
+  Lesson l = lesson_of(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  "
+                              "d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n");
   LessonRun run = run_of(&l, 1);
   char line[256];
   LessonShow show;
   assert_int_equal(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL), STATUS_OK);
   assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
   assert_int_equal(lesson_run_show(&run, &l.blocks[1], &show, NULL), STATUS_OK);
-  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
+  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 &&
+              show.block == 2);
   lesson_run_end(&run);
   lesson_free(&l);
 }
@@ -92,7 +98,8 @@ static void states_have_no_thousands_separators(void **state) {
 
 static void draws_depend_on_the_seed_alone(void **state) {
   (void)state;
-  Lesson l = lesson_of(HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: N\ndraw: w from left, right\n```\n");
+  Lesson l = lesson_of(HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: "
+                              "N\ndraw: w from left, right\n```\n");
   int seen[5] = {0}, left = 0;
   for (uint64_t seed = 0; seed < 200; seed++) {
     LessonRun run = run_of(&l, seed);
@@ -110,7 +117,8 @@ static void draws_depend_on_the_seed_alone(void **state) {
     left += strstr(first, "left") != NULL;
   }
   for (int k = 1; k <= 4; k++)
-    assert_true(seen[k] > 25 && seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
+    assert_true(seen[k] > 25 &&
+                seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
   assert_true(left > 65 && left < 135);
   assert_int_equal(lesson_variants(&l), 4);
   for (int k = 0; k < 4; k++) {
@@ -125,19 +133,21 @@ static void draws_depend_on_the_seed_alone(void **state) {
 
 /* ---- Grades */
 
-/* d = 128 in fp16: K of 4,096 rows has 4,096 x 128 x 2 = 1,048,576 bytes; blocks of 128 rows read it 32 times. */
+/* d = 128 in fp16: K of 4,096 rows has 4,096 x 128 x 2 = 1,048,576 bytes; blocks of 128 rows read
+ * it 32 times. */
 static void numbers_are_graded_and_diagnosed(void **state) {
   (void)state;
-  Lesson l = lesson_of(HEADER "```ask bytes\n"
-                              "prompt: How much of K is read?\n"
-                              "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
-                              "unit: MiB\n"
-                              "hint: x\n"
-                              "wrong: 1 -> Once only: {answer}.\n"
-                              "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
-                              "wrong: 128 MiB -> A literal.\n"
-                              "explain: {binary(answer)} in all.\n"
-                              "```\n");
+  Lesson l =
+      lesson_of(HEADER "```ask bytes\n"
+                       "prompt: How much of K is read?\n"
+                       "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
+                       "unit: MiB\n"
+                       "hint: x\n"
+                       "wrong: 1 -> Once only: {answer}.\n"
+                       "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
+                       "wrong: 128 MiB -> A literal.\n"
+                       "explain: {binary(answer)} in all.\n"
+                       "```\n");
   LessonRun run = run_of(&l, 1);
   ask(&run, 0);
   assert_string_equal(question.answer, "32 MiB");
@@ -166,8 +176,10 @@ static void numbers_are_graded_and_diagnosed(void **state) {
       {"", LESSON_UNREADABLE, -1, "write a number"},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-    if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong || !strstr(grade.message, ROWS[k].message))
-      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong, grade.message);
+    if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
+        !strstr(grade.message, ROWS[k].message))
+      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong,
+               grade.message);
   }
   lesson_run_end(&run);
   lesson_free(&l);
@@ -175,8 +187,10 @@ static void numbers_are_graded_and_diagnosed(void **state) {
 
 static void choices_are_graded(void **state) {
   (void)state;
-  Lesson l = lesson_of(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
-                              "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It is not.\nanswer: 1 > 2\n```\n");
+  Lesson l = lesson_of(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: "
+                              "Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
+                              "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It "
+                              "is not.\nanswer: 1 > 2\n```\n");
   LessonRun run = run_of(&l, 1);
   ask(&run, 0);
   assert_string_equal(question.answer, "K");
@@ -198,14 +212,19 @@ static const char *letters(const int *written_order, int n) {
   static char text[64];
   for (int k = 0; k < n; k++)
     for (int p = 0; p < n; p++)
-      if (question.written[p] == written_order[k]) snprintf(text + 2 * k, sizeof text - 2 * (size_t)k, "%c ", 'a' + p);
+      if (question.written[p] == written_order[k])
+        snprintf(text + 2 * k, sizeof text - 2 * (size_t)k, "%c ", 'a' + p);
   return text;
 }
 
 static void orders_are_shuffled_and_graded(void **state) {
   (void)state;
-  Lesson l = lesson_of(HEADER "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
-                              "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, 1}\n```\n");
+  Lesson l = lesson_of(
+      HEADER
+      "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
+      "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
+      "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
+      "1}\n```\n");
   int shuffled = 0;
   for (uint64_t seed = 0; seed < 20; seed++) {
     LessonRun run = run_of(&l, seed);
@@ -220,7 +239,8 @@ static void orders_are_shuffled_and_graded(void **state) {
     assert_int_equal(type(&run, "a b"), LESSON_UNREADABLE);
     ask(&run, 1);
     assert_int_equal(type(&run, letters((int[]){1, 2, 0}, 3)), LESSON_RIGHT);
-    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)), LESSON_RIGHT); /* equal: either way */
+    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)),
+                     LESSON_RIGHT); /* equal: either way */
     assert_int_equal(type(&run, letters((int[]){0, 1, 2}, 3)), LESSON_NOT_RIGHT);
     lesson_run_end(&run);
   }
@@ -239,7 +259,8 @@ static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
       {"item: ab\nitem: cd\nanswer: 'ab ab'\n", "t.md:8: the answer of 'x' must name"},
       {"item: ab\nitem: cd\nanswer: {1, 2, 3}\n", "t.md:8: the answer of 'x' must be its keys"},
       {"answer: 1\nwrong: 'x' -> y\n", "t.md:7: a wrong answer must be a number"},
-      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n", "t.md:9: 'zz' is the key of no option"},
+      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n",
+       "t.md:9: 'zz' is the key of no option"},
       {"answer: sim{N=0}.flops\n", "t.md:6:"},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
@@ -249,7 +270,8 @@ static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0) fail_msg("row %zu: %s", k, error.message);
+    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0)
+      fail_msg("row %zu: %s", k, error.message);
     lesson_run_end(&run);
     lesson_free(&l);
   }
@@ -275,60 +297,92 @@ static int lint(const char *text) {
 }
 
 #define GOOD_HEAD HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
-#define GOOD_PREDICTION "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
+#define GOOD_PREDICTION                                                                            \
+  "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
 #define GOOD_ASK(id) "```ask " id "\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
 #define GOOD_TEACHER "```teacher\nNote.\n```\n"
-#define GOOD GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+#define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
 
 static const struct {
   const char *text, *finding; /* NULL: nothing is found */
 } LINTED[] = {
     {GOOD, NULL},
     {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_TEACHER, "2 questions"},
-    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "nothing is predicted"},
+    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER,
+     "nothing is predicted"},
     {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "no picture"},
     {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two"), "0 teacher blocks"},
-    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER, "glossary"},
-    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n", "nothing is shown after the prediction 'three'"},
+    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER,
+     "glossary"},
+    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n",
+     "nothing is shown after the prediction 'three'"},
     {GOOD "```ask three\nprompt: p\nanswer: 1\nexplain: e\n```\n", "'three' has no hint"},
     {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: h\n```\n", "'three' has no explain"},
     {GOOD "```ask three\nprompt: p\nanswer: nil\nhint: h\nexplain: e\n```\n", "no value"},
     {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: {x.y}\nexplain: e\n```\n", "x"},
     {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nexplain: {zz}\n```\n", "zz"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 12 -> d\nexplain: e\n```\n", "'12' of 'three' is right"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 1 -> d\nwrong: 3 - 2 -> d\nexplain: e\n```\n", "are the same"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12.5\ntolerance: 5%\nhint: h\nwrong: 12.6 -> d\nexplain: e\n```\n", "within the tolerance"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: It is 12.\nexplain: e\n```\n", "the hint of 'three' gives the answer away: 12"},
-    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n", "the prompt of 'three' gives"},
-    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: h\nexplain: e\n```\n", "prose before"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: e\n```\n", "gives the answer away: 67.1"},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: Blocks of 64 rows, N = 4096, 64 KiB.\nexplain: e\n```\n", "gives the answer away: 64"},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: e\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n", "gives the answer away: 0.368"},
-    {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n", "word for word"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 12 -> d\nexplain: e\n```\n",
+     "'12' of 'three' is right"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 1 -> d\nwrong: 3 - 2 -> "
+          "d\nexplain: e\n```\n",
+     "are the same"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12.5\ntolerance: 5%\nhint: h\nwrong: 12.6 -> "
+          "d\nexplain: e\n```\n",
+     "within the tolerance"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: It is 12.\nexplain: e\n```\n",
+     "the hint of 'three' gives the answer away: 12"},
+    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n",
+     "the prompt of 'three' gives"},
+    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: "
+          "h\nexplain: e\n```\n",
+     "prose before"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n",
+     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
+          "e\n```\n",
+     "gives the answer away: 67.1"},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: Blocks of 64 rows, N = "
+          "4096, 64 KiB.\nexplain: e\n```\n",
+     "gives the answer away: 64"},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
+          "e\n```\n",
+     NULL},
+    {GOOD
+     "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n",
+     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
+     "gives the answer away: 0.368"},
+    {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
+          "fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n",
+     "word for word"},
     {GOOD "```show\nscene=tile\n```\n", "did you mean 'tiles'"},
     {GOOD "```show\nscene=tiles steps=9-2\n```\n", "are no steps"},
     {GOOD "```show\nsteps=1-2\n```\n", "names no scene"},
     {GOOD "```show\nscene=tiles scores=1,2\n```\n", "belong to scene=softmax"},
-    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER, "30 minutes"},
+    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one")
+         GOOD_ASK("two") GOOD_TEACHER,
+     "30 minutes"},
 };
 
 static void lint_finds_what_is_missing_or_wrong(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof LINTED / sizeof *LINTED; k++) {
     const int n = lint(LINTED[k].text);
-    if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0) fail_msg("row %zu, %d findings: %s", k, n, findings);
+    if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
+      fail_msg("row %zu, %d findings: %s", k, n, findings);
   }
 }
 
 /* Only one of the drawn values makes the wrong answer right. */
 static void lint_sees_every_drawn_value(void **state) {
   (void)state;
-  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> d\nexplain: e\ndraw: n from 10, 20, 30\n```\n"), 1);
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+                             "d\nexplain: e\ndraw: n from 10, 20, 30\n```\n"),
+                   1);
   assert_non_null(strstr(findings, "'n + 30' of 'three' is right"));
-  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> d\nexplain: e\ndraw: n from 10, 20\n```\n"), 0);
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+                             "d\nexplain: e\ndraw: n from 10, 20\n```\n"),
+                   0);
 }
 
 /* ---- The lesson on online softmax */
@@ -351,17 +405,23 @@ static void online_softmax_is_computed_as_by_hand(void **state) {
   fclose(file);
   Lesson l = lesson_of(text);
   for (int variant = 0; variant < 3; variant++) {
-    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1}, row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
+    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1},
+                 row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
     const struct {
       const char *id;
       double value;
-    } ROWS[] = {{"first-sum", sum_of(row, 4)}, {"factor", exp(-2)}, {"final-sum", sum_of(row, 12)}, {"own-sum", sum_of(own, 8)}, {"weight", 1 / sum_of(own, 8)}};
+    } ROWS[] = {{"first-sum", sum_of(row, 4)},
+                {"factor", exp(-2)},
+                {"final-sum", sum_of(row, 12)},
+                {"own-sum", sum_of(own, 8)},
+                {"weight", 1 / sum_of(own, 8)}};
     LessonRun run;
     Error error = {0};
     if (lesson_run_start_variant(&run, &l, NULL, variant, &error)) fail_msg("%s", error.message);
     for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
       ask(&run, lesson_find_ask(&l, ROWS[k].id));
-      if (fabs(question.key.low - ROWS[k].value) > 1e-12) fail_msg("%s: %.15g, not %.15g", ROWS[k].id, question.key.low, ROWS[k].value);
+      if (fabs(question.key.low - ROWS[k].value) > 1e-12)
+        fail_msg("%s: %.15g, not %.15g", ROWS[k].id, question.key.low, ROWS[k].value);
     }
     ask(&run, lesson_find_ask(&l, "shrink"));
     assert_string_equal(question.answer, "It must become smaller.");

@@ -16,7 +16,15 @@
 
 enum { NAMES_MAX = 32, NAME_BYTES = 1024 };
 
-typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW } Task;
+typedef enum {
+  TASK_WALK = 0,
+  TASK_LIST,
+  TASK_LINT,
+  TASK_ANSWERS,
+  TASK_GIFT,
+  TASK_TEACHER,
+  TASK_NEW
+} Task;
 
 typedef struct {
   Task task;
@@ -31,22 +39,27 @@ typedef struct {
 
 static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
-  if (!*value || strlen(value) >= NAME_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
-  if (o->n_names == NAMES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
+  if (!*value || strlen(value) >= NAME_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
+  if (o->n_names == NAMES_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
   memcpy(o->names[o->n_names++], value, strlen(value) + 1);
   return STATUS_OK;
 }
 
 static Status set_task(LessonOptions *o, Task task, Error *error) {
-  if (o->task != TASK_WALK) return error_set(error, STATUS_BAD_REQUEST, "it does one thing at a time; give one of --list, --lint, --answers, --export-gift, --teacher and --new");
+  if (o->task != TASK_WALK)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "it does one thing at a time; give one of --list, --lint, --answers, "
+                     "--export-gift, --teacher and --new");
   o->task = task;
   return STATUS_OK;
 }
 
-#define SET_TASK(function, task)                                          \
-  static Status function(void *target, const char *value, Error *error) { \
-    (void)value;                                                          \
-    return set_task(target, task, error);                                 \
+#define SET_TASK(function, task)                                                                   \
+  static Status function(void *target, const char *value, Error *error) {                          \
+    (void)value;                                                                                   \
+    return set_task(target, task, error);                                                          \
   }
 SET_TASK(set_list, TASK_LIST)
 SET_TASK(set_lint, TASK_LINT)
@@ -54,7 +67,8 @@ SET_TASK(set_gift, TASK_GIFT)
 SET_TASK(set_teacher, TASK_TEACHER)
 
 static Status set_path(char out[NAME_BYTES], const char *value, Error *error) {
-  if (!*value || strlen(value) >= NAME_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the name is empty or too long");
+  if (!*value || strlen(value) >= NAME_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the name is empty or too long");
   memcpy(out, value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -88,17 +102,24 @@ static Status set_restart(void *target, const char *value, Error *error) {
 /* ---- The list */
 
 static void standing_text(const LessonStanding *s, const Lesson *lesson, char *text, size_t size) {
-  if (s->is_finished) snprintf(text, size, "done, %d/%d", s->n_right, lesson_n_counted(lesson));
-  else if (s->has_begun) snprintf(text, size, "%d of %zu", s->n_asked, lesson->n_asks);
-  else snprintf(text, size, "-");
+  if (s->is_finished)
+    snprintf(text, size, "done, %d/%d", s->n_right, lesson_n_counted(lesson));
+  else if (s->has_begun)
+    snprintf(text, size, "%d of %zu", s->n_asked, lesson->n_asks);
+  else
+    snprintf(text, size, "-");
 }
 
 static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = calloc(1, sizeof *files);
   LessonProgress progress = {0};
-  Table t = table_new((TableColumn[]){{.heading = "lesson"}, {.heading = "title", .shrink = TABLE_WRAP}, {.heading = "min", .csv = "minutes", .right = true},
-                                      {.heading = "progress"}}, 4);
-  Status status = files ? lesson_files(files, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  Table t = table_new((TableColumn[]){{.heading = "lesson"},
+                                      {.heading = "title", .shrink = TABLE_WRAP},
+                                      {.heading = "min", .csv = "minutes", .right = true},
+                                      {.heading = "progress"}},
+                      4);
+  Status status = files ? lesson_files(files, error)
+                        : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   if (!status) status = lesson_progress_open(&progress, io->err, error);
   json_t *rows = json_array();
   const char *next = NULL;
@@ -106,7 +127,8 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     Lesson lesson;
     char path[ASSETS_PATH_BYTES], standing[64];
     Error inner = {0};
-    if (lesson_load(files->names[k], &lesson, path, &inner)) { /* the others are still worth listing */
+    if (lesson_load(files->names[k], &lesson, path,
+                    &inner)) { /* the others are still worth listing */
       table_text(&t, ROLE_PLAIN, files->names[k]);
       table_text(&t, ROLE_BAD, inner.message);
       table_rule(&t);
@@ -120,14 +142,18 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     table_text(&t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
     table_format(&t, ROLE_PLAIN, "%d", lesson.minutes);
     table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
-    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name, "title", lesson_text(&lesson, lesson.title),
-                                          "idea", lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions", (json_int_t)lesson.n_asks,
-                                          "runs", runs, "begun", s.has_begun, "finished", s.is_finished, "answered", s.n_asked, "right", s.n_right));
+    json_array_append_new(
+        rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name,
+                        "title", lesson_text(&lesson, lesson.title), "idea",
+                        lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions",
+                        (json_int_t)lesson.n_asks, "runs", runs, "begun", s.has_begun, "finished",
+                        s.is_finished, "answered", s.n_asked, "right", s.n_right));
     lesson_free(&lesson);
   }
   if (!status && o->output.json) {
     json_incref(rows);
-    status = json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
+    status =
+        json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
   } else if (!status && o->output.csv) {
     status = table_csv(&t, io->out, error);
   } else if (!status) {
@@ -166,14 +192,16 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
 static int lint(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = calloc(1, sizeof *files);
   int n_findings = 0, n = 0;
-  Status status = files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  Status status =
+      files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   if (!status && o->n_names == 0) status = lesson_files(files, error);
   const int n_lessons = status ? 0 : o->n_names ? o->n_names : files->n;
   for (; n < n_lessons && !status; n++)
     status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
   free(files);
   if (status) return EXIT_BAD_REQUEST;
-  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings, n_findings == 1 ? "" : "s");
+  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings,
+          n_findings == 1 ? "" : "s");
   return n_findings ? EXIT_DIFFERS : EXIT_DONE;
 }
 
@@ -185,8 +213,11 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   struct stat there;
   FileWrite file;
   const size_t n = strlen(name);
-  snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
-  if (stat(target, &there) == 0) return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is", quote(target, strlen(target)).text);
+  snprintf(target, sizeof target, "%s%s", name,
+           n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
+  if (stat(target, &there) == 0)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is",
+                     quote(target, strlen(target)).text);
   Status status = assets_find(path, sizeof path, "lessons/template.md", error);
   if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
@@ -195,7 +226,11 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
     status = file_write_commit(&file, error);
   }
   free(buffer);
-  if (!status) fprintf(io->out, "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it with 'tilewalk lesson %s'.\n", target, target, target);
+  if (!status)
+    fprintf(io->out,
+            "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it "
+            "with 'tilewalk lesson %s'.\n",
+            target, target, target);
   return status;
 }
 
@@ -204,9 +239,11 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
 static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *error) {
   LessonRun run;
   char *text = malloc(LESSON_PROSE_BYTES);
-  Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
+  Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error)
+                       : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
   if (!status) {
-    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson_text(lesson, lesson->title));
+    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher",
+               lesson_text(lesson, lesson->title));
     fputs("\n\n", io->out);
     for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
       if (lesson->blocks[k].kind != LESSON_TEACHER) continue;
@@ -225,9 +262,12 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
   Status status = lesson_load(o->names[0], &lesson, path, error);
   if (status) return status;
-  if (o->task == TASK_TEACHER) status = print_teacher(&lesson, seed, io, error);
-  else if (o->task == TASK_GIFT) status = lesson_export_gift(&lesson, seed, io->out, error);
-  else status = lesson_needs(&lesson, error);
+  if (o->task == TASK_TEACHER)
+    status = print_teacher(&lesson, seed, io, error);
+  else if (o->task == TASK_GIFT)
+    status = lesson_export_gift(&lesson, seed, io->out, error);
+  else
+    status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, io, error);
   lesson_free(&lesson);
   return status;
@@ -243,34 +283,51 @@ static int run_lesson(void *options, Io *io, Error *error) {
   }
   const bool needs_name = o->task == TASK_GIFT || o->task == TASK_TEACHER;
   Status status;
-  if (needs_name && !o->n_names) status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
-  else if (o->task == TASK_NEW) status = lesson_write_template(o->new_name, io, error);
+  if (needs_name && !o->n_names)
+    status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
+  else if (o->task == TASK_NEW)
+    status = lesson_write_template(o->new_name, io, error);
   else if (o->task == TASK_ANSWERS)
-    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, o->walk.has_seed ? o->walk.seed : 1, o->output.json, o->output.csv, io, error);
-  else if (o->task == TASK_LIST || !o->n_names) status = list_lessons(o, io, error);
-  else status = run_one(o, io, error);
+    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL,
+                               o->walk.has_seed ? o->walk.seed : 1, o->output.json, o->output.csv,
+                               io, error);
+  else if (o->task == TASK_LIST || !o->n_names)
+    status = list_lessons(o, io, error);
+  else
+    status = run_one(o, io, error);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static const Option LESSON_OPTIONS[] = {
-    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list, false, false, NULL},
-    {"seed", 0, "SEED", "Which numbers you are given: a learner's own. Default: the one you began with, or 1.", set_seed, false, false, NULL},
+    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list,
+     false, false, NULL},
+    {"seed", 0, "SEED",
+     "Which numbers you are given: a learner's own. Default: the one you began with, or 1.",
+     set_seed, false, false, NULL},
     {"restart", 0, NULL, "Begin again, instead of going on.", set_restart, false, false, NULL},
     {0},
 };
 
 static const Option TEACHER_OPTIONS[] = {
-    {"teacher", 0, NULL, "Show the lesson's page for the teacher.", set_teacher, false, false, NULL},
-    {"answers", 0, "FILE", "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer are needed), or the same as JSON.",
+    {"teacher", 0, NULL, "Show the lesson's page for the teacher.", set_teacher, false, false,
+     NULL},
+    {"answers", 0, "FILE",
+     "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and "
+     "answer are needed), or the same as JSON.",
      set_answers, false, false, NULL},
-    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false, false, NULL},
+    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false,
+     false, NULL},
     {0},
 };
 
 static const Option AUTHOR_OPTIONS[] = {
-    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false, NULL},
-    {"lint", 0, NULL, "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a name, all of them. Exit status 1 "
-     "when something is found.", set_lint, false, false, NULL},
+    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false,
+     NULL},
+    {"lint", 0, NULL,
+     "Check lessons: every answer computed, every state, scene and link there, nothing given away. "
+     "Without a name, all of them. Exit status 1 "
+     "when something is found.",
+     set_lint, false, false, NULL},
     {0},
 };
 
@@ -286,9 +343,12 @@ const Command COMMAND_LESSON = {
     .name = "lesson",
     .summary = "lessons: predict a number, play the run, check the answer",
     .usage = "[NAME|FILE] [OPTION...]",
-    .description = "Walks a lesson in the terminal. Each question is answered by typing a number as you would write it (64 MiB, 67.1 MB, 50%, 1/2, 2x), or a letter. "
-                   "Answers are computed by the simulator; a known mistake is told from others. Progress is kept, so a lesson goes on where it was left. "
-                   "NAME is a number or a name from the list; a file that ends in .md is a lesson of your own (lessons/README.md says how to write one).",
+    .description = "Walks a lesson in the terminal. Each question is answered by typing a number "
+                   "as you would write it (64 MiB, 67.1 MB, 50%, 1/2, 2x), or a letter. "
+                   "Answers are computed by the simulator; a known mistake is told from others. "
+                   "Progress is kept, so a lesson goes on where it was left. "
+                   "NAME is a number or a name from the list; a file that ends in .md is a lesson "
+                   "of your own (lessons/README.md says how to write one).",
     .examples = "  # what there is, and how far you are\n"
                 "  tilewalk lesson\n\n"
                 "  # begin, or go on\n"

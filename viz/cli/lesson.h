@@ -1,5 +1,6 @@
 /* Lessons for the commands that run them: finding and reading the files, what they refer to, their
- * pictures as text, and what a learner has done. The lessons themselves are lessons/lesson_run.h. */
+ * pictures as text, and what a learner has done. The lessons themselves are lessons/lesson_run.h.
+ */
 #ifndef TILEWALK_VIZ_CLI_LESSON_H
 #define TILEWALK_VIZ_CLI_LESSON_H
 
@@ -20,8 +21,8 @@ typedef struct {
 /* The lessons that come with Tilewalk: the files lessons/NN-*.md. */
 Status lesson_files(LessonFiles *files, Error *error);
 
-/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"), or by the path of
- * a file that ends in ".md". `path` receives where it is. */
+/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"), or by the path
+ * of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
 
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
@@ -55,7 +56,8 @@ Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *i
 /* ---- Other ways out */
 
 /* Grades a submission: `path` is CSV or JSON. Without a `lesson` every line names its own. */
-Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io, Error *error);
+Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json,
+                         bool as_csv, Io *io, Error *error);
 
 /* The questions as GIFT, for Moodle. */
 Status lesson_export_gift(const Lesson *lesson, uint64_t seed, FILE *out, Error *error);

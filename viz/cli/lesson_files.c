@@ -16,15 +16,18 @@
 static int is_lesson(const struct dirent *entry) {
   const char *name = entry->d_name;
   const size_t length = strlen(name);
-  return length > 6 && length < LESSON_NAME_BYTES * 2 && isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && name[2] == '-' &&
-         strcmp(name + length - 3, ".md") == 0;
+  return length > 6 && length < LESSON_NAME_BYTES * 2 && isdigit((unsigned char)name[0]) &&
+         isdigit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int by_name(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
 
 Status lesson_files(LessonFiles *files, Error *error) {
   char path[ASSETS_PATH_BYTES];
-  const Status status = assets_find(path, sizeof path, "lessons/README.md", error); /* a build folder has a lessons/ too */
+  const Status status = assets_find(path, sizeof path, "lessons/README.md",
+                                    error); /* a build folder has a lessons/ too */
   if (status) return status;
   *strrchr(path, '/') = '\0';
   struct dirent **entries = NULL;
@@ -33,7 +36,8 @@ Status lesson_files(LessonFiles *files, Error *error) {
   files->n = 0;
   for (int k = 0; k < n; k++) {
     if (files->n < LESSON_FILES_MAX)
-      snprintf(files->names[files->n++], sizeof files->names[0], "%.*s", (int)(strlen(entries[k]->d_name) - 3), entries[k]->d_name);
+      snprintf(files->names[files->n++], sizeof files->names[0], "%.*s",
+               (int)(strlen(entries[k]->d_name) - 3), entries[k]->d_name);
     free(entries[k]);
   }
   free(entries);
@@ -41,26 +45,33 @@ Status lesson_files(LessonFiles *files, Error *error) {
 }
 
 /* The full name of a lesson that comes with Tilewalk. */
-static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
+static Status find_name(const char *name, const char **found, const LessonFiles *files,
+                        Error *error) {
   Nearest nearest = {.word = name};
   char number[16];
-  snprintf(number, sizeof number, "%02d-", isdigit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
+  snprintf(number, sizeof number, "%02d-",
+           isdigit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
     const char *const full = files->names[k];
     *found = full;
-    if (strcmp(name, full) == 0 || strcmp(name, full + 3) == 0 || strncmp(full, number, strlen(number)) == 0) return STATUS_OK;
+    if (strcmp(name, full) == 0 || strcmp(name, full + 3) == 0 ||
+        strncmp(full, number, strlen(number)) == 0)
+      return STATUS_OK;
     nearest_offer(&nearest, full);
     nearest_offer(&nearest, full + 3);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'%s%s%s; 'tilewalk lesson' lists them, and a file of your own ends in .md",
-                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?)" : "");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "there is no lesson '%s'%s%s%s; 'tilewalk lesson' lists them, and a file of "
+                   "your own ends in .md",
+                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
+                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
 static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   const size_t length = strlen(name);
   if (length > 3 && strcmp(name + length - 3, ".md") == 0) {
-    if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
+    if (length >= ASSETS_PATH_BYTES)
+      return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
     memcpy(path, name, length + 1);
     return STATUS_OK;
   }
@@ -88,7 +99,9 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
   status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
   if (status == STATUS_TOO_LARGE) {
     const char *slash = strrchr(path, '/');
-    return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs", quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)).text,
+    return error_set(error, STATUS_BAD_FILE,
+                     "%s:1: the file is longer than %d KiB, which no lesson needs",
+                     quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)).text,
                      LESSON_FILE_BYTES / 1024);
   }
   if (status) return error_set(error, status, "%s", inner.message);
@@ -99,7 +112,10 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
-  if (strchr(name, '/')) return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them", quote(name, strlen(name)).text);
+  if (strchr(name, '/'))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
+                     quote(name, strlen(name)).text);
   return description_gpu(name, gpu, error);
 }
 
@@ -118,20 +134,26 @@ static bool is_function(const char *name) {
   ExpressionValue value;
   if (strchr(name, '-')) return false;
   snprintf(source, sizeof source, "%s ~= nil", name);
-  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK && value.kind == EXPRESSION_FLAG && value.flag;
+  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK &&
+         value.kind == EXPRESSION_FLAG && value.flag;
 }
 
-static const char *need_command(const char *need) { return strcmp(need, "viewer") == 0 ? "view" : need; }
+static const char *need_command(const char *need) {
+  return strcmp(need, "viewer") == 0 ? "view" : need;
+}
 
 Status lesson_needs(const Lesson *lesson, Error *error) {
   char missing[256] = "";
   for (int k = 0; k < lesson->n_needs; k++) {
     const char *need = need_command(lesson_text(lesson, lesson->needs[k]));
     if (is_command(need) || is_function(need)) continue;
-    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'", *missing ? " and " : "", need);
+    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'",
+             *missing ? " and " : "", need);
   }
   if (!*missing) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' needs %s, which this version does not have yet", lesson->name, missing);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "the lesson '%s' needs %s, which this version does not have yet", lesson->name,
+                   missing);
 }
 
 /* ---- Hooks of --lint */
@@ -157,7 +179,8 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
   Simulation run;
   Status status = options_parse_state(&parser, state, error);
   if (!status && strchr(o.request.gpu, '/'))
-    status = error_set(error, STATUS_BAD_REQUEST, "gpu is a file; a lesson names a GPU that comes with Tilewalk");
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "gpu is a file; a lesson names a GPU that comes with Tilewalk");
   if (!status) status = request_algorithms(&o.request, "fa2", error);
   if (!status) status = request_problem(&o.request, &problem, NULL, error);
   for (int k = 0; k < o.request.n_algorithms && !status; k++) {
@@ -165,7 +188,9 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
     if (status || !show || !show->has_steps) continue;
     const Wide n = schedule_n_steps(run.schedule, &run.plan);
     if ((Wide)(uint64_t)show->first >= n)
-      status = error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events", (long long)show->first, (long long)n);
+      status =
+          error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
+                    (long long)show->first, (long long)n);
   }
   return status;
 }
@@ -175,8 +200,10 @@ static void slug(const char *heading, size_t length, char *out, size_t size) {
   size_t used = 0;
   for (size_t k = 0; k < length && used + 1 < size; k++) {
     const unsigned char c = (unsigned char)heading[k];
-    if (c == ' ') out[used++] = '-';
-    else if (isalnum(c) || c == '-' || c == '_' || c >= 0x80) out[used++] = (char)tolower(c);
+    if (c == ' ')
+      out[used++] = '-';
+    else if (isalnum(c) || c == '-' || c == '_' || c >= 0x80)
+      out[used++] = (char)tolower(c);
   }
   out[used] = '\0';
 }
@@ -200,26 +227,34 @@ static bool has_anchor(const char *text, const char *anchor) {
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
   const LessonLintContext *c = context;
   char link[1024], path[2 * ASSETS_PATH_BYTES];
-  if (length >= sizeof link) return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
+  if (length >= sizeof link)
+    return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
   snprintf(link, sizeof link, "%.*s", (int)length, target);
   if (strncmp(link, "https://", 8) == 0 || strncmp(link, "http://", 7) == 0) return STATUS_OK;
   char *anchor = strchr(link, '#');
   if (anchor) *anchor++ = '\0';
   if (strchr(link, ':') || link[0] == '/')
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson", quote(link, strlen(link)).text);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the link '%s' is neither a web address nor a file beside the lesson",
+                     quote(link, strlen(link)).text);
   const char *slash = strrchr(c->path, '/');
-  if (!*link) snprintf(path, sizeof path, "%s", c->path);
-  else snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - c->path) + 1 : 0, c->path, link);
+  if (!*link)
+    snprintf(path, sizeof path, "%s", c->path);
+  else
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - c->path) + 1 : 0, c->path, link);
   char *buffer = NULL;
   size_t bytes = 0;
   Error inner = {0};
   if (file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner))
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' leads nowhere: there is no such file", quote(link, strlen(link)).text);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the link '%s' leads nowhere: there is no such file",
+                     quote(link, strlen(link)).text);
   const bool found = !anchor || has_anchor(buffer, anchor);
   free(buffer);
   if (found) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name", quote(link, strlen(link)).text,
-                   quote(anchor, strlen(anchor)).text);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "the link '%s#%s' leads nowhere: no heading has that name",
+                   quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
 }
 
 static void print_finding(void *context, const char *message) {

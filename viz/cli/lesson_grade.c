@@ -29,7 +29,8 @@ static void close_lesson(Grader *g) {
   g->is_open = false;
 }
 
-/* Opens the lesson of a row, unless it is open already: a class hands in rows that belong together. */
+/* Opens the lesson of a row, unless it is open already: a class hands in rows that belong together.
+ */
 static Status open_lesson(Grader *g, const char *name, uint64_t seed, Error *error) {
   char path[ASSETS_PATH_BYTES];
   if (g->is_open && g->seed == seed && strcmp(g->name, name) == 0) return STATUS_OK;
@@ -47,31 +48,49 @@ static Status open_lesson(Grader *g, const char *name, uint64_t seed, Error *err
   return STATUS_OK;
 }
 
-static Status grade_row(Grader *g, const Submission *s, const SubmissionRow *row, const char *lesson, uint64_t seed, Error *error) {
-  const char *name = row->lesson ? pool_text(&s->pool, row->lesson) : lesson, *id = pool_text(&s->pool, row->id);
-  if (!name) return error_set(error, STATUS_BAD_REQUEST, "line %d names no lesson; add a column 'lesson', or name one on the command line", row->line);
+static Status grade_row(Grader *g, const Submission *s, const SubmissionRow *row,
+                        const char *lesson, uint64_t seed, Error *error) {
+  const char *name = row->lesson ? pool_text(&s->pool, row->lesson) : lesson,
+             *id = pool_text(&s->pool, row->id);
+  if (!name)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "line %d names no lesson; add a column 'lesson', or name one on the command line",
+        row->line);
   Status status = open_lesson(g, name, row->seed == UINT64_MAX ? seed : row->seed, error);
   if (status) return status;
   const int ask = lesson_find_ask(&g->lesson, id);
   if (ask < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' has no question '%s'; --export-gift lists them", g->lesson.name, quote(id, strlen(id)).text);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the lesson '%s' has no question '%s'; --export-gift lists them",
+                     g->lesson.name, quote(id, strlen(id)).text);
   status = lesson_run_question(&g->run, ask, &g->question, error);
-  if (!status) status = lesson_run_grade(&g->run, &g->question, pool_text(&s->pool, row->answer), &g->grade, error);
+  if (!status)
+    status =
+        lesson_run_grade(&g->run, &g->question, pool_text(&s->pool, row->answer), &g->grade, error);
   return status;
 }
 
 /* ---- Results */
 
-static bool is_counted(const Grader *g) { return !g->lesson.asks[g->question.ask].is_prediction; }
-
-static const char *worth(const Grader *g) {
-  return is_counted(g) ? lesson_verdict_name(g->grade.verdict) : g->grade.verdict == LESSON_UNREADABLE ? "unreadable" : "predicted";
+static bool is_counted(const Grader *g) {
+  return !g->lesson.asks[g->question.ask].is_prediction;
 }
 
-static const char *remark(const Grader *g) { return g->grade.verdict == LESSON_RIGHT ? "" : g->grade.message; }
+static const char *worth(const Grader *g) {
+  return is_counted(g)                           ? lesson_verdict_name(g->grade.verdict)
+         : g->grade.verdict == LESSON_UNREADABLE ? "unreadable"
+                                                 : "predicted";
+}
+
+static const char *remark(const Grader *g) {
+  return g->grade.verdict == LESSON_RIGHT ? "" : g->grade.message;
+}
 
 static void add_to_table(Table *t, const Grader *g, const Submission *s, const SubmissionRow *row) {
-  const TextRole role = g->grade.verdict == LESSON_RIGHT ? ROLE_GOOD : is_counted(g) ? ROLE_BAD : ROLE_PLAIN;
+  const TextRole role = g->grade.verdict == LESSON_RIGHT ? ROLE_GOOD
+                        : is_counted(g)                  ? ROLE_BAD
+                                                         : ROLE_PLAIN;
   table_text(t, ROLE_PLAIN, pool_text(&s->pool, row->student));
   table_text(t, ROLE_PLAIN, g->lesson.name);
   table_text(t, ROLE_PLAIN, pool_text(&s->pool, row->id));
@@ -81,9 +100,11 @@ static void add_to_table(Table *t, const Grader *g, const Submission *s, const S
 }
 
 static json_t *as_json_row(const Grader *g, const Submission *s, const SubmissionRow *row) {
-  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "student", pool_text(&s->pool, row->student), "lesson", g->lesson.name, "seed",
-                   (json_int_t)g->seed, "id", pool_text(&s->pool, row->id), "answer", pool_text(&s->pool, row->answer), "verdict", worth(g),
-                   "counts", is_counted(g), "remark", remark(g));
+  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "student",
+                   pool_text(&s->pool, row->student), "lesson", g->lesson.name, "seed",
+                   (json_int_t)g->seed, "id", pool_text(&s->pool, row->id), "answer",
+                   pool_text(&s->pool, row->answer), "verdict", worth(g), "counts", is_counted(g),
+                   "remark", remark(g));
 }
 
 typedef struct {
@@ -92,7 +113,8 @@ typedef struct {
   int n_right, n_counted;
 } Report;
 
-static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint64_t seed, Report *report, Error *error) {
+static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint64_t seed,
+                        Report *report, Error *error) {
   for (size_t k = 0; k < s->n_rows; k++) {
     const SubmissionRow *row = &s->rows[k];
     const Status status = grade_row(g, s, row, lesson, seed, error);
@@ -105,13 +127,15 @@ static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint
   return STATUS_OK;
 }
 
-Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io, Error *error) {
+Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json,
+                         bool as_csv, Io *io, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
   Submission submission = {0};
   const char *slash = strrchr(path, '/');
   Status status = file_read(path, SUBMISSION_FILE_BYTES, &buffer, &length, error);
-  if (!status) status = submission_from_buffer(&submission, buffer, length, slash ? slash + 1 : path, error);
+  if (!status)
+    status = submission_from_buffer(&submission, buffer, length, slash ? slash + 1 : path, error);
   free(buffer);
   Grader *g = calloc(1, sizeof *g);
   Report report = {.rows = json_array()};
@@ -120,16 +144,23 @@ Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bo
                                            {.heading = "id"},
                                            {.heading = "answer", .shrink = TABLE_WRAP},
                                            {.heading = "verdict"},
-                                           {.heading = "remark", .shrink = TABLE_WRAP}}, 6);
-  if (!status && (!g || !report.rows)) status = error_set(error, STATUS_NO_MEMORY, "no memory to grade %s", path);
+                                           {.heading = "remark", .shrink = TABLE_WRAP}},
+                           6);
+  if (!status && (!g || !report.rows))
+    status = error_set(error, STATUS_NO_MEMORY, "no memory to grade %s", path);
   if (!status) status = grade_all(g, &submission, lesson, seed, &report, error);
   if (!status && as_json) {
     json_incref(report.rows);
-    status = json_print(json_pack("{s:i, s:i, s:i, s:o}", "tilewalk-grades", 1, "right", report.n_right, "counted", report.n_counted, "answers", report.rows),
-                        io->out, error);
+    status =
+        json_print(json_pack("{s:i, s:i, s:i, s:o}", "tilewalk-grades", 1, "right", report.n_right,
+                             "counted", report.n_counted, "answers", report.rows),
+                   io->out, error);
   } else if (!status) {
-    status = as_csv ? table_csv(&report.table, io->out, error) : table_print(&report.table, io->out, &io->style, error);
-    if (!status && !as_csv) fprintf(io->out, "\n%d of %d right; predictions do not count.\n", report.n_right, report.n_counted);
+    status = as_csv ? table_csv(&report.table, io->out, error)
+                    : table_print(&report.table, io->out, &io->style, error);
+    if (!status && !as_csv)
+      fprintf(io->out, "\n%d of %d right; predictions do not count.\n", report.n_right,
+              report.n_counted);
   }
   table_free(&report.table);
   json_decref(report.rows);
@@ -150,7 +181,8 @@ static void put_gift(FILE *out, const char *text) {
   }
 }
 
-/* How far off a value may be, in the question's unit. Moodle knows no digits: half a percent stands for them. */
+/* How far off a value may be, in the question's unit. Moodle knows no digits: half a percent stands
+ * for them. */
 static double gift_tolerance(const AnswerKey *key, double value) {
   const double typed = fabs(value / key->unit.factor);
   switch (key->tolerance.kind) {
@@ -161,27 +193,32 @@ static double gift_tolerance(const AnswerKey *key, double value) {
   }
 }
 
-static Status gift_diagnosis(LessonRun *run, const LessonAsk *ask, int k, char text[LESSON_MESSAGE_BYTES], Error *error) {
+static Status gift_diagnosis(LessonRun *run, const LessonAsk *ask, int k,
+                             char text[LESSON_MESSAGE_BYTES], Error *error) {
   return lesson_run_fill(run, ask->wrong[k].text, text, LESSON_MESSAGE_BYTES, error);
 }
 
-static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES], FILE *out, Error *error) {
+static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES],
+                          FILE *out, Error *error) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   const double factor = q->key.unit.factor, middle = 0.5 * (q->key.low + q->key.high);
   const double range = 0.5 * (q->key.high - q->key.low) / factor;
-  fprintf(out, "#\n  =%.10g:%.6g\n", middle / factor, range > 0 ? range : gift_tolerance(&q->key, middle));
+  fprintf(out, "#\n  =%.10g:%.6g\n", middle / factor,
+          range > 0 ? range : gift_tolerance(&q->key, middle));
   for (int k = 0; k < ask->n_wrong; k++) {
     if (!q->wrong[k].is_known) continue;
     const Status status = gift_diagnosis(run, ask, k, text, error);
     if (status) return status;
-    fprintf(out, "  =%%0%%%.10g:%.6g#", q->wrong[k].value / factor, gift_tolerance(&q->key, q->wrong[k].value));
+    fprintf(out, "  =%%0%%%.10g:%.6g#", q->wrong[k].value / factor,
+            gift_tolerance(&q->key, q->wrong[k].value));
     put_gift(out, text);
     fputc('\n', out);
   }
   return STATUS_OK;
 }
 
-static Status gift_choice(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES], FILE *out, Error *error) {
+static Status gift_choice(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES],
+                          FILE *out, Error *error) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   fputc('\n', out);
   for (int p = 0; p < q->n_choices; p++) {
@@ -226,9 +263,12 @@ static Status gift_question(LessonRun *run, int index, LessonQuestion *q, FILE *
       fputc(')', out);
     }
     fputs(" {", out);
-    if (ask->kind == LESSON_NUMBER) status = gift_number(run, q, text, out, error);
-    else if (ask->kind == LESSON_CHOICE) status = gift_choice(run, q, text, out, error);
-    else gift_order(q, out);
+    if (ask->kind == LESSON_NUMBER)
+      status = gift_number(run, q, text, out, error);
+    else if (ask->kind == LESSON_CHOICE)
+      status = gift_choice(run, q, text, out, error);
+    else
+      gift_order(q, out);
   }
   if (!status) status = lesson_run_explain(run, q, text, LESSON_MESSAGE_BYTES, error);
   if (!status && *text) {
@@ -247,7 +287,8 @@ Status lesson_export_gift(const Lesson *lesson, uint64_t seed, FILE *out, Error 
   if (!q) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
   Status status = lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error);
   if (!status) {
-    fprintf(out, "// %s, seed %" PRIu64 "\n$CATEGORY: Tilewalk/%s\n\n", lesson_text(lesson, lesson->title), seed, lesson->name);
+    fprintf(out, "// %s, seed %" PRIu64 "\n$CATEGORY: Tilewalk/%s\n\n",
+            lesson_text(lesson, lesson->title), seed, lesson->name);
     for (size_t k = 0; k < lesson->n_asks && !status; k++)
       status = gift_question(&run, (int)k, q, out, error);
     lesson_run_end(&run);

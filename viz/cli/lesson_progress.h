@@ -21,8 +21,8 @@
 enum { LESSON_PROGRESS_PATH_BYTES = 4096 };
 
 typedef struct {
-  json_t *root;                           /* NULL: nothing is kept */
-  char path[LESSON_PROGRESS_PATH_BYTES];  /* "": nothing is kept */
+  json_t *root;                          /* NULL: nothing is kept */
+  char path[LESSON_PROGRESS_PATH_BYTES]; /* "": nothing is kept */
 } LessonProgress;
 
 /* Reads what is there; `warnings` gets a line when that is damaged. STATUS_NO_MEMORY at worst. */
@@ -33,15 +33,17 @@ void lesson_progress_close(LessonProgress *progress);
 typedef struct {
   bool has_begun, is_finished;
   uint64_t seed;
-  int64_t block;         /* the first that is still to come */
-  int n_right, n_asked;  /* answers kept */
+  int64_t block;        /* the first that is still to come */
+  int n_right, n_asked; /* answers kept */
 } LessonStanding;
 
 LessonStanding lesson_progress_of(const LessonProgress *progress, const char *lesson);
 
 /* Changes in memory; save writes them. */
 void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_t seed);
-void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block, bool is_finished);
-void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id, bool right, int tries, int hints);
+void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block,
+                        bool is_finished);
+void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id,
+                            bool right, int tries, int hints);
 
 #endif

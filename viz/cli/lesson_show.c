@@ -45,7 +45,8 @@ typedef struct {
 
 /* What the events of the show do with each tile, and in which order. */
 static void walk_grid(const Simulation *run, const LessonShow *show, Grid *g) {
-  *g = (Grid){.T_r = run->plan.T_r < GRID_MAX ? run->plan.T_r : GRID_MAX, .T_c = run->plan.T_c < GRID_MAX ? run->plan.T_c : GRID_MAX};
+  *g = (Grid){.T_r = run->plan.T_r < GRID_MAX ? run->plan.T_r : GRID_MAX,
+              .T_c = run->plan.T_c < GRID_MAX ? run->plan.T_c : GRID_MAX};
   Cursor cursor = {0};
   Event e;
   for (int64_t k = 0; k < WALK_MAX && schedule_next(run->schedule, &run->plan, &cursor, &e); k++) {
@@ -60,10 +61,14 @@ static void walk_grid(const Simulation *run, const LessonShow *show, Grid *g) {
 
 static void print_cell(const Grid *g, int64_t i, int64_t j, Io *io) {
   const int order = g->order[i][j];
-  if (order < 0) text_print(io->out, &io->style, ROLE_DIM, "%6s", "skip");
-  else if (order == 0) text_print(io->out, &io->style, ROLE_DIM, "%6s", ".");
-  else if (g->kind[i][j] == TILE_PARTIAL) text_print(io->out, &io->style, ROLE_WARN, "%5d/", order);
-  else text_print(io->out, &io->style, ROLE_ACCENT, "%6d", order);
+  if (order < 0)
+    text_print(io->out, &io->style, ROLE_DIM, "%6s", "skip");
+  else if (order == 0)
+    text_print(io->out, &io->style, ROLE_DIM, "%6s", ".");
+  else if (g->kind[i][j] == TILE_PARTIAL)
+    text_print(io->out, &io->style, ROLE_WARN, "%5d/", order);
+  else
+    text_print(io->out, &io->style, ROLE_ACCENT, "%6d", order);
 }
 
 static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
@@ -71,8 +76,10 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   bool overflow = false; /* cannot happen within so few events */
   if (!g) return;
   walk_grid(run, show, g);
-  fprintf(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered in the order in which they are computed\n\n%9s", run->schedule->title,
-          run->plan.tiling.B_r, run->plan.tiling.B_c, "");
+  fprintf(io->out,
+          "%s: tiles of %" PRId64 " x %" PRId64
+          ", numbered in the order in which they are computed\n\n%9s",
+          run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
   for (int64_t j = 0; j < g->T_c; j++)
     fprintf(io->out, "%5s%-2" PRId64 "", "K", j);
   fputc('\n', io->out);
@@ -85,11 +92,17 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
     fputc('\n', io->out);
   }
   if (g->T_r < run->plan.T_r || g->T_c < run->plan.T_c)
-    fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n", g->T_r, g->T_c, run->plan.T_r, run->plan.T_c);
-  fprintf(io->out, "\n  %s full, %s masked in part (/), %s skipped; %s read and %s written so far, in %s events\n",
-          number_count(wide((int64_t)g->traffic.tiles[TILE_FULL])).text, number_count(wide((int64_t)g->traffic.tiles[TILE_PARTIAL])).text,
-          number_count(wide((int64_t)g->traffic.tiles[TILE_SKIPPED])).text, number_bytes(traffic_read_bytes(&g->traffic, &overflow)).text,
-          number_bytes(traffic_write_bytes(&g->traffic, &overflow)).text, number_count(wide((int64_t)g->traffic.steps)).text);
+    fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n",
+            g->T_r, g->T_c, run->plan.T_r, run->plan.T_c);
+  fprintf(io->out,
+          "\n  %s full, %s masked in part (/), %s skipped; %s read and %s written so far, in %s "
+          "events\n",
+          number_count(wide((int64_t)g->traffic.tiles[TILE_FULL])).text,
+          number_count(wide((int64_t)g->traffic.tiles[TILE_PARTIAL])).text,
+          number_count(wide((int64_t)g->traffic.tiles[TILE_SKIPPED])).text,
+          number_bytes(traffic_read_bytes(&g->traffic, &overflow)).text,
+          number_bytes(traffic_write_bytes(&g->traffic, &overflow)).text,
+          number_count(wide((int64_t)g->traffic.steps)).text);
   free(g);
 }
 
@@ -118,7 +131,8 @@ static void print_events(const Simulation *run, const LessonShow *show, Io *io) 
     print_event(&e, io);
     shown++;
   }
-  if ((Wide)(uint64_t)(first + shown) < n) fprintf(io->out, "  ... %s events in all\n", number_count(n).text);
+  if ((Wide)(uint64_t)(first + shown) < n)
+    fprintf(io->out, "  ... %s events in all\n", number_count(n).text);
 }
 
 /* ---- Traffic */
@@ -132,7 +146,8 @@ static Status print_traffic(const Scene *s, Io *io, Error *error) {
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
       const double values[] = {(double)r->traffic.read[tensor], (double)r->traffic.write[tensor]};
       char label[16];
-      snprintf(label, sizeof label, "  %s", tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor));
+      snprintf(label, sizeof label, "  %s",
+               tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor));
       if (values[0] + values[1] > 0) bars_row(&bars, label, values, NULL);
     }
   }
@@ -149,11 +164,18 @@ static void print_softmax_step(const double *scores, const SoftmaxStep *s, Io *i
   for (int64_t k = 0; k < s->n; k++)
     fprintf(out, "%s%g", k ? ", " : "", scores[s->first + k]);
   fprintf(out, "\n    m = %g", s->m_new);
-  if (s->block == 0) fputs("   nothing to rescale yet", out);
-  else if (s->m_new == s->m_old) fputs("   m stays, so the factor is 1", out);
-  else text_print(out, &io->style, ROLE_ACCENT, "   factor e^(%g - %g) = %.4f", s->m_old, s->m_new, s->factor);
-  if (s->block == 0) fprintf(out, "\n    l = %.4f\n", s->l_new);
-  else fprintf(out, "\n    l = %.4f x %.4f + %.4f = %.4f\n", s->l_old, s->factor, s->block_sum, s->l_new);
+  if (s->block == 0)
+    fputs("   nothing to rescale yet", out);
+  else if (s->m_new == s->m_old)
+    fputs("   m stays, so the factor is 1", out);
+  else
+    text_print(out, &io->style, ROLE_ACCENT, "   factor e^(%g - %g) = %.4f", s->m_old, s->m_new,
+               s->factor);
+  if (s->block == 0)
+    fprintf(out, "\n    l = %.4f\n", s->l_new);
+  else
+    fprintf(out, "\n    l = %.4f x %.4f + %.4f = %.4f\n", s->l_old, s->factor, s->block_sum,
+            s->l_new);
 }
 
 static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
@@ -167,7 +189,8 @@ static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
   SoftmaxState state = softmax_start(&config);
   for (int64_t first = 0; first < n; first += block) {
     const int64_t size = n - first < block ? n - first : block;
-    const SoftmaxStep step = softmax_step(&config, &state, scores + first, size, NULL, 0, NULL, NULL);
+    const SoftmaxStep step =
+        softmax_step(&config, &state, scores + first, size, NULL, 0, NULL, NULL);
     if (show->has_steps && (step.block < show->first || step.block > show->last)) continue;
     print_softmax_step(scores, &step, io);
   }
@@ -186,8 +209,10 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }
-  if (!status && show->scene == LESSON_SCENE_MAIN) status = run_tables_print(s->runs, s->n_runs, io, error);
-  if (!status && (show->scene == LESSON_SCENE_HIERARCHY || show->scene == LESSON_SCENE_CHARTS)) status = print_traffic(s, io, error);
+  if (!status && show->scene == LESSON_SCENE_MAIN)
+    status = run_tables_print(s->runs, s->n_runs, io, error);
+  if (!status && (show->scene == LESSON_SCENE_HIERARCHY || show->scene == LESSON_SCENE_CHARTS))
+    status = print_traffic(s, io, error);
   if (!status && show->scene == LESSON_SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
   free(s);
   return status;

@@ -1,7 +1,7 @@
 /* Walking a lesson in a terminal. Part of viz/cli/lesson.h.
  *
- * Reads lines from standard input, so it works through a pipe as well: then nothing waits for Enter, and what
- * was typed is printed, so that the output reads as a transcript. */
+ * Reads lines from standard input, so it works through a pipe as well: then nothing waits for
+ * Enter, and what was typed is printed, so that the output reads as a transcript. */
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,11 +31,14 @@ typedef struct {
 
 /* ---- Talking */
 
-static void say(Walk *w, TextRole role, const char *text) { text_paragraph(w->io->out, &w->io->style, role, 2, text); }
+static void say(Walk *w, TextRole role, const char *text) {
+  text_paragraph(w->io->out, &w->io->style, role, 2, text);
+}
 
 /* A mark and a short verdict, then the rest of the message below. */
 static void verdict(Walk *w, TextRole role, const char *words, const char *message) {
-  text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role), words);
+  text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role),
+             words);
   fputc('\n', w->io->out);
   if (*message) say(w, ROLE_PLAIN, message);
 }
@@ -81,7 +84,8 @@ static Status print_text(Walk *w, LessonText text, Error *error) {
 static void print_question(Walk *w) {
   const LessonQuestion *q = &w->question;
   const LessonAsk *ask = &w->lesson->asks[q->ask];
-  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "%s %d of %zu", ask->is_prediction ? "Predict," : "Question", q->ask + 1, w->lesson->n_asks);
+  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "%s %d of %zu",
+             ask->is_prediction ? "Predict," : "Question", q->ask + 1, w->lesson->n_asks);
   fputc('\n', w->io->out);
   say(w, ROLE_PLAIN, q->prompt);
   for (int k = 0; k < q->n_choices; k++) {
@@ -89,8 +93,12 @@ static void print_question(Walk *w) {
     text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", q->choice[k]);
     fputc('\n', w->io->out);
   }
-  const char *unit = ask->kind == LESSON_ORDER ? "all letters in order, such as b a c" : ask->kind == LESSON_CHOICE ? "a letter" : ask->unit.name;
-  if (*unit) text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n", ask->kind == LESSON_NUMBER ? "in " : "", unit);
+  const char *unit = ask->kind == LESSON_ORDER    ? "all letters in order, such as b a c"
+                     : ask->kind == LESSON_CHOICE ? "a letter"
+                                                  : ask->unit.name;
+  if (*unit)
+    text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n",
+               ask->kind == LESSON_NUMBER ? "in " : "", unit);
 }
 
 static Status give_hint(Walk *w, int *n_hints, Error *error) {
@@ -99,7 +107,8 @@ static Status give_hint(Walk *w, int *n_hints, Error *error) {
     say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
     return STATUS_OK;
   }
-  const Status status = lesson_run_fill(&w->run, ask->hint[*n_hints], w->text, sizeof w->text, error);
+  const Status status =
+      lesson_run_fill(&w->run, ask->hint[*n_hints], w->text, sizeof w->text, error);
   if (status) return status;
   ++*n_hints;
   text_print(w->io->out, &w->io->style, ROLE_WARN, "  Hint %d of %d.", *n_hints, ask->n_hints);
@@ -112,7 +121,8 @@ static Status give_hint(Walk *w, int *n_hints, Error *error) {
 
 static Status show_answer(Walk *w, Error *error) {
   char *message = w->grade.message;
-  const Status status = lesson_run_explain(&w->run, &w->question, message, LESSON_MESSAGE_BYTES, error);
+  const Status status =
+      lesson_run_explain(&w->run, &w->question, message, LESSON_MESSAGE_BYTES, error);
   if (status) return status;
   char words[LESSON_OPTION_BYTES + 32];
   snprintf(words, sizeof words, "The answer is %s", w->question.answer);
@@ -121,8 +131,10 @@ static Status show_answer(Walk *w, Error *error) {
 }
 
 static void print_help(Walk *w) {
-  say(w, ROLE_DIM, "Type an answer as you would write it: 64 MiB, 67.1 MB, 50%, 1/2, 2x, 1e6. 'hint' helps a step, 'skip' shows the answer and goes on, "
-                   "'quit' stops; your progress is kept.");
+  say(w, ROLE_DIM,
+      "Type an answer as you would write it: 64 MiB, 67.1 MB, 50%, 1/2, 2x, 1e6. 'hint' helps a "
+      "step, 'skip' shows the answer and goes on, "
+      "'quit' stops; your progress is kept.");
 }
 
 /* After an answer that is not right. */
@@ -130,8 +142,10 @@ static Status not_right(Walk *w, int tries, int *n_hints, Error *error) {
   const LessonGrade *g = &w->grade;
   const LessonAsk *ask = &w->lesson->asks[w->question.ask];
   Status status = STATUS_OK;
-  if (g->verdict == LESSON_NEARLY) verdict(w, ROLE_WARN, "Nearly.", g->message);
-  else if (g->verdict == LESSON_DIAGNOSED) verdict(w, ROLE_BAD, "Not quite.", g->message);
+  if (g->verdict == LESSON_NEARLY)
+    verdict(w, ROLE_WARN, "Nearly.", g->message);
+  else if (g->verdict == LESSON_DIAGNOSED)
+    verdict(w, ROLE_BAD, "Not quite.", g->message);
   else {
     verdict(w, ROLE_BAD, "Not yet.", g->message);
     if (*n_hints < ask->n_hints) status = give_hint(w, n_hints, error);
@@ -141,12 +155,18 @@ static Status not_right(Walk *w, int tries, int *n_hints, Error *error) {
 }
 
 /* True when the line is a command; what it asks for is done. */
-static bool obey(Walk *w, const char *typed, int *n_hints, bool *skipped, Status *status, Error *error) {
-  if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0) w->stopped = true;
-  else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0) *status = give_hint(w, n_hints, error);
-  else if (strcmp(typed, "help") == 0) print_help(w);
-  else if (strcmp(typed, "skip") == 0) *skipped = true;
-  else return false;
+static bool obey(Walk *w, const char *typed, int *n_hints, bool *skipped, Status *status,
+                 Error *error) {
+  if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0)
+    w->stopped = true;
+  else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0)
+    *status = give_hint(w, n_hints, error);
+  else if (strcmp(typed, "help") == 0)
+    print_help(w);
+  else if (strcmp(typed, "skip") == 0)
+    *skipped = true;
+  else
+    return false;
   return true;
 }
 
@@ -169,9 +189,11 @@ static Status ask_question(Walk *w, int index, Error *error) {
     }
     tries++;
     if (ask->is_prediction) {
-      const bool letter = ask->kind == LESSON_CHOICE && !typed[1] && tolower((unsigned char)*typed) - 'a' < w->question.n_choices &&
+      const bool letter = ask->kind == LESSON_CHOICE && !typed[1] &&
+                          tolower((unsigned char)*typed) - 'a' < w->question.n_choices &&
                           tolower((unsigned char)*typed) >= 'a';
-      snprintf(w->predicted, sizeof w->predicted, "%.*s", TYPED_BYTES - 1, letter ? w->question.choice[tolower((unsigned char)*typed) - 'a'] : typed);
+      snprintf(w->predicted, sizeof w->predicted, "%.*s", TYPED_BYTES - 1,
+               letter ? w->question.choice[tolower((unsigned char)*typed) - 'a'] : typed);
       w->has_prediction = true;
       say(w, ROLE_PLAIN, "Noted. Now look.");
       done = true;
@@ -185,7 +207,8 @@ static Status ask_question(Walk *w, int index, Error *error) {
   if (status || w->stopped) return status;
   const bool right = done && w->grade.verdict == LESSON_RIGHT;
   if (skipped && !ask->is_prediction) status = show_answer(w, error);
-  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction, tries, hints);
+  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction,
+                         tries, hints);
   fputc('\n', w->io->out);
   return status;
 }
@@ -198,9 +221,11 @@ static Status reveal(Walk *w, Error *error) {
   snprintf(words, sizeof words, "You predicted: %s", w->predicted);
   if (!right) say(w, ROLE_PLAIN, words);
   snprintf(words, sizeof words, "%s: %s", right ? "As you predicted" : "It is", w->question.answer);
-  verdict(w, right ? ROLE_GOOD : ROLE_WARN, words, w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
+  verdict(w, right ? ROLE_GOOD : ROLE_WARN, words,
+          w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
   if (!right) {
-    const Status status = lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
+    const Status status =
+        lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
     if (status) return status;
     if (*w->grade.message) say(w, ROLE_PLAIN, w->grade.message);
   }
@@ -216,7 +241,8 @@ static Status show(Walk *w, const LessonBlock *b, Error *error) {
   Status status = lesson_run_show(&w->run, b, &what, error);
   if (status) return status;
   status = lesson_print_show(w->state, &what, w->io, &inner);
-  if (status) return error_set(error, status, "%s:%d: %s", w->lesson->file, b->text.line, inner.message);
+  if (status)
+    return error_set(error, status, "%s:%d: %s", w->lesson->file, b->text.line, inner.message);
   fputc('\n', w->io->out);
   if (b->caption.offset) status = print_text(w, b->caption, error);
   if (!status && w->has_prediction) status = reveal(w, error);
@@ -247,7 +273,8 @@ static Status do_block(Walk *w, size_t index, Error *error) {
 /* ---- The whole lesson */
 
 static void print_title(Walk *w) {
-  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s", lesson_text(w->lesson, w->lesson->title));
+  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s",
+             lesson_text(w->lesson, w->lesson->title));
   fprintf(w->io->out, "   (%d minutes; 'help' says what you can type)\n", w->lesson->minutes);
   text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, lesson_text(w->lesson, w->lesson->idea));
   fputc('\n', w->io->out);
@@ -256,7 +283,8 @@ static void print_title(Walk *w) {
 static void print_end(Walk *w) {
   const LessonStanding s = lesson_progress_of(&w->progress, w->lesson->name);
   char words[128];
-  snprintf(words, sizeof words, "The lesson is done: %d of %d right, not counting predictions.", s.n_right, lesson_n_counted(w->lesson));
+  snprintf(words, sizeof words, "The lesson is done: %d of %d right, not counting predictions.",
+           s.n_right, lesson_n_counted(w->lesson));
   verdict(w, ROLE_GOOD, words, "'tilewalk lesson' lists the others.");
 }
 
@@ -264,14 +292,17 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
   const Lesson *l = w->lesson;
   Status status = STATUS_OK;
   size_t prose = from;
-  for (size_t k = 0; k < from && !status; k++) { /* what the pictures show, and what was said last */
+  for (size_t k = 0; k < from && !status;
+       k++) { /* what the pictures show, and what was said last */
     if (l->blocks[k].kind == LESSON_PROSE) prose = k;
-    if (l->blocks[k].kind == LESSON_STATE) status = lesson_run_state(&w->run, &l->blocks[k], w->state, sizeof w->state, error);
+    if (l->blocks[k].kind == LESSON_STATE)
+      status = lesson_run_state(&w->run, &l->blocks[k], w->state, sizeof w->state, error);
   }
   if (prose < from && !status) status = print_text(w, l->blocks[prose].text, error);
   for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
     status = do_block(w, k, error);
-    if (status || w->stopped || w->has_prediction) continue; /* a prediction is asked again if nothing was shown */
+    if (status || w->stopped || w->has_prediction)
+      continue; /* a prediction is asked again if nothing was shown */
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
     const LessonBlockKind kind = l->blocks[k].kind;
     const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
@@ -284,18 +315,23 @@ static Status walk(Walk *w, const LessonWalkOptions *o, Error *error) {
   Status status = lesson_progress_open(&w->progress, w->io->err, error);
   if (status) return status;
   const LessonStanding before = lesson_progress_of(&w->progress, w->lesson->name);
-  const bool goes_on = before.has_begun && !before.is_finished && !o->restart && (!o->has_seed || o->seed == before.seed) && before.block > 0 &&
+  const bool goes_on = before.has_begun && !before.is_finished && !o->restart &&
+                       (!o->has_seed || o->seed == before.seed) && before.block > 0 &&
                        before.block < (int64_t)w->lesson->n_blocks;
   const uint64_t seed = o->has_seed ? o->seed : before.has_begun ? before.seed : 1;
   if (!goes_on) lesson_progress_begin(&w->progress, w->lesson->name, seed);
   status = lesson_run_start(&w->run, w->lesson, &LESSON_LIMITS, seed, error);
   if (status) return status;
   print_title(w);
-  if (goes_on) text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n");
+  if (goes_on)
+    text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0,
+                   "Going on where you stopped; --restart begins again.\n");
   status = walk_blocks(w, goes_on ? (size_t)before.block : 0, error);
   if (status) return status;
-  if (!w->stopped) print_end(w);
-  else if (*w->progress.path) say(w, ROLE_DIM, "Stopped. The same command goes on from here.");
+  if (!w->stopped)
+    print_end(w);
+  else if (*w->progress.path)
+    say(w, ROLE_DIM, "Stopped. The same command goes on from here.");
   return STATUS_OK;
 }
 

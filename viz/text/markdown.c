@@ -14,16 +14,16 @@ typedef struct {
   const TextStyle *style;
   char *text; /* of the block that is being read */
   size_t used, capacity;
-  bool any;      /* something is printed already */
+  bool any; /* something is printed already */
   bool no_memory;
   bool in_code, in_picture;
-  int depth;                      /* of open list items and quotes */
+  int depth;                        /* of open list items and quotes */
   char mark[DEPTH_MAX][MARK_BYTES]; /* "- ", "2. ", "> "; after its first line an item's is blank */
   bool is_quote[DEPTH_MAX];
-  int number[DEPTH_MAX];          /* of the open lists: the next number; -1: bullets */
+  int number[DEPTH_MAX]; /* of the open lists: the next number; -1: bullets */
   bool is_tight[DEPTH_MAX];
   int lists;
-  bool fresh;                     /* an item has begun and printed nothing yet */
+  bool fresh; /* an item has begun and printed nothing yet */
   Table table;
   bool has_table;
   TableColumn columns[CELLS_MAX];
@@ -47,7 +47,9 @@ static void put(Markdown *m, const char *text, size_t length) {
   m->text[m->used] = '\0';
 }
 
-static void put_words(Markdown *m, const char *text) { put(m, text, strlen(text)); }
+static void put_words(Markdown *m, const char *text) {
+  put(m, text, strlen(text));
+}
 
 static void gap(Markdown *m) {
   const bool tight = m->fresh && m->lists > 0 && m->is_tight[m->lists - 1];
@@ -129,11 +131,16 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   switch (type) {
   case MD_BLOCK_QUOTE: open_item(m, m->style->utf8 ? "\xe2\x94\x82 " : "| ", true); break;
   case MD_BLOCK_UL: enter_list(m, -1, ((MD_BLOCK_UL_DETAIL *)detail)->is_tight != 0); break;
-  case MD_BLOCK_OL: enter_list(m, (int)((MD_BLOCK_OL_DETAIL *)detail)->start, ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0); break;
+  case MD_BLOCK_OL:
+    enter_list(m, (int)((MD_BLOCK_OL_DETAIL *)detail)->start,
+               ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0);
+    break;
   case MD_BLOCK_LI:
     if (m->lists == 0) break;
-    if (m->number[m->lists - 1] < 0) snprintf(mark, sizeof mark, "- ");
-    else snprintf(mark, sizeof mark, "%d. ", m->number[m->lists - 1]++ % 100000);
+    if (m->number[m->lists - 1] < 0)
+      snprintf(mark, sizeof mark, "- ");
+    else
+      snprintf(mark, sizeof mark, "%d. ", m->number[m->lists - 1]++ % 100000);
     open_item(m, mark, false);
     break;
   case MD_BLOCK_CODE: m->in_code = true; break;
@@ -150,14 +157,17 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
 static void end_heading_cell(Markdown *m, const MD_BLOCK_TD_DETAIL *detail) {
   if (m->column < m->n_columns) {
     snprintf(m->headings[m->column], sizeof m->headings[0], "%s", m->used ? m->text : "");
-    m->columns[m->column] = (TableColumn){.heading = m->headings[m->column], .right = detail->align == MD_ALIGN_RIGHT, .shrink = TABLE_WRAP};
+    m->columns[m->column] = (TableColumn){.heading = m->headings[m->column],
+                                          .right = detail->align == MD_ALIGN_RIGHT,
+                                          .shrink = TABLE_WRAP};
   }
   m->column++;
   m->used = 0;
 }
 
 static void end_cell(Markdown *m) {
-  if (m->has_table && m->column < m->n_columns) table_text(&m->table, ROLE_PLAIN, m->used ? m->text : "");
+  if (m->has_table && m->column < m->n_columns)
+    table_text(&m->table, ROLE_PLAIN, m->used ? m->text : "");
   m->column++;
   m->used = 0;
 }
@@ -192,7 +202,8 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context) {
     break;
   case MD_BLOCK_HR:
     gap(m);
-    text_repeat(m->out, m->style->utf8 ? "\xe2\x94\x80" : "-", m->style->width < 40 ? m->style->width : 40);
+    text_repeat(m->out, m->style->utf8 ? "\xe2\x94\x80" : "-",
+                m->style->width < 40 ? m->style->width : 40);
     fputc('\n', m->out);
     break;
   case MD_BLOCK_TH: end_heading_cell(m, detail); break;
@@ -233,7 +244,8 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
 }
 
 static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context) {
-  static const char *const ENTITIES[][2] = {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&nbsp;", " "}};
+  static const char *const ENTITIES[][2] = {
+      {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&nbsp;", " "}};
   Markdown *m = context;
   switch (type) {
   case MD_TEXT_BR: put_words(m, "\n"); break;
@@ -252,13 +264,18 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context
   return m->no_memory ? -1 : 0;
 }
 
-Status text_markdown(FILE *out, const TextStyle *style, const char *source, size_t length, Error *error) {
+Status text_markdown(FILE *out, const TextStyle *style, const char *source, size_t length,
+                     Error *error) {
   Markdown *m = calloc(1, sizeof *m);
   if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory to print a text");
   m->out = out;
   m->style = style;
-  const MD_PARSER parser = {.flags = MD_FLAG_TABLES | MD_FLAG_NOHTML, .enter_block = enter_block, .leave_block = leave_block,
-                            .enter_span = enter_span, .leave_span = leave_span, .text = text};
+  const MD_PARSER parser = {.flags = MD_FLAG_TABLES | MD_FLAG_NOHTML,
+                            .enter_block = enter_block,
+                            .leave_block = leave_block,
+                            .enter_span = enter_span,
+                            .leave_span = leave_span,
+                            .text = text};
   const bool failed = md_parse(source, (MD_SIZE)length, &parser, m) != 0 || m->no_memory;
   if (m->has_table) table_free(&m->table);
   free(m->text);
