@@ -19,8 +19,8 @@ typedef struct {
 static const Picture PICTURES[COLUMNS * ROWS] = {
     {SCENE_MAIN, "fa2", {.N_q = 64, .d = 16, .causal = true}, 8, 122, false},
     {SCENE_TILES, "fa2", {.N_q = 4096, .d = 128, .causal = true}, 128, 2222, true},
-    {SCENE_HIERARCHY, "standard", {.N_q = 64, .d = 16}, 8, 231, true},
-    {SCENE_SOFTMAX, "fa2", {.N_q = 64, .d = 16}, 8, 264, false},
+    {SCENE_HIERARCHY, "standard", {.N_q = 64, .d = 16}, 8, 232, true},
+    {SCENE_SOFTMAX, "fa2", {.N_q = 64, .d = 16}, 8, 268, false},
     {SCENE_CAUSAL, "fa1", {.N_q = 64, .d = 16, .causal = true}, 8, 240, false},
     {SCENE_CHARTS, "fa2", {.N_q = 4096, .d = 128}, 128, 3000, true},
     {SCENE_TIMELINE, "fa2", {.N_q = 64, .d = 16, .causal = true}, 8, 131, true},

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "sim/attention.h"
+#include "tests/alloc_fail.h"
 #include "tests/attention_run.h"
 #include "viz/scene/code_lines.h"
 
@@ -379,6 +380,22 @@ static void test_large(void **state) {
   }
 }
 
+static Status make_and_look(void *context, Error *error) {
+  Stage stage;
+  Snapshot now;
+  const Status status = stage_make(&stage, context, error);
+  if (!status) stage_snapshot(&stage, 100, &now);
+  stage_free(&stage);
+  return status;
+}
+
+/* K, V and the row may all fail to find memory. */
+static void test_out_of_memory(void **state) {
+  (void)state;
+  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()}, .schedule = schedule_find("fa2")};
+  assert_true(alloc_fail_each(make_and_look, &config) >= 3);
+}
+
 /* Damaged requests are refused with a reason. */
 static void test_refused(void **state) {
   (void)state;
@@ -408,6 +425,7 @@ int main(void) {
       cmocka_unit_test(test_code_lines),
       cmocka_unit_test(test_strides),
       cmocka_unit_test(test_large),
+      cmocka_unit_test(test_out_of_memory),
       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,7 +245,7 @@ void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   draw_link(pen, box);
 }
 
-/* The number to read from the back row: bytes so far, and against standard. */
+/* The number to read from the back row: bytes so far, and the whole run against standard (or standard against fa2). */
 static void draw_headline(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
@@ -256,10 +256,11 @@ static void draw_headline(const Pen *pen, Box box) {
   const double x = box.x + pen_text_width(pen, TYPE_NUMBER, true, words) + 14 * pen->unit;
   snprintf(words, sizeof words, "moved of %s", number_bytes(now->whole_bytes).text);
   pen_text(pen, TYPE_HEAD, t->ink_soft, false, ANCHOR_START, x, base, 0, words);
+  const char *other = strcmp(SCHEDULES[now->schedule]->name, "standard") == 0 ? "fa2" : "standard";
   for (int k = 0; k < now->n_runs; k++) {
     const SnapshotRun *run = &now->runs[k];
-    if (run->schedule == now->schedule || strcmp(SCHEDULES[run->schedule]->name, "standard") != 0) continue;
-    snprintf(words, sizeof words, "standard moves %s as much", number_ratio_of(run->total_bytes, now->whole_bytes).text);
+    if (strcmp(SCHEDULES[run->schedule]->name, other) != 0) continue;
+    snprintf(words, sizeof words, "%s moves %s as much", other, number_ratio_of(run->total_bytes, now->whole_bytes).text);
     pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
   }
 }

@@ -258,6 +258,36 @@ static void fill_online(Walk *w, const Snapshot *now, SnapshotRow *r, int64_t fi
 }
 
 /* Standard's row: all scores, then the maximum over them, then P, then O. S and P come back from HBM rounded. */
+
+static void fill_standard_scores(Walk *w, const Snapshot *now, SnapshotRow *r) {
+  if (!now->grid.at_work || now->event.kind == EVENT_LOAD) return;
+  look_at_scores(w, now->grid.j, r);
+  r->phase = now->event.kind == EVENT_PRODUCT ? ROW_SCORES : ROW_MASKED;
+}
+
+/* O as far as the third pass has come, and P of the present tile. */
+static void fill_standard_output(Walk *w, const Snapshot *now, SnapshotRow *r) {
+  const SnapshotGrid *g = &now->grid;
+  const Plan *plan = stage_plan(w->stage);
+  const int64_t N_k = plan->shape.N_k;
+  const Precision stored = w->config.precision;
+  const int64_t n_tiles = g->lap < 2 ? 0 : g->at_work ? g->j + (now->event.kind == EVENT_ACCUMULATE) : g->n_done;
+  for (int64_t col = 0; col < N_k; col++) {
+    const double score = precision_round(stored, masked_score(w->stage, w->row, col));
+    const double P = precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, r->m), r->l));
+    const int64_t within = col - r->col0;
+    if (g->at_work && within >= 0 && within < r->n_cols && within < SNAPSHOT_SCORES) r->weights[within] = P;
+    for (int64_t c = 0; c < w->n_O && col < n_tiles * plan->tiling.B_c; c++)
+      w->O[c] = precision_multiply_add(w->accumulator, P, w->stage->V[col * w->n_O + c], w->O[c]);
+  }
+  memcpy(r->O, w->O, sizeof r->O);
+  r->phase = ROW_ACCUMULATED;
+  if (g->lap >= 2 && !g->at_work && now->event.kind == EVENT_STORE) {
+    w->l = 1; /* P is divided by l already */
+    finish(w, r);
+  }
+}
+
 static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   const SnapshotGrid *g = &now->grid;
   const Plan *plan = stage_plan(w->stage);
@@ -266,9 +296,7 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   r->phase = ROW_NONE;
   r->m = w->m;
   if (g->lap == 0) {
-    if (j < 0 || now->event.kind == EVENT_LOAD) return;
-    look_at_scores(w, j, r);
-    r->phase = now->event.kind == EVENT_PRODUCT ? ROW_SCORES : ROW_MASKED;
+    fill_standard_scores(w, now, r);
     return;
   }
   const bool looks = g->lap == 1 && now->event.pass == 1 && g->n_done == 0 &&
@@ -293,20 +321,7 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   r->l = r->l_new = r->l_old = r->l_scaled = l;
   r->factor = 1;
   r->m_old = m;
-  const int64_t n_tiles = g->lap < 2 ? 0 : g->at_work ? j + (now->event.kind == EVENT_ACCUMULATE) : g->n_done;
-  for (int64_t col = 0; col < N_k; col++) {
-    const double score = precision_round(stored, masked_score(w->stage, w->row, col));
-    const double P = precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, m), l));
-    if (j >= 0 && col >= r->col0 && col < r->col0 + r->n_cols && col - r->col0 < SNAPSHOT_SCORES) r->weights[col - r->col0] = P;
-    for (int64_t c = 0; c < w->n_O && col < n_tiles * plan->tiling.B_c; c++)
-      w->O[c] = precision_multiply_add(w->accumulator, P, w->stage->V[col * w->n_O + c], w->O[c]);
-  }
-  memcpy(r->O, w->O, sizeof r->O);
-  r->phase = ROW_ACCUMULATED;
-  if (g->lap >= 2 && !g->at_work && now->event.kind == EVENT_STORE) {
-    w->l = 1;
-    finish(w, r);
-  }
+  fill_standard_output(w, now, r);
 }
 
 void snapshot_fill_row(const Stage *stage, Snapshot *now) {

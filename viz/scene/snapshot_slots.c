@@ -98,13 +98,10 @@ static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Place 
   return from < 0 ? 0 : from;
 }
 
-void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *now) {
-  const Schedule *s = stage_schedule(stage);
-  const Plan *plan = stage_plan(stage);
+static void empty_slots(const Stage *stage, Snapshot *now) {
   const SramBudget *b = &stage->run.sram;
   const Wide sizes[TENSOR_COUNT] = {[TENSOR_Q] = b->Q, [TENSOR_K] = b->K, [TENSOR_V] = b->V,
                                     [TENSOR_S] = b->S, [TENSOR_O] = b->O, [TENSOR_STATS] = b->stats};
-  bool leaving[TENSOR_COUNT] = {false};
   for (int t = 0; t < TENSOR_COUNT; t++) {
     clear(&now->slots[t], t);
     now->slots[t].is_used = sizes[t] > 0;
@@ -112,6 +109,13 @@ void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *now) 
   }
   now->sram_bytes = (uint64_t)b->bytes;
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
+}
+
+void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *now) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  bool leaving[TENSOR_COUNT] = {false};
+  empty_slots(stage, now);
   if (!now->has_event || now->step == now->n_steps) return;
   Cursor c = {0};
   uint64_t start = 0;

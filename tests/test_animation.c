@@ -1,0 +1,150 @@
+/* Animations: whole files or none, whatever goes wrong. Formats are checked by tests/test_command_render.c. */
+#define _POSIX_C_SOURCE 200809L
+#include "viz/export/animation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/alloc_fail.h"
+
+static char folder[64];
+
+static int make_folder(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/tilewalk-animation-XXXXXX");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  return rmdir(folder); /* fails when a test has left something */
+}
+
+static int n_files(void) {
+  DIR *dir = opendir(folder);
+  int n = 0;
+  assert_non_null(dir);
+  for (struct dirent *e; (e = readdir(dir)) != NULL;) n += e->d_name[0] != '.';
+  closedir(dir);
+  return n;
+}
+
+typedef struct {
+  uint64_t stop_at; /* go_on refuses this frame */
+  uint64_t n_drawn;
+} Run;
+
+static void draw(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
+  ((Run *)data)->n_drawn++;
+  cairo_set_source_rgb(cr, 1, 1, 1);
+  cairo_paint(cr);
+  cairo_set_source_rgb(cr, 0, 0.4, 0.7);
+  cairo_rectangle(cr, (double)frame, 0, width / 4, height / 2);
+  cairo_fill(cr);
+}
+
+static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
+  (void)n_frames;
+  return frame != ((Run *)data)->stop_at;
+}
+
+static Animation animation_of(Run *run) {
+  return (Animation){.width = 64, .height = 32, .n_frames = 8, .draw = draw, .go_on = go_on, .data = run};
+}
+
+static const char *path_of(const char *name) {
+  static char path[160];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static void test_names(void **state) {
+  (void)state;
+  static const char *const GOOD[] = {"a.webp", "a.GIF", "a-%d.png", "a-%04d.png"};
+  static const char *const BAD[] = {"a.png", "a-%s.png", "a-%d-%d.png", "a-%n.png", "a-%0d.png", "a-%12d.png", "a-%.png", ".gif", "a"};
+  for (size_t k = 0; k < sizeof GOOD / sizeof *GOOD; k++) assert_true(animation_is_named(GOOD[k]));
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) assert_false(animation_is_named(BAD[k]));
+}
+
+/* A stop half way leaves no file, in any format. */
+static void test_stop_leaves_nothing(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"a.webp", "a.gif", "a-%02d.png"};
+  for (int k = 0; k < 3; k++) {
+    Run run = {.stop_at = 5};
+    const Animation a = animation_of(&run);
+    Error error = {0};
+    assert_int_not_equal(animation_save(path_of(NAMES[k]), &a, &error), STATUS_OK);
+    assert_true(error.message[0]);
+    assert_int_equal(n_files(), 0);
+  }
+}
+
+static void test_sequence(void **state) {
+  (void)state;
+  Run run = {.stop_at = 100};
+  const Animation a = animation_of(&run);
+  assert_int_equal(animation_save(path_of("a-%02d.png"), &a, NULL), STATUS_OK);
+  assert_int_equal(n_files(), 8);
+  assert_int_equal(run.n_drawn, 8);
+  for (int k = 0; k < 8; k++) {
+    char name[16];
+    snprintf(name, sizeof name, "a-%02d.png", k);
+    assert_int_equal(unlink(path_of(name)), 0);
+  }
+}
+
+#ifdef TILEWALK_GIF
+static Status save_gif(void *context, Error *error) {
+  const Animation a = animation_of(context);
+  const Status status = animation_save(path_of("a.gif"), &a, error);
+  assert_int_equal(n_files(), status == STATUS_OK);
+  unlink(path_of("a.gif"));
+  return status;
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  Run run = {.stop_at = 100};
+  assert_true(alloc_fail_each(save_gif, &run) >= 2);
+}
+
+/* The same frames give the same bytes. */
+static void test_same_bytes(void **state) {
+  (void)state;
+  Run run = {.stop_at = 100};
+  const Animation a = animation_of(&run);
+  char bytes[2][1 << 16];
+  size_t n[2];
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(animation_save(path_of("a.gif"), &a, NULL), STATUS_OK);
+    FILE *in = fopen(path_of("a.gif"), "rb");
+    n[k] = fread(bytes[k], 1, sizeof bytes[k], in);
+    fclose(in);
+  }
+  assert_true(n[0] > 100 && n[0] == n[1]);
+  assert_memory_equal(bytes[0], bytes[1], n[0]);
+  unlink(path_of("a.gif"));
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_stop_leaves_nothing),
+      cmocka_unit_test(test_sequence),
+#ifdef TILEWALK_GIF
+      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_same_bytes),
+#endif
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
