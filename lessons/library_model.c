@@ -102,7 +102,8 @@ static Simulation answer(lua_State *lua, const char *function) {
   return s;
 }
 
-/* With a GPU named: what its L2 keeps from HBM. The walk stops at six million tile reads (sim/many_ctas.h). */
+/* With a GPU named: what its L2 keeps from HBM. The walk stops at six million tile reads
+ * (sim/many_ctas.h). */
 static void add_l2(lua_State *lua, Simulation *s) {
   enum { WALK_MAX = 6000000, STEPS_PER_READ = 3 };
   const int type = arguments_push(lua, "gpu");
@@ -110,7 +111,8 @@ static void add_l2(lua_State *lua, Simulation *s) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
     const double reads = (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads *
                          (double)s->plan.shape.batch;
-    const Problem launched = {.shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine};
+    const Problem launched = {
+        .shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine};
     Error error = {0};
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
     if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
