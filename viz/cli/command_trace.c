@@ -10,11 +10,12 @@
 #include "viz/cli/command.h"
 #include "viz/cli/request.h"
 #include "viz/cli/trace_chrome.h"
+#include "viz/cli/trace_din.h"
 #include "viz/export/output.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 
-typedef enum { TRACE_CSV = 0, TRACE_CHROME } TraceFormat;
+typedef enum { TRACE_CSV = 0, TRACE_CHROME, TRACE_DIN } TraceFormat;
 
 typedef struct {
   Request request;
@@ -27,8 +28,9 @@ static Status set_format(void *target, const char *value, Error *error) {
   TraceOptions *o = target;
   if (strcmp(value, "csv") == 0) o->format = TRACE_CSV;
   else if (strcmp(value, "chrome") == 0) o->format = TRACE_CHROME;
+  else if (strcmp(value, "din") == 0) o->format = TRACE_DIN;
   else
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv and chrome",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
                      quote(value, strlen(value)).text);
   return STATUS_OK;
 }
@@ -70,11 +72,14 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   Event event;
   if (!schedule_seek(schedule, plan, &cursor, (uint64_t)o->from)) return STATUS_OK; /* refused before: check_from */
   ChromeTrace chrome;
+  DinTrace din;
   if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
+  if (o->format == TRACE_DIN && din_trace_begin(&din, out, plan, error)) return error->status;
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
     if (interrupted) return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; nothing was kept", n);
     if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
     if (o->format == TRACE_CSV) csv_line(out, schedule->name, &event);
+    else if (o->format == TRACE_DIN) din_trace_event(&din, &event);
     else chrome_trace_event(&chrome, &event);
     if ((n & 0xffff) == 0) progress_update(progress, (uint64_t)n, total, progress_clock_s());
   }
@@ -99,7 +104,7 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   if (prepare(o, problem, runs, error)) return error->status;
   if (o->format == TRACE_CSV)
     fputs("algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", out);
-  else chrome_trace_open(out);
+  else if (o->format == TRACE_CHROME) chrome_trace_open(out);
   for (int k = 0; k < o->request.n_algorithms; k++) {
     const Simulation *const run = &runs[k];
     const bool visible = text_is_terminal(io->err) && !(out == io->out && text_is_terminal(out));
@@ -117,6 +122,10 @@ static int run_trace(void *options, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
   if (request_algorithms(&o->request, "fa2", error)) return EXIT_BAD_REQUEST;
+  if (o->format == TRACE_DIN && o->request.n_algorithms > 1) {
+    error_set(error, STATUS_BAD_REQUEST, "a Dinero trace has no place for a name: give one algorithm at a time");
+    return EXIT_BAD_REQUEST;
+  }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
   interrupted = 0;
   signal(SIGINT, on_interrupt);
@@ -131,8 +140,9 @@ static int run_trace(void *options, Io *io, Error *error) {
 }
 
 static const Option TRACE_OPTIONS[] = {
-    {"format", 0, "FORMAT", "csv: one line per event. chrome: for Perfetto or chrome://tracing. Default csv.", set_format, false,
-     false, "csv chrome"},
+    {"format", 0, "FORMAT", "csv: one line per event. din: the addresses of loads and stores as Dinero text, for tilewalk replay and other cache "
+     "simulators. chrome: for Perfetto or chrome://tracing. Default csv.", set_format, false,
+     false, "csv din chrome"},
     {"from", 0, "STEP", "First event to write. Default 0.", set_from, false, false, NULL},
     {"limit", 0, "COUNT", "Write at most this many events. Default: all.", set_limit, false, false, NULL},
     {0},
@@ -147,7 +157,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_TRACE = {
     .name = "trace",
-    .summary = "the event stream of one head, as CSV or for Perfetto",
+    .summary = "the event stream of one head, as CSV, addresses, or for Perfetto",
     .usage = "[OPTION...]",
     .description = "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, normalise, "
                    "store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one step of "
@@ -156,6 +166,8 @@ const Command COMMAND_TRACE = {
                 "  tilewalk trace -N 8 -d 4 --block 2 --causal\n\n"
                 "  # three algorithms side by side; open the file at ui.perfetto.dev\n"
                 "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
+                "  # through a cache of 2 MiB: 16 ways, lines of 128 bytes, sectors of 32\n"
+                "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk replay - --cache 2M,16,128,32\n\n"
                 "  # ten events from the middle of a long walk\n"
                 "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
     .options_bytes = sizeof(TraceOptions),
