@@ -85,14 +85,14 @@ static void test_scenes(void **state) {
 static void test_state_restores(void **state) {
   (void)state;
   size_t n, m;
-  render("--algorithm fa1 -N 96 -d 32 --block 16 --scene tiles --step 77", "one.svg");
+  render("--algorithm fa1 -N 96 -d 32 --block 16 --scene softmax --step 77 --row 3 --without-max", "one.svg");
   assert_int_equal(run.exit_status, 0);
-  render("--state 'algorithm=fa1 N=96 d=32 block=16 scene=tiles step=77'", "two.svg");
+  render("--state 'algorithm=fa1 N=96 d=32 block=16 scene=softmax step=77 row=3 without-max=1'", "two.svg");
   assert_int_equal(run.exit_status, 0);
   unsigned char *one = read_back("one.svg", &n), *two = read_back("two.svg", &m);
   assert_true(one && two && n == m);
   assert_memory_equal(one, two, n);
-  assert_int_equal(count(one, n, "algorithm=fa1 N=96 d=32 block=16 scene=tiles step=77") > 0, 1);
+  assert_int_equal(count(one, n, "algorithm=fa1 N=96 d=32 block=16 scene=softmax step=77 row=3 without-max=1") > 0, 1);
   free(one);
   free(two);
 }

@@ -115,12 +115,20 @@ static void on_interrupt(int signal_number) {
   interrupted = 1;
 }
 
+/* What this command alone knows, so that the state in a file makes the same file again. */
+static void put_key(char state[REQUEST_STATE_BYTES], const char *key, int64_t value) {
+  const size_t used = strlen(state);
+  snprintf(state + used, REQUEST_STATE_BYTES - used, " %s=%" PRId64, key, value);
+}
+
 static void show_step(Render *r, uint64_t step) {
   Request shown = r->options->request;
   stage_snapshot(&r->stage, step, &r->now);
   shown.step = (int64_t)r->now.step;
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(r->scene));
   request_state(&shown, r->footer);
+  if (r->options->row) put_key(r->footer, "row", r->options->row);
+  if (r->options->without_max) put_key(r->footer, "without-max", 1);
 }
 
 static void draw_still(cairo_t *cr, double width, double height, const void *data) {

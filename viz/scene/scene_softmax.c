@@ -89,6 +89,8 @@ static void draw_weights(const Pen *pen, Box box) {
   for (int64_t k = 0; k < n; k++)
     if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
   const double cell = n > 0 ? floor(box.width / (double)n) : 0, floor_y = box.y + box.height - 1;
+  char label[32];
+  snprintf(label, sizeof label, "P, 0 to %.3g", largest);
   for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
     const bool finite = isfinite(r->weights[k]);
     const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2));
@@ -96,7 +98,7 @@ static void draw_weights(const Pen *pen, Box box) {
   }
   pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
   pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, floor_y, 0,
-           pen->now->grid.n_laps > 1 ? "P" : "P, 0 to 1");
+           label);
 }
 
 static void draw_scores(const Pen *pen, Box box) {
@@ -131,7 +133,8 @@ typedef struct {
 
 static void fill_lines(const SnapshotRow *r, Line lines[4]) {
   char a[32], b[32], c[32], d[32];
-  snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", short_number(r->m_old, a, sizeof a), short_number(r->block_max, b, sizeof b),
+  if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
+  else snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", short_number(r->m_old, a, sizeof a), short_number(r->block_max, b, sizeof b),
            short_number(r->m_new, c, sizeof c));
   snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", short_number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
            short_number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "", short_number(r->factor, c, sizeof c));
@@ -194,7 +197,7 @@ static void draw_history(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const int64_t n_tiles = pen->now->grid.T_c < SNAPSHOT_HISTORY ? pen->now->grid.T_c : SNAPSHOT_HISTORY;
   const double small = pen_size(pen, TYPE_SMALL);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, "m after each tile; a dot where it rose");
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
   box_cut_top(&box, 1.6 * small, 0);
   double low = INFINITY, high = -INFINITY;
   for (int64_t k = 0; k < r->n_history; k++) {
@@ -211,7 +214,7 @@ static void draw_history(const Pen *pen, Box box) {
     if (!isfinite(m)) continue;
     const double y = floor(box.y + 0.86 * box.height - (m - low) * scale), x = box.x + cell * (double)k;
     pen_fill(pen, box_at(x, y, cell, fmax(2, 2.5 * pen->unit)), t->tile[TILE_COLOUR_DONE], 1);
-    if (m > before) pen_fill(pen, box_at(x + cell / 2 - 4 * pen->unit, y - 3 * pen->unit, 8 * pen->unit, 8 * pen->unit), t->tile[TILE_COLOUR_CURRENT], 1);
+    if (m > before && !r->without_max) pen_fill(pen, box_at(x + cell / 2 - 4 * pen->unit, y - 3 * pen->unit, 8 * pen->unit, 8 * pen->unit), t->tile[TILE_COLOUR_CURRENT], 1);
     before = m;
   }
 }

@@ -106,6 +106,7 @@ typedef enum {
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
   bool is_computed;  /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
+  bool without_max;  /* the maximum is left out: m stays 0 */
   uint8_t phase;     /* RowPhase */
   int64_t row;       /* -1: none */
   int64_t tile;      /* column tile j of the numbers below */

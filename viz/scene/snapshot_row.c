@@ -329,6 +329,7 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   const Plan *plan = stage_plan(stage);
   const SnapshotGrid *g = &now->grid;
   r->is_computed = stage->K != NULL;
+  r->without_max = stage->config.without_max;
   r->row = r->tile = -1;
   r->n_O = n_O(stage);
   if (!r->is_computed || !now->has_event || now->event.i < 0) return;
