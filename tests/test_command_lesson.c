@@ -185,6 +185,35 @@ static void a_new_lesson_is_clean_and_runs(void **state) {
   assert_non_null(strstr(run.err, "is there already"));
 }
 
+/* The whole lesson of the author's guide, in under 30 lines, runs as it stands there. */
+static void the_lesson_of_the_guide_runs(void **state) {
+  (void)state;
+  char guide[1 << 16];
+  FILE *file = fopen("lessons/README.md", "r");
+  assert_non_null(file);
+  guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
+  fclose(file);
+  char *begin = strstr(guide, "````markdown\n"), *end = begin ? strstr(begin + 13, "````\n") : NULL;
+  assert_non_null(end);
+  *end = '\0';
+  int n_lines = 0;
+  for (const char *p = begin + 13; p < end; p++)
+    n_lines += *p == '\n';
+  assert_true(n_lines < 30);
+  write_file("guide.md", begin + 13);
+  tilewalk("--version >/dev/null; cp lessons/glossary.md %s/");
+  tilewalk("lesson --lint %s/guide.md");
+  has("guide.md:1: the lesson has 2 questions");
+  has("0 teacher blocks");
+  has("1 lesson, 2 findings"); /* as the guide says */
+  type_into("guide.md --seed 1", "Q\n1\n32\n8\n16\n");
+  has("You predicted: Q");
+  has("It is: K");
+  has("That would be so if all of Q fitted");
+  has("Right.");
+  has("The lesson is done: 1 of 1 right");
+}
+
 static void what_is_needed_and_missing_is_said(void **state) {
   (void)state;
   write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
@@ -301,6 +330,7 @@ int main(void) {
       cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
       cmocka_unit_test(findings_have_file_and_line),
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),
+      cmocka_unit_test(the_lesson_of_the_guide_runs),
       cmocka_unit_test(what_is_needed_and_missing_is_said),
       cmocka_unit_test(a_class_is_graded),
       cmocka_unit_test(broken_submissions_are_refused),

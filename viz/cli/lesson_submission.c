@@ -209,7 +209,7 @@ static Status read_json(Reader *r) {
   size_t k;
   if (!root)
     return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file,
-                     why.line > 0 ? why.line : 1, why.text);
+                     why.line > 0 ? why.line : 1, quote(why.text, strlen(why.text)).text);
   Status status = STATUS_OK;
   if (!json_is_array(root)) status = read_object(r, root);
   json_array_foreach(root, k, entry) {
