@@ -269,7 +269,22 @@ static void run_rung(Run *run, int index) {
   if (request.once) run_mode(run, "once", rung, request.shape, false);
 }
 
+/* Shared memory that each rung asks for at launch, with its default block. */
+static void list_csv() {
+  puts("rung,oldest_sm,dtype,head_dim,block_q,block_k,dynamic_shared_bytes");
+  for (int i = 0; i < plain::N_RUNGS; i++)
+    for (const Dtype dtype : {DTYPE_FP16, DTYPE_FP32})
+      for (const int d : {64, 128}) {
+        const Rung &r = *plain::RUNGS[i];
+        if (dtype == DTYPE_FP32 && !r.takes_fp32) continue;
+        const Block b = r.default_block ? r.default_block(d, dtype_bytes(dtype)) : r.blocks[0];
+        printf("%s,%d,%s,%d,%d,%d,%zu\n", r.name, r.oldest_sm, dtype_name(dtype), d, b.B_r, b.B_c,
+               r.shared_bytes ? r.shared_bytes(d, b, dtype_bytes(dtype)) : 0);
+      }
+}
+
 static void list_rungs(const Request &request) {
+  if (request.format == FORMAT_CSV && !request.verify && !request.count && !request.time) list_csv();
   if (request.format != FORMAT_TABLE) return;
   for (int i = 0; i < plain::N_RUNGS; i++) {
     const Rung &r = *plain::RUNGS[i];

@@ -113,8 +113,10 @@ static bool run(const Attention &a, Dtype dtype) {
   return dtype == DTYPE_FP32 ? run_type<float>(a) : dtype == DTYPE_FP16 ? run_type<fp16>(a) : run_type<bf16>(a);
 }
 
+static size_t shared_bytes(int, Block, int) { return sizeof(TileShared); }
+
 extern const Rung STANDARD_TILED;
 const Rung STANDARD_TILED = {2, "standard_tiled", "standard attention, tiled products", 75, true, false, true,
-                             {0}, {{TILE, TILE}}, nullptr, nullptr, run};
+                             {0}, {{TILE, TILE}}, nullptr, shared_bytes, run};
 
 } // namespace TW_BUILD

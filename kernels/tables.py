@@ -91,14 +91,17 @@ def accuracy(checks):
     return table(["kernel", "fp16", "fp16, outliers", "bf16", "bf16, outliers", "outputs right", "bytes equal"], rows)
 
 
-def resources(rows):
+def resources(rows, asked):
     out = []
     for rung in RUNGS:
         mine = [r for r in rows if r["rung"] == rung and r["arch"] == "sm_90"]
         regs = sorted(int(r["registers"]) for r in mine)
         spills = sum(int(r["spill_store_bytes"]) for r in rows if r["rung"] == rung)
-        out.append([f"`{rung}`", len(mine), f"{regs[0]} to {regs[-1]}", spills])
-    return table(["rung", "kernels", "registers (sm_90)", "spilled bytes (all architectures)"], out)
+        shared = [a for a in asked if a["rung"] == rung and a["dtype"] == "fp16"]
+        out.append([f"`{rung}`", len(mine), f"{regs[0]} to {regs[-1]}" if regs[0] != regs[-1] else regs[0], spills] +
+                   [f"{int(a['dynamic_shared_bytes']) / 1024:.1f} ({a['block_q']} x {a['block_k']})" if int(a["dynamic_shared_bytes"]) else "none"
+                    for a in shared])
+    return table(["rung", "kernels", "registers (sm_90)", "spilled bytes (all architectures)", "shared KiB, d = 64", "shared KiB, d = 128"], out)
 
 
 PANELS = [("128", "0", "d = 128"), ("128", "1", "d = 128, causal"), ("64", "0", "d = 64"), ("64", "1", "d = 64, causal")]
@@ -141,6 +144,7 @@ def main():
     _, counters = load("h200_kernels.csv")
     _, checks = load("h200_verify.csv")
     _, compiled = load("kernel_resources.csv")
+    _, asked = load("kernel_shared.csv")
     counters = [c for c in counters if c["rung"]]
     n_right = sum(c["mode"] == "verify" and c["good"] == "1" for c in checks)
     n_verified = sum(c["mode"] == "verify" for c in checks)
@@ -163,7 +167,7 @@ def main():
              "## Accuracy", "", f"Root mean square error against double precision at N = 1024, d = 128, 4 heads, as in FlashAttention-3's table, and all checks: "
              f"{n_right:,} of", f"{n_verified:,} outputs right, over ragged, causal, GQA and tiny shapes with normal and outlier inputs. compute-sanitizer "
              "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200_sanitize.txt](../assets/counters/h200_sanitize.txt).", ""]
-    text += accuracy(checks) + ["## Resources", ""] + resources(compiled)
+    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked)
     open(os.path.join(HERE, "README.md"), "w").write("\n".join(text))
     open(os.path.join(HERE, "speed.svg"), "w").write(chart(times, about))
 
