@@ -14,6 +14,9 @@
 #include <cmocka.h>
 
 #include "tests/alloc_fail.h"
+#ifdef TILEWALK_GIF
+#include <gif_lib.h>
+#endif
 
 static char folder[64];
 
@@ -117,6 +120,44 @@ static void test_out_of_memory(void **state) {
   assert_true(alloc_fail_each(save_gif, &run) >= 2);
 }
 
+/* Puts a frame of a GIF on what was there before it. */
+static void put_frame(unsigned char *screen, int width, const SavedImage *image, int transparent) {
+  const GifImageDesc *d = &image->ImageDesc;
+  for (int y = 0; y < d->Height; y++)
+    for (int x = 0; x < d->Width; x++) {
+      const unsigned char pixel = image->RasterBits[y * d->Width + x];
+      if (pixel != transparent) screen[(d->Top + y) * width + d->Left + x] = pixel;
+    }
+}
+
+/* Read back by giflib, each frame shows what was drawn: a rectangle that moves by one to the right. */
+static void test_gif_frames(void **state) {
+  (void)state;
+  Run run = {.stop_at = 100};
+  const Animation a = animation_of(&run);
+  unsigned char screen[64 * 32] = {0};
+  int code = 0;
+  assert_int_equal(animation_save(path_of("a.gif"), &a, NULL), STATUS_OK);
+  GifFileType *gif = DGifOpenFileName(path_of("a.gif"), &code);
+  assert_non_null(gif);
+  assert_int_equal(DGifSlurp(gif), GIF_OK);
+  assert_int_equal(gif->ImageCount, 8);
+  for (int frame = 0; frame < 8; frame++) {
+    GraphicsControlBlock control;
+    assert_int_equal(DGifSavedExtensionToGCB(gif, frame, &control), GIF_OK);
+    assert_int_equal(control.DelayTime, 13); /* hundredths of a second: 125 ms, rounded */
+    put_frame(screen, 64, &gif->SavedImages[frame], control.TransparentColor);
+    for (int k = 0; k < 64 * 32; k++) {
+      const GifColorType colour = gif->SColorMap->Colors[screen[k]];
+      const int x = k % 64, y = k / 64, inside = x >= frame && x < frame + 16 && y < 16;
+      assert_int_equal(colour.Red, inside ? 0 : 255);
+      assert_in_range(colour.Blue, inside ? 178 : 255, inside ? 179 : 255);
+    }
+  }
+  DGifCloseFile(gif, &code);
+  unlink(path_of("a.gif"));
+}
+
 /* The same frames give the same bytes. */
 static void test_same_bytes(void **state) {
   (void)state;
@@ -143,6 +184,7 @@ int main(void) {
       cmocka_unit_test(test_sequence),
 #ifdef TILEWALK_GIF
       cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_gif_frames),
       cmocka_unit_test(test_same_bytes),
 #endif
   };
