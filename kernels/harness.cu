@@ -236,8 +236,10 @@ static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &
   Result r = result_of(request, mode, rung, s);
   r.outliers = outliers;
   r.note = objection(*run->gpu, rung, s, r.block);
-  if (!r.note.empty() && request.rungs.size() == 1 && request.has_shape) refuse("%s %s", rung.name, r.note.c_str());
-  if (!r.note.empty() && !request.has_shape) return;
+  const bool from_grid = !request.has_shape && (!strcmp(mode, "verify") || !strcmp(mode, "count"));
+  const bool asked_for = request.rungs.size() == 1 && (!from_grid || request.block.B_r);
+  if (!r.note.empty() && asked_for) refuse("%s %s", rung.name, r.note.c_str());
+  if (!r.note.empty() && from_grid) return;
   if (r.note.empty()) {
     if (!strcmp(mode, "verify")) verify(rung, s, request.seed, &r);
     else if (!strcmp(mode, "count")) count(rung, s, &r);
@@ -246,6 +248,7 @@ static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &
     run->all_good = run->all_good && (r.good || !strcmp(mode, "once"));
   }
   if (!strcmp(mode, "once")) return;
+  if (run->first) results_begin(request);
   result_print(request, r, run->first);
   run->first = false;
 }
@@ -316,11 +319,11 @@ int main(int argc, char **argv) {
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!request.verify && !request.count && !request.time && !request.once) return 0;
   Run run = {&request, &gpu, true, true};
-  if (!request.once) results_begin(request);
   for (const Request &r : requests) {
     run.request = &r;
     for (int i = -1; i < plain::N_RUNGS; i++) run_rung(&run, i);
   }
+  if (!request.once && run.first) results_begin(request);
   if (!request.once) results_end(request);
   if (!run.all_good && request.format != FORMAT_COUNTERS) fputs("tilewalk-kernels: something is wrong, see above\n", stderr);
   return run.all_good ? 0 : 1;
