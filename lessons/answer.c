@@ -267,7 +267,7 @@ static Status read_value(Answer *a, const char **p, Error *error) {
     a->is_fraction = true;
     *p = q;
   }
-  if (!isfinite(n.value))
+  if (!isfinite(n.value) || !isfinite(n.slack))
     return error_set(error, STATUS_BAD_REQUEST, "the number is too large for an answer");
   /* whole numbers multiplied or divided are exact; where a decimal took part its digits count */
   if (a->is_fraction && is_all_whole(begin, *p)) n.digits = EXACT_DIGITS, n.slack = 0;

@@ -143,6 +143,7 @@ static const struct {
     {"nan", "finite"},
     {"1e999", "exponent"},
     {"1e400", "too large"},
+    {"0e400*0", "too large"},
     {"12345678901234567890123", "more digits"},
     {"1.2.3", "decimal point"},
     {"1.048.576", "points group"},

@@ -207,6 +207,11 @@ static Status ask_question(Walk *w, int index, Error *error) {
   if (status || w->stopped) return status;
   const bool right = done && w->grade.verdict == LESSON_RIGHT;
   if (skipped && !ask->is_prediction) status = show_answer(w, error);
+  if (skipped && ask->is_prediction) { /* the answer still follows the picture */
+    w->has_prediction = true;
+    w->predicted[0] = '\0';
+    w->grade.verdict = LESSON_NOT_RIGHT;
+  }
   lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction,
                          tries, hints);
   fputc('\n', w->io->out);
@@ -219,7 +224,7 @@ static Status reveal(Walk *w, Error *error) {
   const bool right = w->grade.verdict == LESSON_RIGHT;
   w->has_prediction = false;
   snprintf(words, sizeof words, "You predicted: %s", w->predicted);
-  if (!right) say(w, ROLE_PLAIN, words);
+  if (!right && *w->predicted) say(w, ROLE_PLAIN, words);
   snprintf(words, sizeof words, "%s: %s", right ? "As you predicted" : "It is", w->question.answer);
   verdict(w, right ? ROLE_GOOD : ROLE_WARN, words,
           w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
