@@ -10,6 +10,7 @@ shift
 cd "$(dirname "$0")/.." || exit 1
 export BUILD TILEWALK="$BUILD/tilewalk" TILEWALK_ASSETS="$PWD/assets" LC_ALL=C.UTF-8
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 unset TILEWALK_STATE NO_COLOR COLUMNS
 passed=0 failed=0 skipped=0
 
