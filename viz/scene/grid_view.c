@@ -373,6 +373,7 @@ Box draw_grid(const Pen *pen, Box box) {
   box_cut_top(&box, 2 * strip + gap + 4 * u, 0);
   Grid v = place_grid(pen, box);
   v.box = box_at(box.x + (box.width - v.box.width) / 2, box.y, v.box.width, v.box.height);
+  if (!(v.cell_x > 0 && v.cell_y > 0)) return v.box; /* no room at all */
   draw_edges(&v, strip, gap);
   if (v.cell_x < 1 || v.cell_y < 1) {
     draw_mixed(&v);

@@ -64,12 +64,12 @@ static void draw_tile_mark(const Pen *pen, Box plane, double x, const Event *e) 
 void scene_timeline(const Pen *pen) {
   static const char *const LANES[N_LANES] = {"load", "product", "softmax", "store", "skip"};
   const Snapshot *now = pen->now;
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), width = floor(30 * u);
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), width = fmax(4, floor(30 * u));
   Box body = pen_page(pen, SCHEDULES[now->schedule]->title);
   const Box foot = box_cut_bottom(&body, 2 * small, 4 * u);
   box_cut_top(&body, 2.2 * small, 0);
   const Box names = box_cut_left(&body, 6.6 * small, 0);
-  const int n_shown = (int)(body.width / width);
+  const int n_shown = (int)(fmax(0, body.width) / width);
   uint64_t first = now->step > (uint64_t)(2 * n_shown / 3) ? now->step - (uint64_t)(2 * n_shown / 3) : 0;
   const double height = fmin(110 * u, body.height / N_LANES);
   for (int k = 0; k < N_LANES; k++) {
