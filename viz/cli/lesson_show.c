@@ -80,8 +80,11 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
           "%s: tiles of %" PRId64 " x %" PRId64
           ", numbered in the order in which they are computed\n\n%9s",
           run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
-  for (int64_t j = 0; j < g->T_c; j++)
-    fprintf(io->out, "%5s%-2" PRId64 "", "K", j);
+  for (int64_t j = 0; j < g->T_c; j++) {
+    char label[32];
+    snprintf(label, sizeof label, "K%" PRId64, j);
+    fprintf(io->out, "%7s", label);
+  }
   fputc('\n', io->out);
   for (int64_t i = 0; i < g->T_r; i++) {
     fprintf(io->out, "  Q%-6" PRId64 "", i);
