@@ -47,6 +47,14 @@ static void report_error(Lint *l, const Error *error) {
     l->hooks->finding(l->hooks->context, error->message);
 }
 
+/* A hook's refusal, which has no position yet. */
+static void report_refusal(Lint *l, int line, const Error *why) {
+  if (why->status == STATUS_NO_MEMORY)
+    l->no_memory = true;
+  else
+    report(l, line, "%s", why->message);
+}
+
 /* ---- What is there at all */
 
 static void check_header(Lint *l) {
@@ -106,7 +114,7 @@ static void check_link(void *context, const char *target, size_t length, int lin
   Error why = {0};
   if (length >= 11 && memcmp(target, "glossary.md", 11) == 0) l->has_glossary = true;
   if (l->hooks->check_link && l->hooks->check_link(l->hooks->context, target, length, &why))
-    report(l, line, "%s", why.message);
+    report_refusal(l, line, &why);
 }
 
 static void check_links(Lint *l) {
@@ -312,7 +320,7 @@ static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
   Lint *l = p->lint;
   Error why = {0};
   if (l->hooks->check_state && l->hooks->check_state(l->hooks->context, p->state, show, &why))
-    report(l, b->text.line, "%s", why.message);
+    report_refusal(l, b->text.line, &why);
 }
 
 static void check_block(Pass *p, const LessonBlock *b) {

@@ -127,8 +127,10 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     Lesson lesson;
     char path[ASSETS_PATH_BYTES], standing[64];
     Error inner = {0};
-    if (lesson_load(files->names[k], &lesson, path,
-                    &inner)) { /* the others are still worth listing */
+    const Status loaded = lesson_load(files->names[k], &lesson, path, &inner);
+    if (loaded == STATUS_NO_MEMORY) status = error_set(error, loaded, "%s", inner.message);
+    if (status) break;
+    if (loaded) { /* the others are still worth listing */
       table_text(&t, ROLE_PLAIN, files->names[k]);
       table_text(&t, ROLE_BAD, inner.message);
       table_rule(&t);

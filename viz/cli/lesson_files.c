@@ -245,7 +245,9 @@ static Status check_link(void *context, const char *target, size_t length, Error
   char *buffer = NULL;
   size_t bytes = 0;
   Error inner = {0};
-  if (file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner))
+  const Status status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (status)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the link '%s' leads nowhere: there is no such file",
                      quote(link, strlen(link)).text);
