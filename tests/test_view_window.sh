@@ -1,0 +1,141 @@
+#!/bin/sh
+# The viewer as a user drives it: a real window under Xvfb with keys and mouse from xdotool, then the dummy driver, then
+# no display at all. What it did is read from what it prints (y prints the one-line state) and from the files it saves.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+view=${TILEWALK:-$PWD/build/tilewalk}
+box=$(mktemp -d) || exit 1
+server='' viewer=''
+cleanup() {
+  [ -z "$viewer" ] || kill "$viewer" 2>/dev/null
+  [ -z "$server" ] || kill "$server" 2>/dev/null
+  rm -rf "$box"
+}
+trap cleanup EXIT
+fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
+# fontconfig and the graphics drivers keep memory until the process ends; ours is still looked at.
+printf 'leak:libfontconfig\nleak:libpango\nleak:libcairo\nleak:libgobject\nleak:libglib\nleak:libSDL2\nleak:libX11\nleak:libGL\nleak:libdbus\nleak:swrast_dri\nleak:libLLVM\nleak:<unknown module>\n' >"$box/suppressions"
+export LSAN_OPTIONS="suppressions=$box/suppressions:print_suppressions=0"
+
+# A build without the window says in one line what to install; the rest cannot be tested then.
+if SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 1 2>&1 | grep -q libsdl2-dev; then echo "no window in this build"; exit 77; fi
+
+# The dummy driver draws, in every scene, theme and at the least size.
+for scene in main tiles hierarchy softmax causal charts timeline code; do
+  SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
+  grep -q '^3 frames of 320 x 180, software' "$box/out" || fail "no frames of $scene"
+done
+
+# No display: one line, status 2.
+status=0
+env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u SDL_VIDEODRIVER timeout 20 "$view" view >"$box/out" 2>"$box/err" || status=$?
+[ $status = 2 ] || fail "status $status without a display"
+[ "$(wc -l <"$box/err")" = 1 ] || fail "not one line without a display"
+grep -q 'no display for a window' "$box/err" || fail "does not say that there is no display"
+
+for tool in Xvfb xdotool; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
+mkfifo "$box/number"
+Xvfb -displayfd 3 -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
+server=$!
+DISPLAY=:$(timeout 20 head -n 1 "$box/number") || fail "Xvfb does not start"
+export DISPLAY SDL_RENDER_DRIVER=software
+mkdir "$box/home"
+
+# start ARGUMENTS: opens the viewer with the keyboard on it.
+start() {
+  : >"$box/out"
+  (cd "$box/home" && exec timeout 120 "$view" view "$@") >"$box/out" 2>"$box/err" &
+  viewer=$!
+  window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
+  [ -n "$window" ] || fail "no window"
+  xdotool windowmove "$window" 0 0
+  timeout 10 xdotool windowfocus --sync "$window"
+}
+keys() { for key in "$@"; do xdotool key --delay 20 "$key"; done; }
+wait_for() { # wait_for FILE PATTERN: until a line matches
+  tries=0
+  until grep -q -- "$2" "$1"; do
+    tries=$((tries + 1))
+    [ $tries -lt 100 ] || fail "waited in vain for '$2'"
+    sleep 0.1
+  done
+}
+# state PATTERN: y prints a state that matches.
+state() {
+  n=$(wc -l <"$box/out")
+  keys y
+  tries=0
+  until [ "$(wc -l <"$box/out")" -gt "$n" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 100 ] || fail "y printed nothing"
+    sleep 0.1
+  done
+  tail -n 1 "$box/out" | grep -qE -- "$1" || fail "the state is '$(tail -n 1 "$box/out")', not '$1'"
+}
+
+start --size 1280x720
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=main$' # paused at the start
+keys Right Right Right Left
+state 'step=2$'
+keys End
+state "step=$(TILEWALK_STATE='' "$view" render --describe 2>/dev/null | sed -n 's/.*of \([0-9]*\).*/\1/p' | head -n 1)"
+keys Home
+state 'scene=main$'
+keys Next; keys Prior
+state 'scene=main$'
+keys plus plus plus plus space # plays
+sleep 0.6
+keys space
+state 'step=[1-9][0-9]*$'
+keys 2
+state 'scene=tiles'
+keys s
+state 'scene=tiles step=[1-9]'
+
+# Parameters by key, and the place stays within the run.
+keys Home c
+state 'N=64 d=16 block=8 scene=tiles$'
+keys a
+state 'algorithm=fa2-split'
+keys A bracketright n
+state 'algorithm=fa2 N=128 d=16 block=16'
+
+# An impossible block explains itself, and the line stays to be put right.
+keys colon
+xdotool type --delay 20 'block=0'
+keys Return
+for _ in 1 2 3 4 5 6 7; do keys BackSpace; done
+xdotool type --delay 20 'block=32 causal=1 step=5'
+keys Return
+state 'N=128 d=16 causal=1 block=32 scene=tiles step=5$'
+
+# The mouse: the scrub bar, and a parameter that is dragged. Where they lie is worked out from the layout of 1280 x 720.
+xdotool mousemove 800 663 mousedown 1 mousemove 900 663 mouseup 1
+state 'step=([6-9]|[1-9][0-9])'
+xdotool mousemove 400 300 click 5
+xdotool mousemove 300 400
+
+# Saving what is shown, in three formats; the files carry the state.
+keys e v P
+wait_for "$box/out" 'saved .*pdf'
+[ "$(find "$box/home" -name 'tilewalk-tiles-*' | wc -l)" = 3 ] || fail "not three files"
+grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
+keys d
+wait_for "$box/out" 'Moved so far'
+keys t p question question p f f
+xdotool windowsize "$window" 700 420
+keys q
+status=0
+wait $viewer || status=$?
+viewer=''
+[ $status = 0 ] || fail "status $status at the end"
+if grep -v XDG_RUNTIME_DIR "$box/err"; then fail "it complained"; fi # libwayland mentions that it is not there
+
+# A state restores exactly what it says.
+line='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
+start --state "$line"
+state "^$line\$"
+keys Escape
+wait $viewer || fail "Escape does not end it well"
+viewer=''
+echo "the window plays, steps, scrubs, types, saves and quits"

@@ -1,0 +1,119 @@
+/* tilewalk view: the viewer's window. Where it is left out of the build, one line that says what to install. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/command.h"
+#include "viz/cli/request.h"
+#include "viz/cli/sweep_chart.h"
+#ifdef TILEWALK_WINDOW
+#include "viz/window/window.h"
+#endif
+
+typedef struct {
+  Request request;
+  ChartRequest picture; /* --size, --theme */
+  bool presentation, fullscreen, without_max, reduced_motion;
+  long long n_frames;
+} ViewOptions;
+
+static const Option *row_named(const char *name) {
+  const Option *o = REQUEST_MACHINE_OPTIONS;
+  while (o->name && strcmp(o->name, name) != 0) o++;
+  return o;
+}
+
+static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
+static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
+static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
+
+static Status set_presentation(void *target, const char *value, Error *error) {
+  return options_flag("presentation", value, &((ViewOptions *)target)->presentation, error);
+}
+
+static Status set_fullscreen(void *target, const char *value, Error *error) {
+  return options_flag("fullscreen", value, &((ViewOptions *)target)->fullscreen, error);
+}
+
+static Status set_without_max(void *target, const char *value, Error *error) {
+  return options_flag("without-max", value, &((ViewOptions *)target)->without_max, error);
+}
+
+static Status set_reduced_motion(void *target, const char *value, Error *error) {
+  return options_flag("reduced-motion", value, &((ViewOptions *)target)->reduced_motion, error);
+}
+
+static Status set_frames(void *target, const char *value, Error *error) {
+  return options_count("the number of frames", value, 1, 1000000, &((ViewOptions *)target)->n_frames, error);
+}
+
+#ifdef TILEWALK_WINDOW
+static int run_view(void *options, Io *io, Error *error) {
+  ViewOptions *o = options;
+  WindowOptions how = {.width = o->picture.width, .height = o->picture.height, .fullscreen = o->fullscreen, .n_frames = o->n_frames,
+                       .started_s = window_clock_s()};
+  Player *player = calloc(1, sizeof *player);
+  if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
+  Status status = player_open(player, &o->request, o->without_max, error);
+  player->dark = strcmp(o->picture.theme, "dark") == 0;
+  player->presentation = o->presentation;
+  player->reduced_motion = o->reduced_motion;
+  if (!status) status = window_run(player, &how, io->out, error);
+  player_free(player);
+  free(player);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+#else
+static int run_view(void *options, Io *io, Error *error) {
+  (void)options;
+  (void)io;
+  error_set(error, STATUS_BAD_REQUEST, "this tilewalk was built without SDL2, which the window needs: install libsdl2-dev (Debian, Ubuntu: "
+            "apt-get install libsdl2-dev) and build again; 'tilewalk render' draws the same scenes to files");
+  return EXIT_BAD_REQUEST;
+}
+#endif
+
+static const Option SCENE_OPTIONS[] = {
+    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
+     "main tiles hierarchy softmax causal charts timeline code"},
+    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
+    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
+    {0},
+};
+
+static const Option WINDOW_OPTIONS[] = {
+    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
+    {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
+    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
+    {"reduced-motion", 0, NULL, "Tiles do not travel between steps.", set_reduced_motion, false, false, NULL},
+    {"frames", 0, "COUNT", "Measure: draw so many frames, one event each, print how long they took, and quit.", set_frames, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Scene", SCENE_OPTIONS, offsetof(ViewOptions, request)},
+    {"Window", WINDOW_OPTIONS, 0},
+    {"Picture", CHART_OPTIONS, offsetof(ViewOptions, picture)},
+    REQUEST_OPTION_SETS(ViewOptions, request),
+    {0},
+};
+
+const Command COMMAND_VIEW = {
+    .name = "view",
+    .summary = "the viewer: a window in which attention runs tile by tile",
+    .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
+    .description = "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row and tile; 1 to 8 choose the "
+                   "scene; ? shows all keys. Everything can also be done with the mouse: drag the scrub bar or a parameter, point at a tile to "
+                   "see its ranges and bytes. y copies and prints the one-line state, which --state takes. Without -N, -d or a block the problem "
+                   "is N = 64, d = 16, causal, in tiles of 8 x 8.",
+    .examples = "  # walk through FlashAttention-2\n"
+                "  tilewalk view\n\n"
+                "  # standard attention on a projector\n"
+                "  tilewalk view --algorithm standard --presentation --fullscreen\n\n"
+                "  # exactly what someone else saw\n"
+                "  tilewalk view --state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40'\n",
+    .options_bytes = sizeof(ViewOptions),
+    .sets = SETS,
+    .run = run_view,
+};

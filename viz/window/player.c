@@ -1,0 +1,438 @@
+#include "viz/window/player.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/text/number.h"
+
+static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
+                                2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
+enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 2 };
+#define MOVE_S 0.2                    /* how long a tile is on its way to be seen */
+#define MAX_TICK_S 0.25               /* a window that was hidden does not catch up */
+#define FASTEST_WITH_MOTION_PER_S 5.0 /* beyond it moves would overlap */
+
+void player_say(Player *p, bool is_warning, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(p->message, sizeof p->message, format, arguments);
+  va_end(arguments);
+  p->is_warning = is_warning;
+}
+
+/* ---- Problems -------------------------------------------------------------------------------------------- */
+
+/* Without any size the problem is small enough to be looked at: 8 x 8 tiles of 8 x 8, causal. */
+static void choose_problem(Request *r) {
+  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks) return;
+  r->shape.N_q = 64;
+  r->shape.d = 16;
+  r->shape.causal = true;
+  r->block = 8;
+}
+
+static void mark(Player *p, uint64_t step, uint8_t what) {
+  p->marks[(step * (PLAYER_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
+}
+
+static void mark_events(Player *p) {
+  const Simulation *run = &p->stage.run;
+  Cursor cursor = {0};
+  Event event;
+  int pass = 0;
+  memset(p->marks, 0, sizeof p->marks);
+  if (p->stage.n_steps > PLAYER_MARKED_STEPS || !schedule_seek(run->schedule, &run->plan, &cursor, 0)) return;
+  while (schedule_next(run->schedule, &run->plan, &cursor, &event)) {
+    if (event.kind == EVENT_SKIP) mark(p, cursor.step, MARK_SKIP);
+    if (event.kind == EVENT_STORE) mark(p, cursor.step, MARK_STORE);
+    if (event.pass != pass) mark(p, cursor.step - 1, MARK_PASS);
+    pass = event.pass;
+  }
+}
+
+static Status make_stage(Request *r, bool without_max, Stage *stage, Error *error) {
+  StageConfig config = {.seed = (uint64_t)r->seed, .without_max = without_max};
+  memset(stage, 0, sizeof *stage);
+  if (request_algorithms(r, "fa2", error)) return error->status;
+  if (r->n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
+  if (request_problem(r, &config.problem, NULL, error)) return error->status;
+  config.schedule = r->algorithms[0];
+  return stage_make(stage, &config, error);
+}
+
+static void show(Player *p, uint64_t step) {
+  stage_snapshot(&p->stage, step, &p->now);
+  p->moved_s = 0;
+}
+
+/* Takes the new request, or says why it cannot be and keeps the old one. The place in the run stays, as a part of it. */
+static bool apply(Player *p, Request *r, bool without_max) {
+  Stage stage;
+  Error error = {0};
+  if (make_stage(r, without_max, &stage, &error)) {
+    stage_free(&stage);
+    player_say(p, true, "Not possible: %s", error.message);
+    return false;
+  }
+  const double part = p->stage.n_steps ? (double)p->now.step / (double)p->stage.n_steps : 0;
+  stage_free(&p->stage);
+  p->stage = stage;
+  p->request = *r;
+  p->without_max = without_max;
+  p->message[0] = '\0';
+  mark_events(p);
+  show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps));
+  if (!p->now.fits) {
+    char largest[64];
+    snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
+    player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r, p->now.grid.B_c,
+               number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
+               p->now.max_block > 0 ? largest : "not even one row fits");
+  }
+  return true;
+}
+
+Status player_open(Player *p, const Request *request, bool without_max, Error *error) {
+  memset(p, 0, sizeof *p);
+  p->request = *request;
+  p->speed = DEFAULT_SPEED;
+  p->without_max = without_max;
+  choose_problem(&p->request);
+  if (*request->scene) scene_from_name(request->scene, &p->scene);
+  if (make_stage(&p->request, without_max, &p->stage, error)) return error->status;
+  if ((uint64_t)request->step > p->stage.n_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", request->step,
+                     p->request.algorithms[0]->name, number_count(p->stage.n_steps).text);
+  mark_events(p);
+  show(p, (uint64_t)request->step);
+  p->moved_s = MOVE_S;
+  return STATUS_OK;
+}
+
+void player_free(Player *p) { stage_free(&p->stage); }
+
+/* ---- Parameters ------------------------------------------------------------------------------------------ */
+
+static void cycle_algorithm(Player *p, int direction) {
+  Request r = p->request;
+  int at = 0;
+  while (at < N_SCHEDULES - 1 && SCHEDULES[at] != r.algorithms[0]) at++;
+  r.algorithms[0] = SCHEDULES[(at + N_SCHEDULES + direction) % N_SCHEDULES];
+  r.n_algorithms = 1;
+  if (!r.algorithms[0]->splits) r.tiling.n_splits = 0;
+  if (!r.algorithms[0]->writes_lse) r.tiling.lse = false;
+  apply(p, &r, p->without_max);
+}
+
+/* Twice as large, or half; false at 1. */
+static bool scale(Player *p, int64_t *value, int direction, const char *name) {
+  if (direction < 0 && *value <= 1) {
+    player_say(p, true, "%s is 1, and there is nothing smaller", name);
+    return false;
+  }
+  if (direction > 0 && *value > INT64_MAX / 2) return false;
+  *value = direction > 0 ? *value * 2 : *value / 2;
+  return true;
+}
+
+static void scale_N(Player *p, int direction) {
+  Request r = p->request;
+  r.shape.N_q = p->now.grid.N_q;
+  if (!scale(p, &r.shape.N_q, direction, "N")) return;
+  if (r.shape.N_k) r.shape.N_k = direction > 0 ? r.shape.N_k * 2 : r.shape.N_k > 1 ? r.shape.N_k / 2 : 1;
+  apply(p, &r, p->without_max);
+}
+
+static void scale_d(Player *p, int direction) {
+  Request r = p->request;
+  r.shape.d = p->now.grid.d;
+  if (scale(p, &r.shape.d, direction, "d")) apply(p, &r, p->without_max);
+}
+
+static void scale_block(Player *p, int direction) {
+  Request r = p->request;
+  const int64_t largest = p->now.grid.N_q > p->now.grid.N_k ? p->now.grid.N_q : p->now.grid.N_k;
+  const bool is_square = p->now.grid.B_r == p->now.grid.B_c;
+  r.block = p->now.grid.B_r;
+  if (direction > 0 && p->now.grid.B_r >= largest && p->now.grid.B_c >= largest) {
+    player_say(p, true, "One tile holds all of S already");
+    return;
+  }
+  if (!scale(p, &r.block, direction, "The block")) return;
+  r.algorithm1_blocks = false;
+  r.tiling.B_r = r.tiling.B_c = 0;
+  if (!is_square) {
+    r.tiling.B_r = r.block;
+    r.tiling.B_c = p->now.grid.B_c;
+    r.block = 0;
+    if (!scale(p, &r.tiling.B_c, direction, "The block")) return;
+  }
+  apply(p, &r, p->without_max);
+}
+
+static void cycle_dtype(Player *p, int direction) {
+  Request r = p->request;
+  r.shape.dtype = (Dtype)(((int)r.shape.dtype + DTYPE_COUNT + direction) % DTYPE_COUNT);
+  apply(p, &r, p->without_max);
+}
+
+static void toggle_causal(Player *p) {
+  Request r = p->request;
+  r.shape.causal = !r.shape.causal;
+  apply(p, &r, p->without_max);
+}
+
+static void toggle_without_max(Player *p) {
+  Request r = p->request;
+  if (!apply(p, &r, !p->without_max)) return;
+  if (p->now.fits) player_say(p, false, p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
+}
+
+/* ---- Time and place -------------------------------------------------------------------------------------- */
+
+void player_seek(Player *p, uint64_t step) {
+  p->is_playing = false;
+  p->message[0] = '\0';
+  if (step > p->stage.n_steps) step = p->stage.n_steps;
+  if (step != p->now.step) show(p, step);
+  p->moved_s = MOVE_S;
+}
+
+void player_scrub(Player *p, double part) {
+  part = part > 0 ? fmin(part, 1) : 0;
+  player_seek(p, part >= 1 ? p->stage.n_steps : (uint64_t)(part * (double)p->stage.n_steps + 0.5));
+}
+
+static void stride(Player *p, Stride by, int direction) {
+  const uint64_t before = p->now.step;
+  p->is_playing = false;
+  p->message[0] = '\0';
+  show(p, stage_stride(&p->stage, before, by, direction));
+  if (direction < 0) p->moved_s = MOVE_S;
+  if (p->now.step == before) player_say(p, false, direction > 0 ? "This is the end" : "This is the start");
+}
+
+/* To the next event of a kind. Without one the place stays. */
+static void jump(Player *p, Stride to, EventKind kind, const char *what, int direction) {
+  const uint64_t before = p->now.step;
+  const bool is_searched = to != STRIDE_SKIP || p->now.whole.tiles[TILE_SKIPPED] > 0;
+  p->is_playing = false;
+  p->message[0] = '\0';
+  if (is_searched) show(p, stage_stride(&p->stage, before, to, direction));
+  p->moved_s = MOVE_S;
+  if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
+  if (p->now.step != before) show(p, before);
+  player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
+}
+
+static void set_playing(Player *p) {
+  p->message[0] = '\0';
+  if (!p->is_playing && p->now.step == p->stage.n_steps) show(p, 0);
+  p->is_playing = !p->is_playing;
+  p->owed_events = 0;
+}
+
+static void set_speed(Player *p, int by) {
+  const int speed = p->speed + by;
+  if (speed >= 0 && speed < N_SPEEDS) p->speed = speed;
+  player_say(p, false, "%s events a second", number_count((Wide)SPEEDS[p->speed]).text);
+}
+
+double player_events_per_s(const Player *p) { return SPEEDS[p->speed]; }
+
+bool player_tick(Player *p, double seconds) {
+  const bool was_moving = player_is_moving(p);
+  if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
+  p->moved_s += seconds;
+  if (!p->is_playing) return was_moving;
+  p->owed_events += seconds * SPEEDS[p->speed];
+  const double whole = floor(p->owed_events);
+  if (whole < 1) return was_moving;
+  const uint64_t left = p->stage.n_steps - p->now.step;
+  p->owed_events -= whole;
+  show(p, whole < (double)left ? p->now.step + (uint64_t)whole : p->stage.n_steps);
+  if (p->now.step == p->stage.n_steps) {
+    p->is_playing = false;
+    player_say(p, false, "This is the end");
+  }
+  return true;
+}
+
+double player_in_flight(const Player *p) {
+  if (p->reduced_motion || p->moved_s >= MOVE_S || (p->is_playing && SPEEDS[p->speed] > FASTEST_WITH_MOTION_PER_S)) return 0;
+  return 1 - p->moved_s / MOVE_S;
+}
+
+bool player_is_moving(const Player *p) { return p->is_playing || player_in_flight(p) > 0; }
+
+/* ---- States and typing ----------------------------------------------------------------------------------- */
+
+const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
+  Request shown = p->request;
+  shown.step = (int64_t)p->now.step;
+  snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(p->scene));
+  return request_state(&shown, text);
+}
+
+static bool parse(Player *p, Request *r, const char *line) {
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  OptionParser parser = {.sets = sets, .target = r};
+  Error error = {0};
+  if (!options_parse_state(&parser, line, &error)) return true;
+  player_say(p, true, "Not possible: %s", error.message);
+  return false;
+}
+
+/* A step or a scene that the line names is gone to; both are -1 or "" before parsing. */
+static void go_to_named(Player *p, const Request *r) {
+  if (*r->scene) scene_from_name(r->scene, &p->scene);
+  if (r->step < 0) return;
+  if ((uint64_t)r->step > p->stage.n_steps)
+    player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step, number_count(p->stage.n_steps).text);
+  else player_seek(p, (uint64_t)r->step);
+}
+
+static bool take_line(Player *p, const Request *from, const char *line) {
+  Request r = *from;
+  r.scene[0] = '\0';
+  r.step = -1;
+  if (!parse(p, &r, line)) return false;
+  if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c) r.tiling.B_r = r.tiling.B_c = 0;
+  else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c)) r.block = 0;
+  Request plain = r;
+  plain.scene[0] = '\0';
+  plain.step = 0;
+  if (!apply(p, &plain, p->without_max)) return false;
+  go_to_named(p, &r);
+  return true;
+}
+
+bool player_restore(Player *p, const char *line) {
+  const Request fresh = {0};
+  if (!take_line(p, &fresh, line)) return false;
+  if (!strstr(line, "step=")) player_seek(p, 0); /* a state without a step is at the start */
+  return true;
+}
+
+void player_type(Player *p, const char *text) {
+  const size_t used = strlen(p->entry), more = strlen(text);
+  if (p->is_typing && used + more < sizeof p->entry) memcpy(p->entry + used, text, more + 1);
+}
+
+void player_erase(Player *p) {
+  size_t n = strlen(p->entry);
+  while (n > 0 && ((unsigned char)p->entry[n - 1] & 0xC0) == 0x80) n--; /* a whole UTF-8 character */
+  if (n > 0) p->entry[n - 1] = '\0';
+}
+
+void player_cancel(Player *p) {
+  p->is_typing = p->shows_help = false;
+  p->entry[0] = '\0';
+}
+
+/* What is refused stays in the line, to be put right. */
+void player_accept(Player *p) {
+  if (!*p->entry || take_line(p, &p->request, p->entry)) player_cancel(p);
+}
+
+/* ---- Inputs ---------------------------------------------------------------------------------------------- */
+
+static void parameter_input(Player *p, PlayerInput input) {
+  switch (input) {
+  case INPUT_ALGORITHM_NEXT: cycle_algorithm(p, 1); break;
+  case INPUT_ALGORITHM_BACK: cycle_algorithm(p, -1); break;
+  case INPUT_N_MORE: scale_N(p, 1); break;
+  case INPUT_N_LESS: scale_N(p, -1); break;
+  case INPUT_D_MORE: scale_d(p, 1); break;
+  case INPUT_D_LESS: scale_d(p, -1); break;
+  case INPUT_BLOCK_MORE: scale_block(p, 1); break;
+  case INPUT_BLOCK_LESS: scale_block(p, -1); break;
+  case INPUT_DTYPE_NEXT: cycle_dtype(p, 1); break;
+  case INPUT_DTYPE_BACK: cycle_dtype(p, -1); break;
+  case INPUT_CAUSAL: toggle_causal(p); break;
+  case INPUT_WITHOUT_MAX: toggle_without_max(p); break;
+  default: break;
+  }
+}
+
+static void place_input(Player *p, PlayerInput input) {
+  static const Stride STRIDES[] = {STRIDE_EVENT, STRIDE_TILE, STRIDE_ROW, STRIDE_PASS};
+  const int direction = (input - INPUT_EVENT_NEXT) % 2 == 0 ? 1 : -1;
+  if (input <= INPUT_PASS_BACK) stride(p, STRIDES[(input - INPUT_EVENT_NEXT) / 2], direction);
+  else if (input <= INPUT_MAX_BACK) jump(p, STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum", direction);
+  else if (input <= INPUT_SKIP_BACK) jump(p, STRIDE_SKIP, EVENT_SKIP, "skipped tile", direction);
+  else jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
+}
+
+PlayerInput player_input(Player *p, PlayerInput input) {
+  if (input >= INPUT_COPY) return input;
+  if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
+  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) p->scene = (SceneKind)(input - INPUT_SCENE);
+  if (input >= INPUT_ALGORITHM_NEXT && input <= INPUT_WITHOUT_MAX) parameter_input(p, input);
+  switch (input) {
+  case INPUT_PLAY: set_playing(p); break;
+  case INPUT_START: player_seek(p, 0); break;
+  case INPUT_END: player_seek(p, p->stage.n_steps); break;
+  case INPUT_FASTER: set_speed(p, 1); break;
+  case INPUT_SLOWER: set_speed(p, -1); break;
+  case INPUT_THEME: p->dark = !p->dark; break;
+  case INPUT_PRESENTATION: p->presentation = !p->presentation; break;
+  case INPUT_MOTION:
+    p->reduced_motion = !p->reduced_motion;
+    player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
+    break;
+  case INPUT_HELP: p->shows_help = !p->shows_help; break;
+  case INPUT_ENTRY: p->is_typing = true; break;
+  default: break;
+  }
+  return INPUT_NONE;
+}
+
+PlayerInput player_key(char character) {
+  static const struct {
+    char key;
+    PlayerInput input;
+  } KEYS[] = {{' ', INPUT_PLAY}, {'+', INPUT_FASTER}, {'=', INPUT_FASTER}, {'-', INPUT_SLOWER}, {'m', INPUT_MAX_NEXT}, {'M', INPUT_MAX_BACK},
+              {'s', INPUT_SKIP_NEXT}, {'S', INPUT_SKIP_BACK}, {'w', INPUT_STORE_NEXT}, {'W', INPUT_STORE_BACK}, {'a', INPUT_ALGORITHM_NEXT},
+              {'A', INPUT_ALGORITHM_BACK}, {'n', INPUT_N_MORE}, {'N', INPUT_N_LESS}, {'h', INPUT_D_MORE}, {'H', INPUT_D_LESS},
+              {']', INPUT_BLOCK_MORE}, {'[', INPUT_BLOCK_LESS}, {'b', INPUT_DTYPE_NEXT}, {'B', INPUT_DTYPE_BACK}, {'c', INPUT_CAUSAL},
+              {'o', INPUT_WITHOUT_MAX}, {'t', INPUT_THEME}, {'p', INPUT_PRESENTATION}, {'r', INPUT_MOTION}, {'?', INPUT_HELP}, {':', INPUT_ENTRY},
+              {'y', INPUT_COPY}, {'d', INPUT_DESCRIBE}, {'e', INPUT_EXPORT_PNG}, {'v', INPUT_EXPORT_SVG}, {'E', INPUT_EXPORT_SVG},
+              {'P', INPUT_EXPORT_PDF}, {'f', INPUT_FULLSCREEN}, {'q', INPUT_QUIT}};
+  if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + (character - '1'));
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
+    if (KEYS[k].key == character) return KEYS[k].input;
+  return INPUT_NONE;
+}
+
+const KeyHelp KEY_HELP[] = {
+    {"Space", "play, pause"},
+    {"Right, Left", "one operation on, back"},
+    {"Page Down, Page Up", "one tile on, back"},
+    {"Down, Up", "one row of tiles on, back"},
+    {"Shift + Down, Up", "one pass on, back"},
+    {"Home, End", "to the start, to the end"},
+    {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
+    {"+, -", "faster, slower"},
+    {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code"},
+    {"a, A", "next algorithm, the one before"},
+    {"n, N", "N doubled, halved"},
+    {"h, H", "head dimension d doubled, halved"},
+    {"], [", "block doubled, halved"},
+    {"b, B", "next data type (bytes an element), the one before"},
+    {"c", "causal or not"},
+    {"o", "softmax without the maximum: it overflows"},
+    {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
+    {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
+    {"e, v, P", "save what is shown: PNG, SVG, PDF"},
+    {"d", "print this step in words"},
+    {"t, p, f", "theme, presentation, full screen"},
+    {"r", "reduced motion"},
+    {"?, q", "these keys, quit"},
+    {NULL, NULL},
+};

@@ -1,0 +1,110 @@
+/* What the viewer's window shows and how it is driven, without a window: a state machine of inputs.
+ *
+ *     key, click, tick of the clock  ->  player_input, player_tick, ...  ->  player->now, player->message
+ *
+ * The window turns keys and clicks into inputs, and draws what the player holds. Nothing here knows SDL or
+ * reads a clock, so all of it is tested without a display.
+ *
+ * A choice that is not possible changes nothing: it leaves its reason in `message`, and what was on the screen stays. */
+#ifndef TILEWALK_VIZ_WINDOW_PLAYER_H
+#define TILEWALK_VIZ_WINDOW_PLAYER_H
+
+#include "viz/cli/request.h"
+#include "viz/scene/scene.h"
+
+typedef enum {
+  INPUT_NONE = 0,
+  INPUT_PLAY, /* or pause */
+  INPUT_EVENT_NEXT, INPUT_EVENT_BACK,
+  INPUT_TILE_NEXT, INPUT_TILE_BACK,
+  INPUT_ROW_NEXT, INPUT_ROW_BACK,
+  INPUT_PASS_NEXT, INPUT_PASS_BACK,
+  INPUT_MAX_NEXT, INPUT_MAX_BACK,
+  INPUT_SKIP_NEXT, INPUT_SKIP_BACK,
+  INPUT_STORE_NEXT, INPUT_STORE_BACK,
+  INPUT_START, INPUT_END,
+  INPUT_FASTER, INPUT_SLOWER,
+  INPUT_SCENE, /* INPUT_SCENE + k: scene number k */
+  INPUT_SCENE_LAST = INPUT_SCENE + SCENE_COUNT - 1,
+  INPUT_ALGORITHM_NEXT, INPUT_ALGORITHM_BACK,
+  INPUT_N_MORE, INPUT_N_LESS,
+  INPUT_D_MORE, INPUT_D_LESS,
+  INPUT_BLOCK_MORE, INPUT_BLOCK_LESS,
+  INPUT_DTYPE_NEXT, INPUT_DTYPE_BACK,
+  INPUT_CAUSAL,
+  INPUT_WITHOUT_MAX,
+  INPUT_THEME, INPUT_PRESENTATION, INPUT_MOTION, INPUT_HELP,
+  INPUT_ENTRY, /* opens the line for typing parameters */
+  /* What only the window can do; the player passes them on. */
+  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE, INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_FULLSCREEN, INPUT_QUIT,
+  INPUT_COUNT
+} PlayerInput;
+
+enum {
+  PLAYER_MARKS = 2048,        /* places along the scrub bar */
+  PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
+  PLAYER_ENTRY_BYTES = 256,
+};
+
+/* Bits of Player.marks. */
+enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4 };
+
+typedef struct {
+  Request request; /* one algorithm; `step` and `scene` in it are not kept up to date */
+  Stage stage;
+  Snapshot now;
+  SceneKind scene;
+  bool dark, presentation, reduced_motion, without_max, is_playing;
+  bool shows_help, is_typing;
+  int speed;          /* index, see player_events_per_s */
+  double owed_events; /* of the clock's time, not yet played */
+  double moved_s;     /* since the step changed */
+  char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
+  bool is_warning;
+  char entry[PLAYER_ENTRY_BYTES];
+  uint8_t marks[PLAYER_MARKS]; /* what happens in that part of the run */
+} Player;
+
+/* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step are
+ * taken. Free it even after an error. */
+Status player_open(Player *player, const Request *request, bool without_max, Error *error);
+void player_free(Player *player);
+
+/* Acts. Returns what is left for the window to do: an input from INPUT_COPY on, or INPUT_NONE. */
+PlayerInput player_input(Player *player, PlayerInput input);
+
+/* Time passes. Returns whether anything changed that is to be drawn. */
+bool player_tick(Player *player, double seconds);
+
+/* Goes to a step, or to a part of the run from 0 to 1, and pauses. */
+void player_seek(Player *player, uint64_t step);
+void player_scrub(Player *player, double part);
+
+/* Typing: text goes into the entry; accept applies "block=16 causal=1". */
+void player_type(Player *player, const char *text);
+void player_erase(Player *player);
+void player_accept(Player *player);
+void player_cancel(Player *player);
+
+/* Takes a whole one-line state, scene and step included. */
+bool player_restore(Player *player, const char *line);
+
+/* The one-line state of what is shown. Returns text. */
+const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);
+
+double player_events_per_s(const Player *player);
+
+/* How much of the present event's move is still to come, 1 to 0, for SceneView.in_flight. */
+double player_in_flight(const Player *player);
+bool player_is_moving(const Player *player); /* time changes what is drawn */
+
+/* The keys: which input a character stands for, and the list for the help page. */
+PlayerInput player_key(char character);
+typedef struct {
+  const char *keys, *does;
+} KeyHelp;
+extern const KeyHelp KEY_HELP[]; /* ends with a row of NULLs */
+
+void player_say(Player *player, bool is_warning, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

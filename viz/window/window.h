@@ -1,0 +1,27 @@
+/* The viewer's window: SDL2 around the player. SDL is used in this folder only.
+ *
+ *     player + controls  --cairo-->  RGB24 surface  -->  streaming texture  -->  window
+ *
+ * The window is drawn again only when something changed, sleeps otherwise, and works with or without a GPU. Scenes are drawn
+ * in the window's pixels, so that a display with many of them gets sharper, not smaller, drawings. */
+#ifndef TILEWALK_VIZ_WINDOW_WINDOW_H
+#define TILEWALK_VIZ_WINDOW_WINDOW_H
+
+#include <stdio.h>
+
+#include "viz/window/player.h"
+
+typedef struct {
+  int width, height;   /* 0: 1280 x 720 */
+  bool fullscreen;
+  int64_t n_frames;    /* measure: draw so many frames, one event each, print the times and end; 0: off */
+  double started_s;    /* of window_clock_s, when the program began to work for the first frame */
+} WindowOptions;
+
+/* Runs until the user quits. Prints to `out` what is asked for (states, descriptions, names of saved files).
+ * STATUS_BAD_REQUEST: no display, or no window can be had on it. */
+Status window_run(Player *player, const WindowOptions *options, FILE *out, Error *error);
+
+double window_clock_s(void); /* monotonic */
+
+#endif
