@@ -42,12 +42,14 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
 
 void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
                 const Theme *theme) {
+  if (!(width >= 1 && height >= 1)) return; /* no pixel, no picture */
   const Pen pen = pen_for(now, view, cr, width, height, theme);
   SCENES[scene].draw(&pen);
 }
 
 SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x, double y) {
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
+  if (!(width >= 1 && height >= 1)) return hit;
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
   Pen pen = pen_for(now, view, cr, width, height, &theme_light);
@@ -70,8 +72,9 @@ static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, s
   const TileState tile = snapshot_tile(g, hit->i, hit->j);
   const int64_t row1 = last_of(hit->i, g->B_r, g->N_q), col1 = last_of(hit->j, g->B_c, g->N_k);
   const Wide bytes = wide(row1 - hit->i * g->B_r + 1) * wide(col1 - hit->j * g->B_c + 1) * wide(g->element_bytes);
-  snprintf(text, size, "S[%" PRId64 ",%" PRId64 "]: %s, %s\nrows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", hit->i, hit->j,
-           tile_kind_name(tile.kind), PROGRESS[tile.progress], hit->i * g->B_r, row1, hit->j * g->B_c, col1, number_bytes(bytes).text);
+  const bool skipped = tile.kind == TILE_SKIPPED; /* never done: there is nothing to do */
+  snprintf(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\nrows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", hit->i, hit->j,
+           tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress], hit->i * g->B_r, row1, hit->j * g->B_c, col1, number_bytes(bytes).text);
 }
 
 /* A block of Q, K, V or O in HBM: where it begins, counted from the start of its matrix. */
