@@ -246,6 +246,7 @@ static void what_next(Io *io) {
       {"tilewalk softmax --example", "online softmax by hand"},
       {"tilewalk trace -N 8 -d 4 --block 2", "every event of a small run"},
       {"tilewalk check", "every claim of the articles, computed"},
+      {"tilewalk view", "the same in a window, step by step"},
       {"tilewalk lesson", "a course: predict, play, check"},
       {"tilewalk --help", "all commands"},
   };
