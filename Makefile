@@ -54,6 +54,9 @@ RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/*.cu))
 CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
+ifneq ($(filter -DTILEWALK_WINDOW,$(DEFINES)),)
+PROGRAM += $(PROGRAM)-window
+endif
 
 binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
@@ -107,6 +110,8 @@ $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 $(BUILD)/tilewalk: $(MAIN) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
+$(BUILD)/tilewalk-window: $(MAIN) $(BUILD)/libtilewalk.a # the same with SDL2: see viz/cli/command_view.c
+	$(call say,LD )$(LINK) -Wl,-u,window_run $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
@@ -162,13 +167,13 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
 	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
 install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
-	install -Dm755 $(BUILD)/tilewalk $(DESTDIR)$(PREFIX)/bin/tilewalk
+	for p in $(notdir $(PROGRAM)); do install -Dm755 $(BUILD)/$$p $(DESTDIR)$(PREFIX)/bin/$$p || exit 1; done
 	for f in $$(find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*'); do install -Dm644 $$f $(SHARE)/tilewalk/$$f || exit 1; done
 	install -Dm644 $(BUILD)/tilewalk.1 $(SHARE)/man/man1/tilewalk.1
 	install -Dm644 $(BUILD)/tilewalk.bash $(SHARE)/bash-completion/completions/tilewalk
 	install -Dm644 $(BUILD)/_tilewalk $(SHARE)/zsh/site-functions/_tilewalk
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/tilewalk $(SHARE)/man/man1/tilewalk.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/tilewalk $(DESTDIR)$(PREFIX)/bin/tilewalk-window $(SHARE)/man/man1/tilewalk.1
 	rm -f $(SHARE)/bash-completion/completions/tilewalk $(SHARE)/zsh/site-functions/_tilewalk
 	rm -rf $(SHARE)/tilewalk
 clean:

@@ -18,6 +18,13 @@ find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' 2>/dev/
 done || fail "a data file is not installed"
 (cd / && "$tilewalk" sim -N 64 -d 16 --block 8 --json >/dev/null) || fail "the installed program does not run"
 if [ -d assets/gpus ]; then (cd / && "$tilewalk" sim -N 64 --gpu h200 >/dev/null) || fail "the installed program does not find its data"; fi
+if [ -x "$build/tilewalk-window" ]; then
+  if ldd "$tilewalk" | grep -q SDL2; then fail "every run loads SDL2, not only the window"; fi
+  (cd / && LSAN_OPTIONS=exitcode=0 SDL_VIDEODRIVER=dummy "$tilewalk" view --frames 1 >/dev/null 2>&1) || fail "the installed window does not open"
+  mv "$usr/bin/tilewalk-window" "$root/"
+  (cd / && "$tilewalk" view 2>&1 || true) | grep -q 'tilewalk-window, that should stand beside tilewalk' || fail "a missing window is not explained"
+  mv "$root/tilewalk-window" "$usr/bin/"
+fi
 
 # Everything that --help lists stands in the manual page and in both completions.
 page=$usr/share/man/man1/tilewalk.1

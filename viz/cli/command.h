@@ -19,6 +19,7 @@ typedef struct {
   FILE *out, *err;
   TextStyle style;     /* of out */
   const char *program; /* argv[0], for finding data files */
+  char *const *argv;   /* all of the command line */
 } Io;
 
 typedef struct {

@@ -62,7 +62,7 @@ static int dispatch(int argc, char **argv, Io *io, Error *error) {
 int main(int argc, char **argv) {
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported below */
-  Io io = {.out = stdout, .err = stderr, .style = text_style_for(stdout), .program = argv[0]};
+  Io io = {.out = stdout, .err = stderr, .style = text_style_for(stdout), .program = argv[0], .argv = argv};
   Error error = {0};
   int exit_status = dispatch(argc, argv, &io, &error);
   errno = 0;
