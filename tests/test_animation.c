@@ -99,7 +99,7 @@ static void test_sequence(void **state) {
   assert_int_equal(n_files(), 8);
   assert_int_equal(run.n_drawn, 8);
   for (int k = 0; k < 8; k++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "a-%02d.png", k);
     assert_int_equal(unlink(path_of(name)), 0);
   }
