@@ -153,16 +153,18 @@ static void lay_parameters(Controls *c, const Player *p, cairo_t *cr) {
   shift(c, edge[2], edge[3], 3 * u);
 }
 
-void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, bool wants_bar) {
+void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side, bool wants_bar) {
   memset(c, 0, sizeof *c);
   c->unit = fmin(width / 1280, height / 720);
-  c->scene = box_at(0, 0, width, height);
+  c->scene = box_at(0, 0, width - side, height);
+  if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height < SMALL_WINDOW_UNITS || width < SMALL_WINDOW_UNITS || (p->presentation && !wants_bar)) return;
   const double bar = ceil(BAR_UNITS * c->unit);
   c->bar = box_at(0, height - bar, width, bar);
+  if (side > 0) c->side.height -= bar;
   if (!p->presentation) {
-    const double unit = fmin(width / 1280, (height - bar) / (720 - FOOT_UNITS));
-    c->scene = box_at(0, 0, width, height - bar + FOOT_UNITS * unit);
+    const double unit = fmin(c->scene.width / 1280, (height - bar) / (720 - FOOT_UNITS));
+    c->scene = box_at(0, 0, c->scene.width, height - bar + FOOT_UNITS * unit);
   }
   lay_transport(c, p, cr);
   lay_parameters(c, p, cr);

@@ -31,12 +31,14 @@ typedef struct {
   Control items[CONTROLS_MAX];
   int n;
   Box scene; /* where the scene is drawn; its last units may lie under the bar */
+  Box side;  /* the panel beside the scene; empty: not shown */
   Box bar;   /* empty: not shown */
   double unit;
 } Controls;
 
-/* Places everything in a window of that size, in pixels; `cr` is for measuring text. */
-void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, bool wants_bar);
+/* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene; `cr` is
+ * for measuring text. */
+void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, double side, bool wants_bar);
 
 /* The control under a point, or NULL. */
 const Control *controls_at(const Controls *controls, double x, double y);

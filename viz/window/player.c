@@ -403,7 +403,7 @@ PlayerInput player_key(char character) {
               {']', INPUT_BLOCK_MORE}, {'[', INPUT_BLOCK_LESS}, {'b', INPUT_DTYPE_NEXT}, {'B', INPUT_DTYPE_BACK}, {'c', INPUT_CAUSAL},
               {'o', INPUT_WITHOUT_MAX}, {'t', INPUT_THEME}, {'p', INPUT_PRESENTATION}, {'r', INPUT_MOTION}, {'?', INPUT_HELP}, {':', INPUT_ENTRY},
               {'y', INPUT_COPY}, {'d', INPUT_DESCRIBE}, {'e', INPUT_EXPORT_PNG}, {'v', INPUT_EXPORT_SVG}, {'E', INPUT_EXPORT_SVG},
-              {'P', INPUT_EXPORT_PDF}, {'f', INPUT_FULLSCREEN}, {'q', INPUT_QUIT}};
+              {'P', INPUT_EXPORT_PDF}, {'f', INPUT_FULLSCREEN}, {'l', INPUT_SIDE}, {'q', INPUT_QUIT}};
   if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + (character - '1'));
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;

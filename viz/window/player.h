@@ -35,8 +35,8 @@ typedef enum {
   INPUT_WITHOUT_MAX,
   INPUT_THEME, INPUT_PRESENTATION, INPUT_MOTION, INPUT_HELP,
   INPUT_ENTRY, /* opens the line for typing parameters */
-  /* What only the window can do; the player passes them on. */
-  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE, INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_FULLSCREEN, INPUT_QUIT,
+  /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
+  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE, INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_FULLSCREEN, INPUT_SIDE, INPUT_QUIT,
   INPUT_COUNT
 } PlayerInput;
 

@@ -13,10 +13,11 @@
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, LEAST_WIDTH = 320, LEAST_HEIGHT = 180, FRAME_MS = 16, DESCRIPTION_BYTES = 4096, TOOLTIP_BYTES = 512 };
 #define DRAG_UNITS 24.0 /* dragged so far, a parameter takes its next value */
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_CHIP, DRAG_BUTTON } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_CHIP, DRAG_BUTTON, DRAG_SIDE } Drag;
 
 typedef struct {
   Player *player;
+  const SidePanel *side; /* or NULL */
   FILE *out;
   SDL_Window *window;
   SDL_Renderer *renderer;
@@ -127,6 +128,39 @@ static void draw_scene(Window *w) {
   cairo_restore(w->cr);
 }
 
+/* ---- The panel beside the scene --------------------------------------------------------------------------- */
+
+static double side_width(const Window *w) {
+  if (!w->side) return 0;
+  const double wanted = w->side->width(w->side->data, w->player, w->width, w->height);
+  return floor(fmax(0, fmin(wanted, 0.6 * w->width)));
+}
+
+static bool is_over_side(const Window *w) {
+  const Box b = w->controls.side;
+  return b.width > 0 && w->mouse_x >= b.x && w->mouse_x < b.x + b.width && w->mouse_y >= b.y && w->mouse_y < b.y + b.height;
+}
+
+/* Offers an event; a panel that is not shown is only told to show itself. */
+static bool side_takes(Window *w, SideEvent event) {
+  if (!w->side || (event.kind != SIDE_TOGGLE && w->controls.side.width <= 0)) return false;
+  event.x = w->mouse_x;
+  event.y = w->mouse_y;
+  const bool taken = w->side->event(w->side->data, w->player, &event, w->controls.side);
+  if (taken) w->is_dirty = true;
+  return taken;
+}
+
+static void draw_side(Window *w) {
+  const Box at = w->controls.side;
+  if (at.width <= 0 || at.height <= 0) return;
+  cairo_save(w->cr);
+  cairo_rectangle(w->cr, at.x, at.y, at.width, at.height);
+  cairo_clip(w->cr);
+  w->side->draw(w->side->data, w->player, w->cr, at, w->controls.unit, theme_of(w->player));
+  cairo_restore(w->cr);
+}
+
 static void draw_all(Window *w) {
   const Player *p = w->player;
   char tooltip[TOOLTIP_BYTES] = "";
@@ -135,9 +169,10 @@ static void draw_all(Window *w) {
     cairo_paint(w->cr);
     return;
   }
-  controls_layout(&w->controls, p, w->cr, w->width, w->height, wants_bar(w));
+  controls_layout(&w->controls, p, w->cr, w->width, w->height, side_width(w), wants_bar(w));
   const Control *pointed = w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
   draw_scene(w);
+  draw_side(w);
   controls_draw(&w->controls, p, w->cr, pointed);
   if (pointed) snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
   else if (w->hover.kind != HIT_NONE) scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
@@ -231,6 +266,9 @@ static void act(Window *w, PlayerInput input) {
   case INPUT_FULLSCREEN:
     SDL_SetWindowFullscreen(w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
     break;
+  case INPUT_SIDE:
+    if (!side_takes(w, (SideEvent){.kind = SIDE_TOGGLE})) player_say(w->player, false, "There is no lesson here");
+    break;
   case INPUT_QUIT: w->has_ended = true; break;
   default: break;
   }
@@ -278,12 +316,38 @@ static PlayerInput special_key(const SDL_Keysym *key) {
   }
 }
 
+static SideKey side_key(SDL_Keycode code) {
+  static const struct {
+    SDL_Keycode code;
+    SideKey key;
+  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN}, {SDLK_KP_ENTER, SIDE_KEY_RETURN}, {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE}, {SDLK_DELETE, SIDE_KEY_DELETE},
+              {SDLK_ESCAPE, SIDE_KEY_ESCAPE}, {SDLK_TAB, SIDE_KEY_TAB}, {SDLK_LEFT, SIDE_KEY_LEFT}, {SDLK_RIGHT, SIDE_KEY_RIGHT},
+              {SDLK_UP, SIDE_KEY_UP}, {SDLK_DOWN, SIDE_KEY_DOWN}, {SDLK_PAGEUP, SIDE_KEY_PAGE_UP}, {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
+              {SDLK_HOME, SIDE_KEY_HOME}, {SDLK_END, SIDE_KEY_END}};
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
+    if (KEYS[k].code == code) return KEYS[k].key;
+  return (SideKey)0;
+}
+
+static bool side_takes_key(Window *w, const SDL_Keysym *key) {
+  const bool shift = (key->mod & KMOD_SHIFT) != 0, control = (key->mod & KMOD_CTRL) != 0;
+  if (control && key->sym == SDLK_v) {
+    char *text = SDL_GetClipboardText();
+    const bool taken = text && side_takes(w, (SideEvent){.kind = SIDE_PASTE, .text = text});
+    SDL_free(text);
+    return taken;
+  }
+  const SideKey name = side_key(key->sym);
+  return name && side_takes(w, (SideEvent){.kind = SIDE_KEY, .key = name, .shift = shift, .control = control});
+}
+
 static void on_key(Window *w, const SDL_Keysym *key) {
   Player *p = w->player;
   if (p->is_typing) {
     on_entry_key(w, key);
     return;
   }
+  if (!p->shows_help && side_takes_key(w, key)) return;
   if (key->sym == SDLK_ESCAPE) {
     if (p->shows_help) player_cancel(p);
     else w->has_ended = true;
@@ -301,6 +365,7 @@ static void on_text(Window *w, const char *text) {
     w->is_dirty = true;
     return;
   }
+  if (!w->player->shows_help && side_takes(w, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
   const PlayerInput input = text[0] && !text[1] ? player_key(text[0]) : INPUT_NONE;
   if (input != INPUT_NONE) act(w, input);
 }
@@ -315,7 +380,7 @@ static void find_hover(Window *w) {
   const Player *p = w->player;
   const SceneView view = {.presentation = p->presentation};
   const Box scene = w->controls.scene;
-  const bool over_bar = w->controls.bar.height > 0 && w->mouse_y >= w->controls.bar.y;
+  const bool over_bar = (w->controls.bar.height > 0 && w->mouse_y >= w->controls.bar.y) || w->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (w->mouse_x >= 0 && scene.width > 0 && !over_bar && w->drag == DRAG_NONE && !is_too_small(w))
     hit = scene_hit(p->scene, &p->now, &view, scene.width, scene.height, w->mouse_x, w->mouse_y);
@@ -324,10 +389,12 @@ static void find_hover(Window *w) {
 }
 
 static void on_motion(Window *w, double x, double y) {
-  const bool had_bar = wants_bar(w);
+  const bool had_bar = wants_bar(w), was_over_side = is_over_side(w);
   const Control *before = controls_at(&w->controls, w->mouse_x, w->mouse_y);
   w->mouse_x = x * w->scale;
   w->mouse_y = y * w->scale;
+  if (w->drag == DRAG_SIDE || (w->drag == DRAG_NONE && is_over_side(w))) side_takes(w, (SideEvent){.kind = SIDE_MOTION});
+  else if (was_over_side) side_takes(w, (SideEvent){.kind = SIDE_LEFT});
   if (w->drag == DRAG_SCRUB) {
     player_scrub(w->player, controls_scrub_part(&w->controls, w->mouse_x));
     w->is_dirty = true;
@@ -343,6 +410,12 @@ static void on_motion(Window *w, double x, double y) {
 }
 
 static void on_press(Window *w, int button) {
+  if (is_over_side(w) && !w->player->shows_help) {
+    w->drag = DRAG_SIDE;
+    side_takes(w, (SideEvent){.kind = SIDE_PRESS, .button = button == SDL_BUTTON_RIGHT ? 3 : 1});
+    return;
+  }
+  side_takes(w, (SideEvent){.kind = SIDE_LEFT});
   const Control *at = controls_at(&w->controls, w->mouse_x, w->mouse_y);
   if (!at) {
     if (w->player->shows_help) player_cancel(w->player);
@@ -372,10 +445,15 @@ static void on_release(Window *w) {
   const Control *at = controls_at(&w->controls, w->mouse_x, w->mouse_y);
   w->drag = DRAG_NONE;
   w->is_dirty = true;
+  if (drag == DRAG_SIDE) side_takes(w, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
   if ((drag == DRAG_CHIP && !w->has_dragged) || (drag == DRAG_BUTTON && at && at->click == w->drag_more)) act(w, w->drag_more);
 }
 
 static void on_wheel(Window *w, int turns) {
+  if (is_over_side(w) && !w->player->shows_help) {
+    side_takes(w, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
+    return;
+  }
   const Control *at = controls_at(&w->controls, w->mouse_x, w->mouse_y);
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
     if (at && at->is_chip) act(w, turns > 0 ? at->click : at->other);
@@ -410,7 +488,7 @@ static void on_event(Window *w, const SDL_Event *event) {
     if (event->button.button == SDL_BUTTON_MIDDLE) act(w, INPUT_PRESENTATION);
     break;
   case SDL_MOUSEBUTTONUP:
-    if (event->button.button == SDL_BUTTON_LEFT || w->drag == DRAG_SCRUB) on_release(w);
+    if (event->button.button == SDL_BUTTON_LEFT || w->drag == DRAG_SCRUB || w->drag == DRAG_SIDE) on_release(w);
     break;
   case SDL_MOUSEWHEEL: on_wheel(w, event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y); break;
   case SDL_RENDER_TARGETS_RESET:
@@ -438,6 +516,7 @@ static void run_loop(Window *w) {
       last = window_clock_s();
     }
     find_hover(w);
+    side_takes(w, (SideEvent){.kind = SIDE_LOOK});
     if (w->is_dirty && !w->has_ended) draw_frame(w);
   }
 }
@@ -480,7 +559,7 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
 }
 
 Status window_run(Player *player, const WindowOptions *options, FILE *out, Error *error) {
-  Window w = {.player = player, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
+  Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
   Status status = open_window(&w, options, error);
   if (!status && options->n_frames > 0) status = measure(&w, options, error);
   else if (!status) run_loop(&w);

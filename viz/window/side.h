@@ -1,0 +1,74 @@
+/* A panel beside the scene, with its own rectangle, drawing, keys and text: what a lesson is read and answered in.
+ *
+ *     +-------------------------------+-------------+
+ *     |            scene              |  the panel  |      width(data, ...) pixels; 0: not shown now
+ *     +-------------------------------+-------------+
+ *     |                bar of controls              |
+ *     +---------------------------------------------+
+ *
+ * WindowOptions.side is such a panel, or NULL. The window calls it with the player, which it may drive: player_input, player_seek,
+ * player_restore, player_say. SDL is not known here, so a panel is tested without a display: send it events, draw it on a surface.
+ *
+ * Who gets what. Mouse: what lies within the rectangle; after a press there, everything until the release. A press elsewhere is
+ * announced as SIDE_LEFT. Keys and text: offered to a shown panel first (unless the line for typing or the page of keys is open),
+ * and what it does not take goes to the player; so a panel that is not being typed into returns false for text.
+ * The key l and the control "lesson" send SIDE_TOGGLE, shown or not. */
+#ifndef TILEWALK_VIZ_WINDOW_SIDE_H
+#define TILEWALK_VIZ_WINDOW_SIDE_H
+
+#include "viz/scene/pen.h"
+#include "viz/window/player.h"
+
+typedef enum {
+  SIDE_LOOK = 0, /* before a frame is drawn: the player may have moved. Return true to have it drawn in any case */
+  SIDE_TOGGLE,   /* show or hide */
+  SIDE_PRESS,    /* x, y, button */
+  SIDE_MOTION,   /* x, y */
+  SIDE_RELEASE,  /* x, y, button */
+  SIDE_WHEEL,    /* x, y, turns: up is positive */
+  SIDE_LEFT,     /* a press outside the panel, or the pointer left it: drop the focus or the highlight */
+  SIDE_KEY,      /* key, shift, control: keys without a character of their own */
+  SIDE_TEXT,     /* text: UTF-8, as the keyboard's layout gives it */
+  SIDE_PASTE,    /* text: of the clipboard */
+} SideEventKind;
+
+typedef enum {
+  SIDE_KEY_RETURN = 1,
+  SIDE_KEY_BACKSPACE,
+  SIDE_KEY_DELETE,
+  SIDE_KEY_ESCAPE,
+  SIDE_KEY_TAB,
+  SIDE_KEY_LEFT,
+  SIDE_KEY_RIGHT,
+  SIDE_KEY_UP,
+  SIDE_KEY_DOWN,
+  SIDE_KEY_PAGE_UP,
+  SIDE_KEY_PAGE_DOWN,
+  SIDE_KEY_HOME,
+  SIDE_KEY_END,
+} SideKey;
+
+typedef struct {
+  SideEventKind kind;
+  double x, y;      /* pixels of the window, as the rectangle */
+  int button;       /* 1 left, 2 middle, 3 right */
+  int turns;
+  SideKey key;
+  bool shift, control;
+  const char *text; /* valid during the call */
+} SideEvent;
+
+typedef struct {
+  void *data;
+
+  /* How wide it wants to be in a window of that size, in pixels; at most 0.6 of the window is given. 0: not shown. */
+  double (*width)(void *data, const Player *player, double window_width, double window_height);
+
+  /* Draws into the rectangle, which is clipped to. `unit` is the bar's: 1/720 of the height or 1/1280 of the width. */
+  void (*draw)(void *data, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme);
+
+  /* Returns whether it took the event; then a frame is drawn. */
+  bool (*event)(void *data, Player *player, const SideEvent *event, Box box);
+} SidePanel;
+
+#endif
