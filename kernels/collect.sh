@@ -5,10 +5,12 @@
 #   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> sanitize.txt
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU_time.csv
 #   ncu        hardware counters over a grid of shapes                                       -> GPU_kernels.csv
+#   l2         more counters of L2, three times each, for the rungs with tensor cores        -> GPU_l2.csv
+#   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
-# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`.
+# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time` and `others`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -33,6 +35,9 @@ provenance() {
   echo "# kernels: $(cat kernels/*.cu kernels/*.cuh | sha256sum | cut -c1-16) (sha256 of kernels/*.cu, *.cuh), commit ${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)}"
   echo "# command: $*"
 }
+
+ncu="ncu --clock-control none --cache-control all --csv --page raw --print-units base"
+metrics_of() { ncu --query-metrics | python3 kernels/collect_ncu.py metrics "$1"; }
 
 # Runs the lines of standard input as shell commands, $jobs at a time.
 in_parallel() { xargs -d '\n' -P "$jobs" -I{} sh -c '{}'; }
@@ -64,21 +69,33 @@ sanitize)
 time)
   { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
   ;;
-ncu)
-  python3 kernels/collect_ncu.py shapes ${NCU_GRID:-} >"$work/shapes" || exit 1
-  metrics=$(python3 kernels/collect_ncu.py metrics)
-  command="ncu --clock-control none --cache-control all --csv --page raw --print-units base --metrics $metrics $program --once --shapes SHAPES"
-  ncu --clock-control none --cache-control all --csv --page raw --print-units base \
-    --kernel-name 'regex:naive_|tiled_|fa1|fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
-  cp "$work/ncu.csv" "$out/ncu_raw.csv"
-  { provenance "$command"; python3 kernels/collect_ncu.py merge "$work/shapes" "$work/ncu.csv"; } >"$out/${short}_kernels.csv"
-  wc -l "$out/${short}_kernels.csv"
+ncu | l2)
+  [ "$stage" = ncu ] && grid=ladder name=kernels || grid=l2 name=l2
+  python3 kernels/collect_ncu.py shapes $grid >"$work/shapes" || exit 1
+  metrics=$(metrics_of $grid)
+  provenance "$ncu --metrics $metrics $program --once --shapes SHAPES" >"$work/about"
+  $ncu --kernel-name 'regex:naive_|tiled_|fa1|fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$name.ncu.csv"
+  python3 kernels/collect_ncu.py merge $grid "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
+  wc -l "$out/${short}_$name.csv"
+  ;;
+others)
+  metrics=$(metrics_of l2)
+  for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
+    $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
+      python3 kernels/others.py run "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
+    [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$work/$kernel.csv" "$KEEP"
+  done
+  provenance "$ncu --metrics $metrics python3 kernels/others.py run KERNEL CALLS" >"$work/about"
+  sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
+  python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_others.csv" || exit 1
+  wc -l "$out/${short}_others.csv"
   ;;
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
 *)
-  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

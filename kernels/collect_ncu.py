@@ -1,8 +1,8 @@
-"""The grid of shapes for `kernels/collect.sh ncu`, the metrics, and the joining of the two.
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two.
 
-    shapes            one line of tilewalk-kernels options per run
-    metrics           the metrics, separated by commas
-    merge SHAPES CSV  one row per run: its shape, then the metrics, summed over the run's kernels
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder or l2
+    metrics GRID      the metrics, separated by commas; for l2, those of standard input (ncu --query-metrics) alone
+    merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
 
 The result has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
 """
@@ -15,22 +15,49 @@ METRICS = [
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
     "sm__inst_executed_pipe_tensor_op_hmma.sum", "gpu__time_duration.sum",
 ]
+# What judges a model of L2; what a GPU does not have is left out.
+L2_METRICS = [
+    "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
+    "lts__t_sectors_srcunit_ltcfabric.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+    "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum", "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+    "lts__t_sectors_lookup_hit.sum", "lts__t_sectors_lookup_miss.sum",
+    "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum", "gpu__time_duration.sum",
+]
+LAUNCH_METRICS = ["launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_dynamic",
+                  "launch__shared_mem_per_block_static"]
+L2_REPEATS = 3  # so that the spread of the counters themselves is seen
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
 
 
-def grid():
-    def runs(rung, sizes, ds, heads, blocks, causals=(0, 1), kv_heads=None):
-        for d in ds:
-            for b_r, b_c in blocks if not isinstance(blocks, dict) else [blocks[d]]:
-                for h in heads:
-                    for n in sizes:
-                        for causal in causals:
-                            yield dict(rung=rung, dtype="fp16", batch=1, heads=h, kv_heads=kv_heads or h, seq_q=n, seq_k=n,
-                                       head_dim=d, causal=causal, block_q=b_r, block_k=b_c)
-    K = 1024
-    best = {64: (128, 128), 128: (128, 64)}
-    yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], best)
+def available(names):
+    return [m for m in L2_METRICS if m in names or m.removesuffix(".sum") in names]
+
+
+def runs(rung, sizes, ds, heads, blocks, causals=(0, 1), kv_heads=None):
+    for d in ds:
+        for b_r, b_c in blocks if not isinstance(blocks, dict) else [blocks[d]]:
+            for h in heads:
+                for n in sizes:
+                    for causal in causals:
+                        yield dict(rung=rung, dtype="fp16", batch=1, heads=h, kv_heads=kv_heads or h, seq_q=n, seq_k=n,
+                                   head_dim=d, causal=causal, block_q=b_r, block_k=b_c)
+
+
+K = 1024
+BEST = {64: (128, 128), 128: (128, 64)}
+
+
+def l2():
+    for _ in range(L2_REPEATS):
+        yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
+        yield from runs("fa2_tensor", [K, 4 * K, 16 * K, 64 * K], [64, 128], [1, 4], [(64, 64)])
+
+
+def ladder():
+    yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
     yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
     yield from runs("fa2_async", [4 * K, 16 * K], [64], [4], [(128, 64)])
     yield from runs("fa2_async", [4 * K, 16 * K], [128], [4], [(128, 128)])
@@ -53,12 +80,17 @@ def options(run):
     return line + (" --causal" if run["causal"] else "")
 
 
-def merge(path):
+GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS)}
+
+
+def merge(name, path):
     lines = [line for line in open(path, newline="") if line.startswith('"')]
     rows = list(csv.reader(lines))
     names, units, rows = rows[0], rows[1], rows[2:]
-    at = [names.index(m) for m in METRICS]
-    print(",".join(SHAPE + METRICS))
+    grid, metrics = GRIDS[name]
+    metrics = [m for m in metrics if m in names]
+    at = [names.index(m) for m in metrics]
+    print(",".join(SHAPE + metrics))
     print(",".join([""] * len(SHAPE) + [units[i] for i in at]))
     next_row = 0
     for run in grid():
@@ -74,12 +106,18 @@ def merge(path):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
 
 
-if sys.argv[1:2] == ["shapes"]:
-    for run in grid():
-        print(options(run))
-elif sys.argv[1:2] == ["metrics"]:
-    print(",".join(METRICS))
-elif sys.argv[1:2] == ["merge"] and len(sys.argv) == 4:
-    merge(sys.argv[3])
-else:
-    sys.exit(__doc__)
+def main():
+    verb, name = (sys.argv + ["", ""])[1:3]
+    if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
+        sys.exit(__doc__)
+    if verb == "shapes":
+        for run in GRIDS[name][0]():
+            print(options(run))
+    elif verb == "merge":
+        merge(name, sys.argv[3])
+    else:
+        print(",".join(METRICS if name == "ladder" else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Other people's attention kernels, called through PyTorch once per shape so that ncu can count them.
+
+    kernels            the kernels (names of assets/kernels), one a line
+    pattern KERNEL     a regular expression for ncu that its functions match
+    run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
+    merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
+                       the function's name and ncu say, the counters
+
+`kernels/collect.sh others` does all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
+(the kernel's own name, its grid, registers and shared memory) are for people and for the tests.
+"""
+import csv, os, re, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collect_ncu import SHAPE, available
+
+# name: PyTorch's backend; a pattern of its functions; B_r and B_c in the name of such a function.
+NUMBER = r"(?:\(int\))?(\d+)"  # a template argument, as one demangler or another writes it
+KERNELS = {
+    "fa2-sm90": ("FLASH_ATTENTION", "flash_fwd", rf"Flash_fwd_kernel_traits<(?:\(int\))?\d+, {NUMBER}, {NUMBER}"),
+    "cudnn-sm90": ("CUDNN_ATTENTION", "sdpa|cudnn", r"_(\d+)x(\d+)x\d+_"),
+    "mem-efficient-sm90": ("EFFICIENT_ATTENTION", "fmha_cutlassF", r"_(\d+)x(\d+)_rf"),
+}
+SECOND = "combine"  # in the name of a kernel that ends what the one before it began
+LAUNCH = ["kernel", "grid", "threads", "registers", "shared_bytes"]
+K = 1024
+
+
+def grid():
+    """Shapes, every kernel the same: dtype, batch, heads, N, d, causal."""
+    for d in (64, 128):
+        for causal in (0, 1):
+            for heads in (1, 4, 16):
+                for n in (4 * K, 8 * K, 16 * K, 32 * K, 64 * K):
+                    yield "fp16", 1, heads, n, d, causal
+            for heads in (1, 16):
+                for n in (512, K, 2 * K):
+                    yield "fp16", 1, heads, n, d, causal
+            yield "fp16", 4, 4, 8 * K, d, causal
+            yield "bf16", 1, 4, 8 * K, d, causal
+            yield "bf16", 1, 16, 32 * K, d, causal
+
+
+def run(kernel, path):
+    import torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    backend = getattr(SDPBackend, KERNELS[kernel][0])
+    with open(path, "w") as calls:
+        calls.write(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
+        for dtype, batch, heads, n, d, causal in grid():
+            q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype])
+                       for _ in range(3))
+            with torch.no_grad(), sdpa_kernel(backend):
+                F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+            torch.cuda.synchronize()
+            calls.write(f"{dtype},{batch},{heads},{heads},{n},{n},{d},{causal}\n")
+            calls.flush()
+            del q, k, v
+            torch.cuda.empty_cache()
+
+
+def read_ncu(path):
+    lines = [line for line in open(path, newline="") if line.startswith('"')]
+    rows = list(csv.reader(lines))
+    return [dict(zip(rows[0], row)) for row in rows[2:]], dict(zip(rows[0], rows[1]))
+
+
+def whole(text):
+    return int(float(text.replace(",", "")))
+
+
+def counters(rows, metrics):
+    return [str(sum(whole(row[m]) for row in rows)) for m in metrics]
+
+
+def merge(pairs):
+    metrics = units = None
+    for kernel, calls, path in pairs:
+        rows, row_units = read_ncu(path)
+        if metrics is None:
+            metrics, units = available(row_units), row_units
+            print(",".join(SHAPE + LAUNCH + metrics))
+            print(",".join([""] * (len(SHAPE) + len(LAUNCH)) + [units[m] for m in metrics]))
+        at = 0
+        for call in open(calls):
+            if call.startswith("#"):
+                continue
+            mine = rows[at:at + 1]
+            while at + len(mine) < len(rows) and SECOND in rows[at + len(mine)]["Kernel Name"]:
+                mine.append(rows[at + len(mine)])
+            at += len(mine)
+            name = mine[0]["Kernel Name"] if mine else "nothing"
+            tile = re.search(KERNELS[kernel][2], name)
+            if not tile:
+                sys.exit(f"others.py: the call {call.strip()} of {kernel} ran '{name}', whose tile is not in its name")
+            first = mine[0]
+            shared = whole(first["launch__shared_mem_per_block_dynamic"]) + whole(first["launch__shared_mem_per_block_static"])
+            # The whole name, without commas and quotes: it is a field of a CSV file.
+            launch = [re.sub(r"[\",]+ *", ";", name), re.sub(r"[(), ]+", " ", first["Grid Size"]).strip(),
+                      str(whole(first["launch__block_size"])), str(whole(first["launch__registers_per_thread"])), str(shared)]
+            print(",".join([kernel, *call.strip().split(","), *tile.groups(), *launch, *counters(mine, metrics)]))
+        if at != len(rows):
+            sys.exit(f"others.py: {len(rows)} kernels of {kernel} profiled, {at} expected")
+
+
+if sys.argv[1:2] == ["run"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3])
+elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
+    merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
+           if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
+elif sys.argv[1:] == ["kernels"]:
+    print("\n".join(KERNELS))
+elif sys.argv[1:2] == ["pattern"] and sys.argv[2:] and sys.argv[2] in KERNELS:
+    print(KERNELS[sys.argv[2]][1])
+else:
+    sys.exit(__doc__)
