@@ -65,6 +65,27 @@ static void test_time_plays(void **state) {
   close_player(p);
 }
 
+/* The charts asked for again are shown one by one, and the state says which. */
+static void test_charts_in_turn(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES];
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+  assert_int_equal(player_chart(p), CHART_ALL);
+  assert_null(strstr(player_state(p, line), "chart="));
+  for (int k = 1; k < CHART_KIND_COUNT; k++) {
+    player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+    assert_int_equal(player_chart(p), k);
+  }
+  assert_non_null(strstr(player_state(p, line), " chart=blocks"));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+  assert_int_equal(player_chart(p), CHART_ALL);
+  assert_true(player_restore(p, line));
+  assert_int_equal(player_chart(p), CHART_BLOCKS);
+  assert_false(player_restore(p, "N=64 chart=pie"));
+  close_player(p);
+}
+
 /* Forward and back again is the same snapshot, byte for byte, whatever the stride lands on. */
 static void test_back_is_the_way_one_came(void **state) {
   (void)state;

@@ -38,6 +38,7 @@ static const Option *row_named(const char *name) {
 }
 
 static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
+static Status set_chart(void *target, const char *value, Error *error) { return row_named("chart")->set(target, value, error); }
 static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
 static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
 
@@ -205,12 +206,13 @@ static Status check_options(const RenderOptions *o, Error *error) {
 static Status prepare(RenderOptions *o, Render *r, Error *error) {
   StageConfig config = {.seed = (uint64_t)o->request.seed, .row_in_block = o->row, .without_max = o->without_max};
   choose_problem(&o->request);
-  if (request_algorithms(&o->request, "fa2", error) || check_options(o, error) || request_problem(&o->request, &config.problem, NULL, error)) return error->status;
+  if (request_algorithms(&o->request, "fa2", error) || check_options(o, error) || request_problem(&o->request, &config.problem, &config.gpu, error)) return error->status;
   config.schedule = o->request.algorithms[0];
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
   r->view = (SceneView){.presentation = o->presentation, .footer = r->footer};
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
+  if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
   const Status status = stage_make(&r->stage, &config, error);
   if (!status && (uint64_t)o->request.step > r->stage.n_steps)
     return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", o->request.step, config.schedule->name,
@@ -238,6 +240,8 @@ static int run_render(void *options, Io *io, Error *error) {
 static const Option SCENE_OPTIONS[] = {
     {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
      "main tiles hierarchy softmax causal charts timeline code"},
+    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
+     "all traffic misses roofline blocks"},
     {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
     {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
     {0},

@@ -34,6 +34,7 @@ static const Option *row_named(const char *name) {
 }
 
 static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
+static Status set_chart(void *target, const char *value, Error *error) { return row_named("chart")->set(target, value, error); }
 static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
 static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
 
@@ -101,6 +102,8 @@ static int run_view(void *options, Io *io, Error *error) {
 static const Option SCENE_OPTIONS[] = {
     {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
      "main tiles hierarchy softmax causal charts timeline code"},
+    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
+     "all traffic misses roofline blocks"},
     {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
     {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
     {0},

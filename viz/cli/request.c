@@ -116,6 +116,17 @@ static Status set_scene(void *target, const char *value, Error *error) {
                    quote(value, strlen(value)).text);
 }
 
+static Status set_chart(void *target, const char *value, Error *error) {
+  static const char *const CHARTS[] = {"all", "traffic", "misses", "roofline", "blocks"};
+  Request *r = target;
+  for (size_t k = 0; k < sizeof CHARTS / sizeof *CHARTS; k++) {
+    if (strcmp(value, CHARTS[k]) != 0) continue;
+    snprintf(r->chart, sizeof r->chart, "%s", k ? value : ""); /* all is the default, which the state leaves out */
+    return STATUS_OK;
+  }
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no chart; there are all, traffic, misses, roofline and blocks", quote(value, strlen(value)).text);
+}
+
 static Status set_whole(const char *value, int64_t *out, Error *error) {
   long long number;
   const Status status = options_count("the number", value, 0, INT64_MAX, &number, error);
@@ -224,6 +235,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
     {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
+    {"chart", 0, "CHART", "Which of the charts.", set_chart, false, true, NULL},
     {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
     {0},
 };
@@ -369,6 +381,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);
+  if (*r->chart) put(text, " chart=%s", r->chart);
   put_count(text, "step", r->step, 0);
   memmove(text, text + 1, strlen(text));
   return text;

@@ -26,7 +26,8 @@ typedef struct {
   const Schedule *algorithms[REQUEST_ALGORITHMS_MAX];
   int n_algorithms;         /* 0: the command's default */
   int64_t seed;
-  char scene[32];           /* state only: which scene, which step */
+  char scene[32];           /* state only: which scene, which chart of it, which step */
+  char chart[16];           /* "": all */
   int64_t step;
 } Request;
 

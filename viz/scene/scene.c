@@ -18,8 +18,8 @@ static const struct {
     [SCENE_HIERARCHY] = {"hierarchy", "What crosses between HBM and SRAM", scene_hierarchy},
     [SCENE_SOFTMAX] = {"softmax", "Online softmax of one row", scene_softmax},
     [SCENE_CAUSAL] = {"causal", "What the mask spares", scene_causal},
-    [SCENE_CHARTS] = {"charts", "Traffic against N", scene_charts},
-    [SCENE_TIMELINE] = {"timeline", "One CTA, event by event", scene_timeline},
+    [SCENE_CHARTS] = {"charts", "What the numbers say", scene_charts},
+    [SCENE_TIMELINE] = {"timeline", "CTAs in time, wave by wave", scene_timeline},
     [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
 };
 
@@ -30,6 +30,19 @@ bool scene_from_name(const char *name, SceneKind *scene) {
   for (int k = 0; k < SCENE_COUNT; k++)
     if (strcmp(SCENES[k].name, name) == 0) {
       *scene = (SceneKind)k;
+      return true;
+    }
+  return false;
+}
+
+static const char *const CHARTS[CHART_KIND_COUNT] = {"all", "traffic", "misses", "roofline", "blocks"};
+
+const char *chart_kind_name(ChartKind chart) { return CHARTS[chart]; }
+
+bool chart_kind_from_name(const char *name, ChartKind *chart) {
+  for (int k = 0; k < CHART_KIND_COUNT; k++)
+    if (strcmp(CHARTS[k], name) == 0) {
+      *chart = (ChartKind)k;
       return true;
     }
   return false;

@@ -44,9 +44,23 @@ typedef struct {
   double x, y, width, height; /* its rectangle */
 } SceneHit;
 
+/* Which of the charts fills the page. */
+typedef enum {
+  CHART_ALL = 0,
+  CHART_TRAFFIC,  /* against N, and against the block size */
+  CHART_MISSES,   /* the miss-ratio curve */
+  CHART_ROOFLINE,
+  CHART_BLOCKS,   /* every B_r by every B_c */
+  CHART_KIND_COUNT
+} ChartKind;
+
+typedef struct SceneMemo SceneMemo; /* viz/scene/memo.h */
+
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {
   bool presentation;
+  ChartKind chart;   /* of the charts scene */
+  SceneMemo *memo;   /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
   double in_flight;  /* 0 (default): at rest; up to 1: how much of the present move is still to come */
   SceneHit hover;    /* kind HIT_NONE: nothing is pointed at */
   const char *footer; /* one line at the bottom, such as the state; NULL: none */
@@ -68,5 +82,8 @@ const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *t
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
 bool scene_from_name(const char *name, SceneKind *scene);
+
+const char *chart_kind_name(ChartKind chart); /* "all", "traffic", "misses", "roofline", "blocks" */
+bool chart_kind_from_name(const char *name, ChartKind *chart);
 
 #endif

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/gpu.h"
 #include "sim/simulate.h"
 #include "sim/softmax.h"
 
@@ -37,6 +38,7 @@ enum {
 
 typedef struct {
   Problem problem;
+  Gpu gpu;                                   /* whose rates charts and timeline take; n_sm 0: paper */
   const Schedule *schedule;                  /* the algorithm shown */
   const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* the race; the shown one may be among them */
   int n_rivals;                              /* 0: standard, fa1, fa2 */
@@ -83,6 +85,7 @@ typedef struct {
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
   int schedule;      /* index in SCHEDULES */
+  Tiling tiling;     /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
   Traffic traffic;   /* fold of its events [0, step) */
   Wide moved_bytes;  /* read and written so far */
@@ -128,7 +131,9 @@ typedef struct {
 } SnapshotRow;
 
 typedef struct {
-  Problem problem; /* completed: no zeros left */
+  Problem problem; /* completed: no zeros left; of one head */
+  Shape launched;  /* all heads of it, as a kernel would be launched */
+  Gpu gpu;
   int schedule;    /* index in SCHEDULES */
   uint64_t step, n_steps;
   bool fits;       /* the tiles fit SRAM */

@@ -47,6 +47,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   stage->config = *config;
   if (!config->schedule) return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as fa2");
   if (stage->config.row_in_block < 0) stage->config.row_in_block = 0;
+  if (stage->config.gpu.n_sm == 0) gpu_paper(&stage->config.gpu);
   complete_rivals(&stage->config);
   Status status = simulate_all(stage, error);
   if (status) return status;
@@ -94,6 +95,7 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   snapshot_fill_grid(s->schedule, &s->plan, &place, &grid);
   prefix_traffic(s->schedule, &s->plan, step, &run->traffic);
   run->schedule = index_of(s->schedule);
+  run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;
   run->moved_bytes = sum_of(&run->traffic);
@@ -165,6 +167,9 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->problem = stage->config.problem;
   now->problem.shape = stage_plan(stage)->shape;
   now->problem.tiling = stage_plan(stage)->tiling;
+  now->launched = stage->config.problem.shape;
+  shape_complete(&now->launched, NULL); /* it was possible when the stage was made */
+  now->gpu = stage->config.gpu;
   now->schedule = index_of(stage_schedule(stage));
   now->n_steps = stage->n_steps;
   now->step = step < stage->n_steps ? step : stage->n_steps;

@@ -60,7 +60,7 @@ static Status make_stage(Request *r, bool without_max, Stage *stage, Error *erro
   if (request_algorithms(r, "fa2", error)) return error->status;
   if (r->n_algorithms > 1)
     return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
-  if (request_problem(r, &config.problem, NULL, error)) return error->status;
+  if (request_problem(r, &config.problem, &config.gpu, error)) return error->status;
   config.schedule = r->algorithms[0];
   return stage_make(stage, &config, error);
 }
@@ -272,6 +272,12 @@ bool player_is_moving(const Player *p) { return p->is_playing || player_in_fligh
 
 /* ---- States and typing ----------------------------------------------------------------------------------- */
 
+ChartKind player_chart(const Player *p) {
+  ChartKind chart = CHART_ALL;
+  chart_kind_from_name(p->request.chart, &chart);
+  return chart;
+}
+
 const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
   Request shown = p->request;
   shown.step = (int64_t)p->now.step;
@@ -369,10 +375,19 @@ static void place_input(Player *p, PlayerInput input) {
   else jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
 }
 
+/* Asked for again, the charts show the next of them alone, and after the last all of them. */
+static void choose_scene(Player *p, SceneKind scene) {
+  if (scene == SCENE_CHARTS && p->scene == SCENE_CHARTS) {
+    const ChartKind next = (ChartKind)((player_chart(p) + 1) % CHART_KIND_COUNT);
+    snprintf(p->request.chart, sizeof p->request.chart, "%s", next == CHART_ALL ? "" : chart_kind_name(next));
+  }
+  p->scene = scene;
+}
+
 PlayerInput player_input(Player *p, PlayerInput input) {
   if (input >= INPUT_COPY) return input;
   if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
-  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) p->scene = (SceneKind)(input - INPUT_SCENE);
+  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
   if (input >= INPUT_ALGORITHM_NEXT && input <= INPUT_WITHOUT_MAX) parameter_input(p, input);
   switch (input) {
   case INPUT_PLAY: set_playing(p); break;
@@ -419,7 +434,7 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code"},
+    {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code (6 again: the next chart)"},
     {"a, A", "next algorithm, the one before"},
     {"n, N", "N doubled, halved"},
     {"h, H", "head dimension d doubled, halved"},

@@ -120,7 +120,7 @@ static bool wants_bar(const Window *w) {
 static void draw_scene(Window *w) {
   const Player *p = w->player;
   const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation, .in_flight = player_in_flight(p), .hover = w->hover};
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .in_flight = player_in_flight(p), .hover = w->hover};
   cairo_save(w->cr);
   cairo_rectangle(w->cr, 0, 0, at.width, at.height);
   cairo_clip(w->cr);
@@ -202,7 +202,7 @@ typedef struct {
 static void draw_picture(cairo_t *cr, double width, double height, const void *data) {
   const Picture *picture = data;
   const Player *p = picture->player;
-  const SceneView view = {.presentation = p->presentation, .footer = picture->state};
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .footer = picture->state};
   scene_draw(p->scene, &p->now, &view, cr, width, height, theme_of(p));
 }
 
