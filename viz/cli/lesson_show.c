@@ -76,9 +76,7 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   bool overflow = false; /* cannot happen within so few events */
   if (!g) return;
   walk_grid(run, show, g);
-  fprintf(io->out,
-          "%s: tiles of %" PRId64 " x %" PRId64
-          ", numbered in the order in which they are computed\n\n%9s",
+  fprintf(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
           run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
   for (int64_t j = 0; j < g->T_c; j++) {
     char label[32];
@@ -98,8 +96,8 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
     fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n",
             g->T_r, g->T_c, run->plan.T_r, run->plan.T_c);
   fprintf(io->out,
-          "\n  %s full, %s masked in part (/), %s skipped; %s read and %s written so far, in %s "
-          "events\n",
+          "\n  %s full, %s masked in part (/), %s skipped\n"
+          "  %s read and %s written in these %s events\n",
           number_count(wide((int64_t)g->traffic.tiles[TILE_FULL])).text,
           number_count(wide((int64_t)g->traffic.tiles[TILE_PARTIAL])).text,
           number_count(wide((int64_t)g->traffic.tiles[TILE_SKIPPED])).text,
@@ -111,10 +109,14 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
 
 /* ---- Events */
 
+static const char *shown_name(Tensor tensor) {
+  return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
+}
+
 static void print_event(const Event *e, Io *io) {
   fprintf(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
   const bool moves = e->bytes > 0;
-  fprintf(io->out, "%-6s", moves ? tensor_name((Tensor)e->tensor) : "");
+  fprintf(io->out, "%-6s", moves ? shown_name((Tensor)e->tensor) : "");
   if (e->i >= 0) fprintf(io->out, " i=%-4" PRId64, e->i);
   if (e->j >= 0) fprintf(io->out, " j=%-4" PRId64, e->j);
   if (moves) fprintf(io->out, "  %s", number_bytes(wide((int64_t)e->bytes)).text);
@@ -149,8 +151,7 @@ static Status print_traffic(const Scene *s, Io *io, Error *error) {
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
       const double values[] = {(double)r->traffic.read[tensor], (double)r->traffic.write[tensor]};
       char label[16];
-      snprintf(label, sizeof label, "  %s",
-               tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor));
+      snprintf(label, sizeof label, "  %s", shown_name((Tensor)tensor));
       if (values[0] + values[1] > 0) bars_row(&bars, label, values, NULL);
     }
   }

@@ -89,16 +89,20 @@ static void print_question(Walk *w) {
   fputc('\n', w->io->out);
   say(w, ROLE_PLAIN, q->prompt);
   for (int k = 0; k < q->n_choices; k++) {
-    fprintf(w->io->out, "    %c) ", 'a' + k);
-    text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", q->choice[k]);
-    fputc('\n', w->io->out);
+    char option[LESSON_OPTION_BYTES + 8];
+    snprintf(option, sizeof option, "%c) %s", 'a' + k, q->choice[k]);
+    text_paragraph(w->io->out, &w->io->style, ROLE_PLAIN, 4, option);
   }
-  const char *unit = ask->kind == LESSON_ORDER    ? "all letters in order, such as b a c"
-                     : ask->kind == LESSON_CHOICE ? "a letter"
-                                                  : ask->unit.name;
-  if (*unit)
+  const char *unit = ask->unit.name;
+  if (ask->kind == LESSON_ORDER)
+    say(w, ROLE_DIM, "(all letters in order, such as b a c)");
+  else if (ask->kind == LESSON_CHOICE)
+    say(w, ROLE_DIM, "(a letter)");
+  else if (strcmp(unit, "x") == 0)
+    say(w, ROLE_DIM, "(how many times, such as 1.5x)");
+  else if (*unit)
     text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n",
-               ask->kind == LESSON_NUMBER ? "in " : "", unit);
+               ask->unit.dimension == ANSWER_PLAIN ? "a number of " : "in ", unit);
 }
 
 static Status give_hint(Walk *w, int *n_hints, Error *error) {
@@ -278,10 +282,10 @@ static Status do_block(Walk *w, size_t index, Error *error) {
 /* ---- The whole lesson */
 
 static void print_title(Walk *w) {
-  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s",
-             lesson_text(w->lesson, w->lesson->title));
-  fprintf(w->io->out, "   (%d minutes; 'help' says what you can type)\n", w->lesson->minutes);
+  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0,
+                 lesson_text(w->lesson, w->lesson->title));
   text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, lesson_text(w->lesson, w->lesson->idea));
+  fprintf(w->io->out, "About %d minutes. 'help' says what you can type.\n", w->lesson->minutes);
   fputc('\n', w->io->out);
 }
 
@@ -296,14 +300,16 @@ static void print_end(Walk *w) {
 static Status walk_blocks(Walk *w, size_t from, Error *error) {
   const Lesson *l = w->lesson;
   Status status = STATUS_OK;
-  size_t prose = from;
-  for (size_t k = 0; k < from && !status;
-       k++) { /* what the pictures show, and what was said last */
-    if (l->blocks[k].kind == LESSON_PROSE) prose = k;
+  size_t first = from, last = from; /* prose: how it began, and what was said last */
+  for (size_t k = 0; k < from && !status; k++) {
+    if (l->blocks[k].kind == LESSON_PROSE) last = k;
+    if (l->blocks[k].kind == LESSON_PROSE && first == from) first = k;
     if (l->blocks[k].kind == LESSON_STATE)
       status = lesson_run_state(&w->run, &l->blocks[k], w->state, sizeof w->state, error);
   }
-  if (prose < from && !status) status = print_text(w, l->blocks[prose].text, error);
+  const bool new_page = from < l->n_blocks && l->blocks[from].kind == LESSON_PROSE;
+  if (first < from && !status) status = print_text(w, l->blocks[first].text, error);
+  if (last != first && !new_page && !status) status = print_text(w, l->blocks[last].text, error);
   for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
     status = do_block(w, k, error);
     if (status || w->stopped || w->has_prediction)
@@ -330,7 +336,7 @@ static Status walk(Walk *w, const LessonWalkOptions *o, Error *error) {
   print_title(w);
   if (goes_on)
     text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0,
-                   "Going on where you stopped; --restart begins again.\n");
+                   "Going on where you stopped; --restart begins again.\n\n");
   status = walk_blocks(w, goes_on ? (size_t)before.block : 0, error);
   if (status) return status;
   if (!w->stopped)
