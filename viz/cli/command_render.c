@@ -31,17 +31,6 @@ enum { DEFAULT_FRAMES = 150, DESCRIPTION_BYTES = 4096 };
 
 /* ---- Options --------------------------------------------------------------------------------------------- */
 
-static const Option *row_named(const char *name) {
-  const Option *o = REQUEST_MACHINE_OPTIONS;
-  while (o->name && strcmp(o->name, name) != 0) o++;
-  return o;
-}
-
-static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
-static Status set_chart(void *target, const char *value, Error *error) { return row_named("chart")->set(target, value, error); }
-static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
-static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
-
 static Status set_presentation(void *target, const char *value, Error *error) {
   return options_flag("presentation", value, &((RenderOptions *)target)->presentation, error);
 }
@@ -180,16 +169,6 @@ static Status save_still(Render *r, Error *error) {
 
 /* ---- The command ----------------------------------------------------------------------------------------- */
 
-/* Without any size the problem is small enough to be looked at: 8 x 8 tiles of 8 x 8, causal. */
-static void choose_problem(Request *r) {
-  const bool given = r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks;
-  if (given) return;
-  r->shape.N_q = 64;
-  r->shape.d = 16;
-  r->shape.causal = true;
-  r->block = 8;
-}
-
 static Status check_options(const RenderOptions *o, Error *error) {
   const bool animated = *o->output.output && animation_is_named(o->output.output);
   if (!*o->output.output && !o->describe)
@@ -198,26 +177,18 @@ static Status check_options(const RenderOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
   if (o->ranged && !animated)
     return error_set(error, STATUS_BAD_REQUEST, "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
-  if (o->request.n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
   return STATUS_OK;
 }
 
 static Status prepare(RenderOptions *o, Render *r, Error *error) {
-  StageConfig config = {.seed = (uint64_t)o->request.seed, .row_in_block = o->row, .without_max = o->without_max};
-  choose_problem(&o->request);
-  if (request_algorithms(&o->request, "fa2", error) || check_options(o, error) || request_problem(&o->request, &config.problem, &config.gpu, error)) return error->status;
-  config.schedule = o->request.algorithms[0];
+  request_choose_small(&o->request);
+  if (check_options(o, error)) return error->status;
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
   r->view = (SceneView){.presentation = o->presentation, .footer = r->footer};
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
-  const Status status = stage_make(&r->stage, &config, error);
-  if (!status && (uint64_t)o->request.step > r->stage.n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", o->request.step, config.schedule->name,
-                     number_count(r->stage.n_steps).text);
-  return status;
+  return request_stage(&o->request, o->without_max, o->row, &r->stage, error);
 }
 
 static int run_render(void *options, Io *io, Error *error) {
@@ -237,16 +208,6 @@ static int run_render(void *options, Io *io, Error *error) {
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
-static const Option SCENE_OPTIONS[] = {
-    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
-     "main tiles hierarchy softmax causal charts timeline code"},
-    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
-     "all traffic misses roofline blocks"},
-    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
-    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
-    {0},
-};
-
 static const Option RENDER_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
     {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false, false, NULL},
@@ -258,7 +219,7 @@ static const Option RENDER_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    {"Scene", SCENE_OPTIONS, offsetof(RenderOptions, request)},
+    {"Scene", REQUEST_SCENE_OPTIONS, offsetof(RenderOptions, request)},
     {"Rendering", RENDER_OPTIONS, 0},
     {"Output", OUTPUT_FILE_OPTIONS, offsetof(RenderOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(RenderOptions, picture)},

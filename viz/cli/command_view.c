@@ -27,17 +27,6 @@ typedef struct {
   long long n_frames;
 } ViewOptions;
 
-static const Option *row_named(const char *name) {
-  const Option *o = REQUEST_MACHINE_OPTIONS;
-  while (o->name && strcmp(o->name, name) != 0) o++;
-  return o;
-}
-
-static Status set_scene(void *target, const char *value, Error *error) { return row_named("scene")->set(target, value, error); }
-static Status set_chart(void *target, const char *value, Error *error) { return row_named("chart")->set(target, value, error); }
-static Status set_step(void *target, const char *value, Error *error) { return row_named("step")->set(target, value, error); }
-static Status set_seed(void *target, const char *value, Error *error) { return row_named("seed")->set(target, value, error); }
-
 static Status set_presentation(void *target, const char *value, Error *error) {
   return options_flag("presentation", value, &((ViewOptions *)target)->presentation, error);
 }
@@ -99,16 +88,6 @@ static int run_view(void *options, Io *io, Error *error) {
 }
 #endif
 
-static const Option SCENE_OPTIONS[] = {
-    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
-     "main tiles hierarchy softmax causal charts timeline code"},
-    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
-     "all traffic misses roofline blocks"},
-    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
-    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
-    {0},
-};
-
 static const Option WINDOW_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
     {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
@@ -119,7 +98,7 @@ static const Option WINDOW_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    {"Scene", SCENE_OPTIONS, offsetof(ViewOptions, request)},
+    {"Scene", REQUEST_SCENE_OPTIONS, offsetof(ViewOptions, request)},
     {"Window", WINDOW_OPTIONS, 0},
     {"Picture", CHART_OPTIONS, offsetof(ViewOptions, picture)},
     REQUEST_OPTION_SETS(ViewOptions, request),

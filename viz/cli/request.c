@@ -10,6 +10,7 @@
 #include "sim/quote.h"
 #include "sim/size.h"
 #include "viz/cli/description.h"
+#include "viz/text/number.h"
 
 enum { DEFAULT_N = 4096, DEFAULT_D = 128 };
 
@@ -240,6 +241,16 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {0},
 };
 
+const Option REQUEST_SCENE_OPTIONS[] = {
+    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
+     "main tiles hierarchy softmax causal charts timeline code"},
+    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
+     "all traffic misses roofline blocks"},
+    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
+    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
+    {0},
+};
+
 /* ---- From request to problem ---------------------------------------------------------------------- */
 
 static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
@@ -336,6 +347,32 @@ Status request_algorithms(Request *r, const char *default_names, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "--splits has no effect here: only fa2-split splits the keys; add --algorithm fa2-split");
   if (r->tiling.lse && !lse)
     return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only fa2 and fa2-split write it; name one with --algorithm");
+  return STATUS_OK;
+}
+
+/* ---- From request to scene ------------------------------------------------------------------------ */
+
+void request_choose_small(Request *r) {
+  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks) return;
+  r->shape.N_q = 64;
+  r->shape.d = 16;
+  r->shape.causal = true;
+  r->block = 8;
+}
+
+Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
+  StageConfig config = {.seed = (uint64_t)r->seed, .row_in_block = row_in_block, .without_max = without_max};
+  memset(stage, 0, sizeof *stage);
+  Status status = request_algorithms(r, "fa2", error);
+  if (status) return status;
+  if (r->n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
+  if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
+  config.schedule = r->algorithms[0];
+  if ((status = stage_make(stage, &config, error))) return status;
+  if ((uint64_t)r->step > stage->n_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step, config.schedule->name,
+                     number_count(stage->n_steps).text);
   return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "sim/gpu.h"
 #include "sim/simulate.h"
 #include "viz/cli/options.h"
+#include "viz/scene/snapshot.h"
 
 enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 1024 };
 
@@ -35,6 +36,8 @@ extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, 
 extern const Option REQUEST_TILING_OPTIONS[];  /* --algorithm, --block, --splits, --lse */
 extern const Option REQUEST_MACHINE_OPTIONS[]; /* --sram, --gpu, --seed, --state */
 
+extern const Option REQUEST_SCENE_OPTIONS[];   /* --scene, --step, --seed, for commands that draw scenes */
+
 /* The three tables for a command whose options struct holds a Request as `member`. */
 #define REQUEST_OPTION_SETS(type, member)                                             \
   {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(type, member)},                          \
@@ -51,6 +54,13 @@ Status request_algorithms(Request *request, const char *default_names, Error *er
 
 /* Names the algorithms, as --algorithm does. */
 Status request_set_algorithms(Request *request, const char *names, Error *error);
+
+/* For scenes. Without any size the problem becomes one small enough to be looked at: N = 64, d = 16, causal, tiles of 8 x 8. */
+void request_choose_small(Request *request);
+
+/* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is beyond
+ * the end. row_in_block as in StageConfig. Completes the request. Free the stage even after an error. */
+Status request_stage(Request *request, bool without_max, int64_t row_in_block, Stage *stage, Error *error);
 
 /* The one-line state of the request: key=value with defaults left out. Returns text. */
 const char *request_state(const Request *request, char text[REQUEST_STATE_BYTES]);

@@ -26,15 +26,6 @@ void player_say(Player *p, bool is_warning, const char *format, ...) {
 
 /* ---- Problems -------------------------------------------------------------------------------------------- */
 
-/* Without any size the problem is small enough to be looked at: 8 x 8 tiles of 8 x 8, causal. */
-static void choose_problem(Request *r) {
-  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks) return;
-  r->shape.N_q = 64;
-  r->shape.d = 16;
-  r->shape.causal = true;
-  r->block = 8;
-}
-
 static void mark(Player *p, uint64_t step, uint8_t what) {
   p->marks[(step * (PLAYER_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
 }
@@ -54,17 +45,6 @@ static void mark_events(Player *p) {
   }
 }
 
-static Status make_stage(Request *r, bool without_max, Stage *stage, Error *error) {
-  StageConfig config = {.seed = (uint64_t)r->seed, .without_max = without_max};
-  memset(stage, 0, sizeof *stage);
-  if (request_algorithms(r, "fa2", error)) return error->status;
-  if (r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
-  if (request_problem(r, &config.problem, &config.gpu, error)) return error->status;
-  config.schedule = r->algorithms[0];
-  return stage_make(stage, &config, error);
-}
-
 static void show(Player *p, uint64_t step) {
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
@@ -74,7 +54,7 @@ static void show(Player *p, uint64_t step) {
 static bool apply(Player *p, Request *r, bool without_max) {
   Stage stage;
   Error error = {0};
-  if (make_stage(r, without_max, &stage, &error)) {
+  if (request_stage(r, without_max, 0, &stage, &error)) {
     stage_free(&stage);
     player_say(p, true, "Not possible: %s", error.message);
     return false;
@@ -102,12 +82,10 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   p->request = *request;
   p->speed = DEFAULT_SPEED;
   p->without_max = without_max;
-  choose_problem(&p->request);
+  request_choose_small(&p->request);
   if (*request->scene) scene_from_name(request->scene, &p->scene);
-  if (make_stage(&p->request, without_max, &p->stage, error)) return error->status;
-  if ((uint64_t)request->step > p->stage.n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", request->step,
-                     p->request.algorithms[0]->name, number_count(p->stage.n_steps).text);
+  if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
+  p->request.step = 0;
   mark_events(p);
   show(p, (uint64_t)request->step);
   p->moved_s = MOVE_S;
