@@ -49,35 +49,38 @@ static int64_t find_inner(const Schedule *s, const Plan *plan, const Cursor *c, 
   return low;
 }
 
-bool schedule_seek(const Schedule *s, const Plan *plan, Cursor *cursor, uint64_t step) {
-  const Wide n_steps = schedule_n_steps(s, plan);
-  if (step > n_steps) return false;
-  *cursor = (Cursor){0};
-  if (step == n_steps) {
-    cursor->step = step;
-    cursor->done = true;
-    return true;
-  }
-  int pass = 0;
+bool schedule_place(const Schedule *s, const Plan *plan, uint64_t step, SchedulePlace *place) {
+  *place = (SchedulePlace){.step = step};
   Wide before = 0; /* events before the present place */
-  for (;; pass++) {
-    const Wide in_pass = s->steps_before(plan, pass, s->outer_count(plan, pass));
+  for (; place->pass < s->n_passes; place->pass++) {
+    const Wide in_pass = s->steps_before(plan, place->pass, s->outer_count(plan, place->pass));
     if (step < before + in_pass) break;
     before += in_pass;
   }
-  const int64_t outer = find_outer(s, plan, pass, step - before);
-  before += s->steps_before(plan, pass, outer);
-  if (before == 0 && step == 0) return true;
-  s->enter(plan, cursor, pass, outer);
-  const int64_t inner = s->inner_count(plan, cursor) > 0 ? find_inner(s, plan, cursor, step - before) : -1;
-  if (inner >= 0) {
-    before += wide(s->steps_within(plan, cursor, inner));
-    s->enter_inner(plan, cursor, inner);
+  Cursor *cursor = &place->cursor;
+  if (place->pass == s->n_passes) {
+    place->step = place->boundary = cursor->step = (uint64_t)before;
+    cursor->done = true;
+    return step == before;
   }
-  cursor->step = (uint64_t)before;
+  place->outer = find_outer(s, plan, place->pass, step - before);
+  before += s->steps_before(plan, place->pass, place->outer);
+  s->enter(plan, cursor, place->pass, place->outer);
+  place->inner = s->inner_count(plan, cursor) > 0 ? find_inner(s, plan, cursor, step - before) : -1;
+  if (place->inner >= 0) {
+    before += wide(s->steps_within(plan, cursor, place->inner));
+    s->enter_inner(plan, cursor, place->inner);
+  }
+  place->boundary = cursor->step = (uint64_t)before;
+  if (before == 0) *cursor = (Cursor){0}; /* at step 0 the walk enters its first iteration itself */
+  return true;
+}
+
+bool schedule_seek(const Schedule *s, const Plan *plan, Cursor *cursor, uint64_t step) {
+  SchedulePlace place;
+  if (!schedule_place(s, plan, step, &place)) return false;
+  *cursor = place.cursor;
   Event event;
-  /* A few events into the tile. At step 0 schedule_next would start over, so walk from the start instead. */
-  if (before == 0) *cursor = (Cursor){0};
-  while (cursor->step < step) s->next(plan, cursor, &event);
+  while (cursor->step < step) s->next(plan, cursor, &event); /* a few events into the tile */
   return true;
 }

@@ -72,6 +72,19 @@ const Schedule *schedule_find(const char *name); /* NULL: no such algorithm */
 /* The number of events of one head. */
 Wide schedule_n_steps(const Schedule *schedule, const Plan *plan);
 
+/* A place between two events: an outer iteration, whole inner iterations within it (-1: what comes before the first is
+ * not complete), and the events beyond them. */
+typedef struct {
+  int pass; /* n_passes: the end */
+  int64_t outer, inner;
+  uint64_t step;     /* of the place itself */
+  uint64_t boundary; /* step at which `inner` whole iterations were over */
+  Cursor cursor;     /* at the boundary */
+} SchedulePlace;
+
+/* Finds the place of a step in O(log^2 N) time. False beyond the end; the place is then the end. */
+bool schedule_place(const Schedule *schedule, const Plan *plan, uint64_t step, SchedulePlace *place);
+
 /* Moves *cursor so that the next event is number `step`. False when the walk has fewer events than that
  * (step == number of events is the end, and fine). */
 bool schedule_seek(const Schedule *schedule, const Plan *plan, Cursor *cursor, uint64_t step);

@@ -5,58 +5,6 @@
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* ---- Where a step lies: the search of schedule_seek, kept open --------------------------------------- */
-
-static int64_t find_outer(const Schedule *s, const Plan *plan, int pass, Wide step) {
-  int64_t low = 0, high = s->outer_count(plan, pass);
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (s->steps_before(plan, pass, middle) <= step) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-static int64_t find_inner(const Schedule *s, const Plan *plan, const Cursor *c, Wide step) {
-  int64_t low = -1, high = s->inner_count(plan, c) + 1;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (wide(s->steps_within(plan, c, middle)) <= step) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-bool place_find(const Schedule *s, const Plan *plan, uint64_t step, Place *place) {
-  memset(place, 0, sizeof *place);
-  Wide before = 0;
-  int pass = 0;
-  for (; pass < s->n_passes; pass++) {
-    const Wide in_pass = s->steps_before(plan, pass, s->outer_count(plan, pass));
-    if (step < before + in_pass) break;
-    before += in_pass;
-  }
-  place->step = step;
-  place->pass = pass;
-  if (pass == s->n_passes) {
-    place->boundary = (uint64_t)before;
-    place->cursor.done = true;
-    place->cursor.step = (uint64_t)before;
-    return step == before;
-  }
-  place->outer = find_outer(s, plan, pass, step - before);
-  before += s->steps_before(plan, pass, place->outer);
-  s->enter(plan, &place->cursor, pass, place->outer);
-  place->inner = s->inner_count(plan, &place->cursor) > 0 ? find_inner(s, plan, &place->cursor, step - before) : -1;
-  if (place->inner >= 0) {
-    before += wide(s->steps_within(plan, &place->cursor, place->inner));
-    s->enter_inner(plan, &place->cursor, place->inner);
-  }
-  place->boundary = place->cursor.step = (uint64_t)before;
-  if (before == 0) memset(&place->cursor, 0, sizeof place->cursor); /* the walk enters its first iteration itself */
-  return true;
-}
-
 /* ---- Closed forms -------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -268,17 +216,14 @@ static void fold(const Schedule *s, const Plan *plan, Cursor cursor, uint64_t st
 }
 
 void prefix_traffic(const Schedule *s, const Plan *plan, uint64_t step, Traffic *traffic) {
-  Place place;
-  if (!place_find(s, plan, step, &place)) {
-    const Wide n = schedule_n_steps(s, plan);
-    place_find(s, plan, step = (uint64_t)n, &place);
-  }
+  SchedulePlace place;
+  schedule_place(s, plan, step, &place);
   if (prefix_at(s, plan, place.pass, place.outer, place.inner, traffic)) {
     traffic->steps = place.boundary;
-    fold(s, plan, place.cursor, step, traffic);
+    fold(s, plan, place.cursor, place.step, traffic);
   } else {
     memset(traffic, 0, sizeof *traffic);
-    fold(s, plan, (Cursor){0}, step, traffic);
+    fold(s, plan, (Cursor){0}, place.step, traffic);
   }
 }
 

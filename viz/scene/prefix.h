@@ -10,19 +10,6 @@
 
 #include "sim/schedule.h"
 
-/* A place between two events: outer iteration, whole inner iterations within it (-1: what comes before the
- * first is not complete), and the events beyond them. */
-typedef struct {
-  int pass;
-  int64_t outer, inner;
-  uint64_t step;     /* of the place itself */
-  uint64_t boundary; /* step at which `inner` whole iterations were over */
-  Cursor cursor;     /* at the boundary */
-} Place;
-
-/* Finds the place of a step; false beyond the end. At the end pass is n_passes. */
-bool place_find(const Schedule *schedule, const Plan *plan, uint64_t step, Place *place);
-
 /* The fold of events [0, boundary) of a place of that pass, outer and inner; the plan may be another one with as many
  * blocks, such as the same without a mask. False: this schedule has no closed forms. */
 bool prefix_at(const Schedule *schedule, const Plan *plan, int pass, int64_t outer, int64_t inner, Traffic *traffic);

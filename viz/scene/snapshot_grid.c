@@ -19,7 +19,7 @@ static bool goes_by_column(const Schedule *s, const Plan *plan, int pass) {
   return c.i == 1 && c.j == 0;
 }
 
-static void describe_laps(const Schedule *s, const Plan *plan, const Place *place, SnapshotGrid *g) {
+static void describe_laps(const Schedule *s, const Plan *plan, const SchedulePlace *place, SnapshotGrid *g) {
   for (int pass = 0; pass < s->n_passes; pass++) {
     if (!visits_tiles(s, plan, pass)) continue;
     g->n_laps++;
@@ -28,7 +28,7 @@ static void describe_laps(const Schedule *s, const Plan *plan, const Place *plac
   }
 }
 
-void snapshot_fill_grid(const Schedule *s, const Plan *plan, const Place *place, SnapshotGrid *g) {
+void snapshot_fill_grid(const Schedule *s, const Plan *plan, const SchedulePlace *place, SnapshotGrid *g) {
   memset(g, 0, sizeof *g);
   g->band = plan->band;
   g->N_q = plan->shape.N_q;

@@ -21,10 +21,10 @@ Status stage_fill_inputs(Stage *stage, Error *error);
 void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
 
 /* Fills snapshot->slots; `place` holds the present event. */
-void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *snapshot);
+void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapshot *snapshot);
 
 /* Where a place lies in the grid of tiles. */
-void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const Place *place, SnapshotGrid *grid);
+void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const SchedulePlace *place, SnapshotGrid *grid);
 
 static inline const Schedule *stage_schedule(const Stage *stage) { return stage->run.schedule; }
 static inline const Plan *stage_plan(const Stage *stage) { return &stage->run.plan; }

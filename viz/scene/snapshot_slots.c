@@ -84,7 +84,7 @@ static void replay(const Stage *stage, Cursor cursor, uint64_t step, Snapshot *n
 
 /* The inner iteration from which on a replay sees all that is alive: the one before the present one, or the last that
  * computed something. */
-static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Place *place) {
+static int64_t start_of_replay(const Schedule *s, const Plan *plan, const SchedulePlace *place) {
   Cursor first = {0};
   s->enter(plan, &first, place->pass, place->outer);
   if (place->inner < 0) return -1;
@@ -111,7 +111,7 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
 }
 
-void snapshot_fill_slots(const Stage *stage, const Place *place, Snapshot *now) {
+void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapshot *now) {
   const Schedule *s = stage_schedule(stage);
   const Plan *plan = stage_plan(stage);
   bool leaving[TENSOR_COUNT] = {false};

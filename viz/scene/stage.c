@@ -89,9 +89,9 @@ static Wide tiles_done(const SnapshotGrid *g) {
 }
 
 static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotRun *run) {
-  Place place;
+  SchedulePlace place;
   SnapshotGrid grid;
-  place_find(s->schedule, &s->plan, step, &place);
+  schedule_place(s->schedule, &s->plan, step, &place);
   snapshot_fill_grid(s->schedule, &s->plan, &place, &grid);
   prefix_traffic(s->schedule, &s->plan, step, &run->traffic);
   run->schedule = index_of(s->schedule);
@@ -121,7 +121,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
 static void fill_spared(const Stage *stage, Snapshot *now) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
-  Place place;
+  SchedulePlace place;
   Plan dense;
   Traffic with, without;
   Shape open = plan->shape;
@@ -130,7 +130,7 @@ static void fill_spared(const Stage *stage, Snapshot *now) {
   if (!s->skips || (!open.causal && !open.window)) return;
   open.causal = false;
   open.window = 0;
-  if (plan_make(&dense, &open, &plan->tiling, NULL) || !place_find(s, plan, now->step, &place)) return;
+  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_place(s, plan, now->step, &place)) return;
   if (!prefix_at(s, plan, place.pass, place.outer, place.inner, &with)) return;
   prefix_at(s, &dense, place.pass, place.outer, place.inner, &without);
   now->spared_bytes = sum_of(&without) - sum_of(&with);
@@ -163,7 +163,7 @@ static void fill_totals(const Stage *stage, Snapshot *now) {
 
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   memset(now, 0, sizeof *now);
-  Place place;
+  SchedulePlace place;
   now->problem = stage->config.problem;
   now->problem.shape = stage_plan(stage)->shape;
   now->problem.tiling = stage_plan(stage)->tiling;
@@ -176,7 +176,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->fits = stage->run.fits;
   now->max_block = stage->run.max_block;
   fill_log(stage, now);
-  place_find(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
+  schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
   snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, &now->grid);
   SnapshotGrid *g = &now->grid;
   if (now->step == 0) g->at_work = false;
@@ -199,8 +199,8 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
 static uint64_t boundary_after(const Stage *stage, uint64_t step, Stride stride) {
   const Schedule *s = stage_schedule(stage);
   const Plan *plan = stage_plan(stage);
-  Place place;
-  place_find(s, plan, step, &place);
+  SchedulePlace place;
+  schedule_place(s, plan, step, &place);
   if (place.pass >= s->n_passes) return stage->n_steps;
   Wide before = 0;
   for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
@@ -216,9 +216,9 @@ static uint64_t boundary_after(const Stage *stage, uint64_t step, Stride stride)
 static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride) {
   const Schedule *s = stage_schedule(stage);
   const Plan *plan = stage_plan(stage);
-  Place place;
+  SchedulePlace place;
   if (step == 0) return 0;
-  place_find(s, plan, step - 1, &place);
+  schedule_place(s, plan, step - 1, &place);
   if (stride == STRIDE_TILE) return place.boundary;
   Wide before = 0;
   for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
