@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,32 +80,83 @@ SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, 
 
 static int64_t last_of(int64_t block, int64_t size, int64_t n) { return (block + 1) * size < n ? (block + 1) * size - 1 : n - 1; }
 
+static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void put(char *text, size_t size, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+static bool is_stored(const Snapshot *now, Tensor tensor) { return tensor <= TENSOR_V || now->whole.write[tensor] > 0; }
+
+/* " at 0x1a00", or that it has no address. */
+static void put_address(char *text, size_t size, const Snapshot *now, Tensor tensor, int64_t row, int64_t column) {
+  if (!is_stored(now, tensor)) put(text, size, ", never in HBM");
+  else if (now->has_layout) put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, tensor, row, column));
+}
+
 static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   static const char *const PROGRESS[] = {"waiting", "at work", "done"};
   const SnapshotGrid *g = &now->grid;
   const TileState tile = snapshot_tile(g, hit->i, hit->j);
-  const int64_t row1 = last_of(hit->i, g->B_r, g->N_q), col1 = last_of(hit->j, g->B_c, g->N_k);
-  const Wide bytes = wide(row1 - hit->i * g->B_r + 1) * wide(col1 - hit->j * g->B_c + 1) * wide(g->element_bytes);
+  const int64_t row0 = hit->i * g->B_r, row1 = last_of(hit->i, g->B_r, g->N_q), col0 = hit->j * g->B_c, col1 = last_of(hit->j, g->B_c, g->N_k);
+  const Wide bytes = wide(row1 - row0 + 1) * wide(col1 - col0 + 1) * wide(g->element_bytes);
   const bool skipped = tile.kind == TILE_SKIPPED; /* never done: there is nothing to do */
-  snprintf(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\nrows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", hit->i, hit->j,
-           tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress], hit->i * g->B_r, row1, hit->j * g->B_c, col1, number_bytes(bytes).text);
+  put(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\n", hit->i, hit->j, tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
+  put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1, number_bytes(bytes).text);
+  put_address(text, size, now, TENSOR_S, row0, col0);
+  if (is_stored(now, TENSOR_P) && is_stored(now, TENSOR_S)) {
+    put(text, size, ", P");
+    put_address(text, size, now, TENSOR_P, row0, col0);
+  }
 }
 
-/* A block of Q, K, V or O in HBM: where it begins, counted from the start of its matrix. */
+static const char *words_for(Tensor tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor); }
+
+/* A whole matrix. */
+static void matrix_tooltip(const Snapshot *now, Tensor tensor, char *text, size_t size) {
+  const SnapshotGrid *g = &now->grid;
+  const Wide rows = wide(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
+  const Wide bytes = tensor == TENSOR_STATS ? rows * 2 * STATS_BYTES
+                     : tensor == TENSOR_S || tensor == TENSOR_P ? rows * wide(g->N_k) * wide(g->element_bytes) : rows * wide(g->d) * wide(g->element_bytes);
+  put(text, size, "%s: %s", words_for(tensor), number_bytes(bytes).text);
+  put_address(text, size, now, tensor, 0, 0);
+  put(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
+  put(text, size, ", %s written", number_bytes(now->traffic.write[tensor]).text);
+}
+
+/* A block of Q, K, V or O in HBM: where it begins. */
 static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   const SnapshotGrid *g = &now->grid;
   const bool by_rows = hit->tensor == TENSOR_Q || hit->tensor == TENSOR_O;
   const int64_t block = by_rows ? hit->i : hit->j, B = by_rows ? g->B_r : g->B_c, N = by_rows ? g->N_q : g->N_k;
   if (block < 0) {
-    snprintf(text, size, "%s: %s read, ", hit->tensor == TENSOR_STATS ? "m, l" : tensor_name(hit->tensor), number_bytes(now->traffic.read[hit->tensor]).text);
-    snprintf(text + strlen(text), size - strlen(text), "%s written so far", number_bytes(now->traffic.write[hit->tensor]).text);
+    matrix_tooltip(now, hit->tensor, text, size);
     return;
   }
-  const int64_t last = last_of(block, B, N);
+  const int64_t first = block * B, last = last_of(block, B, N);
   const Wide row = wide(g->d) * wide(g->element_bytes);
-  snprintf(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s at byte ", tensor_name(hit->tensor), block, block * B, last,
-           number_bytes(wide(last - block * B + 1) * row).text);
-  snprintf(text + strlen(text), size - strlen(text), "%s of %s", number_count(wide(block * B) * row).text, tensor_name(hit->tensor));
+  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", tensor_name(hit->tensor), block, first, last, number_bytes(wide(last - first + 1) * row).text);
+  put_address(text, size, now, hit->tensor, first, 0);
+  put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, tensor_name(hit->tensor));
+}
+
+/* What a place on chip holds, and where it comes from or goes to. */
+static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *text, size_t size) {
+  const Tensor tensor = (Tensor)slot->tensor;
+  if (!slot->is_filled) {
+    put(text, size, "%s: empty\n%s set aside", words_for(tensor), number_bytes(slot->slot_bytes).text);
+    return;
+  }
+  put(text, size, "%s on chip: ", words_for(tensor));
+  if (slot->row1 > slot->row0) put(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
+  if (slot->col1 > slot->col0) put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
+  put(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
+  put(text, size, "%s set aside\nin HBM", number_bytes(slot->slot_bytes).text);
+  if (!is_stored(now, tensor)) put(text, size, ": never");
+  else put_address(text, size, now, tensor, slot->row1 > slot->row0 ? slot->row0 : slot->col0, slot->row1 > slot->row0 ? slot->col0 : 0);
 }
 
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
@@ -114,10 +166,7 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
   switch (hit->kind) {
   case HIT_TILE: tile_tooltip(now, hit, text, size); break;
   case HIT_TENSOR: tensor_tooltip(now, hit, text, size); break;
-  case HIT_SLOT:
-    snprintf(text, size, "%s in SRAM: %s of ", hit->tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)slot->tensor), number_bytes(slot->held_bytes).text);
-    snprintf(text + strlen(text), size - strlen(text), "%s set aside", number_bytes(slot->slot_bytes).text);
-    break;
+  case HIT_SLOT: slot_tooltip(now, slot, text, size); break;
   case HIT_RUN:
     if (hit->index < 0 || hit->index >= now->n_runs) break;
     snprintf(text, size, "%s: %s moved of ", SCHEDULES[now->runs[hit->index].schedule]->title, number_bytes(now->runs[hit->index].moved_bytes).text);

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "sim/gpu.h"
+#include "sim/layout.h"
 #include "sim/simulate.h"
 #include "sim/softmax.h"
 
@@ -152,6 +153,8 @@ typedef struct {
   Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
   Wide spared_flops;
   SnapshotSlot slots[TENSOR_COUNT];
+  bool has_layout;
+  Layout layout;   /* addresses in HBM, as `tilewalk trace --format din` writes them */
   uint64_t sram_bytes, sram_capacity_bytes; /* the budget of all slots, and what the machine has */
   int n_runs;
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];

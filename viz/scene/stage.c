@@ -175,6 +175,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->step = step < stage->n_steps ? step : stage->n_steps;
   now->fits = stage->run.fits;
   now->max_block = stage->run.max_block;
+  now->has_layout = !layout_make(&now->layout, stage_plan(stage), NULL);
   fill_log(stage, now);
   schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
   snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, &now->grid);
