@@ -322,6 +322,65 @@ static void test_hover_is_seen(void **state) {
   stage_free(&stage);
 }
 
+/* ---- Motion ------------------------------------------------------------------------------------------------------ */
+
+static unsigned char *pixels_of(SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 640, 360);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(scene, now, view, cr, 640, 360, theme);
+  cairo_surface_flush(surface);
+  unsigned char *bytes = malloc(640 * 360 * 4);
+  assert_non_null(bytes);
+  memcpy(bytes, cairo_image_surface_get_data(surface), 640 * 360 * 4);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  return bytes;
+}
+
+static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a, const SceneView *b) {
+  unsigned char *one = pixels_of(scene, now, a, &theme_light), *two = pixels_of(scene, now, b, &theme_light);
+  const bool same = memcmp(one, two, 640 * 360 * 4) == 0;
+  free(one);
+  free(two);
+  return same;
+}
+
+/* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum rises. */
+static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
+  uint64_t step = 115;
+  do stage_snapshot(stage, ++step, now);
+  while (step < stage->n_steps && now->event.kind != kind);
+  assert_int_equal(now->event.kind, kind);
+}
+
+/* Within a step the tile on its link moves, scores rise, O shrinks and grows; nothing else moves, no word changes, and where nothing
+ * moves the picture is the still one. */
+static void test_motion(void **state) {
+  (void)state;
+  static const struct {
+    EventKind kind;
+    bool moves[2]; /* the hierarchy, the softmax */
+  } EXPECTED[] = {{EVENT_LOAD, {true, false}}, {EVENT_STORE, {true, false}}, {EVENT_PRODUCT, {false, true}}, {EVENT_RESCALE, {false, true}},
+                  {EVENT_ACCUMULATE, {false, true}}, {EVENT_SKIP, {false, false}}, {EVENT_MASK, {false, false}}};
+  static const SceneKind SCENES[] = {SCENE_HIERARCHY, SCENE_SOFTMAX};
+  Stage stage = open_case(&CASES[0]);
+  for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
+    Snapshot now;
+    find_event(&stage, EXPECTED[k].kind, &now);
+    for (int s = 0; s < 2; s++) {
+      const SceneView still = {0}, early = {.phase = 0.3}, late = {.phase = 0.7}, over = {.phase = 1};
+      if (looks_alike(SCENES[s], &now, &early, &late) == EXPECTED[k].moves[s]) fail_msg("%s: %s", event_kind_name(EXPECTED[k].kind), scene_name(SCENES[s]));
+      if (SCENES[s] == SCENE_SOFTMAX || !EXPECTED[k].moves[s]) assert_true(looks_alike(SCENES[s], &now, &still, &over)); /* all has happened */
+      Pieces *a = draw_pieces(SCENES[s], &now, &still, 1280, 720), *b = draw_pieces(SCENES[s], &now, &early, 1280, 720);
+      assert_int_equal(a->n, b->n);
+      for (int n = 0; n < a->n; n++) assert_string_equal(a->pieces[n].text, b->pieces[n].text);
+      free(a);
+      free(b);
+    }
+  }
+  stage_free(&stage);
+}
+
 /* ---- Files and odd sizes -------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -422,6 +481,7 @@ int main(void) {
       cmocka_unit_test(test_tooltip_words),
       cmocka_unit_test(test_tooltip_addresses),
       cmocka_unit_test(test_hover_is_seen),
+      cmocka_unit_test(test_motion),
       cmocka_unit_test(test_text_stays_text),
       cmocka_unit_test(test_odd_sizes),
       cmocka_unit_test(test_names),

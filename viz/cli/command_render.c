@@ -25,6 +25,7 @@ typedef struct {
   bool ranged;              /* --frames was there */
   int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
   int64_t row, frame_ms;
+  int64_t sub_frames;       /* of each step; 0: 1 */
 } RenderOptions;
 
 enum { DEFAULT_FRAMES = 150, DESCRIPTION_BYTES = 4096 };
@@ -54,6 +55,13 @@ static Status set_frame_ms(void *target, const char *value, Error *error) {
   long long ms;
   const Status status = options_count("the milliseconds of a frame", value, 10, 60000, &ms, error);
   if (!status) ((RenderOptions *)target)->frame_ms = ms;
+  return status;
+}
+
+static Status set_sub_frames(void *target, const char *value, Error *error) {
+  long long n;
+  const Status status = options_count("the number of frames a step", value, 1, 60, &n, error);
+  if (!status) ((RenderOptions *)target)->sub_frames = n;
   return status;
 }
 
@@ -128,8 +136,10 @@ static void draw_still(cairo_t *cr, double width, double height, const void *dat
 
 static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
   Render *r = data;
-  const uint64_t step = r->first + frame * r->stride;
+  const uint64_t each = r->options->sub_frames ? (uint64_t)r->options->sub_frames : 1;
+  const uint64_t step = r->first + frame / each * r->stride;
   show_step(r, step < r->last ? step : r->last);
+  r->view.phase = each > 1 ? (double)(frame % each + 1) / (double)each : 0;
   draw_still(cr, width, height, r);
 }
 
@@ -145,7 +155,8 @@ static Status save_animation(Render *r, Io *io, Error *error) {
   r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
   r->last = o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
   r->stride = o->stride ? (uint64_t)o->stride : (r->last - r->first) / DEFAULT_FRAMES + 1;
-  const uint64_t n_frames = (r->last - r->first + r->stride - 1) / r->stride + 1;
+  const uint64_t n_steps = (r->last - r->first + r->stride - 1) / r->stride + 1, each = o->sub_frames ? (uint64_t)o->sub_frames : 1;
+  const uint64_t n_frames = n_steps > UINT64_MAX / each ? UINT64_MAX : n_steps * each;
   const TextStyle style = text_style_for(io->err);
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
   interrupted = 0;
@@ -175,6 +186,8 @@ static Status check_options(const RenderOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
   if (!*o->output.output && (o->ranged || o->picture.given || o->presentation))
     return error_set(error, STATUS_BAD_REQUEST, "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
+  if (o->sub_frames && !animated)
+    return error_set(error, STATUS_BAD_REQUEST, "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
   if (o->ranged && !animated)
     return error_set(error, STATUS_BAD_REQUEST, "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
   return STATUS_OK;
@@ -214,6 +227,7 @@ static const Option RENDER_OPTIONS[] = {
     {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
     {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.", set_frames, false, false, NULL},
+    {"sub-frames", 0, "COUNT", "Frames of an animation for each step, in which tiles are seen on their way. Default 1.", set_sub_frames, false, false, NULL},
     {"frame-ms", 0, "MS", "How long an animation shows each frame. Default 125.", set_frame_ms, false, false, NULL},
     {0},
 };
@@ -240,6 +254,8 @@ const Command COMMAND_RENDER = {
                 "  tilewalk render --scene tiles --step 130 --presentation -o tiles.svg\n\n"
                 "  # the run as an animation\n"
                 "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
+                "  # ten steps slowly: the tiles travel\n"
+                "  tilewalk render --scene hierarchy --frames 100:110 --sub-frames 5 --frame-ms 40 -o slow.gif\n\n"
                 "  # what happens, in words\n"
                 "  tilewalk render --step 40 --describe\n",
     .options_bytes = sizeof(RenderOptions),

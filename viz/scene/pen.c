@@ -14,6 +14,12 @@ double pen_size(const Pen *pen, TypeSize type) {
   return (pen->view->presentation ? LARGE : PLAIN)[type] * pen->unit;
 }
 
+double pen_happened(const Pen *pen) {
+  const double phase = pen->view->phase;
+  if (!(phase > 0 && phase < 1)) return 1;
+  return phase * phase * (3 - 2 * phase);
+}
+
 Box box_at(double x, double y, double width, double height) {
   const double left = floor(x), top = floor(y);
   return (Box){left, top, fmax(0, floor(x + width) - left), fmax(0, floor(y + height) - top)};

@@ -28,6 +28,9 @@ typedef struct {
 
 double pen_size(const Pen *pen, TypeSize type);
 
+/* How much of the present event is seen to have happened, 0 to 1, slow at both ends. A still picture shows all of it. */
+double pen_happened(const Pen *pen);
+
 /* Box arithmetic; every box has whole coordinates. */
 Box box_at(double x, double y, double width, double height);
 Box box_inset(Box box, double by);

@@ -61,7 +61,9 @@ typedef struct {
   bool presentation;
   ChartKind chart;   /* of the charts scene */
   SceneMemo *memo;   /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
-  double in_flight;  /* 0 (default): at rest; up to 1: how much of the present move is still to come */
+  double phase;      /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a still
+                        picture, which shows what has happened, and the tile in flight half way. Only shapes move with
+                        it; numbers are always those after the event. Reduced motion is phase 0. */
   SceneHit hover;    /* kind HIT_NONE: nothing is pointed at */
   const char *footer; /* one line at the bottom, such as the state; NULL: none */
 } SceneView;

@@ -100,12 +100,12 @@ static void draw_arrow(const Pen *pen, Box lane, double thickness, bool to_right
   cairo_fill(pen->cr);
 }
 
-/* The tile on its way: half way across at rest, moving while the view says so. */
+/* The tile on its way: half way across in a still picture, else where the view's phase has taken it. */
 static void draw_parcel(const Pen *pen, Box lane, bool to_right) {
   const Theme *t = pen->theme;
   const Event *e = &pen->now->event;
   const double size = fmin(lane.height, 2.1 * pen_size(pen, TYPE_BODY));
-  const double part = pen->view->in_flight > 0 ? 1 - pen->view->in_flight : 0.45;
+  const double part = pen->view->phase > 0 ? pen_happened(pen) : 0.45;
   const double x = lane.x + (to_right ? part : 1 - part) * (lane.width - size);
   const Box parcel = box_at(x, lane.y + (lane.height - size) / 2, size, size);
   pen_fill(pen, parcel, t->tile[TILE_COLOUR_CURRENT], 1);

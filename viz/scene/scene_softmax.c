@@ -15,6 +15,9 @@ static const char *short_number(double value, char *text, size_t size) {
   return text;
 }
 
+/* What the present event has changed so far, if it is of that kind: 0 to 1. */
+static double happened(const Pen *pen, EventKind kind) { return pen->now->event.kind == kind ? pen_happened(pen) : 1; }
+
 /* ---- Scores ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -60,7 +63,7 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
   const int64_t n = n_shown(r);
   if (n <= 0) return;
   const double cell = floor(plot.width / (double)n), gap = gap_of(pen, cell);
-  const double zero = at(plot, range, 0);
+  const double zero = at(plot, range, 0), grown = happened(pen, EVENT_PRODUCT);
   for (int64_t k = 0; k < n; k++) {
     const double x = plot.x + cell * (double)k, score = r->scores[k];
     if (!isfinite(score)) {
@@ -73,7 +76,7 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
       cairo_restore(pen->cr);
       continue;
     }
-    const double y = at(plot, range, score);
+    const double y = at(plot, range, score * grown);
     const bool largest = r->phase >= ROW_MAX && score == r->block_max;
     pen_fill(pen, box_at(x, fmin(y, zero), cell - gap, fmax(1, fabs(y - zero))), largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
   }
@@ -93,7 +96,7 @@ static void draw_weights(const Pen *pen, Box box) {
   snprintf(label, sizeof label, "P, 0 to %.3g", largest);
   for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
     const bool finite = isfinite(r->weights[k]);
-    const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2));
+    const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
     pen_fill(pen, box_at(box.x + cell * (double)k, floor_y - height, cell - gap_of(pen, cell), height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
   }
   pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
@@ -117,7 +120,8 @@ static void draw_scores(const Pen *pen, Box box) {
   if (r->tile >= 0 && (online || r->phase >= ROW_MAX)) {
     const double old = level;
     const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
-    const double now = isfinite(r->m_new) && r->phase >= ROW_MAX ? at(box, range, r->m_new) : old;
+    const double goal = isfinite(r->m_new) && r->phase >= ROW_MAX ? at(box, range, r->m_new) : old;
+    const double now = old + (goal - old) * happened(pen, EVENT_NEW_MAX);
     draw_level(pen, box, old, "m", r->m_old, true, t->axis, rises && old - now < 1.6 * pen_size(pen, TYPE_SMALL) ? false : !isfinite(r->m_old));
     if (rises) draw_level(pen, box, now, "m′", r->m_new, false, t->series[INK_ORANGE], true);
   }
@@ -186,8 +190,14 @@ static void draw_O(const Pen *pen, Box box) {
   }
   const Box before = box_cut_top(&box, box.height / 2 - 2 * pen->unit, 4 * pen->unit);
   const bool finished = r->phase == ROW_FINISHED;
+  double O[SNAPSHOT_O]; /* on its way from what was to what is */
+  for (int64_t k = 0; k < r->n_O; k++) {
+    const bool rescales = pen->now->event.kind == EVENT_RESCALE, adds = pen->now->event.kind == EVENT_ACCUMULATE;
+    const double from = rescales ? r->O_old[k] : adds ? r->O_old[k] * r->factor : r->O[k];
+    O[k] = isfinite(from) && isfinite(r->O[k]) ? from + (r->O[k] - from) * pen_happened(pen) : r->O[k];
+  }
   draw_vector(pen, before, "O before", r->O_old, r->n_O, largest, t->axis);
-  draw_vector(pen, box, finished ? "O / l" : "O now", r->O, r->n_O, largest,
+  draw_vector(pen, box, finished ? "O / l" : "O now", O, r->n_O, largest,
               r->phase == ROW_RESCALED || r->phase == ROW_ACCUMULATED ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
 }
 

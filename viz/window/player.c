@@ -241,12 +241,15 @@ bool player_tick(Player *p, double seconds) {
   return true;
 }
 
-double player_in_flight(const Player *p) {
-  if (p->reduced_motion || p->moved_s >= MOVE_S || (p->is_playing && SPEEDS[p->speed] > FASTEST_WITH_MOTION_PER_S)) return 0;
-  return 1 - p->moved_s / MOVE_S;
+double player_phase(const Player *p) {
+  if (p->reduced_motion || (p->is_playing && SPEEDS[p->speed] > FASTEST_WITH_MOTION_PER_S)) return 0;
+  return fmin(fmax(p->moved_s / MOVE_S, 0.001), 1); /* 0 would be a still picture */
 }
 
-bool player_is_moving(const Player *p) { return p->is_playing || player_in_flight(p) > 0; }
+bool player_is_moving(const Player *p) {
+  const double phase = player_phase(p);
+  return p->is_playing || (phase > 0 && phase < 1);
+}
 
 /* ---- States and typing ----------------------------------------------------------------------------------- */
 

@@ -96,8 +96,8 @@ const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);
 
 double player_events_per_s(const Player *player);
 
-/* How much of the present event's move is still to come, 1 to 0, for SceneView.in_flight. */
-double player_in_flight(const Player *player);
+/* How far the present event is, for SceneView.phase: above 0 and up to 1, or 0 where nothing is to move. */
+double player_phase(const Player *player);
 bool player_is_moving(const Player *player); /* time changes what is drawn */
 
 /* The keys: which input a character stands for, and the list for the help page. */

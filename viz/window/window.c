@@ -120,7 +120,7 @@ static bool wants_bar(const Window *w) {
 static void draw_scene(Window *w) {
   const Player *p = w->player;
   const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .in_flight = player_in_flight(p), .hover = w->hover};
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .phase = player_phase(p), .hover = w->hover};
   cairo_save(w->cr);
   cairo_rectangle(w->cr, 0, 0, at.width, at.height);
   cairo_clip(w->cr);
