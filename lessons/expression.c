@@ -219,15 +219,16 @@ static int set_name(lua_State *lua) {
   return 0;
 }
 
-static Status call(ExpressionScope *scope, lua_CFunction function, Job *job, Error *error) {
+Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line,
+                    Error *error) {
   lua_State *lua = scope->lua;
   sandbox_begin(scope);
   lua_pushcfunction(lua, function);
-  lua_pushlightuserdata(lua, job);
+  lua_pushlightuserdata(lua, data);
   const int lua_status = lua_pcall(lua, 1, 0, 0);
   const bool fine = lua_status == LUA_OK && !scope->no_memory;
   const Status status =
-      fine ? STATUS_OK : sandbox_report_error(scope, lua_status, job->line, error);
+      fine ? STATUS_OK : sandbox_report_error(scope, lua_status, line, error);
   lua_settop(lua, 0);
   return status;
 }
@@ -239,7 +240,7 @@ Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t 
                      "%s:%d: the expression is %zu bytes long; at most %d are read",
                      scope->limits.file, line, length, EXPRESSION_SOURCE_BYTES);
   Job job = {.source = source, .length = length, .line = line};
-  const Status status = call(scope, run_source, &job, error);
+  const Status status = sandbox_call(scope, run_source, &job, line, error);
   if (!status) *value = job.value;
   return status;
 }
@@ -247,7 +248,7 @@ Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t 
 Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value,
                             Error *error) {
   Job job = {.name = name, .given = value};
-  return call(scope, set_name, &job, error);
+  return sandbox_call(scope, set_name, &job, 0, error);
 }
 
 Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value,

@@ -186,51 +186,6 @@ static Status read_show(LessonReader *r, Piece body, int line, LessonBlock *bloc
   return status;
 }
 
-static Status read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
-  Lesson *l = r->lesson;
-  if (l->n_asks == LESSON_ASKS_MAX)
-    return LESSON_REFUSE(r, line,
-                         "the lesson has more than %d questions; split it into two lessons",
-                         LESSON_ASKS_MAX);
-  if (!pool_grow_array((void **)&l->asks, &l->asks_capacity, l->n_asks + 1, sizeof *l->asks))
-    return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
-  LessonAsk *ask = &l->asks[l->n_asks];
-  *ask = (LessonAsk){.line = line};
-  if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id))
-    return STATUS_BAD_FILE;
-  if (lesson_find_ask(l, ask->id) >= 0)
-    return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own",
-                         ask->id);
-  int at = line;
-  for (const char *p = body.text, *const end = body.text + body.length; p < end;) {
-    const char *stop = p;
-    int lines = 0; /* of this key: its own, and the indented and blank ones below */
-    do {
-      const char *newline = memchr(stop, '\n', (size_t)(end - stop));
-      stop = newline ? newline + 1 : end;
-      lines++;
-    } while (stop < end && (*stop == ' ' || *stop == '\t' || *stop == '\n' || *stop == '\r'));
-    at++;
-    const Piece item = piece_trim((Piece){p, (size_t)(stop - p)});
-    if (item.length) {
-      const char *colon = memchr(item.text, ':', item.length);
-      const size_t key = colon ? (size_t)(colon - item.text) : item.length;
-      if (!colon || *p == ' ' || *p == '\t')
-        return LESSON_REFUSE(
-            r, at,
-            "'%s' is not of the form key: value; indent a line that goes on with the one above",
-            quote(item.text, item.length).text);
-      const Status status =
-          lesson_read_ask_key(r, ask, (Piece){item.text, key}, piece_after(item, key + 1), at);
-      if (status) return status;
-    }
-    at += lines - 1;
-    p = stop;
-  }
-  block->ask = (int)l->n_asks++;
-  return lesson_complete_ask(r, ask);
-}
-
 static const char *const BLOCK_NAMES[] = {"", "setup", "state", "show", "task", "ask", "teacher"};
 enum { N_BLOCK_NAMES = sizeof BLOCK_NAMES / sizeof *BLOCK_NAMES };
 
@@ -272,12 +227,14 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
     text_line += *p == '\n';
   if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCK_NAMES[kind]);
   if (kind == LESSON_ASK)
-    status = read_ask(r, argument, body, line, &block);
+    status = lesson_read_ask(r, argument, body, line, &block);
+  else if (kind == LESSON_TASK)
+    status = lesson_read_task(r, body, line, &block);
   else if (kind == LESSON_SHOW)
     status = read_show(r, text, text_line, &block);
   else
     status = lesson_add_text(r, text, text_line, &block.text);
-  if (!status && (kind == LESSON_TASK || kind == LESSON_TEACHER))
+  if (!status && kind == LESSON_TEACHER)
     status =
         lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
   return status ? status : add_block(r, block);
@@ -453,6 +410,7 @@ void lesson_free(Lesson *lesson) {
   pool_free(&lesson->pool);
   free(lesson->blocks);
   free(lesson->asks);
+  free(lesson->tasks);
   *lesson = (Lesson){0};
 }
 

@@ -25,6 +25,7 @@ enum {
   LESSON_LINE_BYTES = 2000,
   LESSON_BLOCKS_MAX = 200,
   LESSON_ASKS_MAX = 40,
+  LESSON_TASKS_MAX = 40,
   LESSON_HINTS_MAX = 8,
   LESSON_WRONG_MAX = 16,
   LESSON_DRAWS_MAX = 8,
@@ -74,6 +75,15 @@ typedef struct {
   int n_draws;
 } LessonAsk;
 
+/* Something to do. With `until`, an expression over `view` (lessons/lesson_task.h), it is done when
+ * that is true; `solution` is a change of the one-line state that makes it so. */
+typedef struct {
+  int line;
+  LessonText until, solution, explain;
+  LessonText hint[LESSON_HINTS_MAX];
+  int n_hints;
+} LessonTask;
+
 typedef enum {
   LESSON_PROSE = 0,
   LESSON_SETUP,
@@ -88,7 +98,8 @@ typedef struct {
   LessonBlockKind kind;
   LessonText text; /* of a show: its line of key=value */
   LessonText caption;
-  int ask; /* index, for LESSON_ASK */
+  int ask;  /* index, for LESSON_ASK */
+  int task; /* index, for LESSON_TASK */
 } LessonBlock;
 
 /* Zeros: empty. Members are for reading. */
@@ -106,6 +117,8 @@ typedef struct {
   size_t n_blocks, blocks_capacity;
   LessonAsk *asks;
   size_t n_asks, asks_capacity;
+  LessonTask *tasks;
+  size_t n_tasks, tasks_capacity;
 } Lesson;
 
 /* Reads buffer[0..length). On error *lesson is empty. `file` is copied: its last part is what

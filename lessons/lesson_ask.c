@@ -1,4 +1,4 @@
-/* The keys of a question, and drawn numbers. Part of lessons/lesson.h. */
+/* Questions, and drawn numbers. Part of lessons/lesson.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,61 @@ Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draw
 
 /* ---- Keys */
 
-static Status once(LessonReader *r, LessonText *text, const char *key, Piece value, int line) {
+Status lesson_refuse_key(LessonReader *r, Piece key, const char *const *keys, size_t n_keys,
+                         const char *what, int line) {
+  char typed[32];
+  snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
+  Nearest nearest = {.word = typed};
+  for (size_t k = 0; k < n_keys; k++)
+    nearest_offer(&nearest, keys[k]);
+  return LESSON_REFUSE(
+      r, line, "there is no key '%s' in %s%s%s%s; indent a line that goes on with the one above",
+      quote(key.text, key.length).text, what, nearest.best ? " (did you mean '" : "",
+      nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+}
+
+Status lesson_read_keys(LessonReader *r, Piece body, int line, LessonReadKey *read, void *target) {
+  int at = line;
+  for (const char *p = body.text, *const end = body.text + body.length; p < end;) {
+    const char *stop = p;
+    int lines = 0; /* of this key: its own, and the indented and blank ones below */
+    do {
+      const char *newline = memchr(stop, '\n', (size_t)(end - stop));
+      stop = newline ? newline + 1 : end;
+      lines++;
+    } while (stop < end && (*stop == ' ' || *stop == '\t' || *stop == '\n' || *stop == '\r'));
+    at++;
+    const Piece item = piece_trim((Piece){p, (size_t)(stop - p)});
+    if (item.length) {
+      const char *colon = memchr(item.text, ':', item.length);
+      const size_t key = colon ? (size_t)(colon - item.text) : item.length;
+      if (!colon || *p == ' ' || *p == '\t')
+        return LESSON_REFUSE(
+            r, at,
+            "'%s' is not of the form key: value; indent a line that goes on with the one above",
+            quote(item.text, item.length).text);
+      const Piece value = piece_after(item, key + 1);
+      if (value.length == 0)
+        return LESSON_REFUSE(r, at, "'%s' has no value", quote(item.text, key).text);
+      const Status status = read(r, target, (Piece){item.text, key}, value, at);
+      if (status) return status;
+    }
+    at += lines - 1;
+    p = stop;
+  }
+  return STATUS_OK;
+}
+
+Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes,
+                       size_t most, const char *what, int line) {
+  if (n == most)
+    return LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons",
+                         most, what);
+  if (pool_grow_array(items, capacity, n + 1, item_bytes)) return STATUS_OK;
+  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->lesson->file);
+}
+
+Status lesson_once(LessonReader *r, LessonText *text, const char *key, Piece value, int line) {
   if (text->offset) return LESSON_REFUSE(r, line, "'%s' is given twice", key);
   return lesson_add_text(r, value, line, text);
 }
@@ -117,7 +171,7 @@ static Status read_wrong(LessonReader *r, LessonAsk *ask, Piece value, int line)
 }
 
 static Status read_unit(LessonReader *r, LessonAsk *ask, Piece value, int line) {
-  Status status = once(r, &ask->unit_text, "unit", value, line);
+  Status status = lesson_once(r, &ask->unit_text, "unit", value, line);
   Error inner = {0};
   if (!status && answer_unit(lesson_text(r->lesson, ask->unit_text), &ask->unit, &inner))
     status = LESSON_REFUSE(r, line, "unit: %s", inner.message);
@@ -133,15 +187,14 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
   return STATUS_OK;
 }
 
-Status lesson_read_ask_key(LessonReader *r, LessonAsk *ask, Piece key, Piece value, int line) {
+static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
+  LessonAsk *ask = target;
   static const char *const KEYS[] = {"kind", "prompt", "answer", "unit",    "tolerance", "option",
                                      "item", "hint",   "wrong",  "explain", "draw",      "allow"};
-  if (value.length == 0)
-    return LESSON_REFUSE(r, line, "'%s' has no value", quote(key.text, key.length).text);
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
-  if (piece_is(key, "prompt")) return once(r, &ask->prompt, "prompt", value, line);
-  if (piece_is(key, "answer")) return once(r, &ask->answer, "answer", value, line);
-  if (piece_is(key, "explain")) return once(r, &ask->explain, "explain", value, line);
+  if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
+  if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
+  if (piece_is(key, "explain")) return lesson_once(r, &ask->explain, "explain", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
   if (piece_is(key, "tolerance")) return read_tolerance(r, ask, value, line);
   if (piece_is(key, "option")) return read_choice(r, ask, value, line, LESSON_CHOICE);
@@ -158,19 +211,10 @@ Status lesson_read_ask_key(LessonReader *r, LessonAsk *ask, Piece key, Piece val
       return LESSON_REFUSE(r, line, "more than %d lines allow", LESSON_ALLOW_MAX);
     return lesson_add_text(r, value, line, &ask->allow[ask->n_allow++]);
   }
-  char typed[32];
-  snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
-  Nearest nearest = {.word = typed};
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
-    nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(
-      r, line,
-      "there is no key '%s' in a question%s%s%s; indent a line that goes on with the one above",
-      quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
-      nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+  return lesson_refuse_key(r, key, KEYS, sizeof KEYS / sizeof *KEYS, "a question", line);
 }
 
-Status lesson_complete_ask(LessonReader *r, LessonAsk *ask) {
+static Status complete_ask(LessonReader *r, LessonAsk *ask) {
   if (!ask->prompt.offset)
     return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
   if (!ask->answer.offset)
@@ -195,4 +239,22 @@ Status lesson_complete_ask(LessonReader *r, LessonAsk *ask) {
   }
   if (!ask->unit_text.offset) ask->unit.factor = 1;
   return STATUS_OK;
+}
+
+Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
+  Lesson *l = r->lesson;
+  Status status = lesson_one_more(r, (void **)&l->asks, &l->asks_capacity, l->n_asks,
+                                  sizeof *l->asks, LESSON_ASKS_MAX, "questions", line);
+  if (status) return status;
+  LessonAsk *ask = &l->asks[l->n_asks];
+  *ask = (LessonAsk){.line = line};
+  if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id))
+    return STATUS_BAD_FILE;
+  if (lesson_find_ask(l, ask->id) >= 0)
+    return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own",
+                         ask->id);
+  status = lesson_read_keys(r, body, line, read_ask_key, ask);
+  if (status) return status;
+  block->ask = (int)l->n_asks++;
+  return complete_ask(r, ask);
 }

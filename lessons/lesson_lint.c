@@ -323,6 +323,60 @@ static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
     report_refusal(l, b->text.line, &why);
 }
 
+/* ---- Tasks */
+
+typedef struct {
+  Pass *pass;
+  const LessonTask *task;
+  bool done, is_broken; /* is_broken: the condition itself; reported with its place */
+} Look;
+
+static Status look(void *data, const LessonView *view, Error *error) {
+  Look *l = data;
+  const Status status = lesson_task_check(&l->pass->run, l->task, view, &l->done, error);
+  l->is_broken = status != STATUS_OK;
+  return status;
+}
+
+/* Whether the task is done after a change of the state; false when that could not be found out. */
+static bool is_done_at(Pass *p, const LessonTask *task, const char *change, int line, bool *done) {
+  const LessonHooks *hooks = p->lint->hooks;
+  Look l = {.pass = p, .task = task};
+  Error why = {0};
+  if (hooks->look_at(hooks->context, p->state, change, look, &l, &why) == STATUS_OK) {
+    *done = l.done;
+    return true;
+  }
+  if (l.is_broken)
+    report_error(p->lint, &why);
+  else
+    report_refusal(p->lint, line, &why);
+  return false;
+}
+
+static void check_task(Pass *p, const LessonTask *task) {
+  Lint *l = p->lint;
+  char change[STATE_BYTES];
+  Error error = {0};
+  bool at_start = false, at_end = false;
+  for (int k = 0; k < task->n_hints; k++)
+    fill(p, task->hint[k]);
+  if (task->explain.offset) fill(p, task->explain);
+  if (!task->until.offset) return;
+  if (!task->n_hints) report(l, task->line, "the task has no hint");
+  if (lesson_task_solution(&p->run, task, change, sizeof change, &error)) {
+    report_error(l, &error);
+    return;
+  }
+  if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
+      !is_done_at(p, task, change, task->solution.line, &at_end))
+    return;
+  if (at_start)
+    report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
+  if (!at_end)
+    report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+}
+
 static void check_block(Pass *p, const LessonBlock *b) {
   Lint *l = p->lint;
   LessonShow show;
@@ -333,6 +387,7 @@ static void check_block(Pass *p, const LessonBlock *b) {
     if (!fill(p, b->text)) return;
     if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES)
       strcat(strcat(p->prose, "\n"), p->text);
+    if (b->kind == LESSON_TASK) check_task(p, &l->lesson->tasks[b->task]);
     return;
   case LESSON_TEACHER: fill(p, b->text); return;
   case LESSON_STATE:

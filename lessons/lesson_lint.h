@@ -3,7 +3,7 @@
 #ifndef TILEWALK_LESSONS_LESSON_LINT_H
 #define TILEWALK_LESSONS_LESSON_LINT_H
 
-#include "lessons/lesson_run.h"
+#include "lessons/lesson_task.h"
 
 /* What a lesson refers to outside itself. Every function may be NULL: then it is not checked. A
  * message is without file and line. */
@@ -12,6 +12,10 @@ typedef struct {
   Status (*check_state)(void *context, const char *state, const LessonShow *show, Error *error);
   Status (*check_link)(void *context, const char *target, size_t length, Error *error);
   bool (*is_known_need)(void *context, const char *name);
+  /* Opens the view of a state after a change of it, and has `look` look at it. */
+  Status (*look_at)(void *context, const char *state, const char *change,
+                    Status (*look)(void *data, const LessonView *view, Error *error), void *data,
+                    Error *error);
   void (*finding)(void *context, const char *message); /* "file:line: what is wrong" */
 } LessonHooks;
 

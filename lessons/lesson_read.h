@@ -35,9 +35,24 @@ Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line
 /* "N from 1024, 2048, 4096" */
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws);
 
-/* One line "key: value" of an ask, with what its indented lines add; `key` at `line`. */
-Status lesson_read_ask_key(LessonReader *r, LessonAsk *ask, Piece key, Piece value, int line);
-/* After the last: fills in what follows from the rest, and refuses what is missing. */
-Status lesson_complete_ask(LessonReader *r, LessonAsk *ask);
+/* Reads lines "key: value", a value going on over the indented and blank lines below it; `line` is
+ * that of the line before the first. */
+typedef Status LessonReadKey(LessonReader *r, void *target, Piece key, Piece value, int line);
+Status lesson_read_keys(LessonReader *r, Piece body, int line, LessonReadKey *read, void *target);
+
+/* Refuses a key that there is not, and offers the nearest. `what`: "a question". */
+Status lesson_refuse_key(LessonReader *r, Piece key, const char *const *keys, size_t n_keys,
+                         const char *what, int line);
+
+/* Room for one more of something; `what` is its plural. STATUS_NO_MEMORY, or a refusal. */
+Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes,
+                       size_t most, const char *what, int line);
+
+/* A question, and a task: what stands between the fences, of which the first is on `line`. */
+Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);
+Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *block);
+
+/* Adds a text that may stand once. */
+Status lesson_once(LessonReader *r, LessonText *text, const char *key, Piece value, int line);
 
 #endif

@@ -148,6 +148,60 @@ static void nothing_is_kept_without_a_home(void **state) {
   assert_null(strstr(run.out, "goes on from here"));
 }
 
+/* A task waits for a state that does it: a change of the lesson's, or a whole one. */
+static void a_task_is_done_by_typing_a_state(void **state) {
+  (void)state;
+  write_file("do.md", "# Do\n\n- idea: Doing.\n- minutes: 5\n\nHello.\n\n"
+                      "```state\nalgorithm=fa2 N=64 d=16 block=8 causal=1\n```\n\n"
+                      "```task\nSkip a tile.\nuntil: view.event.kind == 'skip'\n"
+                      "solution: step=12\nhint: First.\nhint: Second.\nexplain: Masked.\n```\n\n"
+                      "```task\nAll of it.\nuntil: view.block == 64 and not view.causal\n"
+                      "solution: block=64 causal=0\nhint: h\n```\n\n"
+                      "```task\nJust look.\n```\n");
+  type_into("do.md", "step=1\nstep=9999\nblok=4\nstep=12\nblock=64\n"
+                     "algorithm=fa2 N=64 d=16 block=64 scene=main\n");
+  assert_int_equal(run.exit_status, 0);
+  has("tilewalk view --state 'algorithm=fa2 N=64 d=16 block=8 causal=1'");
+  has("Not there yet.\n  Hint 1 of 2.\n  First.");
+  has("step 9999 is beyond the end");
+  has("'blok'");
+  has("Done.\n  Masked.");
+  has("Just look.");
+  has("The lesson is done");
+  type_into("do.md --restart", "hint\nskip\nskip\n");
+  has("Such as: step=12\n  Masked.");
+  has("Such as: block=64 causal=0");
+}
+
+static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
+  (void)state;
+  static const char *const ROWS[][3] = {
+      {"view.N > 64", "N=128", NULL},
+      {"view.N > 8", "N=128", "task.md:13: the task is done before it begins"},
+      {"view.N > 256", "N=128", "task.md:14: the solution does not solve the task"},
+      {"view.blok > 64", "N=128", "task.md:13: the view has no 'blok'; did you mean 'block'?"},
+      {"view.N", "N=128", "task.md:13: 'until' must be true or false"},
+      {"view.N > 64", "N=0", "task.md:14: --seq-len"},
+      {"view.N > 64", "step=100000", "task.md:14: step 100000 is beyond the end"},
+      {"(function() while true do end end)()", "N=128", "task.md:13: the expression does too much work"},
+      {"os.execute('true')", "N=128", "task.md:13: there is no name 'os'"},
+      {"view.run.loads_per_block.K == 16", "block=4", NULL},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "# Do\n\n- idea: Doing.\n- minutes: 5\n\nHello.\n\n```state\nN=64 d=16 "
+             "block=8\n```\n```task\nDo.\nuntil: %s\nsolution: %s\nhint: h\n```\n",
+             ROWS[k][0], ROWS[k][1]);
+    write_file("task.md", text);
+    tilewalk("lesson --lint %s/task.md");
+    if (ROWS[k][2])
+      has(ROWS[k][2]);
+    else if (strstr(run.out, "task.md:1") && !strstr(run.out, "task.md:1:"))
+      fail_msg("%s", run.out);
+  }
+}
+
 /* ---- Checking and writing */
 
 static void the_lessons_that_come_with_it_are_clean(void **state) {
@@ -327,6 +381,8 @@ int main(void) {
       cmocka_unit_test(progress_is_kept_and_taken_up),
       cmocka_unit_test(a_damaged_record_is_set_aside),
       cmocka_unit_test(nothing_is_kept_without_a_home),
+      cmocka_unit_test(a_task_is_done_by_typing_a_state),
+      cmocka_unit_test(lint_looks_at_the_start_and_the_solution_of_a_task),
       cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
       cmocka_unit_test(findings_have_file_and_line),
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),

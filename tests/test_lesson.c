@@ -54,6 +54,16 @@ static const char WHOLE[] = "# A title\n"
                             "scene=tiles steps=0-4\n"
                             "A caption.\n"
                             "```\n"
+                            "```task\n"
+                            "Look: at it.\n"
+                            "\n"
+                            "- until: is no key here\n"
+                            "until: view.N > 1\n"
+                            "  and true\n"
+                            "solution: N={N}\n"
+                            "hint: One.\n"
+                            "explain: So.\n"
+                            "```\n"
                             "~~~ teacher\n"
                             "A page.\n"
                             "~~~\n";
@@ -78,7 +88,8 @@ static void a_whole_lesson_is_read(void **state) {
     LessonBlockKind kind;
     int line;
   } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},
-                {LESSON_ASK, 0},   {LESSON_SHOW, 36},  {LESSON_TEACHER, 40}};
+                {LESSON_ASK, 0},   {LESSON_SHOW, 36},  {LESSON_TASK, 40},
+                {LESSON_TEACHER, 50}};
   assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
   for (size_t k = 0; k < l.n_blocks; k++) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
@@ -86,6 +97,14 @@ static void a_whole_lesson_is_read(void **state) {
   }
   assert_non_null(strstr(lesson_text(&l, l.blocks[1].text), "## not a page"));
   assert_string_equal(lesson_text(&l, l.blocks[4].caption), "A caption.");
+  const LessonTask *task = &l.tasks[l.blocks[5].task];
+  assert_string_equal(lesson_text(&l, l.blocks[5].text),
+                      "Look: at it.\n\n- until: is no key here");
+  assert_string_equal(lesson_text(&l, task->until), "view.N > 1\n  and true");
+  assert_int_equal(task->until.line, 43);
+  assert_string_equal(lesson_text(&l, task->solution), "N={N}");
+  assert_string_equal(lesson_text(&l, task->explain), "So.");
+  assert_int_equal(task->n_hints, 1);
   const LessonAsk *ask = &l.asks[0];
   assert_string_equal(ask->id, "first-one");
   assert_int_equal(ask->line, 20);
@@ -115,7 +134,7 @@ static void line_ends_of_windows_are_read(void **state) {
   Lesson l;
   Error error = {0};
   if (lesson_from_buffer(&l, text, used, "x.md", &error)) fail_msg("%s", error.message);
-  assert_int_equal(l.n_blocks, 6);
+  assert_int_equal(l.n_blocks, 7);
   assert_string_equal(lesson_text(&l, l.title), "A title");
   assert_string_equal(l.asks[0].unit.name, "MiB");
   lesson_free(&l);
@@ -175,6 +194,14 @@ static const struct {
      "only numbers"},
     {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9,
      "two questions 'x'"},
+    {HEADER "```task\nuntil: true\nsolution: N=1\n```\n", 4, "does not say what is to be done"},
+    {HEADER "```task\nDo.\nsolution: N=1\n```\n", 4, "no 'until"},
+    {HEADER "```task\nDo.\nuntil: true\n```\n", 4, "no 'solution"},
+    {HEADER "```task\nDo.\nuntill: true\n```\n", 6, "did you mean 'until:'"},
+    {HEADER "```task\nDo.\nuntil: true\nunit: x\n```\n", 7, "no key 'unit' in a task"},
+    {HEADER "```task\nDo.\n\nuntil: true\nuntil: false\n```\n", 8, "twice"},
+    {HEADER "```task\nDo.\nuntil:\n```\n", 6, "no value"},
+    {HEADER "```task\nDo.\n\n<b>raw</b>\nuntil: true\n```\n", 7, "raw HTML"},
     {HEADER "\n<div>\nraw\n</div>\n", 5, "raw HTML"},
     {HEADER "\nSome\n<b>raw</b> text\n", 6, "raw HTML"},
     {HEADER "\n> > > > > > > > > deep\n", 5, "too deeply"},
@@ -196,7 +223,7 @@ static void broken_files_are_refused_with_their_line(void **state) {
     if (strncmp(error.message, begins, strlen(begins)) != 0 ||
         !strstr(error.message, REFUSED[k].reason))
       fail_msg("row %zu: %s", k, error.message);
-    assert_true(l.blocks == NULL && l.asks == NULL && l.pool.bytes == NULL);
+    assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.bytes == NULL);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "sim/quote.h"
 #include "viz/cli/description.h"
 #include "viz/cli/lesson.h"
+#include "viz/cli/lesson_view.h"
 #include "viz/cli/request.h"
 
 /* ---- Files */
@@ -266,5 +267,10 @@ static void print_finding(void *context, const char *message) {
 }
 
 LessonHooks lesson_hooks(LessonLintContext *context) {
-  return (LessonHooks){context, check_state, check_link, is_known_need, print_finding};
+  return (LessonHooks){.context = context,
+                       .check_state = check_state,
+                       .check_link = check_link,
+                       .is_known_need = is_known_need,
+                       .look_at = lesson_look,
+                       .finding = print_finding};
 }

@@ -9,6 +9,7 @@
 
 #include "viz/cli/lesson.h"
 #include "viz/cli/lesson_progress.h"
+#include "viz/cli/lesson_view.h"
 #include "viz/text/markdown.h"
 
 enum { TRIES_BEFORE_OFFER = 3, TYPED_BYTES = 256 };
@@ -105,17 +106,22 @@ static void print_question(Walk *w) {
                ask->unit.dimension == ANSWER_PLAIN ? "a number of " : "in ", unit);
 }
 
-static Status give_hint(Walk *w, int *n_hints, Error *error) {
-  const LessonAsk *ask = &w->lesson->asks[w->question.ask];
-  if (*n_hints >= ask->n_hints) {
+/* The hints of a question or a task, and how many were given. */
+typedef struct {
+  const LessonText *texts;
+  int n, given;
+} Hints;
+
+static Status give_hint(Walk *w, Hints *hints, Error *error) {
+  if (hints->given >= hints->n) {
     say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
     return STATUS_OK;
   }
   const Status status =
-      lesson_run_fill(&w->run, ask->hint[*n_hints], w->text, sizeof w->text, error);
+      lesson_run_fill(&w->run, hints->texts[hints->given], w->text, sizeof w->text, error);
   if (status) return status;
-  ++*n_hints;
-  text_print(w->io->out, &w->io->style, ROLE_WARN, "  Hint %d of %d.", *n_hints, ask->n_hints);
+  hints->given++;
+  text_print(w->io->out, &w->io->style, ROLE_WARN, "  Hint %d of %d.", hints->given, hints->n);
   fputc('\n', w->io->out);
   for (char *p = w->text; *p; p++)
     if (*p == '\n') *p = ' ';
@@ -142,9 +148,8 @@ static void print_help(Walk *w) {
 }
 
 /* After an answer that is not right. */
-static Status not_right(Walk *w, int tries, int *n_hints, Error *error) {
+static Status not_right(Walk *w, int tries, Hints *hints, Error *error) {
   const LessonGrade *g = &w->grade;
-  const LessonAsk *ask = &w->lesson->asks[w->question.ask];
   Status status = STATUS_OK;
   if (g->verdict == LESSON_NEARLY)
     verdict(w, ROLE_WARN, "Nearly.", g->message);
@@ -152,19 +157,19 @@ static Status not_right(Walk *w, int tries, int *n_hints, Error *error) {
     verdict(w, ROLE_BAD, "Not quite.", g->message);
   else {
     verdict(w, ROLE_BAD, "Not yet.", g->message);
-    if (*n_hints < ask->n_hints) status = give_hint(w, n_hints, error);
+    if (hints->given < hints->n) status = give_hint(w, hints, error);
   }
   if (tries == TRIES_BEFORE_OFFER) say(w, ROLE_DIM, "('hint' for a hint, 'skip' for the answer)");
   return status;
 }
 
 /* True when the line is a command; what it asks for is done. */
-static bool obey(Walk *w, const char *typed, int *n_hints, bool *skipped, Status *status,
+static bool obey(Walk *w, const char *typed, Hints *hints, bool *skipped, Status *status,
                  Error *error) {
   if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0)
     w->stopped = true;
   else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0)
-    *status = give_hint(w, n_hints, error);
+    *status = give_hint(w, hints, error);
   else if (strcmp(typed, "help") == 0)
     print_help(w);
   else if (strcmp(typed, "skip") == 0)
@@ -176,7 +181,8 @@ static bool obey(Walk *w, const char *typed, int *n_hints, bool *skipped, Status
 
 static Status ask_question(Walk *w, int index, Error *error) {
   const LessonAsk *ask = &w->lesson->asks[index];
-  int tries = 0, hints = 0;
+  int tries = 0;
+  Hints hints = {.texts = ask->hint, .n = ask->n_hints};
   Status status = lesson_run_question(&w->run, index, &w->question, error);
   if (status) return status;
   print_question(w);
@@ -217,7 +223,7 @@ static Status ask_question(Walk *w, int index, Error *error) {
     w->grade.verdict = LESSON_NOT_RIGHT;
   }
   lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction,
-                         tries, hints);
+                         tries, hints.given);
   fputc('\n', w->io->out);
   return status;
 }
@@ -240,6 +246,86 @@ static Status reveal(Walk *w, Error *error) {
   }
   fputc('\n', w->io->out);
   return STATUS_OK;
+}
+
+/* ---- Tasks */
+
+static Status say_explain(Walk *w, const LessonTask *task, TextRole role, const char *words,
+                          Error *error) {
+  w->text[0] = '\0';
+  Status status = STATUS_OK;
+  if (task->explain.offset)
+    status = lesson_run_fill(&w->run, task->explain, w->text, sizeof w->text, error);
+  for (char *p = w->text; *p; p++)
+    if (*p == '\n') *p = ' ';
+  if (!status) verdict(w, role, words, w->text);
+  return status;
+}
+
+typedef struct {
+  Walk *walk;
+  const LessonTask *task;
+  bool done, is_broken;
+} Look;
+
+static Status look(void *data, const LessonView *view, Error *error) {
+  Look *l = data;
+  const Status status = lesson_task_check(&l->walk->run, l->task, view, &l->done, error);
+  l->is_broken = status != STATUS_OK;
+  return status;
+}
+
+/* Judges a typed change of the state. What cannot be is told to the learner. */
+static Status try_change(Walk *w, const LessonTask *task, const char *change, Hints *hints,
+                         bool *done, Error *error) {
+  Look l = {.walk = w, .task = task};
+  Error why = {0};
+  const bool is_whole = strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
+  const Status status =
+      lesson_look(NULL, is_whole ? change : w->state, is_whole ? "" : change, look, &l, &why);
+  *done = l.done;
+  if (l.is_broken || status == STATUS_NO_MEMORY)
+    return error_set(error, status, "%s", why.message);
+  if (l.done) return say_explain(w, task, ROLE_GOOD, "Done.", error);
+  if (status)
+    say(w, ROLE_WARN, why.message);
+  else
+    verdict(w, ROLE_BAD, "Not there yet.", "");
+  return !status && hints->given < hints->n ? give_hint(w, hints, error) : STATUS_OK;
+}
+
+static Status show_solution(Walk *w, const LessonTask *task, Error *error) {
+  char words[LESSON_STATE_BYTES + 16], change[LESSON_STATE_BYTES];
+  const Status status = lesson_task_solution(&w->run, task, change, sizeof change, error);
+  if (status) return status;
+  snprintf(words, sizeof words, "Such as: %s", change);
+  return say_explain(w, task, ROLE_WARN, words, error);
+}
+
+static Status do_task(Walk *w, const LessonBlock *b, Error *error) {
+  const LessonTask *task = &w->lesson->tasks[b->task];
+  Hints hints = {.texts = task->hint, .n = task->n_hints};
+  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "Try it");
+  fputc('\n', w->io->out);
+  Status status = print_text(w, b->text, error);
+  if (status || !task->until.offset) {
+    if (!status) wait_for_enter(w);
+    return status;
+  }
+  fprintf(w->io->out, "  tilewalk view --state '%s'\n", w->state);
+  say(w, ROLE_DIM,
+      "(what you would change there, such as block=64 N=8192 step=40; y in the viewer copies its "
+      "whole state)");
+  bool done = false, skipped = false;
+  while (!done && !skipped && !w->stopped && !status) {
+    const char *typed = read_line(w, "> ");
+    if (!typed) break;
+    if (!*typed || obey(w, typed, &hints, &skipped, &status, error)) continue;
+    status = try_change(w, task, typed, &hints, &done, error);
+  }
+  if (skipped && !status) status = show_solution(w, task, error);
+  fputc('\n', w->io->out);
+  return status;
 }
 
 /* ---- Blocks */
@@ -267,14 +353,7 @@ static Status do_block(Walk *w, size_t index, Error *error) {
   case LESSON_STATE: return lesson_run_state(&w->run, b, w->state, sizeof w->state, error);
   case LESSON_SHOW: return show(w, b, error);
   case LESSON_ASK: return ask_question(w, b->ask, error);
-  case LESSON_TASK:
-    text_print(w->io->out, &w->io->style, ROLE_ACCENT, "Try it");
-    fputc('\n', w->io->out);
-    {
-      const Status status = print_text(w, b->text, error);
-      if (!status) wait_for_enter(w);
-      return status;
-    }
+  case LESSON_TASK: return do_task(w, b, error);
   default: return STATUS_OK;
   }
 }

@@ -1,0 +1,106 @@
+#include "viz/cli/lesson_view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/quote.h"
+
+LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {
+  const SnapshotRow *r = &now->row;
+  LessonView v = {.run = &stage->run,
+                  .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
+                  .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
+                  .scene = scene_name(scene),
+                  .step = now->step,
+                  .n_steps = now->n_steps,
+                  .event = now->event,
+                  .has_event = now->has_event,
+                  .traffic = now->traffic,
+                  .read_bytes = now->read_bytes,
+                  .write_bytes = now->write_bytes};
+  v.has_row = r->is_computed && r->phase != ROW_NONE;
+  v.m_old = r->m_old;
+  v.m = r->m;
+  v.l = r->l;
+  v.factor = r->phase >= ROW_MAX ? r->factor : 1;
+  return v;
+}
+
+void lesson_one_algorithm(Request *r) {
+  if (r->n_algorithms < 2) return;
+  r->algorithms[0] = r->algorithms[r->n_algorithms - 1];
+  r->n_algorithms = 1;
+}
+
+static Status parse(Request *request, const char *line, Error *error) {
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {0}};
+  OptionParser parser = {.sets = sets, .target = request};
+  Status status = options_parse_state(&parser, line, error);
+  if (!status && (strchr(request->gpu, '/') || strchr(request->kernel, '/')))
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "gpu and kernel are files; a lesson names what comes with Tilewalk");
+  return status;
+}
+
+Status lesson_change(Request *request, const char *change, Error *error) {
+  Request r = *request;
+  const Status status = parse(&r, change, error);
+  if (status) return status;
+  const bool new_sides =
+      r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
+  if (r.block != request->block && !new_sides) r.tiling.B_r = r.tiling.B_c = 0;
+  if (r.block == request->block && new_sides) r.block = 0;
+  *request = r;
+  return STATUS_OK;
+}
+
+static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
+  Request *r = &s->request;
+  StageConfig config = {0};
+  SceneKind scene = SCENE_MAIN;
+  Status status = parse(r, state, error);
+  lesson_one_algorithm(r);
+  if (!status) status = lesson_change(r, change, error);
+  if (!status && *r->scene && !scene_from_name(r->scene, &scene))
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'",
+                       quote(r->scene, strlen(r->scene)).text);
+  if (!status) status = request_algorithms(r, "fa2", error);
+  lesson_one_algorithm(r);
+  if (!status) status = request_problem(r, &config.problem, NULL, error);
+  if (status) return status;
+  config.seed = (uint64_t)r->seed;
+  config.schedule = r->algorithms[0];
+  status = stage_make(&s->stage, &config, error);
+  if (!status && (uint64_t)r->step > s->stage.n_steps)
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
+                       s->stage.n_steps);
+  if (status) return status;
+  stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);
+  s->view = lesson_view(&s->stage, &s->now, scene);
+  return STATUS_OK;
+}
+
+Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error) {
+  memset(screen, 0, sizeof *screen);
+  return open_screen(screen, state, change, error);
+}
+
+void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
+
+Status lesson_look(void *context, const char *state, const char *change,
+                   Status (*look)(void *data, const LessonView *view, Error *error), void *data,
+                   Error *error) {
+  (void)context;
+  LessonScreen *screen = malloc(sizeof *screen);
+  if (!screen) return error_set(error, STATUS_NO_MEMORY, "no memory for a view");
+  Status status = lesson_screen_open(screen, state, change, error);
+  if (!status) status = look(data, &screen->view, error);
+  lesson_screen_free(screen);
+  free(screen);
+  return status;
+}
