@@ -1,7 +1,8 @@
 /* The line of a `show` block: which picture of the run, and which part of it.
  *
  *     scene=tiles steps=0-40
- *     scene=softmax scores=1,2,4,2,5,1,3,1 block=4 */
+ *     scene=softmax scores=1,2,4,2,5,1,3,1 block=4
+ *     scene=warp column=0 row_bytes=128 pad_bytes=4 */
 #ifndef TILEWALK_LESSONS_LESSON_SHOW_H
 #define TILEWALK_LESSONS_LESSON_SHOW_H
 
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "sim/error.h"
+#include "sim/warp.h"
 
 enum { LESSON_SCORES_MAX = 64 };
 
@@ -21,6 +23,7 @@ typedef enum {
   LESSON_SCENE_CHARTS,
   LESSON_SCENE_TIMELINE,
   LESSON_SCENE_CODE,
+  LESSON_SCENE_WARP, /* one access of one warp, whatever the state */
   LESSON_SCENE_COUNT
 } LessonScene;
 
@@ -31,6 +34,8 @@ typedef struct {
   double scores[LESSON_SCORES_MAX];
   int n_scores;  /* 0: those of the run */
   int64_t block; /* scores at a time; 0: all of them in blocks of 4 */
+  WarpAccess warp;
+  bool warp_in_banks; /* a column of a tile in shared memory; else a stride in global memory */
 } LessonShow;
 
 const char *lesson_scene_name(LessonScene scene);

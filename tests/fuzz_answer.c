@@ -9,6 +9,7 @@
 #include "lessons/answer.h"
 #include "lessons/lesson_show.h"
 #include "viz/cli/lesson_submission.h"
+#include "viz/text/warp_picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,13 +66,24 @@ static void choices(const char *text) {
     require(order[0] != order[1] && order[1] != order[2] && order[0] != order[2]);
 }
 
+static void draw(const LessonShow *show) {
+  WarpPicture picture;
+  Error error = {0};
+  warp_picture_memory(&show->warp, &picture);
+  require(picture.n > 0 && picture.n <= WARP_PICTURE_LINES);
+  if (show->warp_in_banks) require(warp_picture_banks(&show->warp, &picture, &error) == STATUS_OK);
+}
+
 static void others(const char *text, size_t length) {
   AnswerTolerance tolerance;
   LessonShow show;
   Submission submission;
   Error errors[3] = {{0}};
   if (answer_tolerance(text, &tolerance, &errors[0])) check_message(&errors[0]);
-  if (lesson_show_parse(text, &show, &errors[1])) check_message(&errors[1]);
+  if (lesson_show_parse(text, &show, &errors[1]))
+    check_message(&errors[1]);
+  else if (show.scene == LESSON_SCENE_WARP)
+    draw(&show);
   if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2]))
     check_message(&errors[2]);
   submission_free(&submission);

@@ -11,13 +11,14 @@
 #include "viz/cli/request.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
+#include "viz/text/warp_picture.h"
 
 enum { BYTES_MAX = 1 << 20 };
 
 typedef struct {
   OutputRequest output;
   int64_t lane_bytes, stride, pad, base; /* stride and pad in elements of lane_bytes */
-  bool stride_given, is_store;
+  bool stride_given, is_store, picture;
   WarpSwizzle swizzle;
   WarpAccess list; /* --addresses; active 0: not given */
 } WarpOptions;
@@ -46,6 +47,9 @@ static Status set_lane_bytes(void *target, const char *value, Error *error) {
 }
 static Status set_store(void *target, const char *value, Error *error) {
   return options_flag("store", value, &((WarpOptions *)target)->is_store, error);
+}
+static Status set_picture(void *target, const char *value, Error *error) {
+  return options_flag("picture", value, &((WarpOptions *)target)->picture, error);
 }
 static Status set_swizzle(void *target, const char *value, Error *error) {
   if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
@@ -214,13 +218,34 @@ static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error
   return status;
 }
 
+/* Both memories; shared memory only for lanes that one bank can serve. */
+static void print_picture(const Accesses *a, Io *io) {
+  WarpPicture pictures[2];
+  Error none = {0};
+  warp_picture_memory(&a->global, &pictures[0]);
+  const bool drawn = warp_picture_banks(&a->shared, &pictures[1], &none) == STATUS_OK;
+  for (int p = 0; p < 1 + drawn; p++) {
+    fputc('\n', io->out);
+    for (int k = 0; k < pictures[p].n; k++) {
+      text_print(io->out, &io->style, ROLE_PLAIN, "%s", pictures[p].line[k]);
+      fputc('\n', io->out);
+    }
+  }
+  if (!drawn) text_paragraph(io->out, &io->style, ROLE_DIM, 0, none.message);
+}
+
 static int run_warp(void *options, Io *io, Error *error) {
   WarpOptions *o = options;
   Accesses accesses;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   if (resolve(o, &accesses, error)) return EXIT_BAD_REQUEST;
+  if (o->picture && (o->output.json || o->output.csv)) {
+    error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
+    return EXIT_BAD_REQUEST;
+  }
   const Status status = o->output.json ? print_json(o, &accesses, io->out, error)
                                        : print_table(o, &accesses, io, error);
+  if (status == STATUS_OK && o->picture) print_picture(&accesses, io);
   return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
 }
 
@@ -247,9 +272,16 @@ static const Option LAYOUT_OPTIONS[] = {
     {0},
 };
 
+static const Option PICTURE_OPTIONS[] = {
+    {"picture", 0, NULL, "Also draw which words are moved, and which bank serves which lane.",
+     set_picture, false, false, NULL},
+    {0},
+};
+
 static const OptionSet SETS[] = {
     {"Access", ACCESS_OPTIONS, 0},
     {"Layout", LAYOUT_OPTIONS, 0},
+    {"Picture", PICTURE_OPTIONS, 0},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(WarpOptions, output)},
     {0},
 };
@@ -272,6 +304,8 @@ const Command COMMAND_WARP = {
                 "  # the same column with rows padded by one word, and with a swizzle\n"
                 "  tilewalk warp --pad 1\n"
                 "  tilewalk warp --swizzle 128B --lane-bytes 16\n\n"
+                "  # which bank serves which lane, cycle by cycle\n"
+                "  tilewalk warp --pad 1 --picture\n\n"
                 "  # four lanes, anywhere\n"
                 "  tilewalk warp --addresses 0,4,128,132\n",
     .options_bytes = sizeof(WarpOptions),

@@ -12,6 +12,7 @@
 #include "viz/text/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
+#include "viz/text/warp_picture.h"
 
 enum { GRID_MAX = 16, EVENTS_SHOWN = 24, SCORES_DEFAULT = 8, BLOCK_DEFAULT = 4, WALK_MAX = 100000 };
 
@@ -200,12 +201,30 @@ static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
   }
 }
 
+/* ---- One access of a warp */
+
+static Status print_warp(const LessonShow *show, Io *io, Error *error) {
+  WarpPicture picture;
+  Status status = STATUS_OK;
+  if (show->warp_in_banks)
+    status = warp_picture_banks(&show->warp, &picture, error);
+  else
+    warp_picture_memory(&show->warp, &picture);
+  for (int k = 0; k < picture.n && !status; k++) {
+    text_print(io->out, &io->style, k == picture.n - 1 ? ROLE_ACCENT : ROLE_PLAIN, "%s",
+               picture.line[k]);
+    fputc('\n', io->out);
+  }
+  return status;
+}
+
 /* ---- All of them */
 
 Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error) {
   Scene *s = calloc(1, sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   Status status = prepare(s, state, error);
+  if (!status && show->scene == LESSON_SCENE_WARP) status = print_warp(show, io, error);
   for (int k = 0; k < s->n_runs && !status; k++) {
     const bool grid = show->scene == LESSON_SCENE_TILES || show->scene == LESSON_SCENE_CAUSAL;
     const bool events = show->scene == LESSON_SCENE_TIMELINE || show->scene == LESSON_SCENE_CODE;
