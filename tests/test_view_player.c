@@ -214,7 +214,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
-      cmocka_unit_test(test_controls),
+      cmocka_unit_test(test_controls), cmocka_unit_test(test_charts_in_turn),
   };
   return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
 }
