@@ -14,15 +14,16 @@ import csv, os, re, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from collect_ncu import SHAPE, available
 
-# name: PyTorch's backend; a pattern of its functions; B_r and B_c in the name of such a function.
+# name: PyTorch's backend; a pattern of its functions; B_r and B_c in the name of such a function; what to multiply B_r by (cuDNN's
+# name has the rows of one of two consumer warpgroups: its grids are those of 128 rows).
 NUMBER = r"(?:\(int\))?(\d+)"  # a template argument, as one demangler or another writes it
 KERNELS = {
-    "fa2-sm90": ("FLASH_ATTENTION", "flash_fwd", rf"Flash_fwd_kernel_traits<(?:\(int\))?\d+, {NUMBER}, {NUMBER}"),
-    "cudnn-sm90": ("CUDNN_ATTENTION", "sdpa|cudnn", r"_(\d+)x(\d+)x\d+_"),
-    "mem-efficient-sm90": ("EFFICIENT_ATTENTION", "fmha_cutlassF", r"_(\d+)x(\d+)_rf"),
+    "fa2-sm90": ("FLASH_ATTENTION", "flash_fwd", rf"Flash_fwd_kernel_traits<(?:\(int\))?\d+, {NUMBER}, {NUMBER}", 1),
+    "cudnn-sm90": ("CUDNN_ATTENTION", "sdpa|cudnn", r"_(\d+)x(\d+)x\d+_", 2),
+    "mem-efficient-sm90": ("EFFICIENT_ATTENTION", "fmha_cutlassF", r"_(\d+)x(\d+)_rf", 1),
 }
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
-LAUNCH = ["kernel", "grid", "threads", "registers", "shared_bytes"]
+LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
 
 
@@ -94,12 +95,13 @@ def merge(pairs):
             tile = re.search(KERNELS[kernel][2], name)
             if not tile:
                 sys.exit(f"others.py: the call {call.strip()} of {kernel} ran '{name}', whose tile is not in its name")
-            first = mine[0]
+            first, b_r, b_c = mine[0], str(int(tile[1]) * KERNELS[kernel][3]), tile[2]
             shared = whole(first["launch__shared_mem_per_block_dynamic"]) + whole(first["launch__shared_mem_per_block_static"])
-            # The whole name, without commas and quotes: it is a field of a CSV file.
-            launch = [re.sub(r"[\",]+ *", ";", name), re.sub(r"[(), ]+", " ", first["Grid Size"]).strip(),
-                      str(whole(first["launch__block_size"])), str(whole(first["launch__registers_per_thread"])), str(shared)]
-            print(",".join([kernel, *call.strip().split(","), *tile.groups(), *launch, *counters(mine, metrics)]))
+            blocks = re.findall(r"\d+", first["Grid Size"])
+            splits = blocks[1] if len(mine) == 2 else "1"  # FlashAttention-2: grid (row blocks, splits, batch x heads)
+            function = re.sub(r"^void |.*::|[<(].*", "", name.split("<")[0].split("(")[0])
+            launch = [splits, function, " ".join(blocks), str(whole(first["launch__block_size"])), str(whole(first["launch__registers_per_thread"])), str(shared)]
+            print(",".join([kernel, *call.strip().split(","), b_r, b_c, *launch, *counters(mine, metrics)]))
         if at != len(rows):
             sys.exit(f"others.py: {len(rows)} kernels of {kernel} profiled, {at} expected")
 
