@@ -2,6 +2,7 @@
 #include "tests/rand.h"
 #include "viz/scene/snapshot.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +11,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "sim/attention.h"
 #include "tests/alloc_fail.h"
 #include "tests/attention_run.h"
+#include "tests/program.h"
+#include "viz/cli/request.h"
 #include "viz/scene/code_lines.h"
 
 enum { LAST_TILES = 4096 };
@@ -325,6 +329,84 @@ static void test_race(void **state) {
   stage_free(&stage);
 }
 
+/* Tiles of an algorithm without a mask that are finished by its first `step` events, once for each pass over them. */
+static int64_t finished_tiles(const Simulation *s, uint64_t step) {
+  Cursor cursor = {0};
+  Event e;
+  int64_t n = 0;
+  while (cursor.step < step && schedule_next(s->schedule, &s->plan, &cursor, &e)) {
+    if (strcmp(s->schedule->name, "fa1") == 0) n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == TENSOR_STATS;
+    else n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == TENSOR_S || e.tensor == TENSOR_P));
+  }
+  return n;
+}
+
+/* The running ratio is how far the shown one is over how far the rival is, counted event by event. */
+static void test_running_ratio(void **state) {
+  (void)state;
+  for (int shown = 0; shown < 3; shown++) {
+    Stage stage = open_stage(SCHEDULES[shown]->name, &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      Snapshot now;
+      stage_snapshot(&stage, step, &now);
+      for (int k = 0; k < now.n_runs; k++) {
+        const double laps = strcmp(stage.rivals[k].schedule->name, "standard") == 0 ? 3 : 1, shown_laps = shown == 0 ? 3 : 1;
+        const double mine = (double)finished_tiles(&stage.run, step) / shown_laps, its = (double)finished_tiles(&stage.rivals[k], now.runs[k].step) / laps;
+        if (its == 0) assert_true(isnan(now.runs[k].running_ratio));
+        else assert_true(fabs(now.runs[k].running_ratio - mine / its) < 1e-12);
+      }
+    }
+    stage_free(&stage);
+  }
+}
+
+static Wide json_bytes(const json_t *parent, const char *object, const char *key) {
+  return (Wide)json_integer_value(json_object_get(json_object_get(parent, object), key));
+}
+
+/* What is shown of the whole run, of the launch, L2 and SRAM is what `tilewalk sim --gpu --json` prints, at every step. */
+static void check_levels(const char *algorithm, int64_t heads) {
+  static ProgramRun run;
+  char arguments[256];
+  Request request = {.shape = {.N_q = 2048, .d = 128, .heads = heads, .causal = true}, .block = 128, .gpu = "h200"};
+  Stage stage;
+  Error error = {0};
+  assert_int_equal(request_set_algorithms(&request, algorithm, &error), STATUS_OK);
+  if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
+  snprintf(arguments, sizeof arguments, "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads, algorithm);
+  program_run(&run, arguments);
+  json_t *document = json_loads(run.out, 0, NULL);
+  const json_t *sim = json_array_get(json_object_get(document, "runs"), 0);
+  assert_non_null(sim);
+  const bool has_l2 = json_is_object(json_object_get(sim, "l2"));
+  assert_int_equal(has_l2, strcmp(algorithm, "fa2") == 0);
+  for (uint64_t step = 0; step <= stage.n_steps; step += 7) {
+    Snapshot now;
+    stage_snapshot(&stage, step, &now);
+    assert_true(now.whole_bytes * wide(heads) == json_bytes(sim, "traffic", "total_bytes"));
+    assert_true(now.sram_bytes == json_bytes(sim, "sram", "bytes") && now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
+    assert_true(now.l2.capacity_bytes == json_bytes(document, "machine", "l2_bytes"));
+    assert_int_equal(now.l2.is_known, has_l2);
+    if (!has_l2) continue;
+    assert_true(now.l2.asked_read_bytes == json_bytes(sim, "l2", "read_bytes") && now.l2.fabric_bytes == json_bytes(sim, "l2", "fabric_bytes"));
+    assert_true(now.l2.asked_write_bytes == json_bytes(sim, "traffic", "write_bytes"));
+    assert_true(now.l2.hbm_read_bytes == json_bytes(sim, "hbm", "read_bytes") && now.l2.hbm_write_bytes == json_bytes(sim, "hbm", "write_bytes"));
+    assert_true(fabs(now.l2.hit_rate - json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate"))) < 1e-12);
+    assert_int_equal(now.register_bytes, 128 * 128 * 4 + 128 * 128 * 4 + 128 * 8); /* S, O in fp32, m and l */
+    assert_int_equal(now.register_capacity_bytes, 256 * 1024);
+  }
+  json_decref(document);
+  stage_free(&stage);
+}
+
+static void test_levels_are_those_of_sim(void **state) {
+  (void)state;
+  check_levels("fa2", 1);
+  check_levels("fa2", 12);
+  check_levels("fa1", 2);
+  check_levels("standard", 1);
+}
+
 /* Every event of every algorithm belongs to a line of its code. */
 static void test_code_lines(void **state) {
   (void)state;
@@ -422,6 +504,8 @@ int main(void) {
       cmocka_unit_test(test_without_max),
       cmocka_unit_test(test_spared),
       cmocka_unit_test(test_race),
+      cmocka_unit_test(test_running_ratio),
+      cmocka_unit_test(test_levels_are_those_of_sim),
       cmocka_unit_test(test_code_lines),
       cmocka_unit_test(test_strides),
       cmocka_unit_test(test_large),

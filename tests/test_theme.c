@@ -162,6 +162,19 @@ static void test_tile_states_stay_apart(void **state) {
   }
 }
 
+/* A block that is at work and one that is only there: their fills, the empty strip, and words on a panel that dims its fills. */
+static void test_dimmed_stays_apart(void **state) {
+  (void)state;
+  for (int t = 0; t < 2; t++) {
+    const Theme *theme = themes[t];
+    const Colour blocks[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_CURRENT], theme_dimmed(theme, theme->tile[TILE_COLOUR_CURRENT]),
+                             theme->tile[TILE_COLOUR_DONE]};
+    expect_apart(theme, blocks, 4, 15, "blocks");
+    const Colour levels[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], theme_dimmed(theme, theme->tile[TILE_COLOUR_DONE])};
+    expect_apart(theme, levels, 3, 15, "levels");
+  }
+}
+
 static void test_verdicts_stay_apart(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
@@ -259,6 +272,7 @@ int main(void) {
       cmocka_unit_test(test_simulation),
       cmocka_unit_test(test_series_stay_apart),
       cmocka_unit_test(test_tile_states_stay_apart),
+      cmocka_unit_test(test_dimmed_stays_apart),
       cmocka_unit_test(test_verdicts_stay_apart),
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_mix),

@@ -20,6 +20,47 @@ double pen_happened(const Pen *pen) {
   return phase * phase * (3 - 2 * phase);
 }
 
+/* ---- What is talked about -------------------------------------------------------------------------------- */
+
+/* The tensors on chip that an event reads or changes, as bits. */
+static unsigned tensors_of(const Event *e) {
+  enum { Q = 1 << TENSOR_Q, K = 1 << TENSOR_K, V = 1 << TENSOR_V, S = 1 << TENSOR_S, P = 1 << TENSOR_P, O = 1 << TENSOR_O, STATS = 1 << TENSOR_STATS };
+  switch (e->kind) {
+  case EVENT_PRODUCT: return Q | K | S;
+  case EVENT_MASK: return S;
+  case EVENT_NEW_MAX: return S | STATS;
+  case EVENT_RESCALE: return O | STATS;
+  case EVENT_ACCUMULATE: return e->j >= 0 ? P | V | O | STATS : O | STATS; /* j < 0: parts are combined */
+  case EVENT_NORMALISE: return e->tensor == TENSOR_P ? S | P | STATS : O | STATS;
+  case EVENT_SKIP: return 0;
+  default: return 1u << e->tensor;
+  }
+}
+
+static bool is_pointed_at(const Pen *pen, int tensor) {
+  const SceneHit *hover = &pen->view->hover;
+  return (hover->kind == HIT_TENSOR || hover->kind == HIT_SLOT) && (int)hover->tensor == tensor;
+}
+
+bool pen_moves(const Pen *pen, int tensor) {
+  const Event *e = &pen->now->event;
+  return pen->now->has_event && (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor == tensor;
+}
+
+bool pen_talks_of(const Pen *pen, int tensor) {
+  return is_pointed_at(pen, tensor) || (pen->now->has_event && (tensors_of(&pen->now->event) >> tensor & 1));
+}
+
+static bool dims(const Pen *pen) { return pen->now->has_event && !pen->view->undimmed; }
+
+Colour pen_lit(const Pen *pen, Colour colour, bool is_subject) {
+  return is_subject || !dims(pen) ? colour : theme_dimmed(pen->theme, colour);
+}
+
+Colour pen_ink(const Pen *pen, bool is_subject) { return is_subject || !dims(pen) ? pen->theme->ink : pen->theme->ink_soft; }
+
+/* ---- Boxes ----------------------------------------------------------------------------------------------- */
+
 Box box_at(double x, double y, double width, double height) {
   const double left = floor(x), top = floor(y);
   return (Box){left, top, fmax(0, floor(x + width) - left), fmax(0, floor(y + height) - top)};

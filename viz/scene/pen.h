@@ -31,6 +31,12 @@ double pen_size(const Pen *pen, TypeSize type);
 /* How much of the present event is seen to have happened, 0 to 1, slow at both ends. A still picture shows all of it. */
 double pen_happened(const Pen *pen);
 
+/* What the present event is about is drawn as it is, the rest dimmed: fills fade, words go from ink to soft ink, which still reads well. */
+bool pen_moves(const Pen *pen, int tensor);    /* the event loads or stores the tensor */
+bool pen_talks_of(const Pen *pen, int tensor); /* the event reads, changes or moves it on chip, or the pointer is over it */
+Colour pen_lit(const Pen *pen, Colour colour, bool is_subject);
+Colour pen_ink(const Pen *pen, bool is_subject);
+
 /* Box arithmetic; every box has whole coordinates. */
 Box box_at(double x, double y, double width, double height);
 Box box_inset(Box box, double by);
@@ -70,7 +76,7 @@ Box draw_grid(const Pen *pen, Box box); /* tiles, with Q, K, V and O along the e
 void draw_legend(const Pen *pen, Box box);                  /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);
-void draw_race(const Pen *pen, Box box);
+void draw_race(const Pen *pen, Box box, bool is_large);
 double race_height(const Pen *pen);
 void draw_softmax(const Pen *pen, Box box, bool is_large);
 void draw_code(const Pen *pen, Box box);

@@ -159,6 +159,21 @@ static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *te
   else put_address(text, size, now, tensor, slot->row1 > slot->row0 ? slot->row0 : slot->col0, slot->row1 > slot->row0 ? slot->col0 : 0);
 }
 
+static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
+  const SnapshotL2 *l2 = &now->l2;
+  put(text, size, "L2 of %s: ", number_bytes(l2->capacity_bytes).text);
+  put(text, size, "%s of this head through it so far", number_bytes(now->total_bytes).text);
+  if (!l2->is_known) {
+    put(text, size, "\nWhat it keeps from HBM is modelled for fa2 alone");
+    return;
+  }
+  put(text, size, "\nwhole launch: %s asked for, ", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
+  put(text, size, "%s read from HBM, ", number_bytes(l2->hbm_read_bytes).text);
+  put(text, size, "%s written\n", number_bytes(l2->hbm_write_bytes).text);
+  put(text, size, "%s hits, ", number_percent(l2->hit_rate).text);
+  put(text, size, "%s between its partitions", number_bytes(l2->fabric_bytes).text);
+}
+
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
@@ -173,6 +188,7 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
     snprintf(text + strlen(text), size - strlen(text), "%s", number_bytes(now->runs[hit->index].total_bytes).text);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(SCHEDULES[now->schedule], hit->index).text); break;
+  case HIT_L2: l2_tooltip(now, text, size); break;
   default: break;
   }
   return text;

@@ -34,6 +34,7 @@ typedef enum {
   HIT_SLOT,   /* a tensor's place in SRAM */
   HIT_RUN,    /* a run of the race, by index in snapshot.runs */
   HIT_LINE,   /* a line of the code */
+  HIT_L2,     /* L2, where the machine has one */
 } SceneHitKind;
 
 typedef struct {
@@ -64,6 +65,7 @@ typedef struct {
   double phase;      /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a still
                         picture, which shows what has happened, and the tile in flight half way. Only shapes move with
                         it; numbers are always those after the event. Reduced motion is phase 0. */
+  bool undimmed;     /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;    /* kind HIT_NONE: nothing is pointed at */
   const char *footer; /* one line at the bottom, such as the state; NULL: none */
 } SceneView;

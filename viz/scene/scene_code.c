@@ -64,7 +64,7 @@ void draw_code(const Pen *pen, Box box) {
       pen_fill(pen, box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height), theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.35), 1);
       pen_fill(pen, box_at(row.x - 8 * u, row.y, 4 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
     }
-    pen_mono(pen, type, t->ink, present, ANCHOR_START, x, row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, line.text);
+    pen_mono(pen, type, pen_ink(pen, present || now->code_line < 0), present, ANCHOR_START, x, row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, line.text);
     pen_region(pen, HIT_LINE, TENSOR_Q, -1, -1, k, row);
   }
 }

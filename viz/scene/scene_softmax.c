@@ -253,7 +253,7 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   char remark[96] = "", result[96];
   if (r->row >= 0 && r->tile >= 0) snprintf(remark, sizeof remark, "row %" PRId64 ", tile %" PRId64, r->row, r->tile);
   else if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
-  Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax of one row" : "Online softmax", remark);
+  Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax" : "Online softmax", remark);
   if (!r->is_computed || r->row < 0) {
     draw_absence(pen, body);
     return;

@@ -112,7 +112,7 @@ void scene_main(const Pen *pen) {
   draw_grid(pen, left);
   draw_legend(pen, legend);
   draw_moved(pen, count);
-  draw_race(pen, race);
+  draw_race(pen, race, false);
   const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);

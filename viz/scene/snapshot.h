@@ -79,9 +79,21 @@ typedef struct {
   bool holds_P;            /* of S's place */
   int64_t i, j;            /* which block; -1 where there is none */
   int64_t row0, row1, col0, col1;
+  bool in_registers;       /* fast kernels keep it in registers (S and P, O, m and l); the papers count it as SRAM */
   uint64_t slot_bytes;     /* room set aside: the SRAM budget's */
   uint64_t held_bytes;     /* of the tile in it */
 } SnapshotSlot;
+
+/* L2, where the machine has one. All that crosses the SRAM boundary goes through it; what it keeps from HBM is known of the whole
+ * launch, all CTAs of all heads at once, not of a step of one head. */
+typedef struct {
+  uint64_t capacity_bytes; /* 0: there is none */
+  bool is_known;           /* the figures below: sim/many_ctas.h models fa2 */
+  Wide asked_read_bytes, asked_write_bytes; /* of L2 by the SMs */
+  Wide hbm_read_bytes, hbm_write_bytes;
+  Wide fabric_bytes;       /* between its partitions */
+  double hit_rate;
+} SnapshotL2;
 
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
@@ -93,6 +105,7 @@ typedef struct {
   Wide total_bytes;  /* when it will be done */
   Wide tiles_done;   /* score tiles that are finished, once for each lap; skipped ones count */
   Wide tiles_total;  /* tiles x laps */
+  double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the start */
   bool is_finished, fits;
 } SnapshotRun;
 
@@ -156,6 +169,8 @@ typedef struct {
   bool has_layout;
   Layout layout;   /* addresses in HBM, as `tilewalk trace --format din` writes them */
   uint64_t sram_bytes, sram_capacity_bytes; /* the budget of all slots, and what the machine has */
+  uint64_t register_bytes, register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
+  SnapshotL2 l2;
   int n_runs;
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
   SnapshotRow row;
@@ -169,6 +184,8 @@ typedef struct {
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   Traffic dense;
+  SnapshotL2 l2;
+  uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
   double *K, *V;      /* N_k x d and N_k x n_O; NULL: no row is computed */
   struct StageRow *row; /* how much of them is filled, and the scores of the row asked for last */

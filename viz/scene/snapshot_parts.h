@@ -17,6 +17,9 @@ struct StageRow {
 /* K and V of the stage, and room for a row. */
 Status stage_fill_inputs(Stage *stage, Error *error);
 
+/* L2 and registers of the stage. */
+Status stage_fill_levels(Stage *stage, Error *error);
+
 /* Fills snapshot->row; the grid and the present event are known. */
 void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
 

@@ -105,6 +105,7 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
   for (int t = 0; t < TENSOR_COUNT; t++) {
     clear(&now->slots[t], t);
     now->slots[t].is_used = sizes[t] > 0;
+    now->slots[t].in_registers = t >= TENSOR_S;
     now->slots[t].slot_bytes = (uint64_t)sizes[t];
   }
   now->sram_bytes = (uint64_t)b->bytes;

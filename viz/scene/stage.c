@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   open.window = 0;
   status = plan_make(&dense, &open, &stage->run.plan.tiling, error);
   if (!status) config->schedule->traffic(&dense, &stage->dense, &overflow);
+  if (!status) status = stage_fill_levels(stage, error);
   return status ? status : stage_fill_inputs(stage, error);
 }
 
@@ -106,6 +108,8 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   run->fits = s->fits;
 }
 
+static double part_done(const SnapshotRun *run) { return (double)run->tiles_done / (double)run->tiles_total; }
+
 static void fill_runs(const Stage *stage, Snapshot *now) {
   now->n_runs = stage->config.n_rivals;
   for (int k = 0; k < now->n_runs; k++) {
@@ -115,6 +119,10 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
                               : prefix_step_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
     fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
   }
+  double shown = 0;
+  for (int k = 0; k < now->n_runs; k++)
+    if (now->runs[k].schedule == now->schedule) shown = part_done(&now->runs[k]);
+  for (int k = 0; k < now->n_runs; k++) now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
 }
 
 /* What the same walk without a mask would have moved up to the same place. */
@@ -175,6 +183,9 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->step = step < stage->n_steps ? step : stage->n_steps;
   now->fits = stage->run.fits;
   now->max_block = stage->run.max_block;
+  now->l2 = stage->l2;
+  now->register_bytes = stage->register_bytes;
+  now->register_capacity_bytes = stage->register_capacity_bytes;
   now->has_layout = !layout_make(&now->layout, stage_plan(stage), NULL);
   fill_log(stage, now);
   schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);

@@ -122,3 +122,5 @@ Colour theme_mix(Colour from, Colour to, double part) {
   return (Colour){mix(from.red, to.red, part), mix(from.green, to.green, part),
                   mix(from.blue, to.blue, part)};
 }
+
+Colour theme_dimmed(const Theme *theme, Colour colour) { return theme_mix(theme->panel, colour, 0.45); }

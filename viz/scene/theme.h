@@ -58,6 +58,9 @@ Colour theme_on(Colour fill);
 /* Makes a colour the cairo source, `alpha` from 0 to 1. */
 void theme_use(cairo_t *cr, Colour colour, double alpha);
 
+/* The fill of something that is not talked about now, on `panel`. */
+Colour theme_dimmed(const Theme *theme, Colour colour);
+
 /* A colour between two, part 0 is the first. Mixed in sRGB, for fades. */
 Colour theme_mix(Colour from, Colour to, double part);
 

@@ -1,0 +1,41 @@
+/* What lies beyond SRAM and within it: L2, of the whole launch, and registers. Both are worked out once for a problem. */
+#include "viz/scene/snapshot_parts.h"
+
+static Wide whole(double bytes) { return (Wide)(bytes + 0.5); }
+
+/* The figures that `tilewalk sim --gpu` prints: all CTAs of all heads at once. */
+static Status fill_l2(Stage *stage, Error *error) {
+  const StageConfig *c = &stage->config;
+  SnapshotL2 *l2 = &stage->l2;
+  Simulation launch;
+  Error inner = {0};
+  l2->capacity_bytes = (uint64_t)c->gpu.l2_bytes;
+  if (c->gpu.l2_bytes == 0) return STATUS_OK;
+  Status status = simulate(&launch, &c->problem, c->schedule, error);
+  if (status) return status;
+  status = simulation_l2(&launch, &c->problem, &c->gpu, &inner);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (status || !launch.has_l2) return STATUS_OK; /* a CTA that does not fit, or an algorithm that is not modelled */
+  l2->is_known = true;
+  l2->asked_read_bytes = whole(launch.l2.read_bytes);
+  l2->asked_write_bytes = whole(launch.l2.write_bytes);
+  l2->hbm_read_bytes = whole(launch.l2.hbm_read_bytes);
+  l2->hbm_write_bytes = whole(launch.l2.write_bytes); /* sooner or later: see sim/report.c */
+  l2->fabric_bytes = whole(launch.l2.fabric_bytes);
+  l2->hit_rate = many_ctas_hit_rate(&launch.l2);
+  return STATUS_OK;
+}
+
+/* S, O, m and l as fast kernels hold them: accumulators in fp32. */
+static void fill_registers(Stage *stage) {
+  enum { ACCUMULATOR_BYTES = 4 };
+  const SramBudget *b = &stage->run.sram;
+  const Wide element = wide(stage->run.plan.element_bytes);
+  stage->register_bytes = (uint64_t)((b->S + b->O) / element * ACCUMULATOR_BYTES + b->stats);
+  stage->register_capacity_bytes = (uint64_t)stage->config.gpu.registers_per_sm * ACCUMULATOR_BYTES;
+}
+
+Status stage_fill_levels(Stage *stage, Error *error) {
+  fill_registers(stage);
+  return fill_l2(stage, error);
+}
