@@ -387,25 +387,20 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
   uint64_t line = divide(address, line_bytes, state->line_shift),
-           first = address - line * line_bytes;
-  const uint64_t whole_end =
-      end - last_line * line_bytes == line_bytes - 1 ? last_line + 1 : last_line;
-  state->counts.accesses += last_line - line + 1;
+           first = address - line * line_bytes, left = last_line - line + 1;
+  const uint64_t cut = end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
   const bool runs = has_runs(state);
-  while (line <= last_line) {
+  state->counts.accesses += left;
+  for (uint64_t n; left; left -= n, line += n, first = 0) { /* line may wrap when nothing is left */
     uint64_t set, tag;
-    const uint64_t n = runs && !first && line < whole_end
-                           ? run_length(state, line, whole_end - line, &set, &tag)
-                           : 0;
-    if (!n) {
-      const uint64_t last = line == last_line ? end - last_line * line_bytes : line_bytes - 1;
-      access_line(state, line, first, last, kind, NULL);
-      line++;
-    } else {
+    n = runs && !first ? run_length(state, line, left - cut, &set, &tag) : 0;
+    if (n) {
       cache_run(state, set, n, tag, kind);
-      line += n;
+      continue;
     }
-    first = 0;
+    n = 1;
+    const uint64_t last = left == 1 ? end - last_line * line_bytes : line_bytes - 1;
+    access_line(state, line, first, last, kind, NULL);
   }
   return STATUS_OK;
 }

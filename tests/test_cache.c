@@ -453,6 +453,24 @@ static void an_address_out_of_range_changes_nothing(void **unused) {
   free(cache);
 }
 
+/* The last line of all has no successor: a run that ends there must end all the same. */
+static void a_run_may_end_with_the_address_space(void **unused) {
+  (void)unused;
+  for (uint64_t line_bytes = 1; line_bytes <= 128; line_bytes *= 128)
+    for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
+      CacheState *cache = make(&(CacheConfig){.address_bits = 64,
+                                              .line_bytes = line_bytes,
+                                              .size_bytes = 1024 * line_bytes,
+                                              .layout = (CacheLayout)layout});
+      assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
+      assert_int_equal(cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ),
+                       STATUS_OK);
+      assert_int_equal(cache->counts.lines_touched, 301);
+      assert_int_equal(cache->counts.line_misses, 300);
+      free(cache);
+    }
+}
+
 /* H200's L2: 96 slices of 256 sets, 20 ways (Accel-Sim 2.0's configuration): 60 MiB, no power of
  * two. */
 static void sets_need_not_be_a_power_of_two(void **unused) {
@@ -490,6 +508,7 @@ int main(void) {
       cmocka_unit_test(a_config_that_contradicts_itself_is_explained),
       cmocka_unit_test(zero_means_the_documented_default),
       cmocka_unit_test(an_address_out_of_range_changes_nothing),
+      cmocka_unit_test(a_run_may_end_with_the_address_space),
       cmocka_unit_test(sets_need_not_be_a_power_of_two),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
