@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#define CACHE_MAX_LINES ((uint64_t)1 << 31)
-
-enum { MASKS_MAX_LINE_BYTES = 65536, TREE_MAX_WAYS = 64, SEARCH_MAX_WAYS = 64 };
-
 /* One line's share of an access. */
 typedef struct {
   uint64_t set, tag;
@@ -24,79 +20,7 @@ static inline uint64_t divide(uint64_t x, uint64_t by, uint64_t shift) {
   return shift < NO_SHIFT ? x >> shift : x / by;
 }
 
-/* --- config --- */
-
-static Status check_sizes(const CacheConfig *c, Error *error) {
-  if (c->line_bytes % c->sector_bytes ||
-      c->line_bytes / c->sector_bytes > CACHE_MAX_SECTORS_PER_LINE)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: a line of %llu bytes cannot have sectors of %llu: a line holds 1 to "
-                     "%d whole sectors",
-                     (unsigned long long)c->line_bytes, (unsigned long long)c->sector_bytes,
-                     CACHE_MAX_SECTORS_PER_LINE);
-  const uint64_t lines = c->size_bytes / c->line_bytes;
-  if (!lines || lines * c->line_bytes != c->size_bytes || lines % c->ways)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "cache: %llu bytes are not a whole number of sets of %llu ways x %llu bytes; the nearest "
-        "size below is %llu",
-        (unsigned long long)c->size_bytes, (unsigned long long)c->ways,
-        (unsigned long long)c->line_bytes,
-        (unsigned long long)(lines / c->ways * c->ways * c->line_bytes));
-  if (lines > CACHE_MAX_LINES)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "cache: %llu lines are more than the %llu that can be simulated",
-                     (unsigned long long)lines, (unsigned long long)CACHE_MAX_LINES);
-  if (c->line_bytes > MASKS_MAX_LINE_BYTES && !c->no_byte_masks)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "cache: lines of %llu bytes are too long for byte masks (at most %d); set no_byte_masks",
-        (unsigned long long)c->line_bytes, MASKS_MAX_LINE_BYTES);
-  return STATUS_OK;
-}
-
-static Status check_choices(const CacheConfig *c, Error *error) {
-  if ((unsigned)c->index > CACHE_INDEX_RANDOM || (unsigned)c->policy > CACHE_RANDOM ||
-      (unsigned)c->layout > CACHE_LAYOUT_BY_SET)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: index, policy or layout is none of its named values");
-  if (c->vector_bytes && c->vector_bytes != 16 && c->vector_bytes != 32 && c->vector_bytes != 64)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: vectors of %u bytes; 16, 32 or 64 are known", c->vector_bytes);
-  if (c->address_bits < 8 || c->address_bits > 64)
-    return error_set(error, STATUS_BAD_REQUEST, "cache: addresses of %u bits; 8 to 64 are modelled",
-                     c->address_bits);
-  if (c->policy == CACHE_TREE_PLRU && (log2_exact(c->ways) == NO_SHIFT || c->ways > TREE_MAX_WAYS))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: tree-PLRU needs a power of two of ways, at most %d, not %llu",
-                     TREE_MAX_WAYS, (unsigned long long)c->ways);
-  return STATUS_OK;
-}
-
-Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Error *error) {
-  CacheConfig c = *config;
-  if (!c.size_bytes) c.size_bytes = 2 << 20;
-  if (!c.ways) c.ways = 16;
-  if (!c.line_bytes) c.line_bytes = 128;
-  if (!c.sector_bytes)
-    c.sector_bytes =
-        c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
-  if (!c.address_bits) c.address_bits = 48;
-  Status status = check_sizes(&c, error);
-  if (status == STATUS_OK) status = check_choices(&c, error);
-  if (status != STATUS_OK) return status;
-  const uint64_t sets = c.size_bytes / c.line_bytes / c.ways;
-  if (!c.xor_shift_bits) c.xor_shift_bits = sets > 1 ? log2_up(sets) : 1;
-  if (c.layout == CACHE_LAYOUT_AUTO)
-    c.layout = c.index == CACHE_INDEX_RANDOM || c.policy != CACHE_LRU || sets < 16 ||
-                       c.ways > SEARCH_MAX_WAYS
-                   ? CACHE_LAYOUT_BY_SET
-                   : CACHE_LAYOUT_BY_POSITION;
-  const uint32_t host = c.layout == CACHE_LAYOUT_BY_POSITION ? cache_host_vector_bytes() : 16;
-  if (!c.vector_bytes || c.vector_bytes > host) c.vector_bytes = host;
-  *resolved = c;
-  return STATUS_OK;
-}
+/* --- layout in memory --- */
 
 static uint64_t align_up(uint64_t bytes) {
   return (bytes + 63) & ~(uint64_t)63;
@@ -108,19 +32,21 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   CacheConfig *c = &state->config;
   const Status status = cache_config_resolve(config, c, error);
   if (status != STATUS_OK) return status;
-  const uint64_t lines = c->size_bytes / c->line_bytes, sets = lines / c->ways;
+  state->first_set = cache_sets_before(c, c->part);
+  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set, lines = sets * c->ways;
   state->sets = sets;
+  state->cache_sets = cache_sets_of(c);
   state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
   state->all_sectors = ones(state->sectors_per_line);
   state->address_end = c->address_bits < 64 ? (uint64_t)1 << c->address_bits : 0;
   state->line_shift = log2_exact(c->line_bytes);
   state->sector_shift = log2_exact(c->sector_bytes);
-  state->set_shift = log2_exact(sets);
+  state->set_shift = log2_exact(state->cache_sets);
   state->tag_is_line = c->index == CACHE_INDEX_RANDOM ||
                        (c->index == CACHE_INDEX_XOR &&
                         (state->set_shift == NO_SHIFT || c->xor_shift_bits < state->set_shift));
   const uint64_t last_line = (state->address_end - 1) / c->line_bytes;
-  const uint64_t last_tag = state->tag_is_line ? last_line : last_line / sets;
+  const uint64_t last_tag = state->tag_is_line ? last_line : last_line / state->cache_sets;
   const uint32_t tag_bits =
       last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
   const uint32_t bits = tag_bits + 2 * state->sectors_per_line;
@@ -136,7 +62,7 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   state->masks_offset = state->words_offset + align_up(words * state->word_bits / 8);
   state->tree_offset = state->masks_offset + align_up(lines * state->mask_bytes);
   state->state_bytes = state->tree_offset + (c->policy == CACHE_TREE_PLRU ? align_up(sets * 8) : 0);
-  if (by_set && c->ways > SEARCH_MAX_WAYS) {
+  if (by_set && c->ways > CACHE_SEARCH_MAX_WAYS) {
     state->many_offset = state->state_bytes;
     state->state_bytes += align_up(cache_many_bytes(lines, sets));
   }
@@ -176,23 +102,27 @@ static inline uint64_t fold(uint64_t line, uint32_t bits) {
   return x;
 }
 
+/* *set counts from the first one of this part; where it is not below state->sets, another part has
+ * it. */
 static inline void locate(const CacheState *state, uint64_t line, uint64_t *set, uint64_t *tag) {
-  const uint64_t sets = state->sets;
+  const uint64_t sets = state->cache_sets;
   uint64_t hashed = line;
   if (state->config.index == CACHE_INDEX_XOR) hashed = fold(line, state->config.xor_shift_bits);
   if (state->config.index == CACHE_INDEX_RANDOM)
     *set = scale_to(mix(line ^ mix(state->config.seed)), sets);
   else
     *set = state->set_shift < NO_SHIFT ? hashed & (sets - 1) : hashed % sets;
+  *set -= state->first_set;
   *tag = state->tag_is_line ? line : divide(line, sets, state->set_shift);
 }
 
 /* The inverse: which line it is that has this tag in this set. */
 static uint64_t line_of(const CacheState *state, uint64_t set, uint64_t tag) {
   if (state->tag_is_line) return tag;
-  if (state->config.index == CACHE_INDEX_MODULO) return tag * state->sets + set;
+  set += state->first_set;
+  if (state->config.index == CACHE_INDEX_MODULO) return tag * state->cache_sets + set;
   const uint64_t high = tag << state->set_shift;
-  return high | ((set ^ fold(high, state->config.xor_shift_bits)) & (state->sets - 1));
+  return high | ((set ^ fold(high, state->config.xor_shift_bits)) & (state->cache_sets - 1));
 }
 
 /* --- bytes of partly written sectors --- */
@@ -319,6 +249,7 @@ static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64
   uint64_t set, tag, sectors, whole;
   split_line(state, first, last, &sectors, &whole);
   locate(state, line, &set, &tag);
+  if (set >= state->sets) return;
   if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event &&
       !state->partial_sectors) {
     touch_plain(state, set, tag, sectors, kind);
@@ -339,7 +270,7 @@ Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKi
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
   uint64_t line = divide(address, line_bytes, state->line_shift),
            first = address - line * line_bytes;
-  state->counts.accesses++;
+  state->counts.accesses += !state->config.part;
   for (; line < last_line; line++, first = 0)
     access_line(state, line, first, line_bytes - 1, kind, NULL);
   access_line(state, line, first, end - last_line * line_bytes, kind, NULL);
@@ -354,9 +285,18 @@ Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, Ca
                  first = address - line * line_bytes;
   if (bytes > line_bytes - first) return STATUS_BAD_REQUEST;
   memset(event, 0, sizeof *event);
-  state->counts.accesses++;
+  state->counts.accesses += !state->config.part;
   access_line(state, line, first, first + bytes - 1, kind, event);
   return STATUS_OK;
+}
+
+/* How many lines from `line` on another part has, as far as can be said at once. */
+static uint64_t lines_elsewhere(const CacheState *state, uint64_t line) {
+  uint64_t set, tag;
+  if (state->config.parts == 1 || state->config.index != CACHE_INDEX_MODULO) return 0;
+  locate(state, line, &set, &tag);
+  if (set < state->sets) return 0;
+  return 0 - set < state->cache_sets ? 0 - set : state->cache_sets - set;
 }
 
 /* How many lines from `line` on cache_run can take at once: they share a tag, lie in neighbouring
@@ -367,6 +307,7 @@ static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_li
   const uint64_t lanes = state->config.vector_bytes * 8 / state->word_bits;
   if (n_lines < lanes || state->partial_sectors) return 0;
   locate(state, line, set, tag);
+  if (*set >= state->sets) return 0;
   if (state->config.index == CACHE_INDEX_MODULO) {
     const uint64_t until_wrap = state->sets - *set;
     return (n_lines < until_wrap ? n_lines : until_wrap) / lanes * lanes;
@@ -390,9 +331,14 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
            first = address - line * line_bytes, left = last_line - line + 1;
   const uint64_t cut = end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
   const bool runs = has_runs(state);
-  state->counts.accesses += left;
+  if (!state->config.part) state->counts.accesses += left;
   for (uint64_t n; left; left -= n, line += n, first = 0) { /* line may wrap when nothing is left */
     uint64_t set, tag;
+    n = lines_elsewhere(state, line);
+    if (n) {
+      if (n > left) n = left;
+      continue;
+    }
     n = runs && !first ? run_length(state, line, left - cut, &set, &tag) : 0;
     if (n) {
       cache_run(state, set, n, tag, kind);
@@ -453,7 +399,7 @@ void cache_flush(CacheState *state) {
 uint64_t cache_set_of(const CacheState *state, uint64_t address) {
   uint64_t set, tag;
   locate(state, divide(address, state->config.line_bytes, state->line_shift), &set, &tag);
-  return set;
+  return state->first_set + set;
 }
 
 uint64_t cache_hit_sectors(const CacheCounts *counts) {

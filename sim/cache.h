@@ -74,12 +74,20 @@ typedef struct {
       vector_bytes;   /* the widest the host has, of 16, 32 and 64; changes speed, never counts */
   bool no_byte_masks; /* true: no memory for byte masks; parts of a sector then never add up to a
                          whole */
+  uint32_t parts;     /* 1. More: this state holds only the sets of one part of the cache, */
+  uint32_t part;      /* number `part` from 0; see below */
 } CacheConfig;
+
+/* A cache in parts: its sets split into `parts` runs of neighbours, one state each, for as many
+ * threads. Every part is shown every access and takes what falls into its own sets. Sets know
+ * nothing of each other, so the counts of all parts, added with cache_counts_add, are those of the
+ * whole cache, exactly. cache_most_parts says how many there can be. */
 
 /* What was counted. Laws: line_hits + line_misses = lines touched; for each kind, sectors = hits +
  * misses. */
 typedef struct {
-  uint64_t accesses;             /* calls of cache_access, or records that a range stands for */
+  uint64_t accesses;             /* calls of cache_access, or records that a range stands for; of a
+                                    cache in parts, part 0 counts them */
   uint64_t lines_touched;        /* line look-ups: an access over two lines is two */
   uint64_t line_misses;          /* look-ups, read or write, that did not find their line */
   uint64_t read_sectors;         /* sectors asked for by reads */
@@ -95,11 +103,12 @@ typedef struct {
 typedef struct {
   CacheConfig config; /* resolved: no zeros left */
   CacheCounts counts;
-  uint64_t sets;
+  uint64_t sets; /* of this state */
   uint32_t sectors_per_line;
   uint32_t word_bits; /* 32, 64 or 128: tag, valid and dirty bits of one line */
   /* Private from here. */
-  uint64_t all_sectors; /* sectors_per_line ones */
+  uint64_t cache_sets, first_set; /* of all parts together; of those before this one */
+  uint64_t all_sectors;           /* sectors_per_line ones */
   uint64_t address_end; /* first address refused; 0: none */
   uint64_t tag_is_line; /* 1 where the set cannot be taken out of the tag */
   uint64_t
@@ -133,6 +142,11 @@ typedef struct {
 /* Fills in the defaults and checks. STATUS_BAD_REQUEST where the sizes contradict each other. */
 Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Error *error);
 
+/* How many parts a cache of this config can be split into: one for every 16 sets, but 1 for the
+ * random policy, whose one generator serves all sets in the order of their misses; 0 where
+ * cache_config_resolve refuses it. */
+uint32_t cache_most_parts(const CacheConfig *config);
+
 /* Bytes of memory that a cache of this config needs; 0 where cache_config_resolve refuses it. */
 size_t cache_state_bytes(const CacheConfig *config);
 
@@ -160,7 +174,7 @@ Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, Ca
  * written sectors leave the cache. */
 void cache_flush(CacheState *state);
 
-/* The set that holds this address. */
+/* The set that holds this address, counted through all parts. */
 uint64_t cache_set_of(const CacheState *state, uint64_t address);
 
 /* Looks at one line without touching it; set < state->sets and position < state->config.ways. */

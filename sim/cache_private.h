@@ -1,10 +1,11 @@
-/* What cache.c, cache_lanes.c and cache_many.c share. */
+/* What cache.c, cache_config.c, cache_lanes.c and cache_many.c share. */
 #ifndef TILEWALK_SIM_CACHE_PRIVATE_H
 #define TILEWALK_SIM_CACHE_PRIVATE_H
 
 #include "sim/cache.h"
 
 enum { NO_SHIFT = 64 };
+enum { CACHE_SEARCH_MAX_WAYS = 64 }; /* sets of more ways have a table to find a line */
 #define CACHE_NOWHERE UINT64_MAX
 
 /* Population count by halves (Warren, Hacker's Delight, 5-1): no call where the machine has no
@@ -34,6 +35,10 @@ static inline uint64_t log2_exact(uint64_t x) {
 static inline uint32_t log2_up(uint64_t x) {
   return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1);
 }
+
+/* Of a resolved config: the sets of all parts, and those before part `part` (config->parts: all). */
+uint64_t cache_sets_of(const CacheConfig *config);
+uint64_t cache_sets_before(const CacheConfig *config, uint64_t part);
 
 /* The widest vectors that this machine and this build can use: 16, 32 or 64 bytes. */
 uint32_t cache_host_vector_bytes(void);
