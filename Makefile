@@ -35,7 +35,7 @@ else
 NOTICE += "No libsdl2-dev: the viewer window is left out."
 endif
 endif
-OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
+OPENMP := $(shell printf '\043include <omp.h>\n' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
 
 ifdef SAN
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
