@@ -2,7 +2,6 @@
 
 #include "sim/quote.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The value of a hexadecimal digit, plus one; 0 for any other character. */
@@ -209,46 +208,71 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
   return status;
 }
 
+/* Writes the digits of a number and returns where they end. */
+static char *put_hex(char *to, uint64_t value) {
+  int digits = 1;
+  for (uint64_t rest = value >> 4; rest; rest >>= 4)
+    digits++;
+  for (int i = digits - 1; i >= 0; i--, value >>= 4)
+    to[i] = "0123456789abcdef"[value & 15];
+  return to + digits;
+}
+
 size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]) {
-  char size[16];
-  const int digits = snprintf(size, sizeof size, "%x", (unsigned)record->size_bytes);
-  const char *prefix = read_decimal_power(size, size + digits) ? "0x" : "";
-  return (size_t)snprintf(text, DIN_TEXT_BYTES, "%d %llx %s%s\n", (int)record->label,
-                          (unsigned long long)record->address, prefix, size);
+  char *p = text;
+  *p++ = (char)('0' + (int)record->label);
+  *p++ = ' ';
+  p = put_hex(p, record->address);
+  *p++ = ' ';
+  char *const size = p, *const end = put_hex(p, record->size_bytes);
+  if (read_decimal_power(size, end)) { /* would be read as decimal */
+    *p++ = '0', *p++ = 'x';
+    p = put_hex(p, record->size_bytes);
+  } else {
+    p = end;
+  }
+  *p++ = '\n';
+  return (size_t)(p - text);
 }
 
 /* --- through a cache --- */
 
-static bool is_whole_lines(const CacheState *cache, const DinRecord *record) {
-  const uint64_t line_bytes = cache->config.line_bytes, mask = line_bytes - 1;
+static inline bool is_whole_lines(uint64_t line_bytes, const DinRecord *record) {
+  const uint64_t mask = line_bytes - 1;
   if (!(line_bytes & mask)) return !((record->address | record->size_bytes) & mask);
   return record->address % line_bytes == 0 && record->size_bytes % line_bytes == 0;
 }
 
+size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes) {
+  size_t n = 0;
+  uint64_t end = 0; /* of the last record kept, where the next one may go on; 0: nowhere */
+  for (size_t i = 0; i < n_records; i++) {
+    const DinRecord record = records[i];
+    const bool whole = is_whole_lines(line_bytes, &record);
+    if (whole && end && record.address == end && record.label == records[n - 1].label &&
+        records[n - 1].size_bytes <= UINT32_MAX - record.size_bytes)
+      records[n - 1].size_bytes += record.size_bytes;
+    else
+      records[n++] = record;
+    end = whole ? record.address + record.size_bytes : 0;
+  }
+  return n;
+}
+
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error) {
-  for (size_t i = 0; i < n_records;) {
-    const DinRecord *first = &records[i];
-    const CacheKind kind = first->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ;
-    uint64_t bytes = first->size_bytes, n = 1;
-    const bool whole = is_whole_lines(cache, first);
-    for (; whole && i + n < n_records; n++) { /* as long as each goes on where the last one ended */
-      const DinRecord *next = &records[i + n];
-      if (next->label != first->label || !next->address ||
-          next->address != first->address + bytes || !is_whole_lines(cache, next))
-        break;
-      bytes += next->size_bytes;
-    }
+  for (const DinRecord *r = records; r < records + n_records; r++) {
+    const CacheKind kind = r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ;
     const uint64_t accesses = cache->counts.accesses;
-    const Status status = whole ? cache_access_range(cache, first->address, bytes, kind)
-                                : cache_access(cache, first->address, bytes, kind);
+    const Status status = is_whole_lines(cache->config.line_bytes, r)
+                              ? cache_access_range(cache, r->address, r->size_bytes, kind)
+                              : cache_access(cache, r->address, r->size_bytes, kind);
     if (status != STATUS_OK)
       return error_set(
           error, status,
           "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
-          (unsigned long long)bytes, (unsigned long long)first->address,
+          (unsigned long long)r->size_bytes, (unsigned long long)r->address,
           cache->config.address_bits);
-    cache->counts.accesses = accesses + n; /* records, however many lines they span */
-    i += n;
+    cache->counts.accesses = accesses + !cache->config.part; /* records, not lines */
   }
   return STATUS_OK;
 }

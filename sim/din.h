@@ -50,12 +50,17 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
                  DinRecord *records, size_t max_records, size_t *n_records, size_t *used,
                  Error *error);
 
-/* One line with its newline, as din_parse reads it and as Dinero does. Returns its length. */
+/* One line with its newline, as din_parse reads it and as Dinero does. Returns its length;
+ * no zero follows. */
 size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]);
 
-/* Runs records through a cache; fetches count as reads. Whole neighbouring lines go the fast way
- * together, which changes no count. STATUS_BAD_REQUEST where an address lies beyond the cache's
- * address_bits; records before it have been run. */
+/* Joins records of whole lines, one kind and neighbouring addresses into one, in place: the same
+ * counts in fewer and longer accesses. Returns how many records are left. */
+size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes);
+
+/* Runs records through a cache, or through one part of it; fetches count as reads. Each counts as
+ * one access, however many lines it spans. STATUS_BAD_REQUEST where an address lies beyond the
+ * cache's address_bits; records before it have been run. */
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error);
 
 #endif

@@ -217,6 +217,13 @@ static void replay_counts_as_one_access_a_record(void **unused) {
       assert_int_equal(din_replay(b, records + from, n, NULL), STATUS_OK);
     }
     assert_memory_equal(a, b, cache_state_bytes(&config)); /* counts and contents */
+    cache_reset(b);
+    const size_t joined = din_join(records, RECORDS, line_bytes);
+    assert_true(joined < RECORDS);
+    assert_int_equal(din_replay(b, records, joined, NULL), STATUS_OK);
+    assert_int_equal(b->counts.accesses, joined);
+    b->counts.accesses = RECORDS; /* nothing else may differ */
+    assert_memory_equal(a, b, cache_state_bytes(&config));
     free(a);
     free(b);
   }
@@ -237,6 +244,36 @@ static void an_address_the_cache_cannot_hold_is_explained(void **unused) {
   free(cache);
 }
 
+/* Whole lines, one kind, one after the other: those and no others become one. */
+static void what_is_joined(void **unused) {
+  (void)unused;
+  DinRecord records[] = {
+      {0, 128, DIN_READ},     {128, 256, DIN_READ},
+      {384, 128, DIN_FETCH},  {512, 128, DIN_FETCH},
+      {640, 64, DIN_FETCH},   {704, 128, DIN_FETCH},
+      {832, 64, DIN_FETCH},   {896, 128, DIN_FETCH},
+      {2048, 128, DIN_WRITE}, {UINT64_MAX - 127, 128, DIN_READ},
+      {0, 128, DIN_READ},     {0, 128, DIN_READ},
+  };
+  const DinRecord expected[] = {
+      {0, 384, DIN_READ},     {384, 256, DIN_FETCH},
+      {640, 64, DIN_FETCH},   {704, 128, DIN_FETCH},
+      {832, 64, DIN_FETCH},   {896, 128, DIN_FETCH},
+      {2048, 128, DIN_WRITE}, {UINT64_MAX - 127, 128, DIN_READ},
+      {0, 128, DIN_READ},     {0, 128, DIN_READ},
+  };
+  const size_t n = din_join(records, sizeof records / sizeof records[0], 128);
+  assert_int_equal(n, sizeof expected / sizeof expected[0]);
+  for (size_t i = 0; i < n; i++) {
+    assert_int_equal(records[i].address, expected[i].address);
+    assert_int_equal(records[i].size_bytes, expected[i].size_bytes);
+    assert_int_equal(records[i].label, expected[i].label);
+  }
+  DinRecord huge[] = {{0, UINT32_MAX - 127, DIN_READ}, {UINT32_MAX - 127, 128, DIN_READ}};
+  assert_int_equal(din_join(huge, 2, 128), 2); /* 4 GiB have no room in a record */
+  assert_int_equal(din_join(huge, 0, 128), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_in_every_form),
@@ -246,6 +283,7 @@ int main(void) {
       cmocka_unit_test(pieces_cut_anywhere_make_no_difference),
       cmocka_unit_test(every_size_can_be_printed_and_read_back),
       cmocka_unit_test(replay_counts_as_one_access_a_record),
+      cmocka_unit_test(what_is_joined),
       cmocka_unit_test(an_address_the_cache_cannot_hold_is_explained),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
