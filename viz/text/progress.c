@@ -35,16 +35,25 @@ static void draw(Progress *progress, const char *line) {
   progress->columns = columns;
 }
 
-void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s) {
-  if (!progress->out || now_s - progress->drawn_s < REDRAW_S) return;
+bool progress_is_due(const Progress *progress, double now_s) {
+  return progress->out && now_s - progress->drawn_s >= REDRAW_S;
+}
+
+void progress_show(Progress *progress, const char *line, double now_s) {
+  if (!progress_is_due(progress, now_s)) return;
   progress->drawn_s = now_s;
+  draw(progress, line);
+}
+
+void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s) {
+  if (!progress_is_due(progress, now_s)) return;
   char line[512];
   if (total > 0)
     snprintf(line, sizeof line, "%s  %s of %s  %s", progress->what, number_count(done).text,
              number_count(total).text, number_percent((double)done / (double)total).text);
   else
     snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
-  draw(progress, line);
+  progress_show(progress, line, now_s);
 }
 
 void progress_end(Progress *progress) {

@@ -6,6 +6,7 @@
 
 #include "viz/text/style.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -26,6 +27,10 @@ Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const
 
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);
+
+/* The same with the caller's own words, made only when they are due. */
+bool progress_is_due(const Progress *progress, double now_s);
+void progress_show(Progress *progress, const char *line, double now_s);
 
 /* Erases the line. Call it before anything else is printed on the terminal. */
 void progress_end(Progress *progress);
