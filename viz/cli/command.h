@@ -13,7 +13,8 @@
 #include "viz/cli/options.h"
 #include "viz/text/style.h"
 
-enum { EXIT_DONE = 0, EXIT_DIFFERS = 1, EXIT_BAD_REQUEST = 2 };
+/* EXIT_INTERRUPTED: stopped by SIGINT; main prints the reason and lets the signal end the program, as shells expect. */
+enum { EXIT_DONE = 0, EXIT_DIFFERS = 1, EXIT_BAD_REQUEST = 2, EXIT_INTERRUPTED = 130 };
 
 typedef struct {
   FILE *out, *err;

@@ -218,6 +218,7 @@ static int run_render(void *options, Io *io, Error *error) {
   }
   stage_free(&r->stage);
   free(r);
+  if (status && interrupted) return EXIT_INTERRUPTED;
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 

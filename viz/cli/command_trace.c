@@ -1,4 +1,5 @@
 /* tilewalk trace: the event stream, written out. */
+#define _POSIX_C_SOURCE 200809L /* sigaction */
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
@@ -76,7 +77,9 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
   if (o->format == TRACE_DIN && din_trace_begin(&din, out, plan, error)) return error->status;
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
-    if (interrupted) return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; nothing was kept", n);
+    if (interrupted)
+      return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; %s", n,
+                       *o->output.output ? "nothing was kept" : "the output ends there");
     if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
     if (o->format == TRACE_CSV) csv_line(out, schedule->name, &event);
     else if (o->format == TRACE_DIN) din_trace_event(&din, &event);
@@ -118,6 +121,11 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   return STATUS_OK;
 }
 
+static int exit_status_of(Status status) {
+  if (status == STATUS_OK) return EXIT_DONE;
+  return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_REQUEST;
+}
+
 static int run_trace(void *options, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
@@ -127,14 +135,15 @@ static int run_trace(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck write returns */
   interrupted = 0;
-  signal(SIGINT, on_interrupt);
-  if (!*o->output.output) return write_trace(o, &problem, io->out, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  sigaction(SIGINT, &action, NULL);
+  if (!*o->output.output) return exit_status_of(write_trace(o, &problem, io->out, io, error));
   FileWrite file;
   if (file_write_begin(&file, o->output.output, error)) return EXIT_BAD_REQUEST;
   if (write_trace(o, &problem, file.stream, io, error)) {
     file_write_abort(&file);
-    return EXIT_BAD_REQUEST;
+    return exit_status_of(error->status);
   }
   return file_write_commit(&file, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

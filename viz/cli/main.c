@@ -66,14 +66,20 @@ int main(int argc, char **argv) {
   Error error = {0};
   int exit_status = dispatch(argc, argv, &io, &error);
   errno = 0;
-  if (exit_status != EXIT_BAD_REQUEST && (fflush(stdout) != 0 || ferror(stdout))) {
+  const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
+  if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {
     error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
               errno ? strerror(errno) : "write error");
     exit_status = EXIT_BAD_REQUEST;
   }
-  if (exit_status == EXIT_BAD_REQUEST)
+  if (exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED)
     fprintf(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
             argc > 1 && argv[1][0] != '-' ? quote(argv[1], strlen(argv[1])).text : "",
             error.message[0] ? error.message : "the request failed");
+  if (exit_status == EXIT_INTERRUPTED) {
+    fflush(NULL);
+    signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
+  }
   return exit_status;
 }
