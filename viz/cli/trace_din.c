@@ -9,13 +9,17 @@ Status din_trace_begin(DinTrace *t, FILE *out, const Plan *plan, Error *error) {
 
 /* The bytes [address, address + bytes), cut at lines. */
 static void write_range(const DinTrace *t, DinLabel label, uint64_t address, uint64_t bytes) {
+  char text[64 * DIN_TEXT_BYTES];
+  size_t length = 0;
   while (bytes > 0) {
     const uint64_t room = LAYOUT_LINE_BYTES - address % LAYOUT_LINE_BYTES, take = bytes < room ? bytes : room;
-    char text[DIN_TEXT_BYTES];
     const DinRecord record = {.address = address, .size_bytes = (uint32_t)take, .label = label};
-    fwrite(text, 1, din_print(&record, text), t->out);
+    length += din_print(&record, text + length);
     address += take;
     bytes -= take;
+    if (bytes > 0 && length + DIN_TEXT_BYTES <= sizeof text) continue;
+    fwrite(text, 1, length, t->out);
+    length = 0;
   }
 }
 
