@@ -33,7 +33,8 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   const Status status = cache_config_resolve(config, c, error);
   if (status != STATUS_OK) return status;
   state->first_set = cache_sets_before(c, c->part);
-  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set, lines = sets * c->ways;
+  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set,
+                 lines = sets * c->ways;
   state->sets = sets;
   state->cache_sets = cache_sets_of(c);
   state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
@@ -247,9 +248,9 @@ static inline void split_line(const CacheState *state, uint64_t first, uint64_t 
 static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64_t last,
                         CacheKind kind, CacheEvent *event) {
   uint64_t set, tag, sectors, whole;
-  split_line(state, first, last, &sectors, &whole);
   locate(state, line, &set, &tag);
   if (set >= state->sets) return;
+  split_line(state, first, last, &sectors, &whole);
   if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event &&
       !state->partial_sectors) {
     touch_plain(state, set, tag, sectors, kind);
@@ -329,7 +330,8 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
   uint64_t line = divide(address, line_bytes, state->line_shift),
            first = address - line * line_bytes, left = last_line - line + 1;
-  const uint64_t cut = end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
+  const uint64_t cut =
+      end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
   const bool runs = has_runs(state);
   if (!state->config.part) state->counts.accesses += left;
   for (uint64_t n; left; left -= n, line += n, first = 0) { /* line may wrap when nothing is left */

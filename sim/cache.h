@@ -109,8 +109,8 @@ typedef struct {
   /* Private from here. */
   uint64_t cache_sets, first_set; /* of all parts together; of those before this one */
   uint64_t all_sectors;           /* sectors_per_line ones */
-  uint64_t address_end; /* first address refused; 0: none */
-  uint64_t tag_is_line; /* 1 where the set cannot be taken out of the tag */
+  uint64_t address_end;           /* first address refused; 0: none */
+  uint64_t tag_is_line;           /* 1 where the set cannot be taken out of the tag */
   uint64_t
       lru_by_order; /* 1 where the order of the words in a set is all there is to replacement */
   uint64_t line_shift, sector_shift, set_shift; /* log2 where a power of two, else NO_SHIFT */

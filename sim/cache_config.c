@@ -100,5 +100,6 @@ uint32_t cache_most_parts(const CacheConfig *config) {
 }
 
 uint64_t cache_sets_before(const CacheConfig *c, uint64_t part) {
-  return part == c->parts ? cache_sets_of(c) : cache_sets_of(c) / PART_SETS * part / c->parts * PART_SETS;
+  return part == c->parts ? cache_sets_of(c)
+                          : cache_sets_of(c) / PART_SETS * part / c->parts * PART_SETS;
 }

@@ -36,7 +36,8 @@ static inline uint32_t log2_up(uint64_t x) {
   return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1);
 }
 
-/* Of a resolved config: the sets of all parts, and those before part `part` (config->parts: all). */
+/* Of a resolved config: the sets of all parts, and those before part `part` (config->parts: all).
+ */
 uint64_t cache_sets_of(const CacheConfig *config);
 uint64_t cache_sets_before(const CacheConfig *config, uint64_t part);
 

@@ -463,8 +463,8 @@ static void a_run_may_end_with_the_address_space(void **unused) {
                                               .size_bytes = 1024 * line_bytes,
                                               .layout = (CacheLayout)layout});
       assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
-      assert_int_equal(cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ),
-                       STATUS_OK);
+      assert_int_equal(
+          cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ), STATUS_OK);
       assert_int_equal(cache->counts.lines_touched, 301);
       assert_int_equal(cache->counts.line_misses, 300);
       free(cache);

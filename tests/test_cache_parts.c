@@ -117,8 +117,9 @@ static void parts_add_up_to_the_whole(void **unused) {
       const bool range = rand_in(&r, 0, 1);
       for (uint32_t part = 0; part <= parts.n; part++) {
         CacheState *cache = part < parts.n ? parts.states[part] : whole;
-        assert_int_equal((range ? cache_access_range : cache_access)(cache, base + address, bytes, kind),
-                         STATUS_OK);
+        assert_int_equal(
+            (range ? cache_access_range : cache_access)(cache, base + address, bytes, kind),
+            STATUS_OK);
       }
     }
     for (int flushed = 0; flushed < 2; flushed++) {
@@ -189,11 +190,8 @@ static void too_many_parts_are_refused(void **unused) {
   assert_int_equal(cache_most_parts(&(CacheConfig){.policy = CACHE_RANDOM}), 1);
   assert_int_equal(cache_most_parts(&(CacheConfig){.size_bytes = 2000}), 0);
   const CacheConfig bad[] = {
-      {.parts = 65},
-      {.parts = 2, .policy = CACHE_RANDOM},
-      {.parts = 2, .part = 2},
-      {.part = 1},
-      {.parts = 2, .size_bytes = 2 * kib},
+      {.parts = 65}, {.parts = 2, .policy = CACHE_RANDOM}, {.parts = 2, .part = 2},
+      {.part = 1},   {.parts = 2, .size_bytes = 2 * kib},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Error error = {0};
