@@ -153,6 +153,35 @@ static void options_choose_the_cache(void **unused) {
   remove(path);
 }
 
+static void a_limit_stops_early_and_threads_change_nothing(void **unused) {
+  (void)unused;
+  put_head();
+  FILE *file = fopen(path, "a");
+  fputs("this is no record\n", file);
+  fclose(file);
+  for (int threads = 1; threads <= 3; threads++) {
+    char options[64];
+    snprintf(options, sizeof options, "--limit 540672 --threads %d", threads);
+    json_t *json = replay_json(options);
+    assert_int_equal(whole(json, "accesses"), 540672);
+    assert_int_equal(whole(json, "line_misses"), 286720);
+    assert_int_equal(whole(json, "writebacks"), 7936);
+    assert_int_equal(whole(json, "stores"), 8192);
+    json_decref(json);
+    snprintf(options, sizeof options, "--limit 3 --threads %d", threads);
+    json = replay_json(options);
+    assert_int_equal(whole(json, "accesses"), 3);
+    assert_int_equal(whole(json, "read_sectors"), 12);
+    json_decref(json);
+    char line[128];
+    snprintf(line, sizeof line, "replay %s --threads %d", path, threads);
+    program_run(&run, line);
+    assert_int_equal(run.exit_status, 2);
+    assert_non_null(strstr(run.err, "trace line 540673: 'this' is no label"));
+  }
+  remove(path);
+}
+
 static void csv_is_one_count_a_row(void **unused) {
   (void)unused;
   put_trace("0 0 80\n");
@@ -191,6 +220,9 @@ static void mistakes_name_the_line_and_print_nothing(void **unused) {
       {"", "--index hash", "modulo, xor and random"},
       {"", "--policy mru", "lru, plru, fifo and random"},
       {"", "--access-bytes 0", "an access of 0 bytes"},
+      {"", "--limit 0", "a count is at least 1"},
+      {"", "--threads 0", "the number of threads"},
+      {"", "--threads 65", "the number of threads"},
       {"", "another", "one trace at a time"},
       {"/tmp/no/such", "", "one trace at a time"},
   };
@@ -231,7 +263,7 @@ static void an_interrupt_stops_it_cleanly(void **unused) {
   snprintf(line, sizeof line,
            "{ printf '0 0\\n0 80\\n'; sleep 3; } | timeout --preserve-status -s INT 1 '%s' replay "
            "- >/tmp/tilewalk_int.out "
-           "2>/tmp/tilewalk_int.err; test $? = 2 && test ! -s /tmp/tilewalk_int.out && "
+           "2>/tmp/tilewalk_int.err; test $? = 130 && test ! -s /tmp/tilewalk_int.out && "
            "grep -q 'interrupted after line 2; nothing was printed' /tmp/tilewalk_int.err",
            program);
   const int status = system(line);
@@ -246,6 +278,7 @@ int main(void) {
       cmocka_unit_test(a_small_trace_by_hand),
       cmocka_unit_test(an_empty_trace_is_a_trace),
       cmocka_unit_test(options_choose_the_cache),
+      cmocka_unit_test(a_limit_stops_early_and_threads_change_nothing),
       cmocka_unit_test(csv_is_one_count_a_row),
       cmocka_unit_test(mistakes_name_the_line_and_print_nothing),
       cmocka_unit_test(a_long_trace_streams_in_constant_memory),

@@ -1,8 +1,9 @@
 /* tilewalk replay: an address trace through the cache model. */
-#define _POSIX_C_SOURCE 200809L /* sigaction, read, fstat */
+#define _POSIX_C_SOURCE 200809L /* sigaction, read, poll, fstat */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,19 +17,21 @@
 #include "sim/size.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
+#include "viz/cli/replay_team.h"
 #include "viz/cli/request.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 #include "viz/text/table.h"
 
-enum { PIECE_BYTES = 1 << 20, RECORDS = 4096, PATH_BYTES = 4096, CACHE_FIELDS = 4 };
+enum { PIECE_BYTES = 1 << 21, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
 typedef struct {
   OutputRequest output;
   CacheConfig cache;
   bool fully_associative;
-  int64_t access_bytes; /* of a record that names no size; 0: Dinero's word */
+  int64_t access_bytes;   /* of a record that names no size; 0: Dinero's word */
+  int64_t limit, threads; /* 0: all */
   bool flush;
   char path[PATH_BYTES];
 } ReplayOptions;
@@ -114,6 +117,18 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
   return status;
 }
 
+static Status set_limit(void *target, const char *value, Error *error) {
+  return size_parse_count(value, &((ReplayOptions *)target)->limit, error);
+}
+
+static Status set_threads(void *target, const char *value, Error *error) {
+  long long n;
+  const Status status =
+      options_count("the number of threads", value, 1, REPLAY_THREADS_MAX, &n, error);
+  if (status == STATUS_OK) ((ReplayOptions *)target)->threads = n;
+  return status;
+}
+
 static Status set_flush(void *target, const char *value, Error *error) {
   return options_flag("flush", value, &((ReplayOptions *)target)->flush, error);
 }
@@ -144,43 +159,70 @@ typedef struct {
   uint64_t read_bytes, total_bytes; /* total 0: unknown */
   char *piece;                      /* PIECE_BYTES */
   size_t held;                      /* bytes in it */
-  DinRecord *records;               /* RECORDS */
-  DinParser parser;
-  uint64_t n_stores;
+  ReplayTeam team;
+  Progress progress;
 } Reader;
 
 static Status stop(const Reader *r, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST,
-                   "interrupted after line %" PRIu64 "; nothing was printed", r->parser.line);
+                   "interrupted after line %" PRIu64 "; nothing was printed", r->team.parser.line);
 }
 
-/* Fills the piece up as far as one read goes. *is_last at the end of the file. */
-static Status read_more(Reader *r, bool *is_last, Error *error) {
+static void show_progress(Reader *r) {
+  const double now_s = progress_clock_s();
+  if (!progress_is_due(&r->progress, now_s)) return;
+  const double seconds = now_s - r->progress.started_s;
+  const double lines_s = (double)r->team.parser.line / seconds;
+  char line[512], of[224] = "", left[64] = "";
+  if (r->total_bytes) {
+    const double done = (double)r->read_bytes / (double)r->total_bytes;
+    snprintf(of, sizeof of, " of %s  %s", number_bytes(r->total_bytes).text,
+             number_percent(done).text);
+    if (done > 0) snprintf(left, sizeof left, "  %.0f s left", seconds * (1 - done) / done);
+  }
+  snprintf(line, sizeof line, "replay  %s%s  %s lines  %.1f million/s%s",
+           number_bytes(r->read_bytes).text, of, number_count(r->team.parser.line).text,
+           1e-6 * lines_s, left);
+  progress_show(&r->progress, line, now_s);
+}
+
+/* Waits until there is something to read, but not deaf: an interrupt, and the progress line, come
+ * through. True where `patience` lasted and something came. */
+static bool wait_for_text(Reader *r, bool patient) {
+  struct pollfd ready = {.fd = r->file, .events = POLLIN};
   for (;;) {
-    const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
-    if (got < 0 && errno == EINTR && !interrupted) continue;
+    const int n = poll(&ready, 1, patient ? WAIT_MS : 0);
+    if (n > 0 || interrupted) return true;
+    if (n < 0 && errno != EINTR) return true; /* let read() say what is wrong */
+    if (!patient) return false;
+    show_progress(r);
+  }
+}
+
+/* Fills the piece as far as the text comes without waiting, but waits for its beginning. *is_last
+ * at the end of the trace. */
+static Status read_more(Reader *r, bool *is_last, Error *error) {
+  for (bool patient = true; r->held < PIECE_BYTES && wait_for_text(r, patient); patient = false) {
     if (interrupted) return stop(r, error);
+    const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0)
       return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text,
                        strerror(errno));
     r->held += (size_t)got;
     r->read_bytes += (uint64_t)got;
     *is_last = got == 0;
-    return STATUS_OK;
+    if (*is_last) break;
   }
+  return STATUS_OK;
 }
 
 /* Runs all complete lines of the piece and keeps what is left at its beginning. */
-static Status run_piece(Reader *r, bool is_last, CacheState *cache, Error *error) {
+static Status run_piece(Reader *r, bool is_last, Error *error) {
   size_t at = 0;
   Status status = STATUS_OK;
-  for (size_t used = 1, n = 1; status == STATUS_OK && (used || n) && at < r->held; at += used) {
-    status = din_parse(&r->parser, r->piece + at, r->held - at, is_last, r->records, RECORDS, &n,
-                       &used, error);
-    for (size_t i = 0; i < n; i++)
-      r->n_stores += r->records[i].label == DIN_WRITE;
-    const Status ran = din_replay(cache, r->records, n, error);
-    if (status == STATUS_OK) status = ran;
+  for (size_t used = 1; status == STATUS_OK && used && at < r->held; at += used) {
+    status = replay_team_run(&r->team, r->piece + at, r->held - at, is_last, &used, error);
     if (interrupted && status == STATUS_OK) status = stop(r, error);
   }
   memmove(r->piece, r->piece + at, r->held - at);
@@ -188,18 +230,18 @@ static Status run_piece(Reader *r, bool is_last, CacheState *cache, Error *error
   return status;
 }
 
-static Status replay_all(Reader *r, CacheState *cache, Io *io, Error *error) {
+static Status replay_all(Reader *r, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
-  Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "bytes replayed",
-                                   progress_clock_s());
+  r->progress =
+      progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
   bool is_last = false;
   Status status = STATUS_OK;
-  while (status == STATUS_OK && !is_last) {
+  while (status == STATUS_OK && !is_last && r->team.left) {
     status = read_more(r, &is_last, error);
-    if (status == STATUS_OK) status = run_piece(r, is_last, cache, error);
-    progress_update(&progress, r->read_bytes, r->total_bytes, progress_clock_s());
+    if (status == STATUS_OK) status = run_piece(r, is_last, error);
+    show_progress(r);
   }
-  progress_end(&progress);
+  progress_end(&r->progress);
   return status;
 }
 
@@ -225,8 +267,9 @@ typedef struct {
 
 enum { RESULTS_MAX = 20 };
 
-static int collect(const CacheState *cache, const Reader *r, Result *results) {
-  const CacheCounts *c = &cache->counts;
+static int collect(const ReplayTeam *team, Result *results) {
+  const CacheCounts counts = replay_team_counts(team), *const c = &counts;
+  const uint64_t sector_bytes = team->parts[0]->config.sector_bytes;
   const Result all[] = {
       {"accesses", "records of the trace", c->accesses, true},
       {"line_misses", "look-ups, reads and stores, that did not find their line", c->line_misses,
@@ -234,7 +277,7 @@ static int collect(const CacheState *cache, const Reader *r, Result *results) {
       {"sector_misses", "sectors touched that were not there",
        c->read_sector_misses + c->write_sector_absent, true},
       {"writebacks", "lines pushed out with data to write back", c->dirty_evictions, true},
-      {"stores", "records that are stores", r->n_stores, false},
+      {"stores", "records that are stores", team->n_stores, false},
       {"lines_touched", "look-ups: a record over two lines is two", c->lines_touched, false},
       {"read_sectors", "sectors that reads asked for", c->read_sectors, true},
       {"read_sector_misses", "of those, fetched from below", c->read_sector_misses, true},
@@ -242,36 +285,38 @@ static int collect(const CacheState *cache, const Reader *r, Result *results) {
       {"write_sectors_absent", "of those, not there before", c->write_sector_absent, false},
       {"evictions", "lines pushed out", c->evictions, true},
       {"written_back_sectors", "sectors written back", c->written_back_sectors, true},
-      {"fetched_bytes", "read from below", c->read_sector_misses * cache->config.sector_bytes,
-       true},
-      {"written_back_bytes", "written below", c->written_back_sectors * cache->config.sector_bytes,
-       true},
+      {"fetched_bytes", "read from below", c->read_sector_misses * sector_bytes, true},
+      {"written_back_bytes", "written below", c->written_back_sectors * sector_bytes, true},
   };
   memcpy(results, all, sizeof all);
   return (int)(sizeof all / sizeof all[0]);
 }
 
-static Status print_json(const CacheState *cache, const Result *results, int n, FILE *out,
+static Status print_json(const ReplayTeam *team, const Result *results, int n, FILE *out,
                          Error *error) {
-  const CacheConfig *c = &cache->config;
+  const CacheConfig *c = &team->parts[0]->config;
+  const uint64_t sets = team->parts[0]->cache_sets;
+  const CacheCounts counts = replay_team_counts(team);
   json_t *json =
       json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "cache",
                 "size_bytes", (json_int_t)c->size_bytes, "ways", (json_int_t)c->ways, "line_bytes",
                 (json_int_t)c->line_bytes, "sector_bytes", (json_int_t)c->sector_bytes, "sets",
-                (json_int_t)cache->sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
+                (json_int_t)sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
   bool failed = false;
   for (int i = 0; json && i < n; i++)
     failed |=
         json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
   if (json)
-    failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&cache->counts))) != 0;
+    failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&counts))) != 0;
   if (failed) json_decref(json);
   return json_print(failed ? NULL : json, out, error);
 }
 
-static Status print_table(const CacheState *cache, const Result *results, int n,
+static Status print_table(const ReplayTeam *team, const Result *results, int n,
                           const OutputRequest *output, Io *io, Error *error) {
-  const CacheConfig *c = &cache->config;
+  const CacheConfig *c = &team->parts[0]->config;
+  const uint64_t sets = team->parts[0]->cache_sets;
+  const CacheCounts counts = replay_team_counts(team);
   Table table = table_new((TableColumn[]){{.heading = "count", .csv = "count"},
                                           {.heading = "value", .right = true},
                                           {.heading = "meaning", .shrink = TABLE_WRAP}},
@@ -279,9 +324,8 @@ static Status print_table(const CacheState *cache, const Result *results, int n,
   table_title(&table,
               "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64
               " B, sectors of %" PRIu64 " B, index %s, %s",
-              number_bytes(c->size_bytes).text, number_count(cache->sets).text,
-              cache->sets == 1 ? "" : "s", c->ways, c->line_bytes, c->sector_bytes,
-              INDEXES[c->index], POLICIES[c->policy]);
+              number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s",
+              c->ways, c->line_bytes, c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
   for (int i = 0; i < n; i++) {
     if (!output->csv && !results[i].is_headline) continue;
     table_text(&table, ROLE_PLAIN, results[i].key);
@@ -292,7 +336,7 @@ static Status print_table(const CacheState *cache, const Result *results, int n,
     table_text(&table, ROLE_DIM, results[i].what);
   }
   table_text(&table, ROLE_PLAIN, "hit_rate");
-  table_percent(&table, ROLE_ACCENT, cache_hit_rate(&cache->counts));
+  table_percent(&table, ROLE_ACCENT, cache_hit_rate(&counts));
   table_text(&table, ROLE_DIM,
              "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
   const Status status = output->csv ? table_csv(&table, io->out, error)
@@ -303,7 +347,7 @@ static Status print_table(const CacheState *cache, const Result *results, int n,
 
 /* --- the command --- */
 
-static Status make_cache(ReplayOptions *o, CacheState **cache, Error *error) {
+static Status choose_cache(ReplayOptions *o, Error *error) {
   CacheConfig *c = &o->cache;
   if (o->fully_associative) {
     const uint64_t size_bytes = c->size_bytes ? c->size_bytes : (uint64_t)2 << 20;
@@ -319,50 +363,57 @@ static Status make_cache(ReplayOptions *o, CacheState **cache, Error *error) {
                      "a cache of %s would take %s to simulate; at most %s are used",
                      number_bytes(c->size_bytes).text, number_bytes(bytes).text,
                      number_bytes(STATE_BYTES_MAX).text);
-  *cache = malloc(bytes);
-  if (!*cache)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%s)",
-                     number_bytes(bytes).text);
-  return cache_init(*cache, c, error);
+  return STATUS_OK;
 }
 
-static Status replay(ReplayOptions *o, CacheState *cache, Reader *r, Io *io, Error *error) {
+/* All cores, but one less for a pipe: whoever writes it needs one too. */
+static Status make_team(const ReplayOptions *o, Reader *r, Error *error) {
+  const CacheConfig *c = &o->cache;
+  const uint32_t most = cache_most_parts(c), offered = replay_team_threads(c);
+  uint32_t n_threads = !r->total_bytes && offered > 1 ? offered - 1 : offered;
+  if (o->threads) n_threads = (uint32_t)o->threads;
+  if (n_threads > most) n_threads = most;
+  return replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes,
+                          o->limit ? (uint64_t)o->limit : UINT64_MAX, error);
+}
+
+static Status replay(ReplayOptions *o, Reader *r, Io *io, Error *error) {
   struct sigaction action = {.sa_handler = on_interrupt},
                    before; /* no SA_RESTART: a waiting read returns */
   interrupted = 0;
   sigaction(SIGINT, &action, &before);
-  Status status = replay_all(r, cache, io, error);
+  Status status = replay_all(r, io, error);
   sigaction(SIGINT, &before, NULL);
   if (status != STATUS_OK) return status;
-  if (o->flush) cache_flush(cache);
+  for (uint32_t part = 0; o->flush && part < r->team.n_threads; part++)
+    cache_flush(r->team.parts[part]);
   Result results[RESULTS_MAX];
-  const int n = collect(cache, r, results);
-  return o->output.json ? print_json(cache, results, n, io->out, error)
-                        : print_table(cache, results, n, &o->output, io, error);
+  const int n = collect(&r->team, results);
+  return o->output.json ? print_json(&r->team, results, n, io->out, error)
+                        : print_table(&r->team, results, n, &o->output, io, error);
 }
 
 static int run_replay(void *options, Io *io, Error *error) {
   ReplayOptions *o = options;
-  Reader reader = {.file = -1, .parser = {.default_bytes = (uint32_t)o->access_bytes}};
-  CacheState *cache = NULL;
+  Reader reader = {.file = -1};
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   if (!*o->path) {
     error_set(error, STATUS_BAD_REQUEST,
               "no trace is named; give a file, or - for the standard input");
     return EXIT_BAD_REQUEST;
   }
-  Status status = make_cache(o, &cache, error);
+  Status status = choose_cache(o, error);
   if (status == STATUS_OK) status = open_trace(o->path, &reader, error);
+  if (status == STATUS_OK) status = make_team(o, &reader, error);
   reader.piece = malloc(PIECE_BYTES);
-  reader.records = malloc(RECORDS * sizeof *reader.records);
-  if (status == STATUS_OK && (!reader.piece || !reader.records))
+  if (status == STATUS_OK && !reader.piece)
     status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
-  if (status == STATUS_OK) status = replay(o, cache, &reader, io, error);
+  if (status == STATUS_OK) status = replay(o, &reader, io, error);
   if (reader.file > STDIN_FILENO) close(reader.file);
-  free(reader.records);
   free(reader.piece);
-  free(cache);
-  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
+  replay_team_free(&reader.team);
+  if (status == STATUS_OK) return EXIT_DONE;
+  return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_REQUEST;
 }
 
 static const Option CACHE_OPTIONS[] = {
@@ -379,6 +430,13 @@ static const Option CACHE_OPTIONS[] = {
      "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes, false,
      false, NULL},
     {"flush", 0, NULL, "At the end write back what is still dirty.", set_flush, false, false, NULL},
+    {"limit", 0, "COUNT", "Stop after this many records; what follows is not read. Default: all.",
+     set_limit, false, false, NULL},
+    {"threads", 0, "COUNT",
+     "Threads, which change speed and no count. Default: all cores, one less for a pipe; the "
+     "random "
+     "policy has one.",
+     set_threads, false, false, NULL},
     {0},
 };
 
@@ -399,7 +457,10 @@ const Command COMMAND_REPLAY = {
         "known as decimal). # begins "
         "a comment, and FILE may be - for the standard input. The cache is sectored and writes "
         "back; a store that covers "
-        "a sector fetches nothing. The trace is read piece by piece and may be of any length.",
+        "a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of "
+        "any length: memory does "
+        "not grow with it. A terminal shows how far it is; an interrupt stops it and prints "
+        "nothing.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
                 "  printf '0 1000 20\\n1 1020 20\\n0 1000 20\\n' | tilewalk replay -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"
