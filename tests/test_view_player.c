@@ -212,7 +212,7 @@ static void test_controls(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_back_is_the_way_one_came),
+      cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_charts_in_turn), cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
       cmocka_unit_test(test_controls), cmocka_unit_test(test_charts_in_turn),
   };

@@ -13,6 +13,7 @@
 #include "viz/cli/sweep_chart.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
+#include "viz/scene/memo.h"
 #include "viz/scene/scene.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
@@ -198,7 +199,7 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
   if (check_options(o, error)) return error->status;
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
-  r->view = (SceneView){.presentation = o->presentation, .footer = r->footer};
+  r->view = (SceneView){.presentation = o->presentation, .footer = r->footer, .memo = memo_new()};
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
   return request_stage(&o->request, o->without_max, o->row, &r->stage, error);
@@ -217,6 +218,7 @@ static int run_render(void *options, Io *io, Error *error) {
     fputs(snapshot_describe(&r->now, text, sizeof text), io->out);
   }
   stage_free(&r->stage);
+  memo_free(r->view.memo);
   free(r);
   if (status && interrupted) return EXIT_INTERRUPTED;
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

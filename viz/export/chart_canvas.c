@@ -36,6 +36,7 @@ Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, 
   Canvas canvas = {.cr = cr, .theme = theme, .width = width, .height = height};
   canvas.unit = fmin(width / 1280, height / 720);
   canvas.margin = 40 * canvas.unit;
+  if (theme) canvas.ground = theme->background;
   Lettering label = type_of(&canvas, TYPE_LABEL, false, ANCHOR_START), mono = footer_type(&canvas);
   double above =
       (*title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, subtitle);
@@ -43,6 +44,12 @@ Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, 
   canvas.top = canvas.margin + (above + (above > 0 ? 14 : 0)) * canvas.unit;
   canvas.bottom = height - (footers ? 24 + FOOTER_HEIGHT * footers + 10 : 26) * canvas.unit;
   return canvas;
+}
+
+Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit,
+                    Colour ground) {
+  return (Canvas){.cr = cr, .theme = theme, .width = width, .height = height, .unit = unit,
+                  .margin = 2 * unit, .ground = ground, .top = 2 * unit, .bottom = height};
 }
 
 void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle,
@@ -131,7 +138,7 @@ void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, doubl
   default: polygon(cr, x, y, radius * 1.15, 6, 0); break;
   }
   cairo_set_dash(cr, NULL, 0, 0);
-  theme_use(cr, canvas->theme->background, 1);
+  theme_use(cr, canvas->ground, 1);
   cairo_set_line_width(cr, radius * 0.7);
   cairo_stroke_preserve(cr);
   theme_use(cr, colour, 1);

@@ -75,12 +75,10 @@ static Ticks fitting_ticks(const Canvas *canvas, const ChartPlane *plane) {
   return ticks_on(&plane->x_scale, 2);
 }
 
-static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height,
-                           const Theme *theme) {
-  ChartLayout layout = {.chart = chart};
-  layout.canvas = canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
-                             chart_text(chart, chart->subtitle), chart_text(chart, chart->footer));
+static ChartLayout lay_out_on(const Chart *chart, Canvas on) {
+  ChartLayout layout = {.chart = chart, .canvas = on};
   Canvas *canvas = &layout.canvas;
+  double width = on.width;
   ChartPlane *plane = &layout.plane;
   double u = canvas->unit;
   plane->x_scale = chart_x_scale(chart, 0.02);
@@ -105,6 +103,13 @@ static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double
     layout.x_ticks = fitting_ticks(canvas, plane);
   }
   return layout;
+}
+
+static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height,
+                           const Theme *theme) {
+  return lay_out_on(chart, canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
+                                      chart_text(chart, chart->subtitle),
+                                      chart_text(chart, chart->footer)));
 }
 
 ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height) {
@@ -303,24 +308,36 @@ static int key_rows(const ChartLayout *layout, bool draw) {
   return rows;
 }
 
+/* All but titles, footer and background. */
+static void draw_plane(const ChartLayout *layout) {
+  const Chart *chart = layout->chart;
+  const ChartPlane *plane = &layout->plane;
+  PlaceMap map = {.bounds = {plane->x, plane->y, plane->width, plane->height}};
+  if (chart_check(chart, NULL) != STATUS_OK) return;
+  chart_draw_stretches(layout);
+  draw_axes(layout);
+  chart_draw_note_lines(layout);
+  for (int i = 0; i < chart->n_series; i++)
+    draw_series(layout, i, &map);
+  draw_end_labels(layout);
+  key_rows(layout, true);
+  chart_draw_notes(layout, &map);
+}
+
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
-  bool is_good = chart_check(chart, NULL) == STATUS_OK;
-  const char *title = chart_text(chart, chart->title),
-             *subtitle = chart_text(chart, chart->subtitle);
   ChartLayout layout = lay_out(chart, cr, width, height, theme);
-  PlaceMap map = {
-      .bounds = {layout.plane.x, layout.plane.y, layout.plane.width, layout.plane.height}};
   cairo_save(cr);
-  canvas_frame(&layout.canvas, title, subtitle, chart_text(chart, chart->footer));
-  if (is_good) {
-    chart_draw_stretches(&layout);
-    draw_axes(&layout);
-    chart_draw_note_lines(&layout);
-    for (int i = 0; i < chart->n_series; i++)
-      draw_series(&layout, i, &map);
-    draw_end_labels(&layout);
-    key_rows(&layout, true);
-    chart_draw_notes(&layout, &map);
-  }
+  canvas_frame(&layout.canvas, chart_text(chart, chart->title), chart_text(chart, chart->subtitle),
+               chart_text(chart, chart->footer));
+  draw_plane(&layout);
   cairo_restore(cr);
+}
+
+ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height,
+                            const Theme *theme, double unit, Colour ground) {
+  ChartLayout layout = lay_out_on(chart, canvas_inset(cr, width, height, theme, unit, ground));
+  cairo_save(cr);
+  draw_plane(&layout);
+  cairo_restore(cr);
+  return layout.plane;
 }

@@ -2,6 +2,7 @@
 #include "viz/export/chart_layout.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- words ---- */
 
@@ -60,7 +61,7 @@ static void mark_words(const ChartLayout *layout, PlaceMap *map, double x, doubl
     candidates[i].y = y + dy * reach - (dy < 0 ? size.height : dy > 0 ? 0 : size.height / 2);
   }
   PlaceBox box = place_best(map, candidates, N, (const double[]){x, y});
-  draw_words(layout, &box, layout->canvas.theme->background, text);
+  draw_words(layout, &box, layout->canvas.ground, text);
   draw_leader(layout, &box, x, y);
 }
 
@@ -89,7 +90,7 @@ static void level_words(const ChartLayout *layout, PlaceMap *map, double y, cons
     candidates[i].y = i % 2 == 0 ? y - gap - size.height : y + gap;
   }
   PlaceBox box = place_best(map, candidates, 6, NULL);
-  draw_words(layout, &box, layout->canvas.theme->background, text);
+  draw_words(layout, &box, layout->canvas.ground, text);
 }
 
 /* ---- notes ---- */
@@ -104,6 +105,13 @@ static void stretch(const ChartPlane *plane, const ChartNote *note, double *from
   *to = isfinite(*to) ? fmin(fmax(*to, plane->x), right) : right;
 }
 
+/* A shaded stretch stands off the ground: the panel's colour, or on a panel the background's. */
+static Colour shade_of(const Canvas *canvas) {
+  const Theme *theme = canvas->theme;
+  return memcmp(&canvas->ground, &theme->panel, sizeof(Colour)) == 0 ? theme->background
+                                                                     : theme->panel;
+}
+
 void chart_draw_stretches(const ChartLayout *layout) {
   const Canvas *canvas = &layout->canvas;
   for (size_t i = 0; i < layout->chart->n_notes; i++) {
@@ -111,7 +119,7 @@ void chart_draw_stretches(const ChartLayout *layout) {
     if (note->kind != NOTE_SHADE) continue;
     double from, to;
     stretch(&layout->plane, note, &from, &to);
-    theme_use(canvas->cr, canvas->theme->panel, 1);
+    theme_use(canvas->cr, shade_of(canvas), 1);
     cairo_rectangle(canvas->cr, from, layout->plane.y, fmax(to - from, 0), layout->plane.height);
     cairo_fill(canvas->cr);
   }
@@ -157,7 +165,6 @@ static bool find_note(const ChartPlane *plane, const ChartNote *note, double *x,
 }
 
 void chart_draw_notes(const ChartLayout *layout, PlaceMap *map) {
-  const Theme *theme = layout->canvas.theme;
   double x, y, radius = 9 * layout->canvas.unit;
   for (size_t i = 0; i < layout->chart->n_notes; i++) {
     const ChartNote *note = &layout->chart->notes[i];
@@ -171,7 +178,7 @@ void chart_draw_notes(const ChartLayout *layout, PlaceMap *map) {
     if (!*text || !find_note(&layout->plane, note, &x, &y)) continue;
     if (note->kind == NOTE_MARK) mark_words(layout, map, x, y, text);
     if (note->kind == NOTE_HORIZONTAL) level_words(layout, map, y, text);
-    if (note->kind == NOTE_VERTICAL) upright_words(layout, map, x, theme->background, text);
-    if (note->kind == NOTE_SHADE) upright_words(layout, map, x, theme->panel, text);
+    if (note->kind == NOTE_VERTICAL) upright_words(layout, map, x, layout->canvas.ground, text);
+    if (note->kind == NOTE_SHADE) upright_words(layout, map, x, shade_of(&layout->canvas), text);
   }
 }

@@ -1,52 +1,265 @@
-/* Traffic of the algorithms against N, with the present run marked, and how far it is. */
+/* What the numbers say: traffic against N and against the block, misses of a cache, roofline, map of blocks; together on one
+ * page, or one of them alone.
+ *
+ * What does not move with the step is drawn once and kept in the view's memo, numbers and picture both. A frame is then a copy,
+ * a few dots and the words that change. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/export/chart_draw.h"
-#include "viz/scene/pen.h"
+#include "viz/scene/memo.h"
 #include "viz/text/number.h"
 
-static Ink ink_of(const Schedule *schedule) {
-  if (strcmp(schedule->name, "standard") == 0) return INK_NEUTRAL;
-  if (strcmp(schedule->name, "fa1") == 0) return INK_ORANGE;
-  return strcmp(schedule->name, "fa2") == 0 ? INK_BLUE : INK_GREEN;
-}
+/* ---- Where everything is --------------------------------------------------------------------------------- */
 
-/* Total bytes with N replaced; 0 when that is not possible. In decode, where there is one query, it is the keys. */
-static double bytes_with(const Snapshot *now, const Schedule *schedule, int64_t N) {
-  Problem p = now->problem;
-  Simulation run;
-  if (p.shape.N_k == p.shape.N_q || p.shape.N_q == 1) p.shape.N_k = N;
-  if (p.shape.N_q != 1) p.shape.N_q = N;
-  return simulate(&run, &p, schedule, NULL) == STATUS_OK ? (double)run.total_bytes : 0;
-}
+typedef struct {
+  Box by_N, by_B, blocks, misses, roofline, words; /* empty: not on this page */
+} Layout;
 
-static int64_t power_at_most(int64_t n) {
-  int64_t power = 1;
-  while (power <= n / 2) power *= 2;
-  return power;
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high) { return value < low ? low : value > high ? high : value; }
-
-/* The chart takes the whole page, so that its smallest text is 1/50 of the height. */
-void scene_charts(const Pen *pen) {
-  const Snapshot *now = pen->now;
-  const int64_t N = now->problem.shape.N_q == 1 ? now->grid.N_k : now->grid.N_q, mid = power_at_most(N);
-  if (pen->hit) return;
-  Chart chart = chart_new(&(ChartConfig){.title = "Traffic between HBM and SRAM against N",
-                                         .footer = pen->view->presentation ? NULL : pen->view->footer,
-                                         .x = {.title = "sequence length N (tokens)", .kind = VALUE_TOKENS, .log = true},
-                                         .y = {.title = "bytes read and written, one head", .kind = VALUE_BYTES, .log = true}});
-  for (int k = 0; k < now->n_runs; k++) {
-    const Schedule *schedule = SCHEDULES[now->runs[k].schedule];
-    chart_series(&chart, schedule->name, ink_of(schedule), SERIES_LINE);
-    for (int64_t n = clamp(mid / 32, 16, (int64_t)1 << 30); n <= clamp(mid * 64, 1024, (int64_t)1 << 36); n *= 2)
-      chart_point(&chart, (double)n, bytes_with(now, schedule, n));
+static Layout lay_out(const Pen *pen, Box body) {
+  const double gap = 12 * pen->unit, third = (body.width - 2 * gap) / 3;
+  Layout l = {0};
+  switch (pen->view->chart) {
+  case CHART_TRAFFIC:
+    l.by_N = box_cut_left(&body, (body.width - gap) / 2, gap);
+    l.by_B = body;
+    return l;
+  case CHART_MISSES: l.misses = body; return l;
+  case CHART_ROOFLINE: l.roofline = body; return l;
+  case CHART_BLOCKS: l.blocks = body; return l;
+  default: break;
   }
-  chart_mark(&chart, (double)N, (double)now->whole_bytes, "this run");
-  if (now->total_bytes > 0 && now->step < now->n_steps) chart_mark(&chart, (double)N, (double)now->total_bytes, "so far");
-  chart_draw(&chart, pen->cr, pen->page.width, pen->page.height, pen->theme);
-  chart_free(&chart);
+  Box upper = box_cut_top(&body, (body.height - gap) / 2, gap);
+  l.by_N = box_cut_left(&upper, third, gap);
+  l.by_B = box_cut_left(&upper, third, gap);
+  l.blocks = upper;
+  l.misses = box_cut_left(&body, third, gap);
+  l.roofline = box_cut_left(&body, third, gap);
+  l.words = body;
+  return l;
+}
+
+static Box shifted(Box box, double x, double y) { return (Box){box.x + x, box.y + y, box.width, box.height}; }
+
+/* All that stays from step to step, moved by (x, y). */
+static void draw_still_part(const Pen *pen, Layout l, double x, double y, const ChartNumbers *c, ChartPlaces *places) {
+  const bool is_alone = pen->view->chart != CHART_ALL;
+  if (l.by_N.width > 0) draw_traffic_by_N(pen, shifted(l.by_N, x, y), c, is_alone, places);
+  if (l.by_B.width > 0) draw_traffic_by_B(pen, shifted(l.by_B, x, y), c, is_alone, places);
+  if (l.misses.width > 0) draw_misses(pen, shifted(l.misses, x, y), c, is_alone);
+  if (l.roofline.width > 0) draw_roofline(pen, shifted(l.roofline, x, y), c, is_alone, places);
+  if (l.blocks.width > 0) draw_blocks(pen, shifted(l.blocks, x, y), c, is_alone);
+}
+
+static void shift_plane(ChartPlane *plane, double x, double y) {
+  plane->x += x;
+  plane->y += y;
+}
+
+/* A picture of whole pixels can be copied where pixels are asked for, and not shifted by part of one. */
+static bool can_copy(cairo_t *cr) {
+  cairo_matrix_t m;
+  double x_scale, y_scale;
+  cairo_surface_t *target = cairo_get_target(cr);
+  cairo_get_matrix(cr, &m);
+  cairo_surface_get_device_scale(target, &x_scale, &y_scale);
+  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 && m.yy == 1 && m.xy == 0 && m.yx == 0 &&
+         m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
+}
+
+static cairo_surface_t *make_layer(const Pen *pen, Box body, Layout l, const ChartNumbers *c, ChartPlaces *places) {
+  cairo_surface_t *layer = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)body.width, (int)body.height);
+  Pen on = *pen;
+  on.cr = cairo_create(layer);
+  theme_use(on.cr, pen->theme->background, 1);
+  cairo_paint(on.cr);
+  draw_still_part(&on, l, -body.x, -body.y, c, places);
+  shift_plane(&places->by_N, body.x, body.y);
+  shift_plane(&places->by_B, body.x, body.y);
+  shift_plane(&places->roofline, body.x, body.y);
+  cairo_destroy(on.cr);
+  cairo_surface_flush(layer);
+  return layer;
+}
+
+static void show_still_part(const Pen *pen, Box body, Layout l, const ChartNumbers *c, ChartPlaces *places) {
+  const ChartLayerKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .chart = pen->view->chart, .presentation = pen->view->presentation};
+  if (!pen->view->memo || !can_copy(pen->cr) || body.width < 1 || body.height < 1) {
+    draw_still_part(pen, l, 0, 0, c, places);
+    return;
+  }
+  cairo_surface_t *layer = memo_layer(pen->view->memo, &key, places);
+  if (!layer) {
+    layer = make_layer(pen, body, l, c, places);
+    memo_keep_layer(pen->view->memo, &key, layer, places);
+  }
+  cairo_set_source_surface(pen->cr, layer, body.x, body.y);
+  cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
+  cairo_fill(pen->cr);
+}
+
+/* ---- What moves ------------------------------------------------------------------------------------------ */
+
+/* A dot on a chart, where it has a place there. */
+static void dot_on(const Pen *pen, const ChartPlane *plane, double x_value, double y_value) {
+  if (plane->width <= 0 || !(x_value > 0) || !(y_value > 0)) return;
+  const double x = scale_position(&plane->x_scale, x_value), y = scale_position(&plane->y_scale, y_value);
+  draw_dot(pen, plane->x + plane->width * fmin(fmax(x, 0), 1), plane->y + plane->height * (1 - fmin(fmax(y, 0), 1)), 7 * pen->unit);
+}
+
+static void draw_dots(const Pen *pen, const ChartNumbers *c, const ChartPlaces *places, RooflinePoint here) {
+  const Snapshot *now = pen->now;
+  if (now->total_bytes > 0) {
+    dot_on(pen, &places->by_N, (double)c->N, (double)now->total_bytes);
+    dot_on(pen, &places->by_B, (double)now->grid.B_r, (double)now->total_bytes);
+  }
+  dot_on(pen, &places->roofline, here.flops_per_byte, here.flops_per_s);
+}
+
+/* ---- In words -------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  char label[32], value[128];
+} Line;
+
+enum { LINES_MAX = 8 };
+
+static void put_line(Line *lines, int *n, const char *label) {
+  snprintf(lines[*n].label, sizeof lines->label, "%s", label);
+  lines[(*n)++].value[0] = '\0';
+}
+
+static void append(Line *lines, int n, const char *text) {
+  const size_t used = strlen(lines[n - 1].value);
+  snprintf(lines[n - 1].value + used, sizeof lines->value - used, "%s", text);
+}
+
+static void moved_line(Line *lines, int *n, const Snapshot *now) {
+  put_line(lines, n, "moved");
+  append(lines, *n, number_bytes(now->total_bytes).text);
+  append(lines, *n, " of ");
+  append(lines, *n, number_bytes(now->whole_bytes).text);
+}
+
+static void computed_line(Line *lines, int *n, const Snapshot *now) {
+  put_line(lines, n, "computed");
+  append(lines, *n, number_flops(now->traffic.flops).text);
+  append(lines, *n, " of ");
+  append(lines, *n, number_flops(now->whole.flops).text);
+}
+
+static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, RooflinePoint here) {
+  const RooflineNumbers *r = &c->roofline;
+  put_line(lines, n, "FLOPs a byte");
+  append(lines, *n, number_double(here.flops_per_byte, 4).text);
+  if (c->shown >= 0) append(lines, *n, ", at the end ");
+  if (c->shown >= 0) append(lines, *n, number_double(r->ends[c->shown].flops_per_byte, 4).text);
+  put_line(lines, n, "at best");
+  if (r->bound == TIME_NONE) {
+    append(lines, *n, "no rate is known");
+    return;
+  }
+  append(lines, *n, number_si(here.flops_per_s, "FLOP/s").text);
+  if (c->shown < 0) return;
+  put_line(lines, n, "in the end");
+  append(lines, *n, number_si(r->ends[c->shown].flops_per_s, "FLOP/s").text);
+  append(lines, *n, ", ");
+  append(lines, *n, time_part_title(r->bound));
+  append(lines, *n, r->bound == TIME_MATH || r->bound == TIME_EXP ? " bind" : " binds");
+}
+
+static void cache_line(Line *lines, int *n, const ChartNumbers *c) {
+  const MissCurve *m = &c->misses;
+  put_line(lines, n, "past L2");
+  if (m->l2_bytes <= 0) append(lines, *n, "everything: there is no L2");
+  else if (!m->is_known) append(lines, *n, "not known");
+  else append(lines, *n, number_percent(m->l2_missed_bytes / m->total_bytes).text);
+  if (m->l2_bytes <= 0 || !m->is_known) return;
+  append(lines, *n, " of the bytes, ");
+  append(lines, *n, number_bytes((Wide)m->l2_missed_bytes).text);
+}
+
+static void block_line(Line *lines, int *n, const ChartNumbers *c, const Snapshot *now) {
+  const BlockMap *map = &c->map;
+  char words[96];
+  put_line(lines, n, "best block");
+  if (!map->has_best) {
+    append(lines, *n, "none of them fits SRAM");
+    return;
+  }
+  if (!(map->high_bytes > map->low_bytes)) {
+    append(lines, *n, "all move the same");
+    return;
+  }
+  snprintf(words, sizeof words, "%" PRId64 " × %" PRId64 ", moves ", map->q[map->best_q], map->k[map->best_k]);
+  append(lines, *n, words);
+  append(lines, *n, number_ratio(map->bytes[map->best_q][map->best_k] / (double)now->whole_bytes).text);
+}
+
+/* With the largest square block that fits, where there is something to choose. */
+static void sram_line(Line *lines, int *n, const ChartNumbers *c, const Snapshot *now) {
+  char words[48];
+  put_line(lines, n, "SRAM");
+  append(lines, *n, number_bytes(now->sram_bytes).text);
+  append(lines, *n, now->fits ? " of " : " wanted of ");
+  append(lines, *n, number_bytes(now->sram_capacity_bytes).text);
+  snprintf(words, sizeof words, ", B to %" PRId64, c->max_block);
+  if (c->max_block > 0 && c->max_block < c->by_B[c->n_B - 1].value) append(lines, *n, words);
+}
+
+static void draw_words(const Pen *pen, Box box, const ChartNumbers *c, RooflinePoint here) {
+  const Theme *t = pen->theme;
+  Line lines[LINES_MAX];
+  int n = 0;
+  moved_line(lines, &n, pen->now);
+  computed_line(lines, &n, pen->now);
+  intensity_lines(lines, &n, c, here);
+  cache_line(lines, &n, c);
+  block_line(lines, &n, c, pen->now);
+  sram_line(lines, &n, c, pen->now);
+  char of[sizeof pen->now->gpu.name + NUMBER_CHARS + 32];
+  const Wide heads = wide(pen->now->launched.batch) * wide(pen->now->launched.heads);
+  snprintf(of, sizeof of, "%s, one head", pen->now->gpu.name);
+  if (heads > 1) snprintf(of + strlen(of), sizeof of - strlen(of), " of %s", number_count(heads).text);
+  Box in = pen_panel(pen, box, "At this step", of);
+  const double height = fmin(in.height / n, 2.4 * pen_size(pen, TYPE_BODY));
+  for (int k = 0; k < n; k++) {
+    const Box row = box_cut_top(&in, height, 0);
+    const double base = row.y + row.height / 2 + 0.36 * pen_size(pen, TYPE_BODY), left = 6.9 * pen_size(pen, TYPE_SMALL);
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, row.x, base, left, lines[k].label);
+    pen_text(pen, TYPE_SMALL, t->ink, k < 4, ANCHOR_START, row.x + left + 6 * pen->unit, base, fmax(1, row.width - left - 6 * pen->unit), lines[k].value);
+  }
+}
+
+/* On a page with one chart: the words of it that change, at the right of its heading. */
+static void draw_remark(const Pen *pen, Layout l, const ChartNumbers *c, RooflinePoint here) {
+  const Box panel = l.roofline.width > 0 ? l.roofline : l.misses;
+  Line lines[LINES_MAX];
+  int n = 0;
+  if (l.words.width > 0 || panel.width <= 0) return;
+  if (l.misses.width > 0) {
+    cache_line(lines, &n, c);
+    snprintf(lines[n].value, sizeof lines->value, "past L2: %s", lines[0].value);
+  } else {
+    snprintf(lines[n].value, sizeof lines->value, "now %s FLOPs a byte, ", number_double(here.flops_per_byte, 4).text);
+    append(lines, n + 1, number_si(here.flops_per_s, "FLOP/s").text);
+    append(lines, n + 1, " at best");
+  }
+  pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_END, panel.x + panel.width - 14 * pen->unit, panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD),
+           0.7 * panel.width, lines[n].value);
+}
+
+void scene_charts(const Pen *pen) {
+  ChartNumbers room;
+  ChartPlaces places = {0};
+  if (pen->hit) return; /* there is nothing to point at that another scene shows too */
+  const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  const Layout l = lay_out(pen, body);
+  const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
+  const RooflinePoint here = chart_roofline_now(pen->now);
+  show_still_part(pen, body, l, c, &places);
+  draw_dots(pen, c, &places, here);
+  if (l.words.width > 0) draw_words(pen, l.words, c, here);
+  draw_remark(pen, l, c, here);
 }

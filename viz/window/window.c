@@ -8,6 +8,7 @@
 #include <SDL.h>
 
 #include "viz/export/surface.h"
+#include "viz/scene/memo.h"
 #include "viz/window/controls.h"
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, LEAST_WIDTH = 320, LEAST_HEIGHT = 180, FRAME_MS = 16, DESCRIPTION_BYTES = 4096, TOOLTIP_BYTES = 512 };
@@ -27,6 +28,7 @@ typedef struct {
   int width, height;  /* in pixels */
   double scale;       /* pixels of a unit of the mouse's position */
   Controls controls;
+  SceneMemo *memo; /* what scenes worked out for the frames before */
   SceneHit hover;
   double mouse_x, mouse_y; /* in pixels; -1: away */
   Drag drag;
@@ -120,7 +122,7 @@ static bool wants_bar(const Window *w) {
 static void draw_scene(Window *w) {
   const Player *p = w->player;
   const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .phase = player_phase(p), .hover = w->hover};
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo, .phase = player_phase(p), .hover = w->hover};
   cairo_save(w->cr);
   cairo_rectangle(w->cr, 0, 0, at.width, at.height);
   cairo_clip(w->cr);
@@ -559,10 +561,11 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
 }
 
 Status window_run(Player *player, const WindowOptions *options, FILE *out, Error *error) {
-  Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
+  Window w = {.player = player, .side = options->side, .out = out, .memo = memo_new(), .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
   Status status = open_window(&w, options, error);
   if (!status && options->n_frames > 0) status = measure(&w, options, error);
   else if (!status) run_loop(&w);
   close_window(&w);
+  memo_free(w.memo);
   return status;
 }

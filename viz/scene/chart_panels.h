@@ -1,0 +1,25 @@
+/* The charts, each in a panel of its own: what of them does not move with the step. Internal to viz/scene. */
+#ifndef TILEWALK_VIZ_SCENE_CHART_PANELS_H
+#define TILEWALK_VIZ_SCENE_CHART_PANELS_H
+
+#include "viz/export/chart_draw.h"
+#include "viz/scene/chart_numbers.h"
+#include "viz/scene/pen.h"
+
+/* The plane of a chart on the page, for what moves in it; width 0: it was not drawn. */
+typedef struct {
+  ChartPlane by_N, by_B, roofline;
+} ChartPlaces;
+
+/* Each draws its panel. `is_alone`: the panel has the page to itself, with more words. */
+void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
+void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
+void draw_misses(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
+void draw_roofline(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
+void draw_blocks(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
+
+/* A dot that stands off whatever it lies on: where the run is now. A ring: where it will end. */
+void draw_dot(const Pen *pen, double x, double y, double radius);
+void draw_ring(const Pen *pen, double x, double y, double radius);
+
+#endif
