@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "viz/scene/memo.h"
 #include "viz/scene/scene.h"
 
 enum { FRAMES = 150 };
@@ -63,7 +64,7 @@ static double plain_ms(int width, int height) {
 static void play(const char *what, const Stage *stage, SceneKind scene, int width, int height) {
   double draw[FRAMES], fold[FRAMES], cpu[FRAMES];
   Snapshot now;
-  const SceneView view = {.footer = "N=64 d=16 block=8 causal=1"};
+  const SceneView view = {.footer = "N=64 d=16 block=8 causal=1", .memo = memo_new()};
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   for (int k = 0; k < FRAMES; k++) {
     const double start = now_ms(), cpu_start = cpu_ms();
@@ -77,6 +78,7 @@ static void play(const char *what, const Stage *stage, SceneKind scene, int widt
     cpu[k] = cpu_ms() - cpu_start;
   }
   cairo_surface_destroy(surface);
+  memo_free(view.memo);
   const Spread frame = spread_of(draw, FRAMES), snapshot = spread_of(fold, FRAMES), work = spread_of(cpu, FRAMES);
   const double plain = plain_ms(width, height);
   printf("  %-28s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot %6.3f ms; %5.1f x clear and copy (%.2f ms)\n", what, scene_name(scene),

@@ -1,5 +1,6 @@
 /* The drawings: sizes of type, words that do not run into each other, tiles in the colours of their state, and the same
  * answer under the pointer as on the screen. */
+#include "viz/scene/memo.h"
 #include "viz/scene/scene.h"
 
 #include <setjmp.h>
@@ -66,6 +67,18 @@ static void take_piece(void *data, cairo_t *cr, const LetterPiece *piece) {
   snprintf(p->text, sizeof p->text, "%s", piece->text);
 }
 
+/* A name longer than any GPU has, and rates of a real one. */
+static Gpu long_named_gpu(void) {
+  Gpu gpu;
+  gpu_paper(&gpu);
+  snprintf(gpu.name, sizeof gpu.name, "a-machine-with-a-name-that-goes-on-and-on");
+  snprintf(gpu.product, sizeof gpu.product, "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
+  gpu.l2_bytes = 60 << 20;
+  gpu.l2_partitions = 2;
+  gpu.l2_bytes_per_s = 5.5e12;
+  return gpu;
+}
+
 static Pieces *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView *view, int width, int height) {
   Pieces *all = calloc(1, sizeof *all);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
@@ -126,7 +139,6 @@ static void test_words_keep_apart(void **state) {
       const uint64_t step = k * stage.n_steps / N_STEPS;
       stage_snapshot(&stage, step, &now);
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
-        if (scene == SCENE_CHARTS) continue; /* its words are placed by chart_draw, which has its own tests */
         const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
         Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
         check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
@@ -135,6 +147,67 @@ static void test_words_keep_apart(void **state) {
     }
     stage_free(&stage);
   }
+}
+
+/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size. */
+static void test_charts_keep_words_apart(void **state) {
+  (void)state;
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+  static const Case MORE[] = {{"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}},
+                              {"fa2", {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true}, {.B_r = 128, .B_c = 64}},
+                              {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}},
+                              {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}}};
+  enum { N_MORE = sizeof MORE / sizeof *MORE };
+  for (int c = 0; c < N_CASES + N_MORE; c++) {
+    const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
+    Stage stage = open_case(now_case);
+    if (c % 2 == 0) stage.config.gpu = long_named_gpu();
+    for (uint64_t k = 0; k <= 4; k++) {
+      Snapshot now;
+      const uint64_t step = k * stage.n_steps / 4;
+      stage_snapshot(&stage, step, &now);
+      for (int scene = SCENE_CHARTS; scene <= SCENE_TIMELINE; scene++)
+        for (int chart = 0; chart < (scene == SCENE_CHARTS ? CHART_KIND_COUNT : 1); chart++) {
+          const int *size = SIZES[(k + (uint64_t)chart) % 3];
+          const SceneView view = {.presentation = k % 2 == 1, .chart = (ChartKind)chart, .footer = "N=64"};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, size[0], size[1]);
+          check_layout(all, chart_kind_name((ChartKind)chart), now_case, step, size[0], size[1]);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
+          free(all);
+        }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro, when the
+ * request, the size or the theme changes. */
+static void test_memo_changes_nothing(void **state) {
+  (void)state;
+  SceneMemo *memo = memo_new();
+  assert_non_null(memo);
+  for (int round = 0; round < 24; round++) {
+    Stage stage = open_case(&CASES[round / 4 % 3]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps * (uint64_t)(round * 7 % 11) / 11, &now);
+    const int width = round / 8 % 2 ? 640 : 900, height = round / 8 % 2 ? 360 : 500;
+    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_CHARTS;
+    cairo_surface_t *surfaces[2];
+    for (int k = 0; k < 2; k++) {
+      const SceneView view = {.memo = k ? memo : NULL, .chart = (ChartKind)(round / 12 ? round % CHART_KIND_COUNT : 0)};
+      surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+      cairo_t *cr = cairo_create(surfaces[k]);
+      scene_draw(scene, &now, &view, cr, width, height, round % 3 ? &theme_light : &theme_dark);
+      cairo_destroy(cr);
+      cairo_surface_flush(surfaces[k]);
+    }
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * (size_t)height;
+    if (memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes) != 0) fail_msg("%s, round %d: the memo changed the picture", scene_name(scene), round);
+    cairo_surface_destroy(surfaces[0]);
+    cairo_surface_destroy(surfaces[1]);
+    stage_free(&stage);
+  }
+  memo_free(memo);
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------- */
@@ -413,7 +486,7 @@ static void test_text_stays_text(void **state) {
     size_t n;
     assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
     assert_true(contains(bytes, n, "<text"));
-    assert_true(contains(bytes, n, scene == SCENE_CHARTS ? "Traffic between HBM and SRAM" : "FlashAttention-2"));
+    assert_true(contains(bytes, n, "FlashAttention-2"));
     assert_true(n < 400000);
     free(bytes);
     assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
@@ -474,6 +547,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_smallest_text),
       cmocka_unit_test(test_words_keep_apart),
+      cmocka_unit_test(test_charts_keep_words_apart),
+      cmocka_unit_test(test_memo_changes_nothing),
       cmocka_unit_test(test_tiles_show_their_state),
       cmocka_unit_test(test_large_grid_is_a_fair_mix),
       cmocka_unit_test(test_geometry),

@@ -80,6 +80,7 @@ void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle,
 
 void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor,
                  double x, double y, const char *text) {
+  if (!*text) return;
   Lettering lettering = type_of(canvas, type, bold, anchor);
   theme_use(canvas->cr, colour, 1);
   letter_draw(canvas->cr, &lettering, x, y, text);

@@ -40,6 +40,7 @@ static void choose_labels(ChartLayout *layout) {
   for (int i = 0; i < layout->chart->n_series; i++) {
     ChartPoint end;
     layout->labelled_at_end[i] = layout->chart->series[i].look != SERIES_POINTS &&
+                                 *series_name(layout->chart, i) &&
                                  last_point(layout, i, &end) &&
                                  scale_position(&layout->plane.x_scale, end.x) > 0.93;
     if (!layout->labelled_at_end[i]) continue;

@@ -15,11 +15,11 @@
 
 typedef struct {
   Box by_N, by_B, blocks, misses, roofline, words; /* empty: not on this page */
-} Layout;
+} ChartPage;
 
-static Layout lay_out(const Pen *pen, Box body) {
+static ChartPage lay_out(const Pen *pen, Box body) {
   const double gap = 12 * pen->unit, third = (body.width - 2 * gap) / 3;
-  Layout l = {0};
+  ChartPage l = {0};
   switch (pen->view->chart) {
   case CHART_TRAFFIC:
     l.by_N = box_cut_left(&body, (body.width - gap) / 2, gap);
@@ -43,7 +43,7 @@ static Layout lay_out(const Pen *pen, Box body) {
 static Box shifted(Box box, double x, double y) { return (Box){box.x + x, box.y + y, box.width, box.height}; }
 
 /* All that stays from step to step, moved by (x, y). */
-static void draw_still_part(const Pen *pen, Layout l, double x, double y, const ChartNumbers *c, ChartPlaces *places) {
+static void draw_still_part(const Pen *pen, ChartPage l, double x, double y, const ChartNumbers *c, ChartPlaces *places) {
   const bool is_alone = pen->view->chart != CHART_ALL;
   if (l.by_N.width > 0) draw_traffic_by_N(pen, shifted(l.by_N, x, y), c, is_alone, places);
   if (l.by_B.width > 0) draw_traffic_by_B(pen, shifted(l.by_B, x, y), c, is_alone, places);
@@ -68,7 +68,7 @@ static bool can_copy(cairo_t *cr) {
          m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
 }
 
-static cairo_surface_t *make_layer(const Pen *pen, Box body, Layout l, const ChartNumbers *c, ChartPlaces *places) {
+static cairo_surface_t *make_layer(const Pen *pen, Box body, ChartPage l, const ChartNumbers *c, ChartPlaces *places) {
   cairo_surface_t *layer = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)body.width, (int)body.height);
   Pen on = *pen;
   on.cr = cairo_create(layer);
@@ -83,7 +83,7 @@ static cairo_surface_t *make_layer(const Pen *pen, Box body, Layout l, const Cha
   return layer;
 }
 
-static void show_still_part(const Pen *pen, Box body, Layout l, const ChartNumbers *c, ChartPlaces *places) {
+static void show_still_part(const Pen *pen, Box body, ChartPage l, const ChartNumbers *c, ChartPlaces *places) {
   const ChartLayerKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .chart = pen->view->chart, .presentation = pen->view->presentation};
   if (!pen->view->memo || !can_copy(pen->cr) || body.width < 1 || body.height < 1) {
     draw_still_part(pen, l, 0, 0, c, places);
@@ -233,7 +233,7 @@ static void draw_words(const Pen *pen, Box box, const ChartNumbers *c, RooflineP
 }
 
 /* On a page with one chart: the words of it that change, at the right of its heading. */
-static void draw_remark(const Pen *pen, Layout l, const ChartNumbers *c, RooflinePoint here) {
+static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, RooflinePoint here) {
   const Box panel = l.roofline.width > 0 ? l.roofline : l.misses;
   Line lines[LINES_MAX];
   int n = 0;
@@ -255,7 +255,7 @@ void scene_charts(const Pen *pen) {
   ChartPlaces places = {0};
   if (pen->hit) return; /* there is nothing to point at that another scene shows too */
   const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
-  const Layout l = lay_out(pen, body);
+  const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(pen->now);
   show_still_part(pen, body, l, c, &places);
