@@ -56,6 +56,8 @@ typedef struct {
   int64_t registers_per_thread;
   int64_t shared_bytes;     /* that a CTA asks for */
   int64_t ctas_per_sm;      /* what the kernel itself limits them to */
+  bool reloads_q, clips_k;  /* what it moves besides its schedule: sim/extra.h */
+  int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;
 
 /* What limits the CTAs that an SM holds at once. */

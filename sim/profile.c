@@ -15,7 +15,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
 #define COUNT(key, member, max, help) \
   { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
 
-/* The six rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
+/* The rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
 #define TILE(prefix, d, causal)                                                                            \
   COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                   \
       COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),         \
@@ -23,8 +23,12 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),    \
       {prefix "shared", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].shared_bytes), false, 1, 1e9,    \
        "shared memory of a CTA"},                                                                          \
-      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them")
-enum { TILE_KEYS = 6, TILE_FIRST = 11 };
+      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"), \
+      {prefix "spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_tile_bytes), false, 1, 1e9, \
+       "registers spilled, a CTA for each tile of K and V"},                                                \
+      {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
+       "registers spilled besides, a CTA for each row block"}
+enum { TILE_KEYS = 8, TILE_FIRST = 12 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -34,10 +38,11 @@ static const KeyfileField FIELDS[] = {
     TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
-    TEXT("l1", l1_text, false, "yes: loads may hit in L1"),
+    TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
+    TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
+    TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
+    {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536, "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
-    COUNT("spill_times_O", spill_times_O, 1e6, "bytes of register spills written, in sizes of O"),
-    COUNT("coalesced_sms", coalesced_sms, 1024, "SMs whose reads of one line merge when in step"),
     TILE("d64_", 0, 0),
     TILE("d64_causal_", 0, 1),
     TILE("d128_", 1, 0),
@@ -46,7 +51,7 @@ static const KeyfileField FIELDS[] = {
     TILE("d256_causal_", 2, 1),
 };
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
-_Static_assert(TILE_FIRST + 2 * PROFILE_D_COUNT * TILE_KEYS == PROFILE_FIELD_COUNT, "six keys a tile");
+_Static_assert(TILE_FIRST + 2 * PROFILE_D_COUNT * TILE_KEYS == PROFILE_FIELD_COUNT, "TILE_KEYS keys a tile");
 
 const KeyfileField *profile_fields(int *n_fields) {
   *n_fields = PROFILE_FIELD_COUNT;
@@ -108,7 +113,9 @@ static Status read_words(const Check *c) {
   if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows)) return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
   if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
-  if (!status) status = read_yes_no(c, "l1", p->l1_text, &p->through_l1);
+  if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
+  if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
+  if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
   return status;
 }
 
@@ -117,7 +124,8 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
-  int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm};
+  int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
+                                      &t->spill_tile_bytes, &t->spill_block_bytes};
   return values[key];
 }
 
@@ -189,6 +197,11 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .threads = t->threads,
                            .registers_per_thread = t->registers_per_thread,
                            .shared_bytes = t->shared_bytes,
-                           .ctas_per_sm = t->ctas_per_sm};
+                           .ctas_per_sm = t->ctas_per_sm,
+                           .reloads_q = profile->reloads_q,
+                           .clips_k = profile->clips_k,
+                           .spill_tile_bytes = t->spill_tile_bytes,
+                           .spill_block_bytes = t->spill_block_bytes,
+                           .pull_bytes = profile->pull_bytes};
   return STATUS_OK;
 }

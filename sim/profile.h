@@ -13,6 +13,8 @@
  * each of d = 64, 128 and 256, and one more with "causal_" where a causal mask changes something: a causal key that is
  * left out takes the value of the plain one. A head dimension in between takes the next larger tile, as kernels do.
  *
+ * Loads go past L1 in every kernel described here (a kernel whose loads hit in L1 would move fewer bytes than is predicted).
+ *
  * 0 means "not known"; a model that needs the number leaves its part out or says so. */
 #ifndef TILEWALK_SIM_PROFILE_H
 #define TILEWALK_SIM_PROFILE_H
@@ -21,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 47 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 60 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -31,6 +33,7 @@ typedef struct {
   int64_t registers_per_thread; /* as launched */
   int64_t shared_bytes;         /* of a CTA */
   int64_t ctas_per_sm;          /* where the kernel limits them itself */
+  int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/extra.h) */
 } ProfileTile;
 
 typedef struct {
@@ -38,17 +41,17 @@ typedef struct {
   char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
   char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
   char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES], walk_text[KEYFILE_TEXT_BYTES],
-      persistent_text[KEYFILE_TEXT_BYTES], l1_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+      persistent_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES], lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;
   LaunchRows rows;
   LaunchWalk walk;
   bool persistent; /* CTAs pull pieces of work until none is left */
-  bool through_l1; /* its loads may hit in L1 */
-
-  int64_t spill_times_O; /* bytes of register spills written to L2, in sizes of O; 0: none */
-  int64_t coalesced_sms; /* neighbouring SMs whose reads of one line merge when in step; 0: not known */
+  bool reloads_q;  /* reads its block of Q again for every tile of K and V */
+  bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
+  bool lse;        /* writes the log-sum-exp of every row */
+  int64_t pull_bytes; /* read and written to pull a piece of work; 0: none */
 
   ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
   KeyfileNote notes[PROFILE_FIELD_COUNT];

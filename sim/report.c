@@ -76,7 +76,7 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
 static void report_levels(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "hbm");
   if (run->has_l2) {
-    const Wide read = (Wide)(run->l2.hbm_read_bytes + 0.5), written = (Wide)(run->l2.write_bytes + 0.5);
+    const Wide read = (Wide)(run->l2.hbm_read_bytes + 0.5), written = (Wide)(simulation_hbm_write_bytes(run) + 0.5);
     k->whole(k->context, "read_bytes", read);
     k->whole(k->context, "write_bytes", written);
     k->whole(k->context, "total_bytes", read + written);

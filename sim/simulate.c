@@ -127,13 +127,20 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
-    const ManyCtasConfig l2 = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions, .skew_turns = problem->skew_turns};
+    s->extra = extra_of(&s->launch, &s->plan);
+    const int64_t room = gpu->l2_bytes - (int64_t)s->extra.resident_bytes;
+    const ManyCtasConfig l2 = {.l2_bytes = room > 0 ? room : 1, .l2_partitions = gpu->l2_partitions, .skew_turns = problem->skew_turns};
     status = many_ctas_run(&s->l2, &s->launch, &s->plan, &l2, &inner);
+    s->l2.read_bytes += s->extra.read_bytes;
+    s->l2.write_bytes += s->extra.write_bytes;
+    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += s->extra.write_bytes / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
   return error_set(error, status, "%s", inner.message);
 }
+
+double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.write_bytes - s->extra.write_bytes; }
 
 void simulation_time(Simulation *s, const Gpu *gpu) {
   const TimeWork work = simulation_work(s, gpu->l2_bytes);

@@ -6,6 +6,7 @@
 #ifndef TILEWALK_SIM_SIMULATE_H
 #define TILEWALK_SIM_SIMULATE_H
 
+#include "sim/extra.h"
 #include "sim/many_ctas.h"
 #include "sim/schedule.h"
 #include "sim/timing.h"
@@ -50,7 +51,8 @@ typedef struct {
 
   bool has_l2; /* simulation_l2 was called and could answer; else *launch and *l2 mean nothing */
   Launch launch;
-  ManyCtas l2;
+  ManyCtas l2;  /* what the kernel moves besides its schedule is in its reads, writes and fabric */
+  Extra extra;  /* that alone */
 
   bool timed; /* simulation_time was called; else *timing means nothing */
   Timing timing;
@@ -71,6 +73,10 @@ TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
  * CTAs per SM follow from the SRAM budget. Only fa2 is modelled, on one or two partitions, up to a head of 64 million tiles:
  * otherwise `has_l2` stays false, which is no error. */
 Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);
+
+/* Written to HBM sooner or later, where has_l2: what the schedule writes. What is still in L2 when the kernel ends counts, and
+ * spilled registers do not: they are written over in L2 for as long as the kernel runs. */
+double simulation_hbm_write_bytes(const Simulation *simulation);
 
 /* Fills in `timing`, for a run on *gpu. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (profile_parse((const char *)data, size, "f", &p, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
     for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
-    require(p.spill_times_O == 0x5A5A5A5A5A5A5A5A); /* unchanged */
+    require(p.pull_bytes == 0x5A5A5A5A5A5A5A5A); /* unchanged */
     return 0;
   }
   require(p.schedule && p.name[0] && p.product[0]);

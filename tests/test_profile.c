@@ -112,7 +112,7 @@ static void shared_memory_is_the_tiles(void **state) {
   static const struct {
     const char *name;
     int copies;
-  } CASES[] = {{"fa2_tensor", 1}, {"fa2_async", 2}, {"fa2-sm90", 1}, {"fa3-sm90", 2}, {"cudnn-sm90", 2}};
+  } CASES[] = {{"fa2_tensor", 1}, {"fa2_async", 2}, {"fa2-sm90", 1}, {"fa3-sm90", 2}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Profile p = load(CASES[i].name);
     for (int d = 0; d < PROFILE_D_COUNT; d++) {
@@ -154,7 +154,8 @@ static void numbers_have_sources(void **state) {
       if (fields[f].kind != KEYFILE_TEXT && p.notes[f].line) assert_true(p.notes[f].source[0]);
   }
   const Profile cudnn = load("cudnn-sm90");
-  assert_true(profile_note(&cudnn, "d64_block_k")->assumed);
+  const Profile fa3 = load("fa3-sm90");
+  assert_true(profile_note(&fa3, "d64_shared")->assumed);
   assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
 }
 
@@ -168,7 +169,7 @@ static void the_least_that_is_enough(void **state) {
   assert_string_equal(p.product, "mine");
   assert_int_equal(p.rows, ROWS_ASCENDING);
   assert_int_equal(p.walk, WALK_FORWARD);
-  assert_false(p.persistent || p.through_l1);
+  assert_false(p.persistent || p.reloads_q || p.lse);
   assert_int_equal(profile_tile(&p, 16, true)->block_k, 64);
 }
 
@@ -198,7 +199,7 @@ static void wrong_files_say_where_and_why(void **state) {
     Error error = {0};
     assert_int_equal(profile_parse(CASES[i].text, strlen(CASES[i].text), "f", &p, &error), STATUS_BAD_FILE);
     if (!strstr(error.message, CASES[i].message)) fail_msg("case %zu: %s", i, error.message);
-    assert_int_equal(p.coalesced_sms, 0x5A5A5A5A5A5A5A5A); /* unchanged */
+    assert_int_equal(p.pull_bytes, 0x5A5A5A5A5A5A5A5A); /* unchanged */
   }
 }
 

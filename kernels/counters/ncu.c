@@ -19,15 +19,17 @@ const CounterName COUNTER_NAMES[COUNTER_COUNT] = {
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", "bank conflicts, stores"},
     {"sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "tensor instructions"},
     {"gpu__time_duration.sum", "ns", "time"},
+    {"lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", "looks in L2 that hit"},
+    {"lts__t_sectors_srcunit_tex_lookup_miss.sum", "sector", "looks in L2 that miss"},
     {"counted_read_bytes", "byte", "bytes counted, read"},
     {"counted_write_bytes", "byte", "bytes counted, written"},
 };
 
 enum { COLUMN_RUNG, COLUMN_DTYPE, COLUMN_CAUSAL, COLUMN_KERNEL, N_TEXT_COLUMNS };
 static const char *const TEXT_COLUMNS[N_TEXT_COLUMNS] = {"rung", "dtype", "causal", "Kernel Name"};
-enum { COLUMN_BATCH, COLUMN_HEADS, COLUMN_KV_HEADS, COLUMN_N_Q, COLUMN_N_K, COLUMN_D, COLUMN_B_R, COLUMN_B_C, N_SIZE_COLUMNS };
+enum { COLUMN_BATCH, COLUMN_HEADS, COLUMN_KV_HEADS, COLUMN_N_Q, COLUMN_N_K, COLUMN_D, COLUMN_B_R, COLUMN_B_C, COLUMN_SPLITS, N_SIZE_COLUMNS };
 static const char *const SIZE_COLUMNS[N_SIZE_COLUMNS] = {"batch", "heads",    "kv_heads", "seq_q",
-                                                         "seq_k", "head_dim", "block_q",  "block_k"};
+                                                         "seq_k", "head_dim", "block_q",  "block_k", "splits"};
 
 /* Where the columns are; -1: not there. */
 typedef struct {
@@ -138,7 +140,7 @@ static Status find_header(Reader *r, Layout *layout, Error *error) {
     if (!read_header(r, n_fields, layout)) continue;
     if (layout->text[COLUMN_RUNG] < 0) return STATUS_OK;
     for (int i = 0; i < N_SIZE_COLUMNS; i++)
-      if (layout->size[i] < 0 || layout->text[COLUMN_DTYPE] < 0 || layout->text[COLUMN_CAUSAL] < 0)
+      if ((layout->size[i] < 0 && i != COLUMN_SPLITS) || layout->text[COLUMN_DTYPE] < 0 || layout->text[COLUMN_CAUSAL] < 0)
         return fail(r, error, "a column of the shape is missing; a recorded file has rung, dtype, batch, heads, kv_heads, "
                               "seq_q, seq_k, head_dim, causal, block_q and block_k");
     return STATUS_OK;
@@ -212,8 +214,9 @@ static Status read_size(const Reader *r, const Layout *layout, int column, int64
 
 static Status read_shape(const Reader *r, const Layout *layout, CounterRow *row, Error *error) {
   int64_t *const sizes[N_SIZE_COLUMNS] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads, &row->shape.N_q,
-                                          &row->shape.N_k,   &row->shape.d,     &row->tiling.B_r,     &row->tiling.B_c};
+                                          &row->shape.N_k,   &row->shape.d,     &row->tiling.B_r,     &row->tiling.B_c,     &row->tiling.n_splits};
   for (int i = 0; i < N_SIZE_COLUMNS; i++) {
+    if (layout->size[i] < 0) continue; /* splits */
     const Status status = read_size(r, layout, i, sizes[i], error);
     if (status) return status;
   }

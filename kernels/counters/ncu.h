@@ -6,7 +6,8 @@
  *
  *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's own: a row per kernel launch
  *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect_ncu.py): a row per run, its
- *                                                               shape in the first columns
+ *                                                               shape in the first columns; `splits`, if there,
+ *                                                               says in how many parts the keys were split
  *
  * Both have a line of units under the header. Lines that begin with '#' or "==" (ncu's own messages) are skipped, and
  * so is what a profiled program printed before the header. Columns that are not known are skipped.
@@ -36,6 +37,8 @@ typedef enum {
   COUNTER_CONFLICTS_STORE,
   COUNTER_HMMA,              /* mma.sync instructions, per warp */
   COUNTER_TIME,              /* ns */
+  COUNTER_LOOKUP_HIT,        /* sectors: looks of the SMs in L2, reads and writes, that found what they wanted */
+  COUNTER_LOOKUP_MISS,
   COUNTER_COUNTED_READ,      /* bytes that the counting build of a kernel added up; not from ncu */
   COUNTER_COUNTED_WRITE,
   COUNTER_COUNT

@@ -10,7 +10,7 @@
 
 #include "sim/quote.h"
 
-enum { ARGUMENTS_MAX = 40, ARGUMENT_BYTES = 600, NOT_FOUND = 127 };
+enum { ARGUMENTS_MAX = 40, ARGUMENT_BYTES = 1200, NOT_FOUND = 127 };
 #define OUTPUT_MAX_BYTES ((size_t)16 << 20)
 
 typedef struct {

@@ -275,6 +275,7 @@ static Status resolve_launch(const Request *r, Problem *p, Error *error) {
     if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
     Status status = description_kernel(r->kernel, profile, error);
     if (!status) status = profile_config(profile, &p->shape, &c, error);
+    if (!status && profile->lse) p->tiling.lse = true;
     free(profile);
     if (status) return status;
     if (p->tiling.B_r == 0) p->tiling.B_r = c.block_q;

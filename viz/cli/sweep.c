@@ -55,7 +55,7 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
 }
 
 Wide sweep_bytes(const Sweep *sweep, const Simulation *run) {
-  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + run->l2.write_bytes + 0.5) : run->total_bytes;
+  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run) + 0.5) : run->total_bytes;
 }
 
 /* The machine whose L2 is swept, for the caller to free; NULL where none is. */

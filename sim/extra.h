@@ -1,0 +1,26 @@
+/* What a kernel moves between the SMs and L2 besides what its schedule says: facts of its code, not of the algorithm.
+ *
+ *     registers spilled      stores to local memory go through to L2: so many bytes a CTA for each tile of K and V, and for
+ *                            each row block; loads of them hit in L1 (seen: all but 0.05 % of the bytes read)
+ *     Q read again           a kernel that keeps no block of Q reads it once for every tile of K and V
+ *     masked columns left    a kernel that leaves out the columns of the last tile that its row block cannot see: fewer bytes
+ *     work pulled            a persistent kernel that pulls its work reads and writes a counter for each piece, and once
+ *                            more for each CTA, which finds that nothing is left
+ *
+ * On an H200 these make the bytes across the boundary those of the counters for kernels of other people (assets/counters/h200_others.csv).
+ * Where the bytes go: Q read again is found in L2, on the reader's own side; half of what is written crosses to the other
+ * side of a divided L2; spilled registers take up room in L2, as they are used all the time. Nothing of it reaches HBM. */
+#ifndef TILEWALK_SIM_EXTRA_H
+#define TILEWALK_SIM_EXTRA_H
+
+#include "sim/launch.h"
+
+typedef struct {
+  double read_bytes, write_bytes; /* over all heads and batches; read: below zero where columns are left out */
+  double resident_bytes;          /* room in L2 that spilled registers of the CTAs at work take */
+} Extra;
+
+/* For a launch of *plan (schedule fa2; blocks as launched). */
+Extra extra_of(const Launch *launch, const Plan *plan);
+
+#endif
