@@ -201,10 +201,13 @@ static void test_slots_in_a_gap(void **state) {
 
 static double nan_to(double value, double instead) { return isnan(value) ? instead : value; }
 
+static int64_t e_height(const Snapshot *now) { return now->event.row1 - now->event.row0; }
+
 static void check_row(const char *algorithm, const Shape *shape, const Tiling *tiling) {
   Stage stage = open_stage(algorithm, shape, tiling);
   Run run = open_run(algorithm, &stage.run.plan.shape, &stage.run.plan.tiling, &(AttentionConfig){.softmax.precision = attention_precision(shape->dtype)});
   attention_fill(run.attention, INPUT_NORMAL, 7, 0, 0);
+  int n_alike = 0;
   for (uint64_t step = 1; step <= stage.n_steps; step++) {
     Snapshot now;
     Error error = {0};
@@ -219,6 +222,20 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
     if (!standard || now.event.pass == 1) assert_true(r->m == expected->m);
     if (!standard) assert_true(r->l == expected->l);
     if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP) assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
+    assert_true(now.n_rows == (e_height(&now) < SNAPSHOT_ROWS ? e_height(&now) : SNAPSHOT_ROWS));
+    for (int k = 0; k < now.n_rows; k++) {
+      const SnapshotSmallRow *small = &now.rows[k];
+      const AttentionRow *other = attention_row(run.attention, small->row);
+      assert_true(other && (k == 0 || small->row > now.rows[k - 1].row));
+      if (!standard || now.event.pass == 1) assert_true(small->m == other->m);
+      if (!standard || (r->phase >= ROW_ACCUMULATED && now.event.pass == 1)) assert_true(small->l == other->l);
+      if (small->row != r->row) continue;
+      n_alike++; /* the large row is among them, and has the same past */
+      if (standard) continue;
+      assert_true(small->n_history == r->n_history && small->m == r->m && small->l == r->l);
+      assert_memory_equal(small->history_m, r->history_m, sizeof r->history_m);
+      assert_memory_equal(small->history_l, r->history_l, sizeof r->history_l);
+    }
     const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
     if (S.values && r->tile >= 0 && S.cols.begin <= r->col0 && now.event.pass == 0 && now.event.kind != EVENT_SKIP && !standard)
       for (int64_t c = 0; c < r->n_cols && r->col0 + c < S.cols.end; c++)
@@ -233,6 +250,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
         assert_true(r->O[c] == O.values[(r->row - O.rows.begin) * O.stride + (c - O.cols.begin)]);
     }
   }
+  assert_true(n_alike > 0 || shape->N_q == 0 || band_pairs(&stage.run.plan.band) == 0);
   close_run(&run);
   stage_free(&stage);
 }

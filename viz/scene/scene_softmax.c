@@ -1,5 +1,5 @@
-/* Online softmax of one row: the scores of the tile, the old and the new maximum, the factor that shrinks what came
- * before, and the formulas with this row's numbers. */
+/* Online softmax of one row: the scores of the tile, the old and the new maximum, the factor that shrinks what came before, the
+ * formulas with this row's numbers, and m and l of other rows of the tile, small. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,9 @@
 static const char *short_number(double value, char *text, size_t size) {
   if (isnan(value)) snprintf(text, size, "–");
   else if (isinf(value)) snprintf(text, size, value > 0 ? "∞" : "−∞");
-  else snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 1000 ? 0 : fabs(value) >= 100 ? 1 : 3, fabs(value));
+  else if (fabs(value) >= 1e12) snprintf(text, size, "%s%.3g", value < 0 ? "−" : "", fabs(value));
+  else if (fabs(value) >= 1000) snprintf(text, size, "%s%.20s", value < 0 ? "−" : "", number_count((Wide)(fabs(value) + 0.5)).text);
+  else snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 1 : 3, fabs(value));
   return text;
 }
 
@@ -57,17 +59,24 @@ static int64_t n_shown(const SnapshotRow *r) { return r->n_cols < SNAPSHOT_SCORE
 
 static double gap_of(const Pen *pen, double cell) { return cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0; }
 
+/* Column k of n. */
+static Box column_of(Box plot, int64_t k, int64_t n, double gap) {
+  const double left = floor(plot.x + plot.width * (double)k / (double)n), right = floor(plot.x + plot.width * (double)(k + 1) / (double)n);
+  return box_at(left, plot.y, fmax(1, right - left - gap), plot.height);
+}
+
 static void draw_bars(const Pen *pen, Box plot, Range range) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
   const int64_t n = n_shown(r);
   if (n <= 0) return;
-  const double cell = floor(plot.width / (double)n), gap = gap_of(pen, cell);
+  const double gap = gap_of(pen, plot.width / (double)n);
   const double zero = at(plot, range, 0), grown = happened(pen, EVENT_PRODUCT);
   for (int64_t k = 0; k < n; k++) {
-    const double x = plot.x + cell * (double)k, score = r->scores[k];
+    const double score = r->scores[k];
+    const Box column = column_of(plot, k, n, gap);
     if (!isfinite(score)) {
-      const Box masked = box_at(x, plot.y, cell - gap, plot.height);
+      const Box masked = box_at(column.x, plot.y, column.width, plot.height);
       if (pen->hit) continue;
       cairo_save(pen->cr);
       cairo_rectangle(pen->cr, masked.x, masked.y, masked.width, masked.height);
@@ -78,7 +87,7 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
     }
     const double y = at(plot, range, score * grown);
     const bool largest = r->phase >= ROW_MAX && score == r->block_max;
-    pen_fill(pen, box_at(x, fmin(y, zero), cell - gap, fmax(1, fabs(y - zero))), largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
+    pen_fill(pen, box_at(column.x, fmin(y, zero), column.width, fmax(1, fabs(y - zero))), largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
   }
   pen_line(pen, t->axis, 1, plot.x, zero, plot.x + plot.width, zero);
 }
@@ -91,13 +100,14 @@ static void draw_weights(const Pen *pen, Box box) {
   double largest = 1;
   for (int64_t k = 0; k < n; k++)
     if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
-  const double cell = n > 0 ? floor(box.width / (double)n) : 0, floor_y = box.y + box.height - 1;
+  const double floor_y = box.y + box.height - 1;
   char label[32];
   snprintf(label, sizeof label, "P, 0 to %.3g", largest);
   for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
     const bool finite = isfinite(r->weights[k]);
     const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
-    pen_fill(pen, box_at(box.x + cell * (double)k, floor_y - height, cell - gap_of(pen, cell), height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
+    const Box column = column_of(box, k, n, gap_of(pen, box.width / (double)n));
+    pen_fill(pen, box_at(column.x, floor_y - height, column.width, height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
   }
   pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
   pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, floor_y, 0,
@@ -140,7 +150,8 @@ static void fill_lines(const SnapshotRow *r, Line lines[4]) {
   if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
   else snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", short_number(r->m_old, a, sizeof a), short_number(r->block_max, b, sizeof b),
            short_number(r->m_new, c, sizeof c));
-  snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", short_number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
+  if (r->without_max) snprintf(lines[1].formula, sizeof lines[1].formula, "1: nothing is rescaled");
+  else snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", short_number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
            short_number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "", short_number(r->factor, c, sizeof c));
   snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", short_number(r->l_old, a, sizeof a), short_number(r->factor, b, sizeof b),
            short_number(r->block_sum, c, sizeof c), short_number(r->l_new, d, sizeof d));
@@ -166,48 +177,120 @@ static void draw_formulas(const Pen *pen, Box box, bool is_large) {
   }
 }
 
-/* l and O as bars that shrink by the factor and grow by the tile: before, rescaled, now. */
-static void draw_vector(const Pen *pen, Box box, const char *label, const double *values, int64_t n, double largest, Colour colour) {
-  const double letter = 6.4 * pen_size(pen, TYPE_SMALL), middle = box.y + floor(box.height / 2);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, middle + 0.36 * pen_size(pen, TYPE_SMALL), letter, label);
-  box_cut_left(&box, letter, 0);
-  const double cell = fmin(floor(box.width / (double)n), 46 * pen->unit), gap = cell > 10 ? round(3 * pen->unit) : 1;
-  pen_fill(pen, box_at(box.x, middle, cell * (double)n - gap, 1), pen->theme->axis, 1);
-  for (int64_t k = 0; k < n; k++) {
-    const double part = !isfinite(values[k]) ? 1 : largest > 0 ? values[k] / largest : 0;
-    const double height = fmax(1, fabs(fmax(-1, fmin(1, part))) * (box.height / 2 - 2));
-    pen_fill(pen, box_at(box.x + cell * (double)k, part > 0 ? middle - height : middle, floor(cell) - gap, height), isfinite(values[k]) ? colour : pen->theme->bad, 1);
-  }
+/* A bar up or down from the middle; what is not a number fills its room, in red. */
+static void draw_value(const Pen *pen, Box cell, double value, double largest, Colour colour) {
+  const double middle = cell.y + floor(cell.height / 2), part = !isfinite(value) ? 1 : largest > 0 ? value / largest : 0;
+  const double height = fmax(1, fabs(fmax(-1, fmin(1, part))) * (cell.height / 2 - 2));
+  pen_fill(pen, box_at(cell.x, part > 0 ? middle - height : middle, cell.width, height), isfinite(value) ? colour : pen->theme->bad, 1);
 }
 
+/* l, then O, as bars: before, and now. */
+static void draw_state(const Pen *pen, Box box, const char *label, double l, double largest_l, const double *O, double largest_O, Colour colour) {
+  const int64_t n = pen->now->row.n_O;
+  const double letter = 6.6 * pen_size(pen, TYPE_SMALL), middle = box.y + floor(box.height / 2);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, middle + 0.36 * pen_size(pen, TYPE_SMALL), letter, label);
+  box_cut_left(&box, letter, 0);
+  const double cell = fmin(floor(box.width / ((double)n + 2)), 46 * pen->unit), gap = cell > 10 ? round(3 * pen->unit) : 1;
+  pen_fill(pen, box_at(box.x, middle, cell - gap, 1), pen->theme->axis, 1);
+  draw_value(pen, box_at(box.x, box.y, floor(cell) - gap, box.height), l, largest_l, colour);
+  const double first = box.x + 2 * cell;
+  pen_fill(pen, box_at(first, middle, cell * (double)n - gap, 1), pen->theme->axis, 1);
+  for (int64_t k = 0; k < n; k++) draw_value(pen, box_at(first + cell * (double)k, box.y, floor(cell) - gap, box.height), O[k], largest_O, colour);
+}
+
+/* On the way from one value to another, as far as the present event has happened. */
+static double between(const Pen *pen, double from, double to) { return isfinite(from) && isfinite(to) ? from + (to - from) * pen_happened(pen) : to; }
+
+/* l and O shrink by the factor when they are rescaled, and grow by the tile. */
 static void draw_O(const Pen *pen, Box box) {
   const SnapshotRow *r = &pen->now->row;
   const Theme *t = pen->theme;
-  double largest = 0;
+  const bool rescales = pen->now->event.kind == EVENT_RESCALE, adds = pen->now->event.kind == EVENT_ACCUMULATE, finished = r->phase == ROW_FINISHED;
+  double largest = 0, O[SNAPSHOT_O];
   for (int64_t k = 0; k < r->n_O; k++) {
     if (isfinite(r->O_old[k])) largest = fmax(largest, fabs(r->O_old[k]));
     if (isfinite(r->O[k])) largest = fmax(largest, fabs(r->O[k]));
+    O[k] = between(pen, rescales ? r->O_old[k] : adds ? r->O_old[k] * r->factor : r->O[k], r->O[k]);
   }
+  const double l = between(pen, rescales ? r->l_old : adds ? r->l_scaled : r->l, r->l), largest_l = fmax(isfinite(r->l_old) ? r->l_old : 0, isfinite(r->l) ? r->l : 0);
   const Box before = box_cut_top(&box, box.height / 2 - 2 * pen->unit, 4 * pen->unit);
-  const bool finished = r->phase == ROW_FINISHED;
-  double O[SNAPSHOT_O]; /* on its way from what was to what is */
-  for (int64_t k = 0; k < r->n_O; k++) {
-    const bool rescales = pen->now->event.kind == EVENT_RESCALE, adds = pen->now->event.kind == EVENT_ACCUMULATE;
-    const double from = rescales ? r->O_old[k] : adds ? r->O_old[k] * r->factor : r->O[k];
-    O[k] = isfinite(from) && isfinite(r->O[k]) ? from + (r->O[k] - from) * pen_happened(pen) : r->O[k];
-  }
-  draw_vector(pen, before, "O before", r->O_old, r->n_O, largest, t->axis);
-  draw_vector(pen, box, finished ? "O / l" : "O now", O, r->n_O, largest,
-              r->phase == ROW_RESCALED || r->phase == ROW_ACCUMULATED ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
+  draw_state(pen, before, "l, O before", r->l_old, largest_l, r->O_old, largest, t->axis);
+  draw_state(pen, box, finished ? "l, O / l" : "l, O now", l, largest_l, O, largest, rescales || adds ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
 }
 
-/* m and the factor over the tiles of the row so far. */
+/* ---- Rows beside each other ------------------------------------------------------------------------------ */
+
+typedef struct {
+  double low, high, largest_l; /* of all small rows, so that they can be compared */
+} SmallScale;
+
+static SmallScale small_scale(const Snapshot *now) {
+  SmallScale s = {INFINITY, -INFINITY, 0};
+  for (int k = 0; k < now->n_rows; k++) {
+    for (int64_t h = 0; h < now->rows[k].n_history; h++) {
+      if (!isfinite(now->rows[k].history_m[h])) continue;
+      s.low = fmin(s.low, now->rows[k].history_m[h]);
+      s.high = fmax(s.high, now->rows[k].history_m[h]);
+    }
+    if (isfinite(now->rows[k].l)) s.largest_l = fmax(s.largest_l, now->rows[k].l);
+  }
+  return s;
+}
+
+/* m after each tile as a flight of steps; a dot where it rose. */
+static void draw_steps(const Pen *pen, Box box, const double *m, int64_t n, int64_t n_tiles, double low, double high, bool has_dots) {
+  const Theme *t = pen->theme;
+  const double u = pen->unit, dot = fmin(8 * u, fmax(4 * u, 0.12 * box.height)), room = box.height - dot - 2;
+  pen_fill(pen, box_at(box.x, box.y + box.height - 1, box.width, 1), t->axis, 1);
+  double before = -INFINITY;
+  for (int64_t k = 0; k < n; k++) {
+    if (!isfinite(m[k])) continue;
+    const double x = floor(box.x + box.width * (double)k / (double)n_tiles), end = floor(box.x + box.width * (double)(k + 1) / (double)n_tiles);
+    const double y = floor(box.y + dot / 2 + room * (high > low ? (high - m[k]) / (high - low) : 0.5));
+    pen_fill(pen, box_at(x, y, fmax(1, end - x), fmax(2, 2 * u)), t->tile[TILE_COLOUR_DONE], 1);
+    if (m[k] > before && has_dots) pen_fill(pen, box_at((x + end) / 2 - dot / 2, y - dot / 2 + u, dot, dot), t->tile[TILE_COLOUR_CURRENT], 1);
+    before = m[k];
+  }
+}
+
+static int64_t tiles_in_history(const Snapshot *now) { return now->grid.T_c < SNAPSHOT_HISTORY ? now->grid.T_c : SNAPSHOT_HISTORY; }
+
+static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, const SmallScale *scale) {
+  const Theme *t = pen->theme;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  const bool is_large_one = r->row == pen->now->row.row;
+  const Colour ink = is_large_one ? t->ink : t->ink_soft;
+  char number[32], words[64];
+  snprintf(words, sizeof words, "row %" PRId64, r->row);
+  if (is_large_one) pen_fill(pen, box_at(box.x, box.y, box.width, 3 * u), t->tile[TILE_COLOUR_CURRENT], 1);
+  box_cut_top(&box, 5 * u, 0);
+  const Box head = box_cut_top(&box, 1.4 * small, 0), l = box_cut_bottom(&box, 1.35 * small, 0), m = box_cut_bottom(&box, 1.5 * small, 0);
+  pen_text(pen, TYPE_SMALL, ink, is_large_one, ANCHOR_START, head.x, head.y + small, head.width, words);
+  if (scale->high >= scale->low) draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), scale->low, scale->high, !pen->now->row.without_max);
+  snprintf(words, sizeof words, "m %s", short_number(r->m, number, sizeof number));
+  pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, m.x, m.y + 1.2 * small, m.width, words);
+  snprintf(words, sizeof words, "l %s", short_number(r->l, number, sizeof number));
+  pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, l.x, l.y + small, l.width, words);
+  const double from = l.x + pen_text_width(pen, TYPE_SMALL, false, words) + 6 * u, room = l.x + l.width - from;
+  if (scale->largest_l > 0 && isfinite(r->l) && room > 0)
+    pen_fill(pen, box_at(from, l.y + 0.45 * small, room * r->l / scale->largest_l, 0.4 * small), t->axis, 1);
+}
+
+static void draw_small_rows(const Pen *pen, Box box) {
+  const Snapshot *now = pen->now;
+  const SmallScale scale = small_scale(now);
+  const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, width = floor((box.width - gap * (SNAPSHOT_ROWS - 1)) / SNAPSHOT_ROWS);
+  const Box head = box_cut_top(&box, 1.7 * small, 0);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
+           now->row.without_max ? "Rows of this tile: m is left out, 0 at every tile" : "Rows of this tile: m after each tile, a dot where it rose");
+  for (int k = 0; k < now->n_rows; k++) draw_small_row(pen, box_cut_left(&box, width, gap), &now->rows[k], &scale);
+}
+
+/* The same of the large row alone, where it has none beside it. */
 static void draw_history(const Pen *pen, Box box) {
   const SnapshotRow *r = &pen->now->row;
-  const Theme *t = pen->theme;
-  const int64_t n_tiles = pen->now->grid.T_c < SNAPSHOT_HISTORY ? pen->now->grid.T_c : SNAPSHOT_HISTORY;
   const double small = pen_size(pen, TYPE_SMALL);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
   box_cut_top(&box, 1.6 * small, 0);
   double low = INFINITY, high = -INFINITY;
   for (int64_t k = 0; k < r->n_history; k++) {
@@ -215,18 +298,7 @@ static void draw_history(const Pen *pen, Box box) {
     low = fmin(low, r->history_m[k]);
     high = fmax(high, r->history_m[k]);
   }
-  pen_line(pen, t->axis, 1, box.x, box.y + box.height - 1, box.x + box.width, box.y + box.height - 1);
-  if (!(high >= low)) return;
-  const double cell = floor(box.width / (double)n_tiles), scale = high > low ? 0.62 * box.height / (high - low) : 0;
-  double before = -INFINITY;
-  for (int64_t k = 0; k < r->n_history; k++) {
-    const double m = r->history_m[k];
-    if (!isfinite(m)) continue;
-    const double y = floor(box.y + 0.86 * box.height - (m - low) * scale), x = box.x + cell * (double)k;
-    pen_fill(pen, box_at(x, y, cell, fmax(2, 2.5 * pen->unit)), t->tile[TILE_COLOUR_DONE], 1);
-    if (m > before && !r->without_max) pen_fill(pen, box_at(x + cell / 2 - 4 * pen->unit, y - 3 * pen->unit, 8 * pen->unit, 8 * pen->unit), t->tile[TILE_COLOUR_CURRENT], 1);
-    before = m;
-  }
+  draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), low, high, !r->without_max);
 }
 
 /* ---- Together -------------------------------------------------------------------------------------------- */
@@ -238,39 +310,70 @@ static void draw_absence(const Pen *pen, Box body) {
   pen_paragraph(pen, TYPE_BODY, pen->theme->ink_soft, box_inset(body, 6 * pen->unit), why);
 }
 
-static void verdict(const SnapshotRow *r, char *text, size_t size) {
-  char ulps[32];
+/* Ulps as people read them: "0.53", "12", "4,213". */
+static const char *ulps_number(double ulps, char *text, size_t size) {
+  if (ulps < 9.95) snprintf(text, size, "%.2g", ulps);
+  else snprintf(text, size, "%s", number_count((Wide)(ulps < 1e30 ? ulps + 0.5 : 1e30)).text);
+  return text;
+}
+
+static bool has_overflowed(const SnapshotRow *r) {
+  for (int64_t k = 0; k < r->n_O; k++)
+    if (!isfinite(r->O[k])) return true;
+  return false;
+}
+
+/* What became of the row. Returns whether all is well. */
+static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size) {
+  const SnapshotRow *r = &now->row;
+  const char *dtype = dtype_name(now->problem.shape.dtype);
+  char ulps[NUMBER_CHARS];
   text[0] = '\0';
-  if (r->phase == ROW_FINISHED && isfinite(r->error_ulps))
-    snprintf(text, size, "O is within %s ulps of the fp64 answer", short_number(r->error_ulps, ulps, sizeof ulps));
-  else if (r->phase == ROW_FINISHED) snprintf(text, size, "O is not a number: e^score overflowed");
-  else if (r->n_overflowed > 0) snprintf(text, size, "%" PRId64 " exponentials overflowed", r->n_overflowed);
+  if (r->phase == ROW_FINISHED && isfinite(r->error_ulps)) {
+    ulps_number(r->error_ulps, ulps, sizeof ulps);
+    if (is_large) snprintf(text, size, "O is within %s ulps of %s of the fp64 answer", ulps, dtype);
+    else snprintf(text, size, "O within %s %s ulps of fp64", ulps, dtype);
+    if (is_large && now->problem.shape.dtype != DTYPE_FP32)
+      snprintf(text + strlen(text), size - strlen(text), ", and before it is stored within %s of fp32", ulps_number(r->error_fp32_ulps, ulps, sizeof ulps));
+    return true;
+  }
+  if (r->phase == ROW_FINISHED) snprintf(text, size, "O is not a number: e^score overflowed %s", dtype);
+  else if (r->n_overflowed > 0) snprintf(text, size, "%" PRId64 " of %" PRId64 " exponentials overflow %s", r->n_overflowed, r->n_cols, dtype);
+  else if (has_overflowed(r)) snprintf(text, size, "O is not a number any more: e^score overflowed %s", dtype);
+  else if (is_large) snprintf(text, size, "When the row is finished, O is held against the fp64 answer here");
+  return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
+}
+
+static void draw_verdict(const Pen *pen, Box *body, bool is_large) {
+  char text[192];
+  const SnapshotRow *r = &pen->now->row;
+  const bool well = verdict(pen->now, is_large, text, sizeof text), is_known = r->phase == ROW_FINISHED || !well;
+  if (!*text) return;
+  const Box line = box_cut_bottom(body, 1.5 * pen_size(pen, TYPE_BODY), 4 * pen->unit);
+  pen_text(pen, TYPE_BODY, !is_known ? pen->theme->ink_soft : well ? pen->theme->good : pen->theme->bad, is_known, ANCHOR_START, line.x,
+           line.y + 1.1 * pen_size(pen, TYPE_BODY), line.width, text);
 }
 
 void draw_softmax(const Pen *pen, Box box, bool is_large) {
   const SnapshotRow *r = &pen->now->row;
   const double u = pen->unit;
-  char remark[96] = "", result[96];
-  if (r->row >= 0 && r->tile >= 0) snprintf(remark, sizeof remark, "row %" PRId64 ", tile %" PRId64, r->row, r->tile);
-  else if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
+  char remark[96] = "";
+  if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
+  if (r->row >= 0 && r->tile >= 0) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
+  if (r->row >= 0 && r->q_scale != 1) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
   Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax" : "Online softmax", remark);
   if (!r->is_computed || r->row < 0) {
     draw_absence(pen, body);
     return;
   }
-  verdict(r, result, sizeof result);
-  if (*result) {
-    const Box line = box_cut_bottom(&body, 1.5 * pen_size(pen, TYPE_BODY), 4 * u);
-    pen_text(pen, TYPE_BODY, r->n_overflowed > 0 || !isfinite(r->error_ulps) ? pen->theme->bad : pen->theme->good, true, ANCHOR_START, line.x,
-             line.y + 1.1 * pen_size(pen, TYPE_BODY), line.width, result);
-  }
+  draw_verdict(pen, &body, is_large);
   if (is_large) {
+    const Box rows = box_cut_bottom(&body, 0.3 * body.height, 14 * u);
     Box right = box_cut_right(&body, 0.47 * body.width, 30 * u);
-    Box history = box_cut_bottom(&body, 0.3 * body.height, 20 * u);
     draw_scores(pen, body);
-    draw_history(pen, history);
-    const Box formulas = box_cut_top(&right, 0.46 * right.height, 16 * u);
-    draw_formulas(pen, formulas, true);
+    if (pen->now->n_rows > 1) draw_small_rows(pen, rows);
+    else draw_history(pen, rows);
+    draw_formulas(pen, box_cut_top(&right, 0.44 * right.height, 16 * u), true);
     draw_O(pen, right);
     return;
   }

@@ -32,10 +32,16 @@ enum {
   SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
   SNAPSHOT_O = 16,         /* columns of O that are computed */
   SNAPSHOT_HISTORY = 64,   /* tiles of the row before and with the present one */
+  SNAPSHOT_ROWS = 8,       /* rows of the tile whose m and l are shown small, the large one among them */
 };
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
 #define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 19)
+/* The other rows of a tile up to this many keys. */
+#define STAGE_MAX_ROW_KEYS ((int64_t)1 << 16)
+/* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six times as large,
+ * as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
+enum { STAGE_LARGE_Q = 6 };
 
 typedef struct {
   Problem problem;
@@ -46,6 +52,8 @@ typedef struct {
   uint64_t seed;                             /* of Q, K and V */
   int64_t row_in_block;                      /* which row of a row block the softmax shows, from 1; 0: the middle one */
   bool without_max;                          /* softmax without the maximum: it overflows */
+  int64_t q_scale;                           /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
+  bool lone_row;                             /* only the large row is computed, not those beside it */
 } StageConfig;
 
 /* What a tile of the score matrix is doing. In standard attention a tile is worked on once per pass. */
@@ -140,9 +148,19 @@ typedef struct {
   double O[SNAPSHOT_O];          /* now */
   double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
   double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
+  double error_fp32_ulps;        /* of O before it was rounded for storing, in ulps of fp32 */
+  int64_t q_scale;               /* Q is multiplied by it */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
 } SnapshotRow;
+
+/* m and l of one more row of the tile, as far as the large one. */
+typedef struct {
+  int64_t row;
+  double m, l, factor;              /* now; the factor of the last rescale. l is NAN where standard has not summed it */
+  int64_t n_history, first_history; /* as in SnapshotRow */
+  double history_m[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
+} SnapshotSmallRow;
 
 typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
@@ -174,6 +192,8 @@ typedef struct {
   int n_runs;
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
   SnapshotRow row;
+  int n_rows; /* spread evenly over the tile, in order */
+  SnapshotSmallRow rows[SNAPSHOT_ROWS];
   int n_log;
   char log[SNAPSHOT_LOG_LINES][SNAPSHOT_LOG_BYTES]; /* the oldest first; the last is the present event */
 } Snapshot;
@@ -189,6 +209,7 @@ typedef struct {
   uint64_t n_steps;
   double *K, *V;      /* N_k x d and N_k x n_O; NULL: no row is computed */
   struct StageRow *row; /* how much of them is filled, and the scores of the row asked for last */
+  struct StageRow *rows[SNAPSHOT_ROWS]; /* the same of the rows shown small; NULL: they are not */
 } Stage;
 
 /* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */

@@ -8,10 +8,12 @@
 /* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the scores
  * of one row. Kept from frame to frame; what a snapshot holds does not depend on it. */
 struct StageRow {
-  int64_t n_keys;   /* rows of K and V that are filled */
+  int64_t n_keys;   /* rows of K and V that are filled (of the large row alone) */
   int64_t row;      /* -1: none */
   int64_t n_scores; /* computed, from column 0 on */
-  double numbers[]; /* q: d; scores: N_k, not masked */
+  int64_t first, n_tiles; /* of a row shown small: tiles [first, n_tiles) are walked */
+  double l;         /* standard: the sum over the row; NAN: not known yet */
+  double numbers[]; /* q: d; scores: N_k, not masked; of a row shown small also m, l and the factor after each tile: 3 T_c */
 };
 
 /* K and V of the stage, and room for a row. */
@@ -22,6 +24,9 @@ Status stage_fill_levels(Stage *stage, Error *error);
 
 /* Fills snapshot->row; the grid and the present event are known. */
 void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
+
+/* The same for the rows shown small. */
+void snapshot_fill_rows(const Stage *stage, Snapshot *snapshot);
 
 /* Fills snapshot->slots; `place` holds the present event. */
 void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapshot *snapshot);

@@ -21,7 +21,8 @@ static SoftmaxConfig config_of(const Stage *stage) {
 /* Element of an input of the first head, as attention_fill makes it. */
 static double input(const Stage *stage, Tensor tensor, int64_t row, int64_t column) {
   const uint64_t index = (uint64_t)(row * stage_plan(stage)->shape.d + column);
-  return precision_round(precision_of(stage), random_normal(stage->config.seed, (uint64_t)tensor, index));
+  const double scale = tensor == TENSOR_Q ? (double)stage->config.q_scale : 1;
+  return precision_round(precision_of(stage), scale * random_normal(stage->config.seed, (uint64_t)tensor, index));
 }
 
 Status stage_fill_inputs(Stage *stage, Error *error) {
@@ -33,8 +34,13 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   stage->row = malloc(sizeof *stage->row + (d + N_k) * sizeof(double));
   if (!stage->K || !stage->V || !stage->row)
     return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
-  stage->row->n_keys = stage->row->n_scores = 0;
-  stage->row->row = -1;
+  *stage->row = (struct StageRow){.row = -1};
+  const size_t small = sizeof *stage->row + (d + N_k + 3 * (size_t)stage_plan(stage)->T_c) * sizeof(double);
+  for (int k = 0; k < SNAPSHOT_ROWS && shape->N_k <= STAGE_MAX_ROW_KEYS; k++) {
+    stage->rows[k] = malloc(small);
+    if (!stage->rows[k]) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
+    *stage->rows[k] = (struct StageRow){.row = -1};
+  }
   return STATUS_OK;
 }
 
@@ -52,8 +58,7 @@ static void fill_keys(const Stage *stage, int64_t end) {
 
 /* The scores of a row up to a column. As in the tensor cores: summed from left to right, one rounding a step, then
  * scaled. */
-static void score_row(const Stage *stage, int64_t row, int64_t end) {
-  struct StageRow *r = stage->row;
+static void score_row(const Stage *stage, struct StageRow *r, int64_t row, int64_t end) {
   const Plan *plan = stage_plan(stage);
   const int64_t d = plan->shape.d;
   const Precision accumulator = precision_accumulator(precision_of(stage));
@@ -64,6 +69,8 @@ static void score_row(const Stage *stage, int64_t row, int64_t end) {
     for (int64_t c = 0; c < d; c++) q[c] = input(stage, TENSOR_Q, row, c);
     r->n_scores = 0;
     r->row = row;
+    r->n_tiles = 0;
+    r->l = NAN;
   }
   for (int64_t col = r->n_scores; col < end; col++) {
     double sum = 0;
@@ -78,13 +85,13 @@ static void refer(const Stage *stage, int64_t row, double *O) {
   const Plan *plan = stage_plan(stage);
   const Span seen = band_columns(&plan->band, row);
   if (seen.end <= seen.begin) return;
-  score_row(stage, row, seen.end);
+  score_row(stage, stage->row, row, seen.end);
   softmax_reference(stage->row->numbers + plan->shape.d + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
 }
 
-static double masked_score(const Stage *stage, int64_t row, int64_t col) {
-  const Span seen = band_columns(&stage_plan(stage)->band, row);
-  return col < seen.begin || col >= seen.end ? -INFINITY : stage->row->numbers[stage_plan(stage)->shape.d + col];
+static double masked_score(const Stage *stage, const struct StageRow *r, int64_t col) {
+  const Span seen = band_columns(&stage_plan(stage)->band, r->row);
+  return col < seen.begin || col >= seen.end ? -INFINITY : r->numbers[stage_plan(stage)->shape.d + col];
 }
 
 /* ---- The tiles of the row ------------------------------------------------------------------------------- */
@@ -93,7 +100,8 @@ typedef struct {
   const Stage *stage;
   SoftmaxConfig config;
   Precision accumulator;
-  int64_t row, n_O;
+  struct StageRow *cache; /* of scores */
+  int64_t row, n_O;       /* n_O 0: only m and l */
   bool O_in_hbm;          /* fa1: O comes back from HBM rounded, and divided by l */
   double m, l, O[SNAPSHOT_O];
   double stored[SNAPSHOT_O]; /* O as it lies in HBM */
@@ -117,7 +125,7 @@ static void look_at_scores(const Walk *w, int64_t tile, SnapshotRow *r) {
   const Plan *plan = stage_plan(w->stage);
   const int64_t col0 = tile * plan->tiling.B_c;
   const int64_t col1 = col0 + plan->tiling.B_c < plan->shape.N_k ? col0 + plan->tiling.B_c : plan->shape.N_k;
-  score_row(w->stage, w->row, col1);
+  score_row(w->stage, w->cache, w->row, col1);
   r->tile = tile;
   r->col0 = col0;
   r->n_cols = col1 - col0;
@@ -126,17 +134,17 @@ static void look_at_scores(const Walk *w, int64_t tile, SnapshotRow *r) {
   r->block_max = -INFINITY;
   memset(r->weights, 0, sizeof r->weights);
   for (int64_t col = col0; col < col1; col++) {
-    const double score = masked_score(w->stage, w->row, col);
+    const double score = masked_score(w->stage, w->cache, col);
     r->n_masked += score == -INFINITY;
     r->block_max = fmax(r->block_max, score);
   }
 }
 
 static void keep_scores(const Walk *w, SnapshotRow *r, bool masked) {
-  const double *scores = w->stage->row->numbers + stage_plan(w->stage)->shape.d;
+  const double *scores = w->cache->numbers + stage_plan(w->stage)->shape.d;
   for (int64_t k = 0; k < SNAPSHOT_SCORES; k++) {
     r->scores[k] = 0;
-    if (k < r->n_cols) r->scores[k] = masked ? masked_score(w->stage, w->row, r->col0 + k) : scores[r->col0 + k];
+    if (k < r->n_cols) r->scores[k] = masked ? masked_score(w->stage, w->cache, r->col0 + k) : scores[r->col0 + k];
   }
 }
 
@@ -153,7 +161,7 @@ static void take_tile(Walk *w, int64_t tile, SnapshotRow *r) {
     w->O[c] = precision_computed(w->accumulator, w->O_in_hbm ? w->stored[c] * r->l_scaled : w->O[c] * r->factor);
   memcpy(r->O, w->O, sizeof w->O);
   for (int64_t col = r->col0; col < r->col0 + r->n_cols; col++) {
-    const double exponential = softmax_exponential(&w->config, masked_score(w->stage, w->row, col), r->m_new);
+    const double exponential = softmax_exponential(&w->config, masked_score(w->stage, w->cache, col), r->m_new);
     const double weight = precision_round(w->config.precision, exponential);
     r->n_overflowed += precision_overflows(w->config.precision, exponential);
     r->block_sum = precision_computed(w->accumulator, r->block_sum + exponential);
@@ -171,7 +179,7 @@ static void take_tile(Walk *w, int64_t tile, SnapshotRow *r) {
 
 static Walk walk_new(const Stage *stage, int64_t row) {
   const SoftmaxConfig config = config_of(stage);
-  Walk w = {.stage = stage, .config = config, .row = row, .n_O = n_O(stage)};
+  Walk w = {.stage = stage, .config = config, .cache = stage->row, .row = row, .n_O = n_O(stage)};
   w.accumulator = precision_accumulator(config.precision);
   w.m = softmax_start(&config).m;
   return w;
@@ -192,9 +200,11 @@ static void finish(Walk *w, SnapshotRow *r) {
   refer(w->stage, w->row, r->reference_O);
   for (int64_t c = 0; c < w->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
   for (int64_t c = 0; c < w->n_O; c++) {
-    const double O = divided ? w->stored[c] : precision_round(w->config.precision, softmax_divide(&w->config, w->O[c], w->l));
+    const double fp32 = softmax_divide(&w->config, w->O[c], w->l), fp32_off = fabs(fp32 - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
+    const double O = divided ? w->stored[c] : precision_round(w->config.precision, fp32);
     const double off = fabs(O - r->reference_O[c]) / precision_ulp(w->config.precision, largest);
     r->O[c] = O;
+    r->error_fp32_ulps = isnan(fp32_off) || fp32_off > r->error_fp32_ulps ? fp32_off : r->error_fp32_ulps;
     r->error_ulps = isnan(off) || off > r->error_ulps ? off : r->error_ulps;
   }
 }
@@ -255,6 +265,9 @@ static void fill_online(Walk *w, const Snapshot *now, SnapshotRow *r, int64_t fi
   memcpy(before, w->O, sizeof before);
   take_tile(w, g->j, r);
   rewind_to(phase_of(e), r, w, before);
+  const Plan *plan = stage_plan(w->stage);
+  const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
+  if (w->O_in_hbm && g->j == computed.end - 1 && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE)) finish(w, r);
 }
 
 /* Standard's row: all scores, then the maximum over them, then P, then O. S and P come back from HBM rounded. */
@@ -273,7 +286,7 @@ static void fill_standard_output(Walk *w, const Snapshot *now, SnapshotRow *r) {
   const Precision stored = w->config.precision;
   const int64_t n_tiles = g->lap < 2 ? 0 : g->at_work ? g->j + (now->event.kind == EVENT_ACCUMULATE) : g->n_done;
   for (int64_t col = 0; col < N_k; col++) {
-    const double score = precision_round(stored, masked_score(w->stage, w->row, col));
+    const double score = precision_round(stored, masked_score(w->stage, w->cache, col));
     const double P = precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, r->m), r->l));
     const int64_t within = col - r->col0;
     if (g->at_work && within >= 0 && within < r->n_cols && within < SNAPSHOT_SCORES) r->weights[within] = P;
@@ -301,12 +314,12 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   }
   const bool looks = g->lap == 1 && now->event.pass == 1 && g->n_done == 0 &&
                      (now->event.kind == EVENT_LOAD || now->event.kind == EVENT_NEW_MAX);
-  score_row(w->stage, w->row, N_k);
+  score_row(w->stage, w->cache, w->row, N_k);
   const int64_t seen_tiles = looks ? j + (now->event.kind == EVENT_NEW_MAX) : plan->T_c;
   double m = w->m, l = 0;
   for (int64_t col = 0; col < N_k && col < seen_tiles * plan->tiling.B_c; col++) {
     if (col == j * plan->tiling.B_c) r->m_old = m;
-    m = softmax_new_max(&w->config, m, precision_round(stored, masked_score(w->stage, w->row, col)));
+    m = softmax_new_max(&w->config, m, precision_round(stored, masked_score(w->stage, w->cache, col)));
   }
   if (looks && now->event.kind == EVENT_LOAD) r->m_old = m;
   r->m = r->m_new = m;
@@ -317,7 +330,7 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
   }
   for (int64_t col = 0; col < N_k; col++)
     l = precision_computed(w->accumulator,
-                           l + softmax_exponential(&w->config, precision_round(stored, masked_score(w->stage, w->row, col)), m));
+                           l + softmax_exponential(&w->config, precision_round(stored, masked_score(w->stage, w->cache, col)), m));
   r->l = r->l_new = r->l_old = r->l_scaled = l;
   r->factor = 1;
   r->m_old = m;
@@ -330,6 +343,7 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   const SnapshotGrid *g = &now->grid;
   r->is_computed = stage->K != NULL;
   r->without_max = stage->config.without_max;
+  r->q_scale = stage->config.q_scale;
   r->row = r->tile = -1;
   r->n_O = n_O(stage);
   if (!r->is_computed || !now->has_event || now->event.i < 0) return;
@@ -346,4 +360,110 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
     fill_online(&w, now, r, first);
   }
   if (r->n_cols > 0) keep_scores(&w, r, r->phase >= ROW_MASKED || r->n_masked == 0);
+}
+
+/* ---- The rows shown small: m and l alone ------------------------------------------------------------------ */
+
+typedef struct {
+  double m, l, factor;
+} Stats;
+
+/* After tile `tile` of a row shown small. */
+static Stats *stats_of(const Stage *stage, struct StageRow *cache, int64_t tile) {
+  return (Stats *)(void *)(cache->numbers + stage_plan(stage)->shape.d + stage_plan(stage)->shape.N_k) + tile;
+}
+
+/* Walks the tiles up to `end` that are not walked yet. */
+static void walk_small(Walk *w, int64_t first, int64_t end) {
+  SnapshotRow scratch;
+  struct StageRow *cache = w->cache;
+  score_row(w->stage, cache, w->row, 0);
+  if (cache->n_tiles <= first || cache->first != first) cache->n_tiles = cache->first = first;
+  if (cache->n_tiles > first) {
+    w->m = stats_of(w->stage, cache, cache->n_tiles - 1)->m;
+    w->l = stats_of(w->stage, cache, cache->n_tiles - 1)->l;
+  }
+  for (; cache->n_tiles < end; cache->n_tiles++) {
+    scratch.factor = 1;
+    scratch.n_history = 0;
+    take_tiles(w, cache->n_tiles, cache->n_tiles + 1, &scratch);
+    *stats_of(w->stage, cache, cache->n_tiles) = (Stats){w->m, w->l, scratch.factor};
+  }
+}
+
+/* The maximum over the first tiles of standard's row, and l when all are seen. */
+static void walk_small_standard(Walk *w, int64_t end) {
+  struct StageRow *cache = w->cache;
+  const Plan *plan = stage_plan(w->stage);
+  score_row(w->stage, cache, w->row, end > 0 ? plan->shape.N_k : 0);
+  if (cache->n_tiles > 0) w->m = stats_of(w->stage, cache, cache->n_tiles - 1)->m;
+  for (; cache->n_tiles < end; cache->n_tiles++) {
+    const int64_t col0 = cache->n_tiles * plan->tiling.B_c;
+    for (int64_t col = col0; col < col0 + plan->tiling.B_c && col < plan->shape.N_k; col++)
+      w->m = softmax_new_max(&w->config, w->m, precision_round(w->config.precision, masked_score(w->stage, cache, col)));
+    *stats_of(w->stage, cache, cache->n_tiles) = (Stats){w->m, NAN, 1};
+  }
+  if (end < plan->T_c || !isnan(cache->l)) return;
+  w->l = 0;
+  for (int64_t col = 0; col < plan->shape.N_k; col++)
+    w->l = precision_computed(w->accumulator,
+                              w->l + softmax_exponential(&w->config, precision_round(w->config.precision, masked_score(w->stage, cache, col)), w->m));
+  cache->l = w->l;
+}
+
+static void keep_history(const Walk *w, int64_t begin, int64_t end, SnapshotSmallRow *r) {
+  r->first_history = end - begin > SNAPSHOT_HISTORY ? end - SNAPSHOT_HISTORY : begin;
+  for (int64_t tile = r->first_history; tile < end; tile++) {
+    r->history_m[r->n_history] = stats_of(w->stage, w->cache, tile)->m;
+    r->history_l[r->n_history++] = stats_of(w->stage, w->cache, tile)->l;
+  }
+}
+
+static void fill_small_standard(Walk *w, const Snapshot *now, SnapshotSmallRow *r) {
+  const SnapshotGrid *g = &now->grid;
+  const bool looks = now->row.phase == ROW_MASKED || now->row.phase == ROW_MAX; /* pass 2 goes over the row to find m */
+  const int64_t seen = g->lap == 0 ? 0 : looks && now->event.pass == 1 ? g->j + (now->row.phase == ROW_MAX) : g->T_c;
+  const double start = w->m;
+  walk_small_standard(w, seen);
+  r->m = seen > 0 ? stats_of(w->stage, w->cache, seen - 1)->m : start;
+  r->l = seen == g->T_c && !looks ? w->cache->l : NAN;
+  keep_history(w, 0, seen, r);
+}
+
+static void fill_small(Walk *w, const Snapshot *now, int64_t first, SnapshotSmallRow *r) {
+  const SnapshotGrid *g = &now->grid;
+  const Plan *plan = stage_plan(w->stage);
+  const Stats start = {w->m, w->l, NAN};
+  const bool in_tile = g->at_work && now->event.kind != EVENT_SKIP;
+  const int64_t whole = in_tile || g->at_work ? g->j : g->column_by_column ? 0 : g->n_done;
+  const RowPhase phase = in_tile ? phase_of(&now->event) : ROW_NONE;
+  walk_small(w, first, whole + in_tile);
+  const Stats before = whole > first ? *stats_of(w->stage, w->cache, whole - 1) : start;
+  const Stats after = in_tile ? *stats_of(w->stage, w->cache, whole) : before;
+  r->m = phase >= ROW_MAX ? after.m : before.m;
+  r->l = phase >= ROW_ACCUMULATED ? after.l : phase == ROW_RESCALED ? precision_computed(w->accumulator, before.l * after.factor) : before.l;
+  r->factor = phase >= ROW_RESCALED ? after.factor : before.factor;
+  const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
+  const int64_t end = whole + (phase >= ROW_ACCUMULATED), begin = computed.begin > first ? computed.begin : first;
+  keep_history(w, begin, end < computed.end ? end : computed.end, r);
+}
+
+void snapshot_fill_rows(const Stage *stage, Snapshot *now) {
+  const SnapshotGrid *g = &now->grid;
+  const Plan *plan = stage_plan(stage);
+  const bool on_tiles = g->n_laps > 1 || (g->lap < g->n_laps && (g->at_work || !g->column_by_column));
+  if (now->row.row < 0 || stage->config.lone_row || !stage->rows[0] || !on_tiles) return;
+  const int64_t height = now->event.row1 - now->event.row0, large = now->row.row - now->event.i * plan->tiling.B_r;
+  const int64_t n = height < SNAPSHOT_ROWS ? height : SNAPSHOT_ROWS;
+  for (int64_t k = 0; k < n; k++) {
+    SnapshotSmallRow *r = &now->rows[now->n_rows++];
+    const int64_t from = k * height / n, to = (k + 1) * height / n;
+    r->row = now->event.i * plan->tiling.B_r + (large >= from && large < to ? large : from);
+    r->factor = NAN;
+    Walk w = walk_new(stage, r->row);
+    w.cache = stage->rows[k];
+    w.n_O = 0;
+    if (g->n_laps > 1) fill_small_standard(&w, now, r);
+    else fill_small(&w, now, now->event.split * plan->tiles_per_split, r);
+  }
 }

@@ -48,6 +48,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   stage->config = *config;
   if (!config->schedule) return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as fa2");
   if (stage->config.row_in_block < 0) stage->config.row_in_block = 0;
+  if (stage->config.q_scale == 0) stage->config.q_scale = config->without_max ? STAGE_LARGE_Q : 1;
   if (stage->config.gpu.n_sm == 0) gpu_paper(&stage->config.gpu);
   complete_rivals(&stage->config);
   Status status = simulate_all(stage, error);
@@ -68,6 +69,8 @@ void stage_free(Stage *stage) {
   free(stage->K);
   free(stage->V);
   free(stage->row);
+  for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
+  memset(stage->rows, 0, sizeof stage->rows);
   stage->K = stage->V = NULL;
   stage->row = NULL;
 }
@@ -203,6 +206,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   fill_runs(stage, now);
   snapshot_fill_slots(stage, &place, now);
   snapshot_fill_row(stage, now);
+  snapshot_fill_rows(stage, now);
 }
 
 /* ---- Strides --------------------------------------------------------------------------------------------- */
