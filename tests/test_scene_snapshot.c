@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "sim/attention.h"
+#include "sim/attention_check.h"
 #include "tests/alloc_fail.h"
 #include "tests/attention_run.h"
 #include "tests/program.h"
@@ -242,6 +243,16 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
         assert_true(r->scores[c] == S.values[(r->row - S.rows.begin) * S.stride + (r->col0 + c - S.cols.begin)]);
     const AttentionView O = attention_in_sram(run.attention, TENSOR_O);
     if (r->phase == ROW_FINISHED) {
+      double reference[16] = {0}, largest = 0, off = 0;
+      attention_reference_row(run.attention, r->row, reference);
+      for (int64_t c = 0; c < r->n_O; c++) {
+        assert_true(fabs(r->reference_O[c] - reference[c]) <= 1e-12);
+        largest = fmax(largest, fabs(reference[c]));
+        off = fmax(off, fabs(r->O[c] - reference[c]));
+      }
+      const double ulps = off / precision_ulp(attention_precision(shape->dtype), largest);
+      assert_true(fabs(r->error_ulps - ulps) <= 1e-6 + 1e-6 * ulps);
+      if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column) assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
       const double *stored = attention_in_hbm(run.attention, TENSOR_O).values + r->row * shape->d;
       if (now.event.kind == EVENT_STORE)
         for (int64_t c = 0; c < r->n_O; c++) assert_true(r->O[c] == stored[c]);
@@ -308,6 +319,33 @@ static void test_without_max(void **state) {
     }
     assert_true(n_large > 0);
     assert_int_equal(n_overflowed, without ? n_large : 0);
+    stage_free(&stage);
+  }
+}
+
+/* The problem that people see first: without the maximum some exponentials of fp16 overflow and O is lost; with it, on the same large Q, O
+ * is right to two ulps of fp16, which are many of fp32's finer ones. */
+static void test_overflow_is_seen(void **state) {
+  (void)state;
+  for (int without = 0; without < 2; without++) {
+    const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
+                                .schedule = schedule_find("fa2"), .without_max = without, .q_scale = without ? 0 : STAGE_LARGE_Q};
+    Stage stage;
+    Snapshot now;
+    int64_t n_overflowed = 0, n_lost = 0, n_finished = 0;
+    assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      stage_snapshot(&stage, step, &now);
+      if (now.row.row >= 0) assert_int_equal(now.row.q_scale, STAGE_LARGE_Q);
+      n_overflowed += now.row.n_overflowed;
+      if (now.row.phase != ROW_FINISHED) continue;
+      n_finished++;
+      n_lost += !isfinite(now.row.error_ulps);
+      if (!without) assert_true(now.row.error_ulps < 2 && now.row.error_fp32_ulps > now.row.error_ulps);
+    }
+    assert_int_equal(n_finished, 16);
+    if (without) assert_true(n_overflowed > 0 && n_lost >= 4);
+    else assert_true(n_overflowed == 0 && n_lost == 0);
     stage_free(&stage);
   }
 }
@@ -520,6 +558,7 @@ int main(void) {
       cmocka_unit_test(test_row_is_the_attention),
       cmocka_unit_test(test_row_ends_right),
       cmocka_unit_test(test_without_max),
+      cmocka_unit_test(test_overflow_is_seen),
       cmocka_unit_test(test_spared),
       cmocka_unit_test(test_race),
       cmocka_unit_test(test_running_ratio),

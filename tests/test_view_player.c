@@ -164,6 +164,7 @@ static void test_a_state_comes_back(void **state) {
   player_input(p, INPUT_D_LESS);
   player_input(p, INPUT_BLOCK_MORE);
   player_input(p, INPUT_DTYPE_NEXT);
+  player_input(p, INPUT_WITHOUT_MAX);
   player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CAUSAL));
   player_scrub(p, 0.5);
   player_state(p, line);
@@ -172,7 +173,10 @@ static void test_a_state_comes_back(void **state) {
   assert_int_equal(p->now.grid.N_q, 128);
   player_input(p, INPUT_START);
   player_input(p, INPUT_CAUSAL);
+  player_input(p, INPUT_WITHOUT_MAX);
+  assert_false(p->now.row.without_max);
   assert_true(player_restore(p, line));
+  assert_true(p->without_max && p->now.row.without_max);
   assert_string_equal(player_state(p, again), line);
   assert_int_equal(p->now.step, step);
   assert_int_equal(p->scene, SCENE_CAUSAL);

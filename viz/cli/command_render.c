@@ -22,10 +22,10 @@ typedef struct {
   Request request;
   OutputRequest output;
   ChartRequest picture;
-  bool presentation, describe, without_max;
+  bool presentation, describe;
   bool ranged;              /* --frames was there */
   int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
-  int64_t row, frame_ms;
+  int64_t frame_ms;
   int64_t sub_frames;       /* of each step; 0: 1 */
 } RenderOptions;
 
@@ -39,17 +39,6 @@ static Status set_presentation(void *target, const char *value, Error *error) {
 
 static Status set_describe(void *target, const char *value, Error *error) {
   return options_flag("describe", value, &((RenderOptions *)target)->describe, error);
-}
-
-static Status set_without_max(void *target, const char *value, Error *error) {
-  return options_flag("without-max", value, &((RenderOptions *)target)->without_max, error);
-}
-
-static Status set_row(void *target, const char *value, Error *error) {
-  long long row;
-  const Status status = options_count("the row", value, 1, INT32_MAX, &row, error);
-  if (!status) ((RenderOptions *)target)->row = row;
-  return status;
 }
 
 static Status set_frame_ms(void *target, const char *value, Error *error) {
@@ -114,20 +103,12 @@ static void on_interrupt(int signal_number) {
   interrupted = 1;
 }
 
-/* What this command alone knows, so that the state in a file makes the same file again. */
-static void put_key(char state[REQUEST_STATE_BYTES], const char *key, int64_t value) {
-  const size_t used = strlen(state);
-  snprintf(state + used, REQUEST_STATE_BYTES - used, " %s=%" PRId64, key, value);
-}
-
 static void show_step(Render *r, uint64_t step) {
   Request shown = r->options->request;
   stage_snapshot(&r->stage, step, &r->now);
   shown.step = (int64_t)r->now.step;
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(r->scene));
   request_state(&shown, r->footer);
-  if (r->options->row) put_key(r->footer, "row", r->options->row);
-  if (r->options->without_max) put_key(r->footer, "without-max", 1);
 }
 
 static void draw_still(cairo_t *cr, double width, double height, const void *data) {
@@ -202,7 +183,7 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
   r->view = (SceneView){.presentation = o->presentation, .footer = r->footer, .memo = memo_new()};
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
-  return request_stage(&o->request, o->without_max, o->row, &r->stage, error);
+  return request_stage(&o->request, o->request.without_max, 0, &r->stage, error);
 }
 
 static int run_render(void *options, Io *io, Error *error) {
@@ -226,8 +207,6 @@ static int run_render(void *options, Io *io, Error *error) {
 
 static const Option RENDER_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
-    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false, false, NULL},
-    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
     {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.", set_frames, false, false, NULL},
     {"sub-frames", 0, "COUNT", "Frames of an animation for each step, in which tiles are seen on their way. Default 1.", set_sub_frames, false, false, NULL},

@@ -23,7 +23,7 @@
 typedef struct {
   Request request;
   ChartRequest picture; /* --size, --theme */
-  bool presentation, fullscreen, without_max, reduced_motion;
+  bool presentation, fullscreen, reduced_motion;
   long long n_frames;
 } ViewOptions;
 
@@ -33,10 +33,6 @@ static Status set_presentation(void *target, const char *value, Error *error) {
 
 static Status set_fullscreen(void *target, const char *value, Error *error) {
   return options_flag("fullscreen", value, &((ViewOptions *)target)->fullscreen, error);
-}
-
-static Status set_without_max(void *target, const char *value, Error *error) {
-  return options_flag("without-max", value, &((ViewOptions *)target)->without_max, error);
 }
 
 static Status set_reduced_motion(void *target, const char *value, Error *error) {
@@ -69,7 +65,7 @@ static int run_view(void *options, Io *io, Error *error) {
                        .started_s = window_clock_s()};
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
-  Status status = player_open(player, &o->request, o->without_max, error);
+  Status status = player_open(player, &o->request, o->request.without_max, error);
   player->dark = strcmp(o->picture.theme, "dark") == 0;
   player->presentation = o->presentation;
   player->reduced_motion = o->reduced_motion;
@@ -91,7 +87,6 @@ static int run_view(void *options, Io *io, Error *error) {
 static const Option WINDOW_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
     {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
-    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
     {"reduced-motion", 0, NULL, "Tiles do not travel between steps.", set_reduced_motion, false, false, NULL},
     {"frames", 0, "COUNT", "Measure: draw so many frames, one event each, print how long they took, and quit.", set_frames, false, false, NULL},
     {0},

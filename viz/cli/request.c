@@ -139,6 +139,24 @@ static Status set_step(void *target, const char *value, Error *error) {
   return set_whole(value, &((Request *)target)->step, error);
 }
 
+static Status set_row(void *target, const char *value, Error *error) {
+  long long row;
+  const Status status = options_count("the row", value, 1, INT32_MAX, &row, error);
+  if (!status) ((Request *)target)->row = row;
+  return status;
+}
+
+static Status set_q_scale(void *target, const char *value, Error *error) {
+  long long scale;
+  const Status status = options_count("what Q is multiplied by", value, 1, 1000, &scale, error);
+  if (!status) ((Request *)target)->q_scale = scale;
+  return status;
+}
+
+static Status set_without_max(void *target, const char *value, Error *error) {
+  return options_flag("without-max", value, &((Request *)target)->without_max, error);
+}
+
 static Status set_seed(void *target, const char *value, Error *error) {
   return set_whole(value, &((Request *)target)->seed, error);
 }
@@ -238,6 +256,9 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
     {"chart", 0, "CHART", "Which of the charts.", set_chart, false, true, NULL},
     {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
+    {"row", 0, "ROW", "Which row.", set_row, false, true, NULL},
+    {"without-max", 0, NULL, "Softmax without the maximum.", set_without_max, false, true, NULL},
+    {"q-scale", 0, "COUNT", "What Q is multiplied by.", set_q_scale, false, true, NULL},
     {0},
 };
 
@@ -248,6 +269,9 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      "all traffic misses roofline blocks"},
     {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
     {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
+    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false, false, NULL},
+    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
+    {"q-scale", 0, "COUNT", "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.", set_q_scale, false, false, NULL},
     {0},
 };
 
@@ -362,7 +386,7 @@ void request_choose_small(Request *r) {
 }
 
 Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
-  StageConfig config = {.seed = (uint64_t)r->seed, .row_in_block = row_in_block, .without_max = without_max};
+  StageConfig config = {.seed = (uint64_t)r->seed, .row_in_block = row_in_block ? row_in_block : r->row, .without_max = without_max, .q_scale = r->q_scale};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, "fa2", error);
   if (status) return status;
@@ -421,6 +445,9 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (*r->scene) put(text, " scene=%s", r->scene);
   if (*r->chart) put(text, " chart=%s", r->chart);
   put_count(text, "step", r->step, 0);
+  put_count(text, "row", r->row, 0);
+  if (r->without_max) put(text, " without-max=1");
+  put_count(text, "q-scale", r->q_scale, 0);
   memmove(text, text + 1, strlen(text));
   return text;
 }

@@ -30,13 +30,16 @@ typedef struct {
   char scene[32];           /* state only: which scene, which chart of it, which step */
   char chart[16];           /* "": all */
   int64_t step;
+  int64_t row;              /* of a row block, whose softmax is shown, from 1; 0: the middle one */
+  int64_t q_scale;          /* Q is multiplied by it; 0: see StageConfig */
+  bool without_max;
 } Request;
 
 extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */
 extern const Option REQUEST_TILING_OPTIONS[];  /* --algorithm, --block, --splits, --lse */
 extern const Option REQUEST_MACHINE_OPTIONS[]; /* --sram, --gpu, --seed, --state */
 
-extern const Option REQUEST_SCENE_OPTIONS[];   /* --scene, --step, --seed, for commands that draw scenes */
+extern const Option REQUEST_SCENE_OPTIONS[];   /* --scene, --step, --row, ..., for commands that draw scenes */
 
 /* The three tables for a command whose options struct holds a Request as `member`. */
 #define REQUEST_OPTION_SETS(type, member)                                             \
@@ -59,7 +62,7 @@ Status request_set_algorithms(Request *request, const char *names, Error *error)
 void request_choose_small(Request *request);
 
 /* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is beyond
- * the end. row_in_block as in StageConfig. Completes the request. Free the stage even after an error. */
+ * the end. row_in_block as in StageConfig; 0: the request's. Completes the request. Free the stage even after an error. */
 Status request_stage(Request *request, bool without_max, int64_t row_in_block, Stage *stage, Error *error);
 
 /* The one-line state of the request: key=value with defaults left out. Returns text. */

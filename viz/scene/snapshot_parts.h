@@ -13,7 +13,7 @@ struct StageRow {
   int64_t n_scores; /* computed, from column 0 on */
   int64_t first, n_tiles; /* of a row shown small: tiles [first, n_tiles) are walked */
   double l;         /* standard: the sum over the row; NAN: not known yet */
-  double numbers[]; /* q: d; scores: N_k, not masked; of a row shown small also m, l and the factor after each tile: 3 T_c */
+  double numbers[]; /* q: d; scores: N_k, not masked; of the large row also the scores in fp64: N_k; of a row shown small also m, l and the factor after each tile: 3 T_c */
 };
 
 /* K and V of the stage, and room for a row. */

@@ -31,7 +31,7 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));
   stage->V = malloc(N_k * shown * sizeof(double));
-  stage->row = malloc(sizeof *stage->row + (d + N_k) * sizeof(double));
+  stage->row = malloc(sizeof *stage->row + (d + 2 * N_k) * sizeof(double));
   if (!stage->K || !stage->V || !stage->row)
     return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
   *stage->row = (struct StageRow){.row = -1};
@@ -80,13 +80,21 @@ static void score_row(const Stage *stage, struct StageRow *r, int64_t row, int64
   }
 }
 
-/* The row from the definition, in fp64. */
+/* The row from the definition, in fp64 throughout, from the inputs as they are stored. */
 static void refer(const Stage *stage, int64_t row, double *O) {
   const Plan *plan = stage_plan(stage);
   const Span seen = band_columns(&plan->band, row);
+  const int64_t d = plan->shape.d;
   if (seen.end <= seen.begin) return;
-  score_row(stage, stage->row, row, seen.end);
-  softmax_reference(stage->row->numbers + plan->shape.d + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
+  score_row(stage, stage->row, row, seen.end); /* for Q and K */
+  const double *q = stage->row->numbers, scale = 1 / sqrt((double)d);
+  double *exact = stage->row->numbers + d + plan->shape.N_k;
+  for (int64_t col = seen.begin; col < seen.end; col++) {
+    double sum = 0;
+    for (int64_t c = 0; c < d; c++) sum += q[c] * stage->K[col * d + c];
+    exact[col] = sum * scale;
+  }
+  softmax_reference(exact + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
 }
 
 static double masked_score(const Stage *stage, const struct StageRow *r, int64_t col) {

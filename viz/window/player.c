@@ -54,6 +54,7 @@ static void show(Player *p, uint64_t step) {
 static bool apply(Player *p, Request *r, bool without_max) {
   Stage stage;
   Error error = {0};
+  r->without_max = without_max;
   if (request_stage(r, without_max, 0, &stage, &error)) {
     stage_free(&stage);
     player_say(p, true, "Not possible: %s", error.message);
@@ -81,7 +82,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   memset(p, 0, sizeof *p);
   p->request = *request;
   p->speed = DEFAULT_SPEED;
-  p->without_max = without_max;
+  p->without_max = p->request.without_max = without_max;
   request_choose_small(&p->request);
   if (*request->scene) scene_from_name(request->scene, &p->scene);
   if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
@@ -294,7 +295,7 @@ static bool take_line(Player *p, const Request *from, const char *line) {
   Request plain = r;
   plain.scene[0] = '\0';
   plain.step = 0;
-  if (!apply(p, &plain, p->without_max)) return false;
+  if (!apply(p, &plain, r.without_max)) return false;
   go_to_named(p, &r);
   return true;
 }
