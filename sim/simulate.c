@@ -132,8 +132,9 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     const ManyCtasConfig l2 = {.l2_bytes = room > 0 ? room : 1, .l2_partitions = gpu->l2_partitions, .skew_turns = problem->skew_turns};
     status = many_ctas_run(&s->l2, &s->launch, &s->plan, &l2, &inner);
     s->l2.read_bytes += s->extra.read_bytes;
-    s->l2.write_bytes += s->extra.write_bytes;
-    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += s->extra.write_bytes / 2;
+    const double besides_O = (double)s->traffic.write[TENSOR_STATS] + s->extra.write_bytes;
+    s->l2.write_bytes += besides_O;
+    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += besides_O / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
