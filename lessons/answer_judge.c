@@ -130,15 +130,25 @@ Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *v
   return STATUS_OK;
 }
 
+/* How many letters of a word for several things name one of them: loads, 4; launches, 6. */
+static size_t singular(const char *word, size_t length) {
+  static const char *const ENDINGS[] = {"ches", "shes", "sses", "xes"};
+  for (size_t k = 0; k < sizeof ENDINGS / sizeof *ENDINGS; k++) {
+    const size_t n = strlen(ENDINGS[k]);
+    if (length > n && strcmp(word + length - n, ENDINGS[k]) == 0) return length - 2;
+  }
+  return length > 1 && word[length - 1] == 's' ? length - 1 : length;
+}
+
 void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
   char number[64];
   quantity_number(value / key->unit.factor, number, sizeof number);
   const bool close = strcmp(key->unit.name, "x") == 0;
-  const size_t length = strlen(key->unit.name);
-  const bool one = strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN && length > 1 &&
-                   key->unit.name[length - 1] == 's';
-  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "",
-           (int)(length - one), key->unit.name);
+  size_t length = strlen(key->unit.name);
+  if (strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN)
+    length = singular(key->unit.name, length);
+  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)length,
+           key->unit.name);
 }
 
 /* ---- Choices */

@@ -323,7 +323,9 @@ static void computed_answers_are_written_in_their_unit(void **state) {
     double value;
     const char *unit, *text;
   } ROWS[] = {{67108864, "MiB", "64 MiB"}, {0.4375, "%", "43.75 %"}, {2, "x", "2x"},
-              {32, "loads", "32 loads"},   {1, "loads", "1 load"},   {0.36787944, "", "0.3679"}};
+              {32, "loads", "32 loads"},   {1, "loads", "1 load"},   {0.36787944, "", "0.3679"},
+              {1, "launches", "1 launch"}, {1, "boxes", "1 box"},    {1, "passes", "1 pass"},
+              {1, "tiles", "1 tile"}};
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     const AnswerKey key = key_of(ROWS[k].value, ROWS[k].unit, NULL);
     char text[64];
