@@ -183,7 +183,8 @@ static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
       {"view.N", "N=128", "task.md:13: 'until' must be true or false"},
       {"view.N > 64", "N=0", "task.md:14: --seq-len"},
       {"view.N > 64", "step=100000", "task.md:14: step 100000 is beyond the end"},
-      {"(function() while true do end end)()", "N=128", "task.md:13: the expression does too much work"},
+      {"(function() while true do end end)()", "N=128",
+       "task.md:13: the expression does too much work"},
       {"os.execute('true')", "N=128", "task.md:13: there is no name 'os'"},
       {"view.run.loads_per_block.K == 16", "block=4", NULL},
   };
@@ -275,6 +276,24 @@ static void what_is_needed_and_missing_is_said(void **state) {
   assert_int_equal(run.exit_status, 2);
   assert_non_null(
       strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
+}
+
+/* The page, and below it what is right for a learner with that seed. */
+static void teachers_get_their_page_and_the_answers(void **state) {
+  (void)state;
+  write_file("taught.md",
+             "# T\n- idea: x\n- minutes: 5\n\nText.\n\n```ask a\nprompt: How often?\nanswer: 1\n"
+             "unit: launches\nhint: h\nexplain: e\n```\n\n```ask b\nkind: order\nprompt: p\n"
+             "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
+             "hint: h\nexplain: e\n```\n\n```teacher\n**Goal.** It is {6 * 7}.\n\n"
+             "    tilewalk sim -N 8\n```\n");
+  tilewalk("lesson %s/taught.md --teacher --seed 5");
+  assert_int_equal(run.exit_status, 0);
+  has("Goal. It is 42.");
+  has("    tilewalk sim -N 8\n");
+  has("Answers, computed for seed 5");
+  has("1 launch\n");
+  has("one, two, three"); /* however they are shuffled */
 }
 
 /* ---- A class */
@@ -388,6 +407,7 @@ int main(void) {
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),
       cmocka_unit_test(the_lesson_of_the_guide_runs),
       cmocka_unit_test(what_is_needed_and_missing_is_said),
+      cmocka_unit_test(teachers_get_their_page_and_the_answers),
       cmocka_unit_test(a_class_is_graded),
       cmocka_unit_test(broken_submissions_are_refused),
       cmocka_unit_test(questions_are_exported_for_moodle),

@@ -238,6 +238,48 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
 
 /* ---- The command */
 
+/* The keys of an order, from the first on; of anything else what the learner is shown. */
+static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *text, size_t size) {
+  const LessonAsk *ask = &lesson->asks[q->ask];
+  size_t used = (size_t)snprintf(text, size, "%s", ask->kind == LESSON_ORDER ? "" : q->answer);
+  bool done[ANSWER_CHOICES_MAX] = {false};
+  for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER; n++) {
+    int next = -1;
+    for (int k = 0; k < q->n_choices; k++)
+      if (!done[k] && (next < 0 || q->rank[k] < q->rank[next])) next = k;
+    done[next] = true;
+    if (used < size)
+      used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "",
+                               lesson_text(lesson, ask->choice[q->written[next]].key));
+  }
+}
+
+/* What is right for a learner with this seed. */
+static Status print_answers(LessonRun *run, Io *io, Error *error) {
+  const Lesson *lesson = run->lesson;
+  LessonQuestion *q = malloc(sizeof *q);
+  Table t = table_new((TableColumn[]){{.heading = "", .right = true},
+                                      {.heading = "question"},
+                                      {.heading = "answer", .shrink = TABLE_WRAP}},
+                      3);
+  Status status = q ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the answers");
+  table_title(&t, "Answers, computed for seed %" PRIu64, run->seed);
+  for (size_t k = 0; k < lesson->n_asks && !status; k++) {
+    status = lesson_run_question(run, (int)k, q, error);
+    if (status) break;
+    table_format(&t, ROLE_DIM, "%zu", k + 1);
+    table_format(&t, ROLE_PLAIN, "%s%s", lesson->asks[k].id,
+                 lesson->asks[k].is_prediction ? " (predict)" : "");
+    char words[LESSON_OPTION_BYTES];
+    answer_words(lesson, q, words, sizeof words);
+    table_text(&t, ROLE_ACCENT, words);
+  }
+  if (!status) status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  free(q);
+  return status;
+}
+
 static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *error) {
   LessonRun run;
   char *text = malloc(LESSON_PROSE_BYTES);
@@ -251,7 +293,9 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
       if (lesson->blocks[k].kind != LESSON_TEACHER) continue;
       status = lesson_run_fill(&run, lesson->blocks[k].text, text, LESSON_PROSE_BYTES, error);
       if (!status) status = text_markdown(io->out, &io->style, text, strlen(text), error);
+      fputc('\n', io->out);
     }
+    if (!status) status = print_answers(&run, io, error);
     lesson_run_end(&run);
   }
   free(text);
@@ -311,8 +355,8 @@ static const Option LESSON_OPTIONS[] = {
 };
 
 static const Option TEACHER_OPTIONS[] = {
-    {"teacher", 0, NULL, "Show the lesson's page for the teacher.", set_teacher, false, false,
-     NULL},
+    {"teacher", 0, NULL, "Show the lesson's page for the teacher, and its answers for --seed.",
+     set_teacher, false, false, NULL},
     {"answers", 0, "FILE",
      "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and "
      "answer are needed), or the same as JSON.",
