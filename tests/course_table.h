@@ -169,6 +169,7 @@ static const Right *rights(size_t *n) {
        {3, 3, 6},
        NULL}, /* 257 = 2 x 128 + 1, 300 = 2 x 128 + 44, 700 = 5 x 128 + 60 */
       {14, "q13", 1, {2 * 131072 * 256.0}, NULL},
+      {14, "score", 1, {3}, NULL}, /* 148 is not 185; launches; the batch in decode */
 
       {15, "eligible", 1, {4}, NULL},
       {15, "room", 1, {32 * 2 * 128 * MiB}, NULL},
@@ -308,6 +309,8 @@ static const Wrong WRONG[] = {
     {14, "q11", "window", "changes the result"},
     {14, "q12", "257", "appended"},
     {14, "q13", "64 KiB", "at a time"},
+    {14, "score", "4", "in a limit"},
+    {14, "score", "1", "There are more"},
 
     {15, "eligible", "2", "head width"},
     {15, "room", "4 GiB", "S alone"},

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lessons/claims.h"
 #include "lessons/lesson_lint.h"
 #include "lessons/lesson_run.h"
 #include "tests/course_table.h"
@@ -342,6 +343,88 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
   }
 }
 
+/* ---- Lesson 14 judges the article's answers */
+
+/* By hand: 1 (148, not 185), 3 (no launches) and 8 (a batch of requests shares no keys) are wrong
+ * in a part, 4 (half of the tiles) is so of many tiles only. */
+static const Verdict JUDGED[] = {
+    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS,
+    VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS,
+    VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
+};
+
+/* The lesson's judgements, those of `tilewalk check`, which judges by rules of its own, and those
+ * by hand are the same. */
+static void test_the_article_is_judged_alike(void **state) {
+  (void)state;
+  static Claims claims;
+  size_t length;
+  Error error = {0};
+  char *text = read_file("lessons/questions.md", &length);
+  assert_int_equal(claims_read(&claims, text, length, "questions.md", &error), STATUS_OK);
+  free(text);
+  assert_int_equal(claims.n_entries, COUNT_OF(JUDGED));
+  for (size_t q = 0; q < COUNT_OF(JUDGED); q++) {
+    char expression[128], id[16];
+    snprintf(id, sizeof id, "A-q%zu", q + 1);
+    snprintf(expression, sizeof expression,
+             "({['it holds']=%d, ['it holds in a limit']=%d, wrong=%d})[judged[%zu]]",
+             VERDICT_HOLDS, VERDICT_LIMIT, VERDICT_WRONG, q + 1);
+    const size_t entry = claims_find(&claims, id, &error);
+    assert_true(entry < claims.n_entries);
+    if (claims_compute(&claims, entry, &LIMITS, &error)) fail_msg("%s", error.message);
+    assert_int_equal(claims.entries[entry].verdict, JUDGED[q]);
+    assert_int_equal((int)in_lesson(14, expression), JUDGED[q]);
+  }
+  claims_free(&claims);
+}
+
+/* ---- The glossary */
+
+/* GitHub's rule for the address of a heading: small letters, digits and '-', spaces become '-'. */
+static void address_of(const char *heading, size_t length, char *address) {
+  for (size_t k = 0; k < length; k++) {
+    const char c = heading[k];
+    if (c >= 'A' && c <= 'Z')
+      *address++ = (char)(c + 'a' - 'A');
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-')
+      *address++ = c;
+    else if (c == ' ')
+      *address++ = '-';
+  }
+  *address = '\0';
+}
+
+/* Every lesson links to it, and every entry is there because some lesson needs it. */
+static void test_the_glossary_is_linked(void **state) {
+  (void)state;
+  size_t length;
+  char *texts[LESSONS], *glossary = read_file("lessons/glossary.md", &length), last[64] = "";
+  for (int k = 0; k < LESSONS; k++) {
+    char path[256];
+    snprintf(path, sizeof path, "lessons/%s.md", FILES[k]);
+    texts[k] = read_file(path, &length);
+    if (!strstr(texts[k], "](glossary.md#")) fail_msg("%s has no link to the glossary", FILES[k]);
+  }
+  int n = 0;
+  for (const char *p = strstr(glossary, "\n## "); p; p = strstr(p + 1, "\n## "), n++) {
+    char address[64], link[96];
+    bool found = false;
+    assert_in_range(strcspn(p + 4, "\n"), 1, sizeof address - 1);
+    address_of(p + 4, strcspn(p + 4, "\n"), address);
+    if (n > 0 && strcmp(last, address) >= 0) fail_msg("'%s' stands behind '%s'", address, last);
+    snprintf(last, sizeof last, "%s", address);
+    snprintf(link, sizeof link, "](glossary.md#%s)", address);
+    for (int k = 0; k < LESSONS && !found; k++)
+      found = strstr(texts[k], link) != NULL;
+    if (!found) fail_msg("no lesson links to '%s'", address);
+  }
+  assert_true(n >= 40);
+  for (int k = 0; k < LESSONS; k++)
+    free(texts[k]);
+  free(glossary);
+}
+
 /* What lesson 8 says of the model: one head is far smaller than L2, so HBM delivers each input
  * once. */
 static void test_one_head_comes_from_hbm_once(void **state) {
@@ -359,6 +442,8 @@ int main(void) {
       cmocka_unit_test(test_every_known_wrong_answer_is_told_apart),
       cmocka_unit_test(test_lint_finds_nothing),
       cmocka_unit_test(test_recorded_figures_are_the_recorded_ones),
+      cmocka_unit_test(test_the_article_is_judged_alike),
+      cmocka_unit_test(test_the_glossary_is_linked),
       cmocka_unit_test(test_one_head_comes_from_hbm_once),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
