@@ -15,8 +15,8 @@ static ProgramRun run;
 /* 16 heads of N = 8192, d = 128: Q, K, V and O are 32 MiB each, and this kernel writes the log-sum-exp of every row. */
 #define ONCE ((128LL << 20) + 16 * 8192 * 4)
 
-/* A large enough L2 leaves every byte once; a larger
- * one never more; the smallest leaves more than that. */
+/* A large enough L2 leaves every byte once; a larger one never more; the smallest leaves
+ * more than that. */
 static void hbm_traffic_falls_to_every_byte_once(void **state) {
   (void)state;
   program_run(&run, "sweep --over l2 --values 2M,16M,60M,256M --gpu h200 --kernel fa2-sm90 -N 8K --heads 16 --csv");
