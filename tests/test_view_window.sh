@@ -27,7 +27,7 @@ if SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 1 2>&1 | grep -q libsd
 # The dummy driver draws, in every scene, theme and at the least size.
 for scene in main tiles hierarchy softmax causal charts timeline code; do
   SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
-  grep -q '^3 frames of 320 x 180, software' "$box/out" || fail "no frames of $scene"
+  grep -q '^3 frames of 320 x 180, software' "$box/out" && grep -q 'frame while playing: median' "$box/out" || fail "no frames of $scene"
 done
 
 # No display: one line, status 2.
@@ -113,16 +113,61 @@ xdotool type --delay 20 'block=32 causal=1 step=5'
 keys Return
 state 'N=128 d=16 causal=1 block=32 scene=tiles step=5$'
 
-# The mouse: the scrub bar, and a parameter that is dragged. Where they lie is worked out from the layout of 1280 x 720.
-xdotool mousemove 800 663 mousedown 1 mousemove 900 663 mouseup 1
-state 'step=([6-9]|[1-9][0-9])'
+# A parameter by Tab and digits, by its list, and a whole problem; Escape leaves things as they are.
+keys Tab Tab Tab 9 6 Return
+state 'N=96 d=16 causal=1 block=32 scene=tiles'
+keys Up Down Escape
+keys x Down Down Escape
+state 'N=96 d=16 causal=1 block=32 scene=tiles'
+keys x Home Return
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles$'
+
+# The mouse: the scrub bar, a parameter that is stepped, dragged, and typed into, an impossible value, a list.
+mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 720, then what xdotool is told to do there
+  spot=$(grep -m 1 -E "^[0-9]+ [0-9]+ $1\$" "$box/controls") || fail "no control '$1'"
+  x=${spot%% *} y=${spot#* } y=${y%% *}
+  shift
+  # shellcheck disable=SC2086 # two numbers
+  xdotool mousemove $x $y "$@"
+}
+"${tests:-build/tests}/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+mouse scrub mousedown 1 mousemove_relative 60 0 mouseup 1
+state 'step=1[0-9][0-9]$'
+mouse 'N 64' mousedown 1
+xdotool mousemove_relative 30 0; xdotool mousemove_relative 30 0; xdotool mouseup 1
+state 'N=256 '
+mouse 'N 64' click 3 click 3
+state 'N=64 '
+mouse 'B_q 8' click 1
+xdotool type --delay 20 '0'
+keys Return
+state_while_typing=$(wc -l <"$box/out")
+keys BackSpace; xdotool type --delay 20 '16'; keys Return
+state 'block-q=16 block-k=8 '
+[ "$state_while_typing" -gt 0 ] || fail "nothing was printed"
+mouse 'fp16' click 1; sleep 0.3
+keys End Return
+state 'dtype=fp8 '
+mouse 'first look' click 1; sleep 0.3
+keys Home Return
+mouse '3 hierarchy' click 1
+state 'block=8 scene=hierarchy'
+mouse '2 tiles' click 1
+keys Home
 xdotool mousemove 400 300 click 5
+state 'scene=tiles step=1$'
 xdotool mousemove 300 400
 
 # Saving what is shown, in three formats; the files carry the state.
-keys e v P
+keys e Return v e p
 wait_for "$box/out" 'saved .*pdf'
-[ "$(find "$box/home" -name 'tilewalk-tiles-*' | wc -l)" = 3 ] || fail "not three files"
+[ "$(find "$box/home" -name 'tilewalk-tiles-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
+# The run as well, which can be stopped and then leaves nothing.
+keys e g
+wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
+keys e s; sleep 0.3; keys Escape
+wait_for "$box/out" 'saved tilewalk-tiles-run'
+[ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
 grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d
 wait_for "$box/out" 'Moved so far'

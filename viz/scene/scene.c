@@ -61,18 +61,24 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
   SCENES[scene].draw(&pen);
 }
 
-SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x, double y) {
+SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures, double width,
+                            double height, double x, double y) {
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (!(width >= 1 && height >= 1)) return hit;
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = cairo_create(measures);
   Pen pen = pen_for(now, view, cr, width, height, &theme_light);
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;
   SCENES[scene].draw(&pen);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
+  return hit;
+}
+
+SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x, double y) {
+  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  const SceneHit hit = scene_hit_measured(scene, now, view, measures, width, height, x, y);
+  cairo_surface_destroy(measures);
   return hit;
 }
 

@@ -80,6 +80,10 @@ void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view
 SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height, double x,
                    double y);
 
+/* The same with a surface to measure text on, which remembers what it measured: for a mouse that is followed. */
+SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures, double width,
+                            double height, double x, double y);
+
 /* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
 const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
 

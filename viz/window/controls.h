@@ -1,12 +1,16 @@
 /* What lies around the scene in the window: the bar of controls with the scrub bar, and what is laid over the scene (a message,
- * a tooltip, the line for typing, the page of keys). Drawn with cairo; SDL is not known here.
+ * a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
  *     +-----------------------------------------------------------------+
  *     | |< <row <tile <op  Play  op> tile> row> >|  ===scrub===  max .. |
- *     | 1 main  2 tiles ...     fa2  N 64  d 16  block 8 ...   ? keys   |
+ *     | <first look>  <fa2>  <N 64>  <d 16>  <block>  <B_q 8>  <B_k 8>  |
+ *     | 1 main  2 tiles ...                         copy  save  ? keys  |
  *     +-----------------------------------------------------------------+
+ *
+ * A parameter is three controls in one frame: a step back, the value, which is typed into or opens a list, a step on. The value can
+ * also be dragged left and right, or turned with the wheel.
  *
  * In presentation mode the bar is away until the pointer goes to where it would be. */
 #ifndef TILEWALK_VIZ_WINDOW_CONTROLS_H
@@ -15,17 +19,26 @@
 #include "viz/scene/pen.h"
 #include "viz/window/player.h"
 
+typedef enum {
+  CONTROL_BUTTON = 0,
+  CONTROL_SCRUB,
+  CONTROL_VALUE,  /* of a parameter */
+  CONTROL_ARROW,  /* beside a value */
+  CONTROL_CHOICE, /* a line of the open list, over the scene */
+} ControlKind;
+
 typedef struct {
+  ControlKind kind;
   Box box;
-  PlayerInput click, other; /* left button or wheel up; right button or wheel down (INPUT_NONE: none) */
-  bool is_chip;             /* a parameter: it can also be dragged left and right */
-  bool is_scrub;
-  bool is_on;
+  PlayerInput click, other; /* left button; right button (INPUT_NONE: none) */
+  PlayerInput more, less;   /* dragged right or left, wheel up or down (INPUT_NONE: neither) */
+  bool is_on, has_focus;
+  const char *widest; /* what it has room for at least; NULL: its label */
   const char *hint;
   char label[128];
 } Control;
 
-enum { CONTROLS_MAX = 48 };
+enum { CONTROLS_MAX = 160 };
 
 typedef struct {
   Control items[CONTROLS_MAX];
@@ -40,15 +53,17 @@ typedef struct {
  * for measuring text. */
 void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, double side, bool wants_bar);
 
-/* The control under a point, or NULL. */
+/* The control under a point, or NULL; a list that is open lies over all else. */
 const Control *controls_at(const Controls *controls, double x, double y);
 
 /* Which part of the scrub bar a point is at, 0 to 1. */
 double controls_scrub_part(const Controls *controls, double x);
 
-void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed);
+/* The bar without what moves with the step, which is then drawn over it: for a window that keeps the first. */
+void controls_draw_still(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed);
+void controls_draw_scrub(const Controls *controls, const Player *player, cairo_t *cr);
 
-/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, the keys. */
-void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const char *tooltip, double x, double y);
+/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the keys. */
+void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, const char *tooltip, double x, double y);
 
 #endif

@@ -1,4 +1,4 @@
-#include "viz/window/player.h"
+#include "viz/window/player_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,8 +50,7 @@ static void show(Player *p, uint64_t step) {
   p->moved_s = 0;
 }
 
-/* Takes the new request, or says why it cannot be and keeps the old one. The place in the run stays, as a part of it. */
-static bool apply(Player *p, Request *r, bool without_max) {
+bool player_apply(Player *p, Request *r, bool without_max) {
   Stage stage;
   Error error = {0};
   r->without_max = without_max;
@@ -67,7 +66,7 @@ static bool apply(Player *p, Request *r, bool without_max) {
   p->without_max = without_max;
   p->message[0] = '\0';
   mark_events(p);
-  show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps));
+  show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps + 0.5));
   if (!p->now.fits) {
     char largest[64];
     snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
@@ -82,6 +81,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   memset(p, 0, sizeof *p);
   p->request = *request;
   p->speed = DEFAULT_SPEED;
+  p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
   request_choose_small(&p->request);
   if (*request->scene) scene_from_name(request->scene, &p->scene);
@@ -94,83 +94,6 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
 }
 
 void player_free(Player *p) { stage_free(&p->stage); }
-
-/* ---- Parameters ------------------------------------------------------------------------------------------ */
-
-static void cycle_algorithm(Player *p, int direction) {
-  Request r = p->request;
-  int at = 0;
-  while (at < N_SCHEDULES - 1 && SCHEDULES[at] != r.algorithms[0]) at++;
-  r.algorithms[0] = SCHEDULES[(at + N_SCHEDULES + direction) % N_SCHEDULES];
-  r.n_algorithms = 1;
-  if (!r.algorithms[0]->splits) r.tiling.n_splits = 0;
-  if (!r.algorithms[0]->writes_lse) r.tiling.lse = false;
-  apply(p, &r, p->without_max);
-}
-
-/* Twice as large, or half; false at 1. */
-static bool scale(Player *p, int64_t *value, int direction, const char *name) {
-  if (direction < 0 && *value <= 1) {
-    player_say(p, true, "%s is 1, and there is nothing smaller", name);
-    return false;
-  }
-  if (direction > 0 && *value > INT64_MAX / 2) return false;
-  *value = direction > 0 ? *value * 2 : *value / 2;
-  return true;
-}
-
-static void scale_N(Player *p, int direction) {
-  Request r = p->request;
-  r.shape.N_q = p->now.grid.N_q;
-  if (!scale(p, &r.shape.N_q, direction, "N")) return;
-  if (r.shape.N_k) r.shape.N_k = direction > 0 ? r.shape.N_k * 2 : r.shape.N_k > 1 ? r.shape.N_k / 2 : 1;
-  apply(p, &r, p->without_max);
-}
-
-static void scale_d(Player *p, int direction) {
-  Request r = p->request;
-  r.shape.d = p->now.grid.d;
-  if (scale(p, &r.shape.d, direction, "d")) apply(p, &r, p->without_max);
-}
-
-static void scale_block(Player *p, int direction) {
-  Request r = p->request;
-  const int64_t largest = p->now.grid.N_q > p->now.grid.N_k ? p->now.grid.N_q : p->now.grid.N_k;
-  const bool is_square = p->now.grid.B_r == p->now.grid.B_c;
-  r.block = p->now.grid.B_r;
-  if (direction > 0 && p->now.grid.B_r >= largest && p->now.grid.B_c >= largest) {
-    player_say(p, true, "One tile holds all of S already");
-    return;
-  }
-  if (!scale(p, &r.block, direction, "The block")) return;
-  r.algorithm1_blocks = false;
-  r.tiling.B_r = r.tiling.B_c = 0;
-  if (!is_square) {
-    r.tiling.B_r = r.block;
-    r.tiling.B_c = p->now.grid.B_c;
-    r.block = 0;
-    if (!scale(p, &r.tiling.B_c, direction, "The block")) return;
-  }
-  apply(p, &r, p->without_max);
-}
-
-static void cycle_dtype(Player *p, int direction) {
-  Request r = p->request;
-  r.shape.dtype = (Dtype)(((int)r.shape.dtype + DTYPE_COUNT + direction) % DTYPE_COUNT);
-  apply(p, &r, p->without_max);
-}
-
-static void toggle_causal(Player *p) {
-  Request r = p->request;
-  r.shape.causal = !r.shape.causal;
-  apply(p, &r, p->without_max);
-}
-
-static void toggle_without_max(Player *p) {
-  Request r = p->request;
-  if (!apply(p, &r, !p->without_max)) return;
-  if (p->now.fits) player_say(p, false, p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
-}
 
 /* ---- Time and place -------------------------------------------------------------------------------------- */
 
@@ -224,6 +147,15 @@ static void set_speed(Player *p, int by) {
 
 double player_events_per_s(const Player *p) { return SPEEDS[p->speed]; }
 
+bool player_set_speed(Player *p, double events_per_s) {
+  for (int k = 0; k < N_SPEEDS; k++) {
+    if (SPEEDS[k] != events_per_s) continue;
+    p->speed = k;
+    return true;
+  }
+  return false;
+}
+
 bool player_tick(Player *p, double seconds) {
   const bool was_moving = player_is_moving(p);
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
@@ -260,9 +192,11 @@ ChartKind player_chart(const Player *p) {
   return chart;
 }
 
-const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
+const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) { return player_state_at(p, p->now.step, text); }
+
+const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_STATE_BYTES]) {
   Request shown = p->request;
-  shown.step = (int64_t)p->now.step;
+  shown.step = (int64_t)step;
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(p->scene));
   return request_state(&shown, text);
 }
@@ -285,7 +219,7 @@ static void go_to_named(Player *p, const Request *r) {
   else player_seek(p, (uint64_t)r->step);
 }
 
-static bool take_line(Player *p, const Request *from, const char *line) {
+bool player_take_line(Player *p, const Request *from, const char *line) {
   Request r = *from;
   r.scene[0] = '\0';
   r.step = -1;
@@ -295,21 +229,97 @@ static bool take_line(Player *p, const Request *from, const char *line) {
   Request plain = r;
   plain.scene[0] = '\0';
   plain.step = 0;
-  if (!apply(p, &plain, r.without_max)) return false;
+  if (!player_apply(p, &plain, r.without_max)) return false;
   go_to_named(p, &r);
   return true;
 }
 
 bool player_restore(Player *p, const char *line) {
   const Request fresh = {0};
-  if (!take_line(p, &fresh, line)) return false;
+  if (!player_take_line(p, &fresh, line)) return false;
   if (!strstr(line, "step=")) player_seek(p, 0); /* a state without a step is at the start */
   return true;
 }
 
-void player_type(Player *p, const char *text) {
+/* ---- What is open ---------------------------------------------------------------------------------------- */
+
+static const struct {
+  PlayerInput input;
+  char key;
+  const char *name, *remark;
+} FORMATS[] = {
+    {INPUT_EXPORT_PNG, 'e', "PNG", "what is on the screen, in its pixels"},
+    {INPUT_EXPORT_SVG, 'v', "SVG", "what is on the screen, text as text"},
+    {INPUT_EXPORT_PDF, 'p', "PDF", "what is on the screen, text as text"},
+    {INPUT_EXPORT_WEBP, 'w', "WebP", "the whole run, moving"},
+    {INPUT_EXPORT_GIF, 'g', "GIF", "the whole run, moving"},
+    {INPUT_EXPORT_SERIES, 's', "PNG files", "the whole run, a file for each frame"},
+};
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
+
+static void open_formats(Player *p) {
+  memset(p->choices, 0, sizeof p->choices);
+  for (int k = 0; k < N_FORMATS; k++) {
+    snprintf(p->choices[k].name, sizeof p->choices[k].name, "%s", FORMATS[k].name);
+    snprintf(p->choices[k].remark, sizeof p->choices[k].remark, "%s", FORMATS[k].remark);
+    p->choices[k].key = FORMATS[k].key;
+  }
+  p->n_choices = N_FORMATS;
+  p->chosen = 0;
+  p->edited = -1;
+  p->open = OPEN_LIST;
+}
+
+static void open_entry(Player *p, int edited) {
+  p->open = OPEN_ENTRY;
+  p->edited = edited;
+  p->entry[0] = '\0';
+}
+
+static void edit(Player *p, Parameter which) {
+  p->message[0] = '\0';
+  if (PARAMETERS[which].kind == PARAMETER_SWITCH) {
+    parameter_step(p, which, 1);
+  } else if (PARAMETERS[which].kind == PARAMETER_NUMBER) {
+    open_entry(p, which);
+  } else {
+    p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
+    p->edited = which;
+    p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
+    if (p->n_choices == 0) player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
+  }
+}
+
+static PlayerInput choose(Player *p, int k) {
+  if (p->open != OPEN_LIST || k < 0 || k >= p->n_choices) return INPUT_NONE;
+  const int edited = p->edited;
+  p->open = OPEN_NOTHING;
+  p->message[0] = '\0';
+  if (edited < 0) return FORMATS[k].input;
+  parameter_set(p, (Parameter)edited, p->choices[k].name);
+  return INPUT_NONE;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* A key of its own, else the next line that begins with the letter. */
+static PlayerInput type_in_list(Player *p, char letter) {
+  for (int k = 0; k < p->n_choices; k++)
+    if (p->choices[k].key && p->choices[k].key == lower(letter)) return choose(p, k);
+  for (int by = 1; by <= p->n_choices; by++) {
+    const int k = (p->chosen + by) % p->n_choices;
+    if (lower(p->choices[k].name[0]) != lower(letter)) continue;
+    p->chosen = k;
+    break;
+  }
+  return INPUT_NONE;
+}
+
+PlayerInput player_type(Player *p, const char *text) {
   const size_t used = strlen(p->entry), more = strlen(text);
-  if (p->is_typing && used + more < sizeof p->entry) memcpy(p->entry + used, text, more + 1);
+  if (p->open == OPEN_LIST && *text) return type_in_list(p, *text);
+  if (p->open == OPEN_ENTRY && used + more < sizeof p->entry) memcpy(p->entry + used, text, more + 1);
+  return INPUT_NONE;
 }
 
 void player_erase(Player *p) {
@@ -318,35 +328,29 @@ void player_erase(Player *p) {
   if (n > 0) p->entry[n - 1] = '\0';
 }
 
+void player_move(Player *p, int by) {
+  if (p->open == OPEN_LIST && p->n_choices > 0) p->chosen = ((p->chosen + by) % p->n_choices + p->n_choices) % p->n_choices;
+}
+
 void player_cancel(Player *p) {
-  p->is_typing = p->shows_help = false;
+  if (p->open == OPEN_NOTHING) p->focus = -1;
+  if (p->open == OPEN_ENTRY) p->message[0] = '\0'; /* why the entry was refused */
+  p->open = OPEN_NOTHING;
   p->entry[0] = '\0';
 }
 
 /* What is refused stays in the line, to be put right. */
-void player_accept(Player *p) {
-  if (!*p->entry || take_line(p, &p->request, p->entry)) player_cancel(p);
+PlayerInput player_accept(Player *p) {
+  if (p->open == OPEN_LIST) return choose(p, p->chosen);
+  if (p->open != OPEN_ENTRY) return INPUT_NONE;
+  const bool taken = !*p->entry || (p->edited < 0 ? player_take_line(p, &p->request, p->entry) : parameter_set(p, (Parameter)p->edited, p->entry));
+  if (!taken) return INPUT_NONE;
+  p->open = OPEN_NOTHING;
+  p->entry[0] = '\0';
+  return INPUT_NONE;
 }
 
 /* ---- Inputs ---------------------------------------------------------------------------------------------- */
-
-static void parameter_input(Player *p, PlayerInput input) {
-  switch (input) {
-  case INPUT_ALGORITHM_NEXT: cycle_algorithm(p, 1); break;
-  case INPUT_ALGORITHM_BACK: cycle_algorithm(p, -1); break;
-  case INPUT_N_MORE: scale_N(p, 1); break;
-  case INPUT_N_LESS: scale_N(p, -1); break;
-  case INPUT_D_MORE: scale_d(p, 1); break;
-  case INPUT_D_LESS: scale_d(p, -1); break;
-  case INPUT_BLOCK_MORE: scale_block(p, 1); break;
-  case INPUT_BLOCK_LESS: scale_block(p, -1); break;
-  case INPUT_DTYPE_NEXT: cycle_dtype(p, 1); break;
-  case INPUT_DTYPE_BACK: cycle_dtype(p, -1); break;
-  case INPUT_CAUSAL: toggle_causal(p); break;
-  case INPUT_WITHOUT_MAX: toggle_without_max(p); break;
-  default: break;
-  }
-}
 
 static void place_input(Player *p, PlayerInput input) {
   static const Stride STRIDES[] = {STRIDE_EVENT, STRIDE_TILE, STRIDE_ROW, STRIDE_PASS};
@@ -366,25 +370,37 @@ static void choose_scene(Player *p, SceneKind scene) {
   p->scene = scene;
 }
 
+/* The chips in the order they stand in; nothing after the last. */
+static void move_focus(Player *p, int direction) {
+  p->focus += direction;
+  if (p->focus >= PARAMETER_COUNT || p->focus < -1) p->focus = p->focus < 0 ? PARAMETER_COUNT - 1 : -1;
+}
+
 PlayerInput player_input(Player *p, PlayerInput input) {
   if (input >= INPUT_COPY) return input;
   if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
   if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
-  if (input >= INPUT_ALGORITHM_NEXT && input <= INPUT_WITHOUT_MAX) parameter_input(p, input);
+  if (input >= INPUT_MORE && input <= INPUT_MORE_LAST) parameter_step(p, (Parameter)(input - INPUT_MORE), 1);
+  if (input >= INPUT_LESS && input <= INPUT_LESS_LAST) parameter_step(p, (Parameter)(input - INPUT_LESS), -1);
+  if (input >= INPUT_EDIT && input <= INPUT_EDIT_LAST) edit(p, (Parameter)(input - INPUT_EDIT));
+  if (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) return choose(p, (int)(input - INPUT_CHOOSE));
   switch (input) {
   case INPUT_PLAY: set_playing(p); break;
   case INPUT_START: player_seek(p, 0); break;
   case INPUT_END: player_seek(p, p->stage.n_steps); break;
   case INPUT_FASTER: set_speed(p, 1); break;
   case INPUT_SLOWER: set_speed(p, -1); break;
+  case INPUT_FOCUS_NEXT: move_focus(p, 1); break;
+  case INPUT_FOCUS_BACK: move_focus(p, -1); break;
   case INPUT_THEME: p->dark = !p->dark; break;
   case INPUT_PRESENTATION: p->presentation = !p->presentation; break;
   case INPUT_MOTION:
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
-  case INPUT_HELP: p->shows_help = !p->shows_help; break;
-  case INPUT_ENTRY: p->is_typing = true; break;
+  case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
+  case INPUT_ENTRY: open_entry(p, -1); break;
+  case INPUT_EXPORT: open_formats(p); break;
   default: break;
   }
   return INPUT_NONE;
@@ -395,15 +411,17 @@ PlayerInput player_key(char character) {
     char key;
     PlayerInput input;
   } KEYS[] = {{' ', INPUT_PLAY}, {'+', INPUT_FASTER}, {'=', INPUT_FASTER}, {'-', INPUT_SLOWER}, {'m', INPUT_MAX_NEXT}, {'M', INPUT_MAX_BACK},
-              {'s', INPUT_SKIP_NEXT}, {'S', INPUT_SKIP_BACK}, {'w', INPUT_STORE_NEXT}, {'W', INPUT_STORE_BACK}, {'a', INPUT_ALGORITHM_NEXT},
-              {'A', INPUT_ALGORITHM_BACK}, {'n', INPUT_N_MORE}, {'N', INPUT_N_LESS}, {'h', INPUT_D_MORE}, {'H', INPUT_D_LESS},
-              {']', INPUT_BLOCK_MORE}, {'[', INPUT_BLOCK_LESS}, {'b', INPUT_DTYPE_NEXT}, {'B', INPUT_DTYPE_BACK}, {'c', INPUT_CAUSAL},
-              {'o', INPUT_WITHOUT_MAX}, {'t', INPUT_THEME}, {'p', INPUT_PRESENTATION}, {'r', INPUT_MOTION}, {'?', INPUT_HELP}, {':', INPUT_ENTRY},
-              {'y', INPUT_COPY}, {'d', INPUT_DESCRIBE}, {'e', INPUT_EXPORT_PNG}, {'v', INPUT_EXPORT_SVG}, {'E', INPUT_EXPORT_SVG},
-              {'P', INPUT_EXPORT_PDF}, {'f', INPUT_FULLSCREEN}, {'l', INPUT_SIDE}, {'q', INPUT_QUIT}};
+              {'s', INPUT_SKIP_NEXT}, {'S', INPUT_SKIP_BACK}, {'w', INPUT_STORE_NEXT}, {'W', INPUT_STORE_BACK}, {'x', INPUT_EDIT + PARAMETER_PRESET},
+              {'t', INPUT_THEME}, {'p', INPUT_PRESENTATION}, {'r', INPUT_MOTION}, {'?', INPUT_HELP}, {':', INPUT_ENTRY},
+              {'y', INPUT_COPY}, {'d', INPUT_DESCRIBE}, {'e', INPUT_EXPORT}, {'v', INPUT_EXPORT_SVG}, {'P', INPUT_EXPORT_PDF},
+              {'f', INPUT_FULLSCREEN}, {'l', INPUT_SIDE}, {'q', INPUT_QUIT}};
   if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + (character - '1'));
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;
+  for (int k = 0; character && k < PARAMETER_COUNT; k++) {
+    if (PARAMETERS[k].more == character) return (PlayerInput)(INPUT_MORE + k);
+    if (PARAMETERS[k].less == character) return (PlayerInput)(INPUT_LESS + k);
+  }
   return INPUT_NONE;
 }
 
@@ -417,19 +435,19 @@ const KeyHelp KEY_HELP[] = {
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
     {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code (6 again: the next chart)"},
-    {"a, A", "next algorithm, the one before"},
-    {"n, N", "N doubled, halved"},
-    {"h, H", "head dimension d doubled, halved"},
-    {"], [", "block doubled, halved"},
-    {"b, B", "next data type (bytes an element), the one before"},
-    {"c", "causal or not"},
-    {"o", "softmax without the maximum: it overflows"},
+    {"x", "whole problems to choose from"},
+    {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
+    {"]  )  }", "the block, B_q, B_k doubled ( [  (  {  halved )"},
+    {"u, i", "SRAM, heads doubled (capital: halved)"},
+    {"c, o", "causal or not; softmax without the maximum: it overflows"},
+    {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
-    {"e, v, P", "save what is shown: PNG, SVG, PDF"},
+    {"e", "save: the screen as PNG, SVG or PDF, the run as WebP, GIF or PNG files"},
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
     {"r", "reduced motion"},
+    {"l", "the lesson beside the scene"},
     {"?, q", "these keys, quit"},
     {NULL, NULL},
 };

@@ -11,6 +11,7 @@
 
 #include "viz/cli/request.h"
 #include "viz/scene/scene.h"
+#include "viz/window/parameters.h"
 
 typedef enum {
   INPUT_NONE = 0,
@@ -26,17 +27,22 @@ typedef enum {
   INPUT_FASTER, INPUT_SLOWER,
   INPUT_SCENE, /* INPUT_SCENE + k: scene number k */
   INPUT_SCENE_LAST = INPUT_SCENE + SCENE_COUNT - 1,
-  INPUT_ALGORITHM_NEXT, INPUT_ALGORITHM_BACK,
-  INPUT_N_MORE, INPUT_N_LESS,
-  INPUT_D_MORE, INPUT_D_LESS,
-  INPUT_BLOCK_MORE, INPUT_BLOCK_LESS,
-  INPUT_DTYPE_NEXT, INPUT_DTYPE_BACK,
-  INPUT_CAUSAL,
-  INPUT_WITHOUT_MAX,
+  INPUT_MORE, /* INPUT_MORE + k: parameter k one step on, or the switch over */
+  INPUT_MORE_LAST = INPUT_MORE + PARAMETER_COUNT - 1,
+  INPUT_LESS, /* the same back */
+  INPUT_LESS_LAST = INPUT_LESS + PARAMETER_COUNT - 1,
+  INPUT_EDIT, /* opens what it is typed in, or its list; a switch goes over */
+  INPUT_EDIT_LAST = INPUT_EDIT + PARAMETER_COUNT - 1,
+  INPUT_CHOOSE, /* INPUT_CHOOSE + k: line k of the list that is open */
+  INPUT_CHOOSE_LAST = INPUT_CHOOSE + CHOICES_MAX - 1,
+  INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK, /* the parameter that Up and Down step, and digits are typed into */
   INPUT_THEME, INPUT_PRESENTATION, INPUT_MOTION, INPUT_HELP,
-  INPUT_ENTRY, /* opens the line for typing parameters */
+  INPUT_ENTRY,  /* opens the line for typing any parameters */
+  INPUT_EXPORT, /* opens the list of formats */
   /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
-  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE, INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_FULLSCREEN, INPUT_SIDE, INPUT_QUIT,
+  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE,
+  INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_EXPORT_WEBP, INPUT_EXPORT_GIF, INPUT_EXPORT_SERIES,
+  INPUT_FULLSCREEN, INPUT_SIDE, INPUT_QUIT,
   INPUT_COUNT
 } PlayerInput;
 
@@ -49,13 +55,25 @@ enum {
 /* Bits of Player.marks. */
 enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4 };
 
-typedef struct {
+/* What lies over the scene and takes the keys. */
+typedef enum {
+  OPEN_NOTHING = 0,
+  OPEN_HELP,
+  OPEN_ENTRY, /* typing: any parameters, or the one of Player.edited */
+  OPEN_LIST,  /* choosing: of the parameter Player.edited, or a format to save in */
+} PlayerOpen;
+
+struct Player {
   Request request; /* one algorithm; `step` and `scene` in it are not kept up to date */
   Stage stage;
   Snapshot now;
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
-  bool shows_help, is_typing;
+  PlayerOpen open;
+  int edited;         /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
+  int focus;          /* Parameter, or -1 */
+  int chosen, n_choices; /* of the list */
+  Choice choices[CHOICES_MAX];
   int speed;          /* index, see player_events_per_s */
   double owed_events; /* of the clock's time, not yet played */
   double moved_s;     /* since the step changed */
@@ -63,7 +81,7 @@ typedef struct {
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
   uint8_t marks[PLAYER_MARKS]; /* what happens in that part of the run */
-} Player;
+};
 
 /* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step are
  * taken. Free it even after an error. */
@@ -80,11 +98,14 @@ bool player_tick(Player *player, double seconds);
 void player_seek(Player *player, uint64_t step);
 void player_scrub(Player *player, double part);
 
-/* Typing: text goes into the entry; accept applies "block=16 causal=1". */
-void player_type(Player *player, const char *text);
+/* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list text
+ * goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both return as
+ * player_input does. */
+PlayerInput player_type(Player *player, const char *text);
 void player_erase(Player *player);
-void player_accept(Player *player);
-void player_cancel(Player *player);
+PlayerInput player_accept(Player *player);
+void player_move(Player *player, int by); /* in a list */
+void player_cancel(Player *player);       /* closes what is open, or drops the focus */
 
 /* Takes a whole one-line state, scene and step included. */
 bool player_restore(Player *player, const char *line);
@@ -93,12 +114,15 @@ ChartKind player_chart(const Player *player); /* which of the charts, in the cha
 
 /* The one-line state of what is shown. Returns text. */
 const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);
+const char *player_state_at(const Player *player, uint64_t step, char text[REQUEST_STATE_BYTES]); /* of another step */
 
 double player_events_per_s(const Player *player);
 
 /* How far the present event is, for SceneView.phase: above 0 and up to 1, or 0 where nothing is to move. */
 double player_phase(const Player *player);
 bool player_is_moving(const Player *player); /* time changes what is drawn */
+
+bool player_set_speed(Player *player, double events_per_s); /* one of those that there are; false: it is not */
 
 /* The keys: which input a character stands for, and the list for the help page. */
 PlayerInput player_key(char character);

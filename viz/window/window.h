@@ -14,7 +14,7 @@
 typedef struct {
   int width, height;   /* 0: 1280 x 720 */
   bool fullscreen;
-  int64_t n_frames;    /* measure: draw so many frames, one event each, print the times and end; 0: off */
+  int64_t n_frames;    /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
   double started_s;    /* of window_clock_s, when the program began to work for the first frame */
 } WindowOptions;

@@ -1,0 +1,306 @@
+#include "viz/window/parameters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/description.h"
+#include "viz/text/number.h"
+#include "viz/window/player_parts.h"
+
+const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
+    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)", "", "too large a block"},
+    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)", "standard, fa1, fa2 or fa2-split", "fa2-split"},
+    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence", "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
+    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension", "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},
+    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_q = B_k", "both sides of a tile: type, drag, or step (], [)",
+                         "a whole number such as 128, or paper for Algorithm 1's", "block"},
+    [PARAMETER_BLOCK_Q] = {"B_q", PARAMETER_NUMBER, ')', '(', "B_q, rows of Q in a tile", "B_q, rows of Q in a tile: type, drag, or step ( ), ( )",
+                           "a whole number such as 128", "B_q 128"},
+    [PARAMETER_BLOCK_K] = {"B_k", PARAMETER_NUMBER, '}', '{', "B_k, rows of K and V in a tile", "B_k, rows of K and V in a tile: type, drag, or step (}, {)",
+                           "a whole number such as 64", "B_k 128"},
+    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "SRAM of one CTA", "SRAM of one CTA: type, drag, or step (u, U)",
+                        "a size such as 96K or 227KiB, or machine for the GPU's own", "SRAM 192 KiB"},
+    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)", "a name of 'tilewalk gpus', or a file", "a100-80gb"},
+    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "query heads / key and value heads", "heads (one of them is shown): type, drag, or step (i, I)",
+                         "a whole number such as 32, or 32/8 for GQA", "heads 32/8"},
+    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "the data type", "data type: choose, drag, or step (b, B)", "fp32, fp16, bf16 or fp8", "fp16"},
+    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "the causal mask", "causal mask on or off (c)", "", "causal"},
+    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "softmax without the maximum", "softmax without the maximum: it overflows (o)", "", "no max"},
+};
+
+/* ---- Whole problems -------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name, *line, *remark;
+} PRESETS[] = {
+    {"first look", "N=64 d=16 causal=1 block=8", "8 x 8 tiles, small enough to follow every one"},
+    {"naive", "algorithm=standard N=64 d=16 block=8", "S and P go to HBM and come back"},
+    {"ragged", "N=100 d=24 causal=1 block-q=16 block-k=32", "nothing divides anything"},
+    {"GPT-2 small", "N=1024 d=64 heads=12 causal=1 block=128", "12 heads of 64, 1,024 tokens"},
+    {"Llama 3 8B", "N=8192 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64", "GQA: 32 query heads share 8 of K and V"},
+    {"sliding window", "N=16384 d=128 causal=1 window=4096 block=128", "a query sees 4,096 keys"},
+    {"decode", "algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8", "one new token against 8,192 keys, in 8 parts"},
+    {"long context", "N=65536 d=128 causal=1 block=64", "1,024 x 1,024 tiles"},
+    {"too large a block", "N=4096 d=128 block=512", "the tiles do not fit SRAM"},
+};
+enum { N_PRESETS = sizeof PRESETS / sizeof *PRESETS };
+
+/* The one whose line the state is, but for seed and place; or -1. Their lines are in the state's order. */
+static int present_preset(const Player *p) {
+  char now[REQUEST_STATE_BYTES], line[256];
+  player_state(p, now);
+  for (int k = 0; k < N_PRESETS; k++) {
+    snprintf(line, sizeof line, "%s%s", strncmp(PRESETS[k].line, "algorithm=", 10) == 0 ? "" : "algorithm=fa2 ", PRESETS[k].line);
+    const size_t length = strlen(line);
+    const char *rest = now + length;
+    if (strncmp(now, line, length) != 0) continue;
+    if (!*rest || !strncmp(rest, " seed=", 6) || !strncmp(rest, " scene=", 7) || !strncmp(rest, " step=", 6)) return k;
+  }
+  return -1;
+}
+
+static bool set_preset(Player *p, const char *name) {
+  for (int k = 0; k < N_PRESETS; k++) {
+    if (strcmp(PRESETS[k].name, name) != 0) continue;
+    const Request fresh = {.seed = p->request.seed};
+    if (!player_take_line(p, &fresh, PRESETS[k].line)) return false;
+    const bool fits = p->now.fits;
+    char reason[ERROR_MESSAGE_BYTES];
+    memcpy(reason, p->message, sizeof reason);
+    player_seek(p, 0);
+    if (!fits) player_say(p, true, "%s", reason);
+    return true;
+  }
+  player_say(p, true, "There is no such problem in the list");
+  return false;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------------------- */
+
+const char *parameter_value(const Player *p, Parameter which, char text[PARAMETER_VALUE_BYTES]) {
+  const SnapshotGrid *g = &p->now.grid;
+  const Shape *shape = &p->request.shape;
+  const int64_t heads = shape->heads ? shape->heads : 1;
+  const int preset = which == PARAMETER_PRESET ? present_preset(p) : -1;
+  text[0] = '\0';
+  switch (which) {
+  case PARAMETER_PRESET: snprintf(text, PARAMETER_VALUE_BYTES, "%s", preset < 0 ? "own problem" : PRESETS[preset].name); break;
+  case PARAMETER_ALGORITHM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", p->request.algorithms[0]->name); break;
+  case PARAMETER_N: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_tokens(wide(g->N_q)).text); break;
+  case PARAMETER_D: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_count(wide(g->d)).text); break;
+  case PARAMETER_BLOCK: break; /* B_q and B_k say it */
+  case PARAMETER_BLOCK_Q: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_r); break;
+  case PARAMETER_BLOCK_K: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_c); break;
+  case PARAMETER_SRAM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_bytes(p->now.sram_capacity_bytes).text); break;
+  case PARAMETER_GPU: snprintf(text, PARAMETER_VALUE_BYTES, "%.60s", *p->request.gpu ? p->request.gpu : "paper"); break;
+  case PARAMETER_HEADS:
+    if (shape->kv_heads && shape->kv_heads != heads) snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64 "/%" PRId64, heads, shape->kv_heads);
+    else snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, heads);
+    break;
+  case PARAMETER_DTYPE: snprintf(text, PARAMETER_VALUE_BYTES, "%s", dtype_name(shape->dtype)); break;
+  default: snprintf(text, PARAMETER_VALUE_BYTES, "%s", parameter_is_on(p, which) ? "on" : "off"); break;
+  }
+  return text;
+}
+
+bool parameter_is_on(const Player *p, Parameter which) {
+  return which == PARAMETER_CAUSAL ? p->request.shape.causal : which == PARAMETER_WITHOUT_MAX && p->without_max;
+}
+
+/* ---- Typing ---------------------------------------------------------------------------------------------- */
+
+/* The keys of the state that a typed value stands for; false with the reason said. */
+static bool line_for(Player *p, Parameter which, const char *value, char *line, size_t size) {
+  static const char *const KEYS[PARAMETER_COUNT] = {
+      [PARAMETER_ALGORITHM] = "algorithm", [PARAMETER_N] = "N", [PARAMETER_D] = "d", [PARAMETER_BLOCK] = "block", [PARAMETER_GPU] = "gpu",
+      [PARAMETER_SRAM] = "sram", [PARAMETER_DTYPE] = "dtype", [PARAMETER_CAUSAL] = "causal"};
+  const SnapshotGrid *g = &p->now.grid;
+  const char *slash = which == PARAMETER_HEADS ? strchr(value, '/') : NULL;
+  int n = -1;
+  if (which == PARAMETER_BLOCK_Q) n = snprintf(line, size, "block-q=%s block-k=%" PRId64, value, g->B_c);
+  else if (which == PARAMETER_BLOCK_K) n = snprintf(line, size, "block-q=%" PRId64 " block-k=%s", g->B_r, value);
+  else if (slash) n = snprintf(line, size, "heads=%.*s kv-heads=%s", (int)(slash - value), value, slash + 1);
+  else if (which == PARAMETER_HEADS) n = snprintf(line, size, "heads=%s", value);
+  else if (KEYS[which]) n = snprintf(line, size, "%s=%s", KEYS[which], value);
+  if (n > 0 && (size_t)n < size) return true;
+  player_say(p, true, "Not possible: that is too long; %s", PARAMETERS[which].wants);
+  return false;
+}
+
+static bool set_sram(Player *p, int64_t bytes) {
+  Request r = p->request;
+  r.sram_bytes = bytes;
+  return player_apply(p, &r, p->without_max);
+}
+
+/* Options that the algorithm would refuse. */
+static void drop_what_it_ignores(Request *r, const Schedule *schedule) {
+  r->kernel[0] = '\0'; /* it follows one algorithm */
+  if (schedule && !schedule->splits) r->tiling.n_splits = 0;
+  if (schedule && !schedule->writes_lse) r->tiling.lse = false;
+}
+
+bool parameter_set(Player *p, Parameter which, const char *text) {
+  char value[PLAYER_ENTRY_BYTES], line[2 * PLAYER_ENTRY_BYTES];
+  size_t n = 0;
+  if (which == PARAMETER_PRESET) return set_preset(p, text);
+  for (const char *c = text; *c && n < sizeof value - 1; c++)
+    if (*c != ' ') value[n++] = *c; /* "96 KiB" */
+  value[n] = '\0';
+  if (which == PARAMETER_SRAM && strcmp(value, "machine") == 0) return set_sram(p, 0);
+  if (!line_for(p, which, value, line, sizeof line)) return false;
+  Request r = p->request;
+  if (which == PARAMETER_GPU) r.sram_bytes = 0; /* it brings its own */
+  if (which == PARAMETER_HEADS) r.shape.kv_heads = 0;
+  if (which == PARAMETER_ALGORITHM) drop_what_it_ignores(&r, schedule_find(value));
+  if (which == PARAMETER_BLOCK || which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) {
+    r.block = r.tiling.B_r = r.tiling.B_c = 0;
+    r.algorithm1_blocks = false;
+  }
+  return player_take_line(p, &r, line);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------------------- */
+
+static void set_number(Player *p, Parameter which, int64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  parameter_set(p, which, text);
+}
+
+/* Twice as large, or half. */
+static bool scale(Player *p, Parameter which, int64_t *value, int direction) {
+  if (direction < 0 && *value <= 1) {
+    player_say(p, true, "Not possible: %s is 1, and there is nothing smaller", *PARAMETERS[which].label ? PARAMETERS[which].label : "it");
+    return false;
+  }
+  if (direction > 0 && *value > INT64_MAX / 2) return false;
+  *value = direction > 0 ? *value * 2 : *value / 2;
+  return true;
+}
+
+static void scale_N(Player *p, int direction) {
+  Request r = p->request;
+  r.shape.N_q = p->now.grid.N_q;
+  if (!scale(p, PARAMETER_N, &r.shape.N_q, direction)) return;
+  if (r.shape.N_k) r.shape.N_k = direction > 0 ? r.shape.N_k * 2 : r.shape.N_k > 1 ? r.shape.N_k / 2 : 1;
+  player_apply(p, &r, p->without_max);
+}
+
+static void scale_block(Player *p, Parameter which, int direction) {
+  const SnapshotGrid *g = &p->now.grid;
+  int64_t B_r = g->B_r, B_c = g->B_c;
+  const bool is_q = which != PARAMETER_BLOCK_K, is_k = which != PARAMETER_BLOCK_Q;
+  if (direction > 0 && (!is_q || B_r >= g->N_q) && (!is_k || B_c >= g->N_k)) {
+    player_say(p, true, "Not possible: one tile %s already", is_q && is_k ? "holds all of S" : is_q ? "holds all rows" : "holds all keys");
+    return;
+  }
+  if ((is_q && !scale(p, PARAMETER_BLOCK_Q, &B_r, direction)) || (is_k && !scale(p, PARAMETER_BLOCK_K, &B_c, direction))) return;
+  Request r = p->request;
+  r.algorithm1_blocks = false;
+  r.block = B_r == B_c ? B_r : 0;
+  r.tiling.B_r = r.block ? 0 : B_r;
+  r.tiling.B_c = r.block ? 0 : B_c;
+  player_apply(p, &r, p->without_max);
+}
+
+static void scale_sram(Player *p, int direction) {
+  int64_t bytes = (int64_t)p->now.sram_capacity_bytes;
+  if (scale(p, PARAMETER_SRAM, &bytes, direction)) set_sram(p, bytes);
+}
+
+static void scale_heads(Player *p, int direction) {
+  Request r = p->request;
+  if (r.shape.heads == 0) r.shape.heads = 1;
+  if (r.shape.kv_heads == r.shape.heads) r.shape.kv_heads = 0; /* as many as heads */
+  if (scale(p, PARAMETER_HEADS, &r.shape.heads, direction)) player_apply(p, &r, p->without_max);
+}
+
+static void step_list(Player *p, Parameter which, int direction) {
+  int at;
+  Choice *choices = calloc(CHOICES_MAX, sizeof *choices);
+  const int n = choices ? parameter_choices(p, which, choices, &at) : 0;
+  if (n > 0) parameter_set(p, which, choices[(at + n + direction) % n].name);
+  else player_say(p, true, "Not possible: the list cannot be read");
+  free(choices);
+}
+
+static void toggle(Player *p, Parameter which) {
+  Request r = p->request;
+  if (which == PARAMETER_CAUSAL) r.shape.causal = !r.shape.causal;
+  const bool without_max = which == PARAMETER_WITHOUT_MAX ? !p->without_max : p->without_max;
+  if (!player_apply(p, &r, without_max) || which == PARAMETER_CAUSAL || !p->now.fits) return;
+  player_say(p, false, p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
+}
+
+void parameter_step(Player *p, Parameter which, int direction) {
+  switch (which) {
+  case PARAMETER_N: scale_N(p, direction); break;
+  case PARAMETER_D: {
+    int64_t d = p->now.grid.d;
+    if (scale(p, which, &d, direction)) set_number(p, which, d);
+    break;
+  }
+  case PARAMETER_BLOCK:
+  case PARAMETER_BLOCK_Q:
+  case PARAMETER_BLOCK_K: scale_block(p, which, direction); break;
+  case PARAMETER_SRAM: scale_sram(p, direction); break;
+  case PARAMETER_HEADS: scale_heads(p, direction); break;
+  case PARAMETER_CAUSAL:
+  case PARAMETER_WITHOUT_MAX: toggle(p, which); break;
+  default: step_list(p, which, direction); break;
+  }
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------------------- */
+
+static int gpu_choices(const Player *p, Choice *choices, int *at) {
+  DescriptionNames *names = calloc(1, sizeof *names);
+  Gpu *gpu = calloc(1, sizeof *gpu);
+  const char *now = *p->request.gpu ? p->request.gpu : "paper";
+  int n = 0;
+  if (names && gpu && !description_names("gpus", names, NULL))
+    for (int k = 0; k < names->n && n < CHOICES_MAX; k++) {
+      if (description_gpu(names->names[k], gpu, NULL)) continue;
+      Choice *c = &choices[n];
+      char l2[NUMBER_CHARS + 8] = "no L2";
+      if (gpu->l2_bytes) snprintf(l2, sizeof l2, "%s of L2", number_bytes(wide(gpu->l2_bytes)).text);
+      snprintf(c->name, sizeof c->name, "%s", names->names[k]);
+      snprintf(c->remark, sizeof c->remark, "%s of SRAM for a CTA, %s", number_bytes(wide(gpu->shared_bytes_per_cta)).text, l2);
+      if (strcmp(c->name, now) == 0) *at = n;
+      n++;
+    }
+  free(gpu);
+  free(names);
+  return n;
+}
+
+int parameter_choices(const Player *p, Parameter which, Choice choices[CHOICES_MAX], int *at) {
+  int n = 0;
+  *at = 0;
+  memset(choices, 0, CHOICES_MAX * sizeof *choices);
+  if (which == PARAMETER_GPU) return gpu_choices(p, choices, at);
+  if (which == PARAMETER_PRESET) {
+    for (; n < N_PRESETS; n++) {
+      snprintf(choices[n].name, sizeof choices[n].name, "%s", PRESETS[n].name);
+      snprintf(choices[n].remark, sizeof choices[n].remark, "%s", PRESETS[n].remark);
+    }
+    *at = present_preset(p);
+    if (*at < 0) *at = 0;
+  }
+  if (which == PARAMETER_ALGORITHM)
+    for (; n < N_SCHEDULES && n < CHOICES_MAX; n++) {
+      snprintf(choices[n].name, sizeof choices[n].name, "%s", SCHEDULES[n]->name);
+      snprintf(choices[n].remark, sizeof choices[n].remark, "%s", SCHEDULES[n]->title);
+      if (SCHEDULES[n] == p->request.algorithms[0]) *at = n;
+    }
+  if (which == PARAMETER_DTYPE)
+    for (; n < DTYPE_COUNT; n++) {
+      snprintf(choices[n].name, sizeof choices[n].name, "%s", dtype_name((Dtype)n));
+      snprintf(choices[n].remark, sizeof choices[n].remark, "%d bytes an element", (int)dtype_bytes((Dtype)n));
+      if ((Dtype)n == p->request.shape.dtype) *at = n;
+    }
+  return n;
+}

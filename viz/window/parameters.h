@@ -1,0 +1,64 @@
+/* The parameters of the problem as controls: what each shows, how it is stepped, typed or chosen from a list.
+ *
+ * A step is the next usual value: twice or half of a number, the next of a list. Typing takes whatever the command line takes.
+ * What is not possible changes nothing and leaves its reason in the player's message. */
+#ifndef TILEWALK_VIZ_WINDOW_PARAMETERS_H
+#define TILEWALK_VIZ_WINDOW_PARAMETERS_H
+
+#include <stdbool.h>
+
+typedef enum {
+  PARAMETER_PRESET = 0,
+  PARAMETER_ALGORITHM,
+  PARAMETER_N,
+  PARAMETER_D,
+  PARAMETER_BLOCK, /* B_q and B_k together */
+  PARAMETER_BLOCK_Q,
+  PARAMETER_BLOCK_K,
+  PARAMETER_SRAM,
+  PARAMETER_GPU,
+  PARAMETER_HEADS,
+  PARAMETER_DTYPE,
+  PARAMETER_CAUSAL,
+  PARAMETER_WITHOUT_MAX,
+  PARAMETER_COUNT
+} Parameter;
+
+typedef enum { PARAMETER_NUMBER, PARAMETER_LIST, PARAMETER_SWITCH } ParameterKind;
+
+typedef struct {
+  const char *label; /* before the value; "" none */
+  ParameterKind kind;
+  char more, less;   /* keys; 0: none */
+  const char *title; /* what it is */
+  const char *hint;  /* the same with its keys, for a tooltip */
+  const char *wants; /* what can be typed */
+  const char *widest; /* a label that it usually does not exceed, so that stepping does not move it from under the mouse */
+} ParameterRow;
+
+extern const ParameterRow PARAMETERS[PARAMETER_COUNT];
+
+enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 40 };
+
+/* One line of a list that is open. */
+typedef struct {
+  char name[64], remark[128];
+  char key; /* chooses it at once; 0: none */
+} Choice;
+
+typedef struct Player Player;
+
+/* What it is now, as it is shown. Returns text. */
+const char *parameter_value(const Player *player, Parameter which, char text[PARAMETER_VALUE_BYTES]);
+
+bool parameter_is_on(const Player *player, Parameter which); /* of a switch */
+
+void parameter_step(Player *player, Parameter which, int direction);
+
+/* Takes a typed value, or the name of a choice. */
+bool parameter_set(Player *player, Parameter which, const char *text);
+
+/* What a list offers, at most CHOICES_MAX. Returns how many; *at is the present one, or 0. */
+int parameter_choices(const Player *player, Parameter which, Choice choices[CHOICES_MAX], int *at);
+
+#endif

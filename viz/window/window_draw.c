@@ -1,0 +1,251 @@
+/* The window's canvas, and drawing on it.
+ *
+ * With a GPU:     cairo surface  --upload-->  streaming texture  -->  window
+ * Without:        cairo draws straight into the memory that SDL shows, one copy of the frame less
+ *
+ * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c), and the bar. */
+#include "viz/window/window_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, TOOLTIP_BYTES = 512 };
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+static bool is_headless(void) {
+  const char *driver = SDL_GetCurrentVideoDriver();
+  return driver && (strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0);
+}
+
+static bool wants_software(void) {
+  const char *name = SDL_getenv("SDL_RENDER_DRIVER");
+  return is_headless() || (name && strcmp(name, "software") == 0);
+}
+
+static void drop_canvas(Window *w) {
+  if (w->cr) cairo_destroy(w->cr);
+  if (w->surface) cairo_surface_destroy(w->surface);
+  if (w->bar) cairo_surface_destroy(w->bar);
+  if (w->texture) SDL_DestroyTexture(w->texture);
+  w->cr = NULL;
+  w->surface = w->bar = NULL;
+  w->texture = NULL;
+}
+
+/* What SDL shows of this window, when cairo can draw in its form: 32 bits a pixel, blue lowest. */
+static cairo_surface_t *shown_surface(SDL_Surface *shown) {
+  if (shown->format->format != SDL_PIXELFORMAT_RGB888 && shown->format->format != SDL_PIXELFORMAT_ARGB8888) return NULL;
+  if (shown->pitch != cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, shown->w) || SDL_MUSTLOCK(shown)) return NULL;
+  return cairo_image_surface_create_for_data(shown->pixels, CAIRO_FORMAT_RGB24, shown->w, shown->h, shown->pitch);
+}
+
+static bool make_texture(Window *w) {
+  w->texture = SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, w->width, w->height);
+  return w->texture && SDL_SetTextureBlendMode(w->texture, SDL_BLENDMODE_NONE) == 0;
+}
+
+bool window_make_canvas(Window *w) {
+  int points_wide = 0, points_high = 0;
+  drop_canvas(w);
+  SDL_GetWindowSize(w->window, &points_wide, &points_high);
+  w->width = points_wide > 0 ? points_wide : 1;
+  w->height = points_high > 0 ? points_high : 1;
+  if (w->renderer) {
+    int width = 0, height = 0;
+    if (SDL_GetRendererOutputSize(w->renderer, &width, &height) == 0 && width > 0 && height > 0) {
+      w->width = width;
+      w->height = height;
+    }
+    if (!make_texture(w)) return false;
+  } else {
+    SDL_Surface *shown = SDL_GetWindowSurface(w->window);
+    if (!shown) return false;
+    w->width = shown->w;
+    w->height = shown->h;
+    w->surface = shown_surface(shown);
+  }
+  w->scale = points_wide > 0 ? (double)w->width / points_wide : 1;
+  if (!w->surface) w->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w->width, w->height);
+  w->cr = cairo_create(w->surface);
+  w->is_dirty = true;
+  return cairo_status(w->cr) == CAIRO_STATUS_SUCCESS;
+}
+
+static bool open_canvas(Window *w, bool waits) {
+  const Uint32 flags = SDL_RENDERER_ACCELERATED | (waits ? SDL_RENDERER_PRESENTVSYNC : 0u);
+  if (!wants_software()) w->renderer = SDL_CreateRenderer(w->window, -1, flags);
+  if (!w->renderer) SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
+  return window_make_canvas(w);
+}
+
+Status window_open(Window *w, const WindowOptions *options, Error *error) {
+  SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+  SDL_SetHint(SDL_HINT_APP_NAME, "Tilewalk");
+  SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+  if (!SDL_getenv("WAYLAND_DISPLAY") && !SDL_getenv("XDG_RUNTIME_DIR")) SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11"); /* Wayland cannot be there, and would complain */
+  const bool has_video = SDL_Init(SDL_INIT_VIDEO) == 0;
+  if (!has_video || (is_headless() && !SDL_getenv("SDL_VIDEODRIVER"))) /* SDL may fall back to a driver that shows nothing */
+    return error_set(error, STATUS_BAD_REQUEST, "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
+                     "'tilewalk render' draws the same scenes to files without one", has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
+  const Uint32 flags = SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_RESIZABLE | (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
+  w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, options->width ? options->width : DEFAULT_WIDTH,
+                               options->height ? options->height : DEFAULT_HEIGHT, flags);
+  if (w->window) SDL_SetWindowMinimumSize(w->window, LEAST_WIDTH, LEAST_HEIGHT);
+  if (!w->window || !open_canvas(w, options->n_frames == 0))
+    return error_set(error, STATUS_BAD_REQUEST, "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'", SDL_GetError());
+  w->memo = memo_new();
+  w->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  w->bar_controls = calloc(1, sizeof *w->bar_controls);
+  if (!w->bar_controls) return error_set(error, STATUS_NO_MEMORY, "no memory for the window");
+  SDL_StartTextInput();
+  return STATUS_OK;
+}
+
+void window_close(Window *w) {
+  drop_canvas(w);
+  free(w->bar_controls);
+  if (w->measures) cairo_surface_destroy(w->measures);
+  memo_free(w->memo);
+  if (w->renderer) SDL_DestroyRenderer(w->renderer);
+  if (w->window) SDL_DestroyWindow(w->window);
+  SDL_Quit();
+}
+
+const char *window_renderer_name(const Window *w) {
+  SDL_RendererInfo info = {0};
+  if (!w->renderer) return "software";
+  return SDL_GetRendererInfo(w->renderer, &info) == 0 && info.name ? info.name : "no";
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------------------- */
+
+static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
+
+static bool is_too_small(const Window *w) { return w->width < LEAST_WIDTH || w->height < LEAST_HEIGHT; }
+
+bool window_wants_bar(const Window *w) {
+  return w->drag != DRAG_NONE || w->player->focus >= 0 || (w->mouse_y >= 0 && w->mouse_y > w->height - 118.0 * fmin(w->width / 1280.0, w->height / 720.0));
+}
+
+static void draw_scene(Window *w) {
+  const Player *p = w->player;
+  const Box at = w->controls.scene;
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo, .phase = player_phase(p), .hover = w->hover};
+  cairo_save(w->cr);
+  cairo_rectangle(w->cr, 0, 0, at.width, at.height);
+  cairo_clip(w->cr);
+  scene_draw(p->scene, &p->now, &view, w->cr, at.width, at.height, theme_of(p));
+  cairo_restore(w->cr);
+}
+
+static double side_width(const Window *w) {
+  if (!w->side) return 0;
+  const double wanted = w->side->width(w->side->data, w->player, w->width, w->height);
+  return floor(fmax(0, fmin(wanted, 0.6 * w->width)));
+}
+
+bool window_is_over_side(const Window *w) {
+  const Box b = w->controls.side;
+  return b.width > 0 && w->mouse_x >= b.x && w->mouse_x < b.x + b.width && w->mouse_y >= b.y && w->mouse_y < b.y + b.height;
+}
+
+static void draw_side(Window *w) {
+  const Box at = w->controls.side;
+  if (at.width <= 0 || at.height <= 0) return;
+  cairo_save(w->cr);
+  cairo_rectangle(w->cr, at.x, at.y, at.width, at.height);
+  cairo_clip(w->cr);
+  w->side->draw(w->side->data, w->player, w->cr, at, w->controls.unit, theme_of(w->player));
+  cairo_restore(w->cr);
+}
+
+/* The bar is drawn anew when something in it changed, else taken as it was. */
+static void draw_bar(Window *w, const Control *pointed) {
+  const Box at = w->controls.bar;
+  const int index = pointed ? (int)(pointed - w->controls.items) : -1;
+  if (at.height <= 0) return;
+  const bool is_same = w->bar && index == w->bar_pointed && w->player->dark == w->bar_is_dark && memcmp(w->bar_controls, &w->controls, sizeof w->controls) == 0;
+  if (!is_same) {
+    if (w->bar) cairo_surface_destroy(w->bar);
+    w->bar = cairo_surface_create_similar_image(w->surface, CAIRO_FORMAT_RGB24, (int)at.width, (int)at.height);
+    cairo_t *cr = cairo_create(w->bar);
+    cairo_translate(cr, -at.x, -at.y);
+    controls_draw_still(&w->controls, w->player, cr, pointed);
+    cairo_destroy(cr);
+    *w->bar_controls = w->controls;
+    w->bar_pointed = index;
+    w->bar_is_dark = w->player->dark;
+  }
+  cairo_save(w->cr);
+  cairo_set_source_surface(w->cr, w->bar, at.x, at.y);
+  cairo_set_operator(w->cr, CAIRO_OPERATOR_SOURCE);
+  cairo_rectangle(w->cr, at.x, at.y, at.width, at.height);
+  cairo_fill(w->cr);
+  cairo_restore(w->cr);
+  controls_draw_scrub(&w->controls, w->player, w->cr);
+}
+
+static void draw_all(Window *w) {
+  const Player *p = w->player;
+  char tooltip[TOOLTIP_BYTES] = "";
+  if (is_too_small(w)) {
+    theme_use(w->cr, theme_of(p)->background, 1);
+    cairo_paint(w->cr);
+    return;
+  }
+  controls_layout(&w->controls, p, w->cr, w->width, w->height, side_width(w), window_wants_bar(w));
+  const Control *pointed = w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
+  draw_scene(w);
+  draw_side(w);
+  draw_bar(w, pointed);
+  if (pointed) snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
+  else if (w->hover.kind != HIT_NONE) scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
+  overlay_draw(&w->controls, p, w->cr, pointed, tooltip, w->mouse_x, w->mouse_y);
+}
+
+void window_present(Window *w) {
+  cairo_surface_flush(w->surface);
+  unsigned char *pixels = cairo_image_surface_get_data(w->surface);
+  const int stride = cairo_image_surface_get_stride(w->surface);
+  if (w->renderer) {
+    SDL_UpdateTexture(w->texture, NULL, pixels, stride);
+    SDL_RenderCopy(w->renderer, w->texture, NULL, NULL);
+    SDL_RenderPresent(w->renderer);
+    return;
+  }
+  SDL_Surface *shown = SDL_GetWindowSurface(w->window);
+  if (!shown || shown->w != w->width || shown->h != w->height) return; /* a new size is on its way */
+  if (shown->pixels != pixels) {
+    SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->width, w->height, 32, stride, SDL_PIXELFORMAT_RGB888);
+    if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
+    SDL_FreeSurface(drawn);
+  }
+  SDL_UpdateWindowSurface(w->window);
+}
+
+void window_draw_frame(Window *w) {
+  draw_all(w);
+  window_present(w);
+  w->is_dirty = false;
+}
+
+/* ---- What is under the mouse ----------------------------------------------------------------------------- */
+
+static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
+  return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
+}
+
+void window_find_hover(Window *w) {
+  const Player *p = w->player;
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo};
+  const Box scene = w->controls.scene;
+  const bool over_bar = (w->controls.bar.height > 0 && w->mouse_y >= w->controls.bar.y) || w->mouse_x >= scene.width;
+  SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
+  if (w->mouse_x >= 0 && scene.width > 0 && !over_bar && w->drag == DRAG_NONE && !is_too_small(w))
+    hit = scene_hit_measured(p->scene, &p->now, &view, w->measures, scene.width, scene.height, w->mouse_x, w->mouse_y);
+  if (!is_same_hit(&hit, &w->hover)) w->is_dirty = true;
+  w->hover = hit;
+}
+
