@@ -31,6 +31,7 @@ enum {
   SNAPSHOT_LOG_BYTES = 112,
   SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
   SNAPSHOT_O = 16,         /* columns of O that are computed */
+  STAGE_SCORES = 64,
   SNAPSHOT_HISTORY = 64,   /* tiles of the row before and with the present one */
   SNAPSHOT_ROWS = 8,       /* rows of the tile whose m and l are shown small, the large one among them */
 };
@@ -51,6 +52,8 @@ typedef struct {
   int n_rivals;                              /* 0: standard, fa1, fa2 */
   uint64_t seed;                             /* of Q, K and V */
   int64_t row_in_block;                      /* which row of a row block the softmax shows, from 1; 0: the middle one */
+  int n_scores;                              /* given scores of a row; 0: those of Q and K */
+  double scores[STAGE_SCORES];
   bool without_max;                          /* softmax without the maximum: it overflows */
   int64_t q_scale;                           /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
   bool lone_row;                             /* only the large row is computed, not those beside it */
@@ -215,6 +218,10 @@ typedef struct {
 /* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */
 Status stage_make(Stage *stage, const StageConfig *config, Error *error);
 void stage_free(Stage *stage);
+
+/* Gives the scores of every row, from the first column on, in place of Q K; for a row that is worked by hand. At most
+ * STAGE_SCORES of them. */
+void stage_give_scores(Stage *stage, const double *scores, int n);
 
 /* Fills *snapshot for a step; steps beyond the end are the end. Not from two threads at once: the stage keeps the
  * scores of one row. */

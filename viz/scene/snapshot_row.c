@@ -75,7 +75,7 @@ static void score_row(const Stage *stage, struct StageRow *r, int64_t row, int64
   for (int64_t col = r->n_scores; col < end; col++) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], stage->K[col * d + c], sum);
-    scores[col] = precision_computed(accumulator, sum * scale);
+    scores[col] = col < stage->config.n_scores ? stage->config.scores[col] : precision_computed(accumulator, sum * scale);
     r->n_scores = col + 1;
   }
 }
