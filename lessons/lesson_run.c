@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lessons/lesson_run_inner.h"
+#include "lessons/sandbox.h"
 #include "sim/random.h"
 
 /* One lesson's questions and texts together: a fifth of a second or so. */
@@ -106,6 +107,10 @@ Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
 void lesson_run_end(LessonRun *run) {
   if (run->scope) expression_scope_close(run->scope);
   run->scope = NULL;
+}
+
+void lesson_run_refill(LessonRun *run) {
+  run->scope->steps_left = run->scope->limits.max_steps;
 }
 
 /* ---- Texts */

@@ -127,6 +127,23 @@ Status lesson_progress_save(const LessonProgress *p, Error *error) {
   return file_write_commit(&file, error);
 }
 
+Status lesson_progress_save_lesson(LessonProgress *p, const char *lesson, Error *error) {
+  if (!*p->path) return STATUS_OK;
+  json_t *own = json_object_get(json_object_get(p->root, "lessons"), lesson);
+  json_t *now = json_load_file(p->path, JSON_REJECT_DUPLICATES, NULL);
+  if (now && is_sound(now)) {
+    if (json_object_set(json_object_get(now, "lessons"), lesson, own) != 0) {
+      json_decref(now);
+      return error_set(error, STATUS_NO_MEMORY, "the record of progress could not be written");
+    }
+    json_incref(now);
+    json_decref(p->root);
+    p->root = now;
+  }
+  json_decref(now);
+  return lesson_progress_save(p, error);
+}
+
 /* ---- What it says */
 
 static json_t *find(const LessonProgress *p, const char *lesson) {
@@ -148,6 +165,11 @@ LessonStanding lesson_progress_of(const LessonProgress *p, const char *lesson) {
     s.n_right += json_is_true(json_object_get(answer, "right"));
   }
   return s;
+}
+
+bool lesson_progress_is_right(const LessonProgress *p, const char *lesson, const char *id) {
+  json_t *answer = json_object_get(json_object_get(find(p, lesson), "answers"), id);
+  return json_is_true(json_object_get(answer, "right"));
 }
 
 void lesson_progress_begin(LessonProgress *p, const char *lesson, uint64_t seed) {

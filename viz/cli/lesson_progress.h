@@ -28,6 +28,10 @@ typedef struct {
 /* Reads what is there; `warnings` gets a line when that is damaged. STATUS_NO_MEMORY at worst. */
 Status lesson_progress_open(LessonProgress *progress, FILE *warnings, Error *error);
 Status lesson_progress_save(const LessonProgress *progress, Error *error);
+
+/* Writes what is known of one lesson into the file as it is now: another program may have written of others since it was
+ * opened. */
+Status lesson_progress_save_lesson(LessonProgress *progress, const char *lesson, Error *error);
 void lesson_progress_close(LessonProgress *progress);
 
 typedef struct {
@@ -38,6 +42,9 @@ typedef struct {
 } LessonStanding;
 
 LessonStanding lesson_progress_of(const LessonProgress *progress, const char *lesson);
+
+/* Whether that question was answered right. */
+bool lesson_progress_is_right(const LessonProgress *progress, const char *lesson, const char *id);
 
 /* Changes in memory; save writes them. */
 void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_t seed);

@@ -396,7 +396,7 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
     const LessonBlockKind kind = l->blocks[k].kind;
     const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
-    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save(&w->progress, error);
+    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save_lesson(&w->progress, l->name, error);
   }
   return status;
 }
