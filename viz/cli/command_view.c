@@ -15,6 +15,7 @@
 #include "viz/cli/request.h"
 #include "viz/cli/sweep_chart.h"
 #ifdef TILEWALK_WINDOW
+#include "viz/window/lesson_panel.h"
 #include "viz/window/window.h"
 #pragma weak window_run /* NULL in the program without the window */
 #pragma weak window_clock_s
@@ -25,6 +26,8 @@ typedef struct {
   ChartRequest picture; /* --size, --theme */
   bool presentation, fullscreen, reduced_motion;
   long long n_frames;
+  char lesson[REQUEST_NAME_BYTES];
+  bool restart;
 } ViewOptions;
 
 static Status set_presentation(void *target, const char *value, Error *error) {
@@ -37,6 +40,18 @@ static Status set_fullscreen(void *target, const char *value, Error *error) {
 
 static Status set_reduced_motion(void *target, const char *value, Error *error) {
   return options_flag("reduced-motion", value, &((ViewOptions *)target)->reduced_motion, error);
+}
+
+static Status set_lesson(void *target, const char *value, Error *error) {
+  ViewOptions *o = target;
+  if (!*value || strlen(value) >= sizeof o->lesson)
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the lesson is empty or too long");
+  memcpy(o->lesson, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+static Status set_restart(void *target, const char *value, Error *error) {
+  return options_flag("restart", value, &((ViewOptions *)target)->restart, error);
 }
 
 static Status set_frames(void *target, const char *value, Error *error) {
@@ -58,6 +73,21 @@ static int become_window_program(const Io *io, Error *error) {
   return EXIT_BAD_REQUEST;
 }
 
+/* With a lesson beside the scene, which says what is shown. Its --seed is the learner's. */
+static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
+  const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed, .has_seed = o->request.seed != 0, .restart = o->restart};
+  LessonPanel *panel = calloc(1, sizeof *panel);
+  if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  Status status = lesson_panel_open(panel, o->lesson, &options, io->err, error);
+  const SidePanel side = lesson_panel_side(panel);
+  how->side = &side;
+  if (!status) lesson_panel_start(panel, player);
+  if (!status) status = window_run(player, how, io->out, error);
+  lesson_panel_close(panel);
+  free(panel);
+  return status;
+}
+
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
   if (!window_run) return become_window_program(io, error);
@@ -69,7 +99,7 @@ static int run_view(void *options, Io *io, Error *error) {
   player->dark = strcmp(o->picture.theme, "dark") == 0;
   player->presentation = o->presentation;
   player->reduced_motion = o->reduced_motion;
-  if (!status) status = window_run(player, &how, io->out, error);
+  if (!status) status = *o->lesson ? run_lesson(o, player, &how, io, error) : window_run(player, &how, io->out, error);
   player_free(player);
   free(player);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -84,6 +114,13 @@ static int run_view(void *options, Io *io, Error *error) {
 }
 #endif
 
+static const Option LESSON_OPTIONS[] = {
+    {"lesson", 0, "NAME", "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed is then the "
+     "learner's, as in tilewalk lesson.", set_lesson, false, false, NULL},
+    {"restart", 0, NULL, "Begin the lesson again, instead of going on.", set_restart, false, false, NULL},
+    {0},
+};
+
 static const Option WINDOW_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
     {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
@@ -94,6 +131,7 @@ static const Option WINDOW_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"Scene", REQUEST_SCENE_OPTIONS, offsetof(ViewOptions, request)},
+    {"Lesson", LESSON_OPTIONS, 0},
     {"Window", WINDOW_OPTIONS, 0},
     {"Picture", CHART_OPTIONS, offsetof(ViewOptions, picture)},
     REQUEST_OPTION_SETS(ViewOptions, request),
@@ -112,6 +150,8 @@ const Command COMMAND_VIEW = {
                 "  tilewalk view\n\n"
                 "  # standard attention on a projector\n"
                 "  tilewalk view --algorithm standard --presentation --fullscreen\n\n"
+                "  # a lesson, with its questions beside what they are about\n"
+                "  tilewalk view --lesson tiles\n\n"
                 "  # exactly what someone else saw\n"
                 "  tilewalk view --state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40'\n",
     .options_bytes = sizeof(ViewOptions),

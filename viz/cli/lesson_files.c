@@ -209,7 +209,8 @@ static void slug(const char *heading, size_t length, char *out, size_t size) {
   out[used] = '\0';
 }
 
-static bool has_anchor(const char *text, const char *anchor) {
+/* The heading with that anchor, at its marks; NULL. */
+static const char *find_anchor(const char *text, const char *anchor) {
   char own[256];
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
@@ -218,11 +219,32 @@ static bool has_anchor(const char *text, const char *anchor) {
       end--;
     if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
       slug(p + marks + 1, end - marks - 1, own, sizeof own);
-      if (strcmp(own, anchor) == 0) return true;
+      if (strcmp(own, anchor) == 0) return p;
     }
     p += line + (p[line] != '\0');
   }
-  return false;
+  return NULL;
+}
+
+Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text,
+                       size_t size, Error *error) {
+  char path[ASSETS_PATH_BYTES], *buffer = NULL;
+  size_t bytes = 0;
+  Status status = assets_find(path, sizeof path, "lessons/glossary.md", error);
+  if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
+  const char *at = status ? NULL : find_anchor(buffer, anchor);
+  if (!status && !at)
+    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'",
+                       quote(anchor, strlen(anchor)).text);
+  if (!status) {
+    const char *name = at + strspn(at, "# "), *body = name + strcspn(name, "\n");
+    const char *end = strstr(body, "\n#");
+    const size_t length = end ? (size_t)(end - body) : strlen(body);
+    snprintf(heading, heading_size, "%.*s", (int)strcspn(name, "\n"), name);
+    snprintf(text, size, "%.*s", (int)(length < size ? length : size - 1), body);
+  }
+  free(buffer);
+  return status;
 }
 
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
@@ -252,7 +274,7 @@ static Status check_link(void *context, const char *target, size_t length, Error
     return error_set(error, STATUS_BAD_REQUEST,
                      "the link '%s' leads nowhere: there is no such file",
                      quote(link, strlen(link)).text);
-  const bool found = !anchor || has_anchor(buffer, anchor);
+  const bool found = !anchor || find_anchor(buffer, anchor);
   free(buffer);
   if (found) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,

@@ -20,13 +20,13 @@
 #include "viz/window/player.h"
 
 typedef enum {
-  SIDE_LOOK = 0, /* before a frame is drawn: the player may have moved. Return true to have it drawn in any case */
+  SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved. Return true to have it drawn in any case */
   SIDE_TOGGLE,   /* show or hide */
   SIDE_PRESS,    /* x, y, button */
   SIDE_MOTION,   /* x, y */
   SIDE_RELEASE,  /* x, y, button */
   SIDE_WHEEL,    /* x, y, turns: up is positive */
-  SIDE_LEFT,     /* a press outside the panel, or the pointer left it: drop the focus or the highlight */
+  SIDE_LEFT,     /* a press outside the panel (button), or the pointer left it (button 0): drop the focus or the highlight */
   SIDE_KEY,      /* key, shift, control: keys without a character of their own */
   SIDE_TEXT,     /* text: UTF-8, as the keyboard's layout gives it */
   SIDE_PASTE,    /* text: of the clipboard */

@@ -9,7 +9,7 @@
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
 bool window_side_takes(Window *w, SideEvent event) {
-  if (!w->side || (event.kind != SIDE_TOGGLE && w->controls.side.width <= 0)) return false;
+  if (!w->side || (event.kind != SIDE_TOGGLE && event.kind != SIDE_LOOK && w->controls.side.width <= 0)) return false;
   event.x = w->mouse_x;
   event.y = w->mouse_y;
   const bool taken = w->side->event(w->side->data, w->player, &event, w->controls.side);
@@ -180,7 +180,7 @@ static void on_press(Window *w, int button) {
     window_side_takes(w, (SideEvent){.kind = SIDE_PRESS, .button = button == SDL_BUTTON_RIGHT ? 3 : 1});
     return;
   }
-  window_side_takes(w, (SideEvent){.kind = SIDE_LEFT});
+  window_side_takes(w, (SideEvent){.kind = SIDE_LEFT, .button = button == SDL_BUTTON_RIGHT ? 3 : 1});
   if (!at) {
     if (!is_open && p->presentation) window_act(w, button == SDL_BUTTON_RIGHT ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
     return;

@@ -1,0 +1,437 @@
+#include "viz/window/lesson_flow.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PADDING 9.0    /* within boxes, in units */
+#define INDENT_EMS 1.5 /* of a level */
+
+/* ---- Pieces ---------------------------------------------------------------------------------------------- */
+
+void flow_clear(Flow *f) {
+  f->store.used = f->store.used > 0 ? 1 : 0;
+  f->n = f->n_spans = f->n_cells = f->n_links = f->text_bytes = 0;
+  f->is_cut = false;
+}
+
+void flow_free(Flow *f) {
+  text_store_free(&f->store);
+  free(f->pieces);
+  free(f->spans);
+  free(f->cells);
+  free(f->links);
+  memset(f, 0, sizeof *f);
+}
+
+bool flow_has_failed(const Flow *f) { return f->store.status != STATUS_OK; }
+
+static FlowPiece *push(Flow *f, FlowPiece piece) {
+  if (!grow_array((void **)&f->pieces, &f->capacity, f->n + 1, sizeof *f->pieces)) {
+    f->store.status = STATUS_NO_MEMORY;
+    f->nowhere = piece;
+    return &f->nowhere;
+  }
+  f->pieces[f->n] = piece;
+  return &f->pieces[f->n++];
+}
+
+FlowPiece *flow_add(Flow *f, PieceKind kind, const char *text) {
+  FlowPiece piece = {.kind = kind, .size = 1, .gap = 9, .widget = -1, .first_span = f->n_spans};
+  const size_t length = strlen(text);
+  if (f->text_bytes + length > FLOW_TEXT_BYTES) {
+    if (!f->is_cut) {
+      f->is_cut = true;
+      piece.kind = PIECE_TEXT;
+      piece.ink = FLOW_WARN;
+      piece.text = text_store_add(&f->store, "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.");
+      return push(f, piece);
+    }
+    f->nowhere = piece;
+    return &f->nowhere;
+  }
+  f->text_bytes += length + 16;
+  piece.text = text_store_add(&f->store, text);
+  return push(f, piece);
+}
+
+void flow_span(Flow *f, FlowPiece *piece, size_t begin, size_t end, unsigned look) {
+  if (piece == &f->nowhere || begin >= end) return;
+  if (!grow_array((void **)&f->spans, &f->spans_capacity, f->n_spans + 1, sizeof *f->spans)) {
+    f->store.status = STATUS_NO_MEMORY;
+    return;
+  }
+  f->spans[f->n_spans++] = (ParagraphSpan){begin, end, look};
+  piece->n_spans = f->n_spans - piece->first_span;
+}
+
+/* Takes `backticks` for code, and leaves them out. */
+static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, const char *text) {
+  const size_t n = strlen(words), length = strlen(text);
+  char *plain = malloc(n + length + 3);
+  size_t *marks = malloc((length + 2) * sizeof *marks), n_marks = 0, used = 0;
+  if (!plain || !marks) {
+    f->store.status = STATUS_NO_MEMORY;
+    free(plain);
+    free(marks);
+    return flow_add(f, kind, "");
+  }
+  if (n > 0) used = (size_t)snprintf(plain, n + 3, "%s%s", words, *text ? "  " : "");
+  for (const char *p = text; *p; p++) {
+    if (*p == '`' && (n_marks % 2 || strchr(p + 1, '`'))) marks[n_marks++] = used;
+    else plain[used++] = *p == '\n' ? ' ' : *p;
+  }
+  plain[used] = '\0';
+  FlowPiece *piece = flow_add(f, kind, plain);
+  flow_span(f, piece, 0, n, LOOK_BOLD);
+  for (size_t k = 0; k + 1 < n_marks; k += 2) flow_span(f, piece, marks[k], marks[k + 1], LOOK_CODE);
+  free(plain);
+  free(marks);
+  return piece;
+}
+
+FlowPiece *flow_text(Flow *f, FlowInk ink, const char *text) {
+  FlowPiece *piece = add_with_code(f, PIECE_TEXT, "", text);
+  piece->ink = ink;
+  return piece;
+}
+
+FlowPiece *flow_boxed(Flow *f, FlowInk ink, const char *words, const char *text) {
+  FlowPiece *piece = add_with_code(f, PIECE_TEXT, words, text);
+  piece->ink = ink;
+  piece->is_boxed = true;
+  return piece;
+}
+
+FlowPiece *flow_heading(Flow *f, double size, const char *text) {
+  FlowPiece *piece = flow_add(f, PIECE_TEXT, text);
+  piece->size = size;
+  piece->bold = true;
+  piece->gap = 14;
+  return piece;
+}
+
+FlowPiece *flow_code(Flow *f, const char *text) {
+  FlowPiece *piece = flow_add(f, PIECE_CODE, text);
+  if (piece->kind == PIECE_CODE) piece->size = 0.88;
+  return piece;
+}
+
+FlowPiece *flow_rule(Flow *f) { return flow_add(f, PIECE_RULE, ""); }
+
+FlowPiece *flow_option(Flow *f, int widget, const char *mark, const char *text) {
+  FlowPiece *piece = add_with_code(f, PIECE_OPTION, "", text);
+  piece->widget = widget;
+  piece->gap = 5;
+  piece->mark = text_store_add(&f->store, mark);
+  return piece;
+}
+
+FlowPiece *flow_button(Flow *f, int widget, const char *text) {
+  FlowPiece *piece = flow_add(f, PIECE_BUTTON, text);
+  piece->widget = widget;
+  return piece;
+}
+
+FlowPiece *flow_field(Flow *f, int widget, const char *text) {
+  FlowPiece *piece = flow_add(f, PIECE_FIELD, text);
+  piece->widget = widget;
+  return piece;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------------------- */
+
+static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t) {
+  const Colour link = t->series_text[INK_BLUE];
+  Paragraph out = {.text = text_store_get(&f->store, p->text),
+                   .spans = f->spans + p->first_span,
+                   .n_spans = p->n_spans,
+                   .sans = t->sans,
+                   .mono = t->mono,
+                   .size = p->size * f->em * f->unit,
+                   .bold = p->bold,
+                   .fixed_width = p->kind == PIECE_CODE || p->kind == PIECE_FIELD,
+                   .code = {t->panel.red, t->panel.green, t->panel.blue},
+                   .link = {link.red, link.green, link.blue}};
+  if (p->kind == PIECE_TEXT && p->is_boxed) memcpy(out.code, (uint8_t[]){t->background.red, t->background.green, t->background.blue}, 3);
+  return out;
+}
+
+static Paragraph cell_of(const Flow *f, const FlowCell *c, const Theme *t) {
+  FlowPiece as = {.text = c->text, .first_span = c->first_span, .n_spans = c->n_spans, .size = 0.94, .bold = c->is_heading};
+  Paragraph p = paragraph_of(f, &as, t);
+  p.right = c->right;
+  return p;
+}
+
+static double left_of(const Flow *f, const FlowPiece *p) { return p->indent * INDENT_EMS * f->em * f->unit; }
+
+/* Columns get what they want when there is room; else the wide ones share what the narrow ones leave. */
+static void share_widths(double *width, int n, double room) {
+  double sum = 0;
+  for (int k = 0; k < n; k++) sum += width[k];
+  for (int round = 0; sum > room && round < n; round++) {
+    double narrow = 0;
+    int n_wide = 0;
+    const double fair = room / n;
+    for (int k = 0; k < n; k++) {
+      if (width[k] <= fair) narrow += width[k];
+      else n_wide++;
+    }
+    if (n_wide == 0) break;
+    double wide = 0;
+    for (int k = 0; k < n; k++)
+      if (width[k] > fair) wide += width[k];
+    for (int k = 0; k < n; k++)
+      if (width[k] > fair) width[k] = fmax(fair, width[k] * (room - narrow) / wide);
+    sum = 0;
+    for (int k = 0; k < n; k++) sum += width[k];
+  }
+  for (int k = 0; sum > room && k < n; k++) width[k] *= room / sum;
+}
+
+static double place_table(Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, double x, double y) {
+  const double gap = 14 * f->unit, room = f->width - x;
+  double width[FLOW_COLUMNS_MAX] = {0};
+  for (int k = 0; k < p->n_columns * p->n_rows; k++) {
+    const Paragraph cell = cell_of(f, &f->cells[p->first_cell + (size_t)k], t);
+    width[k % p->n_columns] = fmax(width[k % p->n_columns], ceil(paragraph_measure(cr, &cell, 0).width) + 1);
+  }
+  share_widths(width, p->n_columns, fmax(room - gap * (p->n_columns - 1), room / 2));
+  const double top = y;
+  for (int row = 0; row < p->n_rows; row++) {
+    double height = 0, left = x;
+    for (int k = 0; k < p->n_columns; k++) {
+      FlowCell *c = &f->cells[p->first_cell + (size_t)(row * p->n_columns + k)];
+      const Paragraph cell = cell_of(f, c, t);
+      c->x = left;
+      c->y = y;
+      c->width = width[k];
+      height = fmax(height, paragraph_measure(cr, &cell, width[k]).height);
+      left += width[k] + gap;
+    }
+    y += height + 6 * f->unit;
+  }
+  return y - top;
+}
+
+static double place_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, double width) {
+  Paragraph text = paragraph_of(f, p, t);
+  if (!*text.text) text.text = " ";
+  return ceil(paragraph_measure(cr, &text, fmax(8, width)).height);
+}
+
+static double mark_width(const Flow *f) { return 26 * f->unit * fmax(1, f->em / 16); }
+
+/* Code keeps its lines where they can be made to fit. */
+static void fit_code(const Flow *f, FlowPiece *p, cairo_t *cr, const Theme *t, double width) {
+  const Paragraph text = paragraph_of(f, p, t);
+  const double natural = paragraph_measure(cr, &text, 0).width;
+  if (natural > width) p->size = fmax(0.62, p->size * width / natural * 0.995);
+}
+
+void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit, double em) {
+  const double u = unit, pad = PADDING * u;
+  f->unit = unit;
+  f->em = em;
+  f->width = width;
+  double y = 0, row_x = 0;
+  for (size_t k = 0; k < f->n; k++) {
+    FlowPiece *p = &f->pieces[k];
+    const bool follows_button = k > 0 && p->kind == PIECE_BUTTON && f->pieces[k - 1].kind == PIECE_BUTTON;
+    const double x = left_of(f, p), room = fmax(20, width - x);
+    if (k > 0 && !follows_button) y += p->gap * u;
+    switch (p->kind) {
+    case PIECE_TEXT: {
+      const double inner = p->is_boxed ? room - 2 * pad - 5 * u : room;
+      p->box = box_at(x, y, room, place_text(f, p, cr, t, inner) + (p->is_boxed ? 2 * pad : 0));
+      break;
+    }
+    case PIECE_CODE:
+      fit_code(f, p, cr, t, room - 2 * pad);
+      p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad) + 2 * pad);
+      break;
+    case PIECE_RULE: p->box = box_at(x, y, room, fmax(1, u)); break;
+    case PIECE_TABLE: p->box = box_at(x, y, room, place_table(f, p, cr, t, x, y)); break;
+    case PIECE_OPTION: p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad - mark_width(f)) + 2 * pad); break;
+    case PIECE_FIELD: p->box = box_at(x, y, room, 2.1 * em * u + pad); break;
+    case PIECE_BUTTON: {
+      const Paragraph text = paragraph_of(f, p, t);
+      const double wanted = fmin(room, ceil(paragraph_measure(cr, &text, 0).width) + 2.6 * pad), height = ceil(1.35 * em * u + 1.7 * pad);
+      if (follows_button && row_x + wanted <= width) {
+        p->box = box_at(row_x, f->pieces[k - 1].box.y, wanted, height);
+      } else {
+        if (follows_button) y += 6 * u;
+        p->box = box_at(x, y, wanted, height);
+      }
+      row_x = p->box.x + p->box.width + 8 * u;
+      break;
+    }
+    }
+    y = fmax(y, p->box.y + p->box.height);
+  }
+  f->height = ceil(y);
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------------------- */
+
+static Colour ink_of(const Theme *t, FlowInk ink) {
+  const Colour inks[FLOW_INKS] = {t->ink, t->ink_soft, t->series_text[INK_BLUE], t->good, t->warn, t->bad};
+  return inks[ink];
+}
+
+static void fill(cairo_t *cr, Box b, Colour c, double alpha) {
+  theme_use(cr, c, alpha);
+  cairo_rectangle(cr, b.x, b.y, b.width, b.height);
+  cairo_fill(cr);
+}
+
+static void frame(cairo_t *cr, Box b, Colour c, double thickness) {
+  const double w = fmax(1, floor(thickness));
+  theme_use(cr, c, 1);
+  cairo_set_line_width(cr, w);
+  cairo_rectangle(cr, b.x + w / 2, b.y + w / 2, b.width - w, b.height - w);
+  cairo_stroke(cr);
+}
+
+static void draw_paragraph(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, double x, double y, double width) {
+  const Paragraph text = paragraph_of(f, p, t);
+  theme_use(cr, ink, 1);
+  paragraph_draw(cr, &text, x, y, fmax(8, width));
+}
+
+static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at) {
+  const double pad = PADDING * f->unit;
+  const Colour ink = ink_of(t, p->ink);
+  if (p->is_boxed) {
+    fill(cr, at, t->panel, 1);
+    fill(cr, (Box){at.x, at.y, 5 * f->unit, at.height}, ink, 1);
+    draw_paragraph(f, p, cr, t, t->ink, at.x + pad + 5 * f->unit, at.y + pad, at.width - 2 * pad - 5 * f->unit);
+    return;
+  }
+  if (p->mark) {
+    FlowPiece mark = {.text = p->mark, .size = p->size};
+    draw_paragraph(f, &mark, cr, t, t->ink_soft, at.x - INDENT_EMS * f->em * f->unit, at.y, INDENT_EMS * f->em * f->unit);
+  }
+  draw_paragraph(f, p, cr, t, ink, at.x, at.y, at.width);
+}
+
+static void draw_table(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, const FlowView *v) {
+  for (int k = 0; k < p->n_columns * p->n_rows; k++) {
+    const FlowCell *c = &f->cells[p->first_cell + (size_t)k];
+    const Paragraph text = cell_of(f, c, t);
+    theme_use(cr, t->ink, 1);
+    paragraph_draw(cr, &text, v->x + c->x, v->y + c->y, c->width);
+    if (k % p->n_columns == 0 && k > 0)
+      fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)), k == p->n_columns ? t->axis : t->grid, 1);
+  }
+}
+
+/* The square with a letter, or with the place in an order. */
+static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, Colour ink) {
+  const double side = 1.35 * f->em * f->unit, pad = PADDING * f->unit;
+  const Box b = box_at(at.x + pad * 0.8, at.y + pad * 0.8, side, side);
+  const char *mark = text_store_get(&f->store, p->mark);
+  char number[16];
+  snprintf(number, sizeof number, "%d", p->number);
+  const Lettering lettering = {.family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
+  const bool filled = p->number > 0 || p->look == FLOW_RIGHT;
+  if (filled) fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
+  else frame(cr, b, ink, f->unit);
+  theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);
+  letter_draw(cr, &lettering, b.x + side / 2, b.y + 0.72 * side, p->look == FLOW_RIGHT ? "✓" : p->look == FLOW_WRONG ? "✗" : p->number ? number : mark);
+}
+
+static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
+  const double pad = PADDING * f->unit;
+  const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT, lit = live && (v->hover == p->widget || v->focus == p->widget);
+  const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
+  fill(cr, at, lit ? theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35) : t->panel, 1);
+  frame(cr, at, lit ? t->ink : p->look == FLOW_RIGHT ? t->good : live ? t->axis : t->grid, (v->focus == p->widget && live ? 2 : 1) * f->unit);
+  draw_mark(f, p, cr, t, at, ink);
+  draw_paragraph(f, p, cr, t, ink, at.x + pad + mark_width(f), at.y + pad, at.width - 2 * pad - mark_width(f));
+}
+
+static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
+  const bool live = p->look != FLOW_OFF, lit = live && v->hover == p->widget;
+  const Colour ground = p->look == FLOW_MAIN ? t->tile[TILE_COLOUR_DONE] : t->panel;
+  const Colour ink = !live ? t->ink_soft : p->look == FLOW_MAIN ? theme_on(ground) : t->ink;
+  fill(cr, at, ground, 1);
+  frame(cr, at, lit || v->focus == p->widget ? t->ink : live ? t->axis : t->grid, (v->focus == p->widget ? 3 : lit ? 2 : 1) * f->unit);
+  const Lettering lettering = {.family = t->sans, .size = f->em * f->unit, .bold = p->look == FLOW_MAIN, .anchor = ANCHOR_MIDDLE};
+  theme_use(cr, ink, 1);
+  letter_draw_cut(cr, &lettering, at.x + at.width / 2, at.y + at.height / 2 + 0.35 * lettering.size, at.width - 4, text_store_get(&f->store, p->text));
+}
+
+/* Shows the end of what was typed, with the unit (the mark) at the right. */
+static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
+  const bool focused = v->focus == p->widget;
+  const double pad = PADDING * f->unit, size = 1.15 * f->em * f->unit, base = at.y + at.height / 2 + 0.35 * size;
+  const char *text = text_store_get(&f->store, p->text), *unit = text_store_get(&f->store, p->mark);
+  const Lettering typed = {.family = t->mono, .size = size}, small = {.family = t->sans, .size = 0.94 * f->em * f->unit};
+  fill(cr, at, t->background, 1);
+  frame(cr, at, focused ? t->series_text[INK_BLUE] : v->hover == p->widget ? t->ink : t->axis, (focused ? 3 : 1) * f->unit);
+  const double unit_width = *unit ? letter_measure(cr, &small, unit).width + pad : 0, room = at.width - 2 * pad - unit_width;
+  theme_use(cr, t->ink_soft, 1);
+  if (*unit) letter_draw(cr, &small, at.x + at.width - pad - unit_width + pad, base, unit);
+  if (!*text && !(focused && v->is_typing)) {
+    letter_draw_cut(cr, &small, at.x + pad, base, room, focused ? "Type your answer" : "Click here, or Tab, to answer");
+    return;
+  }
+  while (*text && letter_measure(cr, &typed, text).width > room - size) text += 1 + (((unsigned char)text[1] & 0xC0) == 0x80);
+  theme_use(cr, t->ink, 1);
+  const double end = at.x + pad + letter_draw(cr, &typed, at.x + pad, base, text).width;
+  if (focused) fill(cr, box_at(end + f->unit, at.y + 0.22 * at.height, fmax(2, 2 * f->unit), 0.56 * at.height), t->ink, 1);
+  if (!*text) {
+    theme_use(cr, t->ink_soft, 1);
+    letter_draw_cut(cr, &small, end + 8 * f->unit, base, room, "type your answer, then Enter");
+  }
+}
+
+void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
+  for (size_t k = 0; k < f->n; k++) {
+    const FlowPiece *p = &f->pieces[k];
+    const Box at = {v->x + p->box.x, v->y + p->box.y, p->box.width, p->box.height};
+    if (at.y + at.height < v->top || at.y >= v->bottom) continue;
+    switch (p->kind) {
+    case PIECE_TEXT: draw_text(f, p, cr, t, at); break;
+    case PIECE_CODE:
+      fill(cr, at, t->panel, 1);
+      draw_paragraph(f, p, cr, t, ink_of(t, p->ink), at.x + PADDING * f->unit, at.y + PADDING * f->unit, at.width - 2 * PADDING * f->unit);
+      break;
+    case PIECE_RULE: fill(cr, at, t->axis, 1); break;
+    case PIECE_TABLE: draw_table(f, p, cr, t, v); break;
+    case PIECE_OPTION: draw_option(f, p, cr, t, at, v); break;
+    case PIECE_BUTTON: draw_button(f, p, cr, t, at, v); break;
+    case PIECE_FIELD: draw_field(f, p, cr, t, at, v); break;
+    }
+  }
+}
+
+/* ---- What is where --------------------------------------------------------------------------------------- */
+
+const FlowPiece *flow_widget(const Flow *f, int widget) {
+  for (size_t k = 0; k < f->n; k++)
+    if (f->pieces[k].widget == widget && widget >= 0) return &f->pieces[k];
+  return NULL;
+}
+
+static bool holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height; }
+
+int flow_widget_at(const Flow *f, double x, double y) {
+  for (size_t k = 0; k < f->n; k++)
+    if (f->pieces[k].widget >= 0 && f->pieces[k].look != FLOW_OFF && holds(f->pieces[k].box, x, y)) return f->pieces[k].widget;
+  return -1;
+}
+
+const char *flow_link_at(const Flow *f, cairo_t *cr, const Theme *t, double x, double y) {
+  for (size_t k = 0; k < f->n_links; k++) {
+    const FlowPiece *p = &f->pieces[f->links[k].piece];
+    if (!holds(p->box, x, y)) continue;
+    const Paragraph text = paragraph_of(f, p, t);
+    const size_t byte = paragraph_byte_at(cr, &text, p->box.width, x - p->box.x, y - p->box.y);
+    if (byte >= f->links[k].begin && byte < f->links[k].end) return text_store_get(&f->store, f->links[k].target);
+  }
+  return "";
+}

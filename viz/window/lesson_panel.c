@@ -1,0 +1,394 @@
+#include "viz/window/lesson_panel.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/window/lesson_page.h"
+
+#define MARGIN 18.0
+#define FOOT 56.0
+#define SCROLL_UNITS 60.0 /* of a turn of the wheel */
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings, Error *error) {
+  memset(p, 0, sizeof *p);
+  p->focus = p->hover = p->pressed = WIDGET_NONE;
+  return lesson_session_open(&p->session, name, options, warnings, error);
+}
+
+void lesson_panel_close(LessonPanel *p) {
+  if (p->kept) cairo_surface_destroy(p->kept);
+  p->kept = NULL;
+  flow_free(&p->flow);
+  lesson_session_close(&p->session);
+}
+
+/* Something of the page changed: the focus goes to what is open. */
+static void after_change(LessonPanel *p) {
+  LessonSession *s = &p->session;
+  const int ask = lesson_session_ask(s);
+  const bool turned = s->page != p->seen_page, moved = turned || s->at != p->seen_at;
+  p->seen_page = s->page;
+  p->seen_at = s->at;
+  p->has_flow = false;
+  if (turned) p->scroll = 0;
+  p->wants_reveal = !turned;
+  if (turned) p->note[0] = '\0';
+  if (ask >= 0) {
+    if (moved) p->focus = s->lesson.asks[ask].kind == LESSON_NUMBER ? WIDGET_FIELD : 0;
+  } else {
+    p->focus = WIDGET_NEXT;
+  }
+  lesson_page_make(p); /* how wide it is to be depends on it */
+}
+
+void lesson_panel_start(LessonPanel *p, Player *player) {
+  p->seen_page = p->seen_at = LESSON_NO_BLOCK;
+  lesson_session_start(&p->session, player);
+  after_change(p);
+}
+
+/* ---- Layout ---------------------------------------------------------------------------------------------- */
+
+static double em_of(const Player *player) { return player->presentation ? 21 : 16; }
+
+static double width_of(void *data, const Player *player, double width, double height) {
+  const LessonPanel *p = data;
+  (void)height;
+  const bool plays = p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
+  if (p->is_hidden || (player->presentation && plays)) return 0; /* on a projector a show has the whole screen */
+  return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.37));
+}
+
+/* Makes and places what is to be drawn in the rectangle. */
+static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
+  const double u = unit, foot = ceil(FOOT * u);
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  flow_place(&p->flow, cr, theme, fmax(40, box.width - 2 * MARGIN * u), u, em_of(player));
+  p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
+  const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
+  p->back = box_at(box.x + MARGIN * u, top, button, foot - 18 * u);
+  p->next = box_at(box.x + box.width - MARGIN * u - button, top, button, foot - 18 * u);
+  p->most_scroll = fmax(0, p->flow.height + 2 * MARGIN * u - p->view.height);
+  if (p->wants_reveal && p->open_piece < p->flow.n) {
+    const double open = p->flow.pieces[p->open_piece].box.y;
+    p->scroll = fmax(p->scroll, fmin(p->most_scroll, open));
+  }
+  p->wants_reveal = false;
+  p->scroll = fmax(0, fmin(p->scroll, p->most_scroll));
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------------------- */
+
+static void draw_box(cairo_t *cr, Box b, Colour c) {
+  theme_use(cr, c, 1);
+  cairo_rectangle(cr, b.x, b.y, b.width, b.height);
+  cairo_fill(cr);
+}
+
+static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const Theme *t, int widget, const char *label, bool main, bool off) {
+  Flow one = {.em = fmin(16, p->flow.em), .unit = p->flow.unit};
+  FlowPiece piece = {.kind = PIECE_BUTTON, .widget = widget, .size = 1, .box = {0, 0, b.width, b.height}, .look = off ? FLOW_OFF : main ? FLOW_MAIN : FLOW_NORMAL};
+  piece.text = text_store_add(&one.store, label);
+  one.pieces = &piece;
+  one.n = 1;
+  const FlowView view = {b.x, b.y, b.y, b.y + b.height, p->focus, p->hover, false};
+  flow_draw(&one, cr, t, &view);
+  text_store_free(&one.store);
+}
+
+static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
+  const LessonSession *s = &p->session;
+  const double u = p->flow.unit, foot = ceil(FOOT * u);
+  char page[64];
+  const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0;
+  const bool over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
+  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
+  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
+  draw_foot_button(p, cr, p->back, t, WIDGET_BACK, "◀ Back", false, !lesson_session_can_go_back(s));
+  draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, over ? "Done" : open ? lesson_session_next_label(s) : "Next ▶", !open && !over, over || s->error.status);
+  snprintf(page, sizeof page, "%d / %d", lesson_session_page_number(s), s->n_pages);
+  const Lettering lettering = {.family = t->sans, .size = 15 * u, .anchor = ANCHOR_MIDDLE};
+  theme_use(cr, t->ink_soft, 1);
+  letter_draw(cr, &lettering, box.x + box.width / 2, p->back.y + p->back.height / 2 + 5 * u, page);
+}
+
+static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
+  const double u = p->flow.unit, room = p->view.height - 8 * u;
+  if (p->most_scroll <= 0) return;
+  const double size = fmax(24 * u, room * p->view.height / (p->view.height + p->most_scroll));
+  const double y = box.y + 4 * u + (room - size) * p->scroll / p->most_scroll;
+  draw_box(cr, box_at(box.x + box.width - 9 * u, y, fmax(3, 5 * u), size), t->axis);
+  if (p->scroll >= p->most_scroll - 1) return;
+  const Lettering lettering = {.family = t->sans, .size = 14.5 * u, .anchor = ANCHOR_MIDDLE, .bold = true};
+  const Box more = box_at(box.x + box.width / 2 - 45 * u, box.y + p->view.height - 26 * u, 90 * u, 22 * u);
+  draw_box(cr, more, t->panel);
+  theme_use(cr, t->ink, 1);
+  letter_draw(cr, &lettering, more.x + more.width / 2, more.y + 16 * u, "▼ more");
+}
+
+/* The entry of the glossary, over the end of the page. */
+static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
+  const double u = p->flow.unit;
+  Flow one = {0};
+  if (!*p->note) return;
+  flow_heading(&one, 1, p->note_of);
+  flow_markdown(&one, p->note);
+  flow_place(&one, cr, t, p->view.width - 2 * MARGIN * u, u, p->flow.em);
+  const double height = one.height + MARGIN * u, top = fmax(p->view.y, p->view.y + p->view.height - height - 10 * u);
+  const Box box = box_at(p->view.x, top, p->view.width, height);
+  const FlowView view = {p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
+  draw_box(cr, box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u), box.height + 2 * fmax(1, 2 * u)), t->ink);
+  draw_box(cr, box, t->panel);
+  flow_draw(&one, cr, t, &view);
+  flow_free(&one);
+}
+
+static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
+  const double u = p->flow.unit;
+  draw_box(cr, box, t->background);
+  cairo_save(cr);
+  cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
+  cairo_clip(cr);
+  const FlowView view = {p->view.x, round(p->view.y + MARGIN * u - p->scroll), p->view.y, p->view.y + p->view.height, p->focus, p->hover, p->focus == WIDGET_FIELD};
+  flow_draw(&p->flow, cr, t, &view);
+  draw_scroll_bar(p, cr, box, t);
+  draw_note(p, cr, t);
+  cairo_restore(cr);
+  draw_foot(p, cr, box, t);
+  draw_box(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis);
+}
+
+/* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept. */
+static void draw(void *data, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
+  LessonPanel *p = data;
+  lay_out(p, player, cr, box, unit, theme);
+  KeptFor now;
+  memset(&now, 0, sizeof now);
+  now.width = box.width;
+  now.height = box.height;
+  now.unit = unit;
+  now.scroll = p->scroll;
+  now.version = p->session.version;
+  now.focus = p->focus;
+  now.hover = p->hover;
+  now.dark = theme->dark;
+  now.presentation = player->presentation;
+  snprintf(now.note_of, sizeof now.note_of, "%s", *p->note ? p->note_of : "");
+  if (!p->kept || memcmp(&now, &p->kept_for, sizeof now) != 0) {
+    if (p->kept) cairo_surface_destroy(p->kept);
+    p->kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)fmax(1, box.width), (int)fmax(1, box.height));
+    cairo_surface_set_device_offset(p->kept, -box.x, -box.y);
+    cairo_t *to = cairo_create(p->kept);
+    draw_page(p, to, box, theme);
+    cairo_destroy(to);
+    p->kept_for = now;
+  }
+  cairo_set_source_surface(cr, p->kept, 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_fill(cr);
+}
+
+/* ---- Pressing -------------------------------------------------------------------------------------------- */
+
+static void press(LessonPanel *p, Player *player, int widget) {
+  LessonSession *s = &p->session;
+  switch (widget) {
+  case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
+  case WIDGET_CHECK: lesson_session_check(s, player); break;
+  case WIDGET_HINT: lesson_session_hint(s); break;
+  case WIDGET_NEXT: lesson_session_next(s, player); break;
+  case WIDGET_BACK: lesson_session_back(s, player); break;
+  default:
+    if (widget >= WIDGET_PLAY) lesson_session_play(s, player, (size_t)(widget - WIDGET_PLAY));
+    else if (widget >= 0) lesson_session_choose(s, player, widget);
+    break;
+  }
+  after_change(p);
+  const int ask = lesson_session_ask(s);
+  if (ask >= 0 && s->lesson.asks[ask].kind == LESSON_NUMBER) p->focus = WIDGET_FIELD;
+}
+
+/* What can be pressed, in the order of reading. */
+static int widgets_of(const LessonPanel *p, int *widgets, int most) {
+  int n = 0;
+  for (size_t k = 0; k < p->flow.n && n + 2 < most; k++) {
+    const FlowPiece *piece = &p->flow.pieces[k];
+    if (piece->widget >= 0 && piece->look != FLOW_OFF && piece->look != FLOW_WRONG) widgets[n++] = piece->widget;
+  }
+  widgets[n++] = WIDGET_NEXT;
+  if (lesson_session_can_go_back(&p->session)) widgets[n++] = WIDGET_BACK;
+  return n;
+}
+
+static void move_focus(LessonPanel *p, int by) {
+  int widgets[64];
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  const int n = widgets_of(p, widgets, 64);
+  int at = by > 0 ? -1 : n;
+  for (int k = 0; k < n; k++)
+    if (widgets[k] == p->focus) at = k;
+  p->focus = widgets[(at + by + n) % n];
+  const FlowPiece *piece = flow_widget(&p->flow, p->focus);
+  if (!piece) return; /* in the foot */
+  if (piece->box.y < p->scroll) p->scroll = piece->box.y;
+  if (piece->box.y + piece->box.height > p->scroll + p->view.height - 40) p->scroll = piece->box.y + piece->box.height - p->view.height + 40;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------ */
+
+/* The place of a letter among the choices of the open question; -1. */
+static int choice_of(const LessonPanel *p, const char *text) {
+  const LessonSession *s = &p->session;
+  const int ask = lesson_session_ask(s);
+  if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || s->lesson.asks[ask].kind == LESSON_NUMBER || text[1]) return -1;
+  const int place = tolower((unsigned char)*text) - 'a';
+  return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
+}
+
+static bool on_text(LessonPanel *p, Player *player, const char *text) {
+  const int place = choice_of(p, text);
+  if (p->focus == WIDGET_FIELD && lesson_session_ask(&p->session) >= 0) {
+    lesson_session_type(&p->session, text);
+    p->has_flow = false;
+    return true;
+  }
+  if (place >= 0) press(p, player, place);
+  else if (strcmp(text, ".") == 0) press(p, player, WIDGET_NEXT);
+  else if (strcmp(text, ",") == 0) press(p, player, WIDGET_BACK);
+  else return false;
+  return true;
+}
+
+static bool on_control_key(LessonPanel *p, Player *player, SideKey key) {
+  const double line = SCROLL_UNITS * fmax(0.5, p->flow.unit);
+  switch (key) {
+  case SIDE_KEY_RIGHT: press(p, player, WIDGET_NEXT); return true;
+  case SIDE_KEY_LEFT: press(p, player, WIDGET_BACK); return true;
+  case SIDE_KEY_UP: p->scroll -= line; return true;
+  case SIDE_KEY_DOWN: p->scroll += line; return true;
+  case SIDE_KEY_PAGE_UP: p->scroll -= 0.8 * p->view.height; return true;
+  case SIDE_KEY_PAGE_DOWN: p->scroll += 0.8 * p->view.height; return true;
+  default: return false;
+  }
+}
+
+static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
+  if (e->control) return on_control_key(p, player, e->key);
+  switch (e->key) {
+  case SIDE_KEY_TAB: move_focus(p, e->shift ? -1 : 1); return true;
+  case SIDE_KEY_RETURN:
+    if (p->focus == WIDGET_NONE) return false;
+    press(p, player, p->focus == WIDGET_FIELD ? WIDGET_CHECK : p->focus);
+    return true;
+  case SIDE_KEY_ESCAPE:
+    if (p->focus == WIDGET_NONE && !*p->note) return false;
+    p->focus = WIDGET_NONE;
+    p->note[0] = '\0';
+    return true;
+  case SIDE_KEY_BACKSPACE:
+    if (lesson_session_ask(&p->session) < 0 || p->focus == WIDGET_NONE) return false;
+    lesson_session_erase(&p->session);
+    return true;
+  default: return false;
+  }
+}
+
+/* ---- Mouse ----------------------------------------------------------------------------------------------- */
+
+static bool holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height; }
+
+static int widget_at(const LessonPanel *p, double x, double y) {
+  if (holds(p->back, x, y)) return WIDGET_BACK;
+  if (holds(p->next, x, y)) return WIDGET_NEXT;
+  if (y >= p->view.y + p->view.height) return WIDGET_NONE;
+  return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
+}
+
+static bool on_motion(LessonPanel *p, const SideEvent *e) {
+  const int hover = widget_at(p, e->x, e->y);
+  if (hover == p->hover) return false;
+  p->hover = hover;
+  return true;
+}
+
+/* A link to the glossary shows its entry; another says where it leads. */
+static void follow(LessonPanel *p, const Player *player, double x, double y) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  cairo_t *cr = cairo_create(surface);
+  const char *to = flow_link_at(&p->flow, cr, player->dark ? &theme_dark : &theme_light, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
+  const char *anchor = strncmp(to, "glossary.md#", 12) == 0 ? to + 12 : NULL;
+  Error why = {0};
+  if (*to && (!anchor || lesson_glossary(anchor, p->note_of, sizeof p->note_of, p->note, sizeof p->note, &why))) {
+    snprintf(p->note_of, sizeof p->note_of, "This leads to");
+    snprintf(p->note, sizeof p->note, "%s", to);
+  }
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+}
+
+static void on_press(LessonPanel *p, const SideEvent *e) {
+  p->pressed = e->button == 1 ? widget_at(p, e->x, e->y) : WIDGET_NONE;
+  if (p->pressed == WIDGET_FIELD) p->focus = WIDGET_FIELD;
+  p->note[0] = '\0';
+  p->press_x = e->x;
+  p->press_y = e->y;
+}
+
+static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
+  const int widget = p->pressed;
+  p->pressed = WIDGET_NONE;
+  if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y)) press(p, player, widget);
+  else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 && e->y < p->view.y + p->view.height) follow(p, player, e->x, e->y);
+}
+
+static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
+  LessonPanel *p = data;
+  (void)box;
+  switch (e->kind) {
+  case SIDE_LOOK:
+    if (!lesson_session_look(&p->session, player)) return false;
+    after_change(p);
+    if (p->is_hidden && lesson_session_task(&p->session) < 0) player_say(player, false, "That was it. l shows the lesson again");
+    return true;
+  case SIDE_TOGGLE: p->is_hidden = !p->is_hidden; return true;
+  case SIDE_PRESS: on_press(p, e); return true;
+  case SIDE_MOTION: return on_motion(p, e);
+  case SIDE_RELEASE: on_release(p, player, e); return true;
+  case SIDE_WHEEL:
+    p->scroll -= e->turns * SCROLL_UNITS * fmax(0.5, p->flow.unit);
+    return true;
+  case SIDE_LEFT:
+    p->hover = p->pressed = WIDGET_NONE;
+    if (e->button) p->focus = WIDGET_NONE;
+    return true;
+  case SIDE_KEY: return on_key(p, player, e);
+  case SIDE_TEXT: return on_text(p, player, e->text);
+  case SIDE_PASTE:
+    if (p->focus != WIDGET_FIELD) return false;
+    lesson_session_type(&p->session, e->text);
+    return true;
+  }
+  return false;
+}
+
+SidePanel lesson_panel_side(LessonPanel *panel) { return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event}; }
+
+/* ---- In words -------------------------------------------------------------------------------------------- */
+
+void lesson_panel_words(LessonPanel *p, FILE *out) {
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  const Flow *f = &p->flow;
+  for (size_t k = 0; k < f->n; k++) {
+    const FlowPiece *piece = &f->pieces[k];
+    for (int c = 0; c < piece->n_columns * piece->n_rows; c++)
+      fprintf(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text), (c + 1) % piece->n_columns ? " | " : "\n");
+    if (piece->kind == PIECE_TABLE) continue;
+    if (piece->widget >= 0) fprintf(out, "[%s] ", piece->kind == PIECE_FIELD ? "answer" : piece->kind == PIECE_OPTION ? text_store_get(&f->store, piece->mark) : "press");
+    fprintf(out, "%s\n", text_store_get(&f->store, piece->text));
+  }
+}

@@ -1,0 +1,77 @@
+/* The lesson beside the scene: a page of text, the question that is open, and what leads on.
+ *
+ *     +------------------------------+
+ *     | Tiles                        |   the page scrolls, by wheel and Control + Up, Down
+ *     | The matrix S is too large ...|
+ *     |                              |
+ *     | Question 2 of 5              |
+ *     | How many tiles has S?        |
+ *     | [ 16_                tiles ] |   typed into while it has the focus: a frame, and a caret
+ *     | [Check] [Hint]               |
+ *     +------------------------------+
+ *     | < Back    page 2 of 4  Next >|
+ *     +------------------------------+
+ *
+ * A question takes the focus when it is asked. Then text is the answer; Escape, or a press on the scene, gives the keyboard back
+ * to the viewer, and Tab takes it again and goes round all that can be pressed. Enter presses what has the focus. Control + Right and
+ * Left, or . and , when nothing is typed into, go on and back. The layout follows from session, size and events alone. */
+#ifndef TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
+#define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
+
+#include "viz/window/lesson_flow.h"
+#include "viz/window/lesson_session.h"
+#include "viz/window/side.h"
+
+/* What can be pressed. Choices are their places, from 0. */
+enum {
+  WIDGET_NONE = -1,
+  WIDGET_FIELD = 100,
+  WIDGET_CHECK,
+  WIDGET_HINT,
+  WIDGET_NEXT,
+  WIDGET_BACK,
+  WIDGET_PLAY = 1000, /* + block */
+};
+
+/* What a drawing of the panel depends on. */
+typedef struct {
+  double width, height, unit, scroll;
+  unsigned version;
+  int focus, hover;
+  bool dark, presentation;
+  char note_of[96];
+} KeptFor;
+
+typedef struct {
+  LessonSession session;
+  Flow flow;
+  unsigned flow_version;  /* of the session, when the flow was made */
+  bool has_flow, is_hidden, is_wide; /* wide: the page holds lines that want more room */
+  int focus, hover, pressed;
+  double scroll, most_scroll;
+  size_t seen_page, seen_at;
+  size_t open_piece;      /* where the open block begins */
+  bool wants_reveal;      /* what was added is to be scrolled to */
+  char note[800];         /* what a pressed link says, as Markdown; "" none */
+  char note_of[96];
+  double press_x, press_y; /* of a press on no widget: perhaps on a link */
+  Box view, back, next;   /* within the window: the page, the buttons below it */
+  char text[LESSON_PROSE_BYTES];
+  cairo_surface_t *kept;  /* what was drawn last, and for what */
+  KeptFor kept_for;
+} LessonPanel;
+
+/* Opens a lesson. Close it even after an error. */
+Status lesson_panel_open(LessonPanel *panel, const char *name, const LessonSessionOptions *options, FILE *warnings, Error *error);
+void lesson_panel_close(LessonPanel *panel);
+
+/* Begins, or goes on: sets the player. */
+void lesson_panel_start(LessonPanel *panel, Player *player);
+
+/* For the window; it looks into `panel`. */
+SidePanel lesson_panel_side(LessonPanel *panel);
+
+/* All text of the page, for tests and for reading it aloud: a line each, with "[x]" before what can be pressed. */
+void lesson_panel_words(LessonPanel *panel, FILE *out);
+
+#endif

@@ -1,0 +1,576 @@
+#include "viz/window/lesson_session.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/lesson_rehearse.h"
+
+#define SHOW_S 8.0 /* a show takes about so long, or less */
+
+static void changed(LessonSession *s) { s->version++; }
+
+/* Keeps the first error. */
+static bool failed(LessonSession *s, Status status, const Error *error) {
+  if (!status) return false;
+  if (!s->error.status) s->error = *error;
+  changed(s);
+  return true;
+}
+
+static const LessonBlock *block_at(const LessonSession *s, size_t k) {
+  return k < s->lesson.n_blocks ? &s->lesson.blocks[k] : NULL;
+}
+
+static bool begins_page(const LessonSession *s, size_t k) {
+  const LessonBlock *b = block_at(s, k);
+  return k == 0 || (b && b->kind == LESSON_PROSE && strncmp(lesson_text(&s->lesson, b->text), "## ", 3) == 0);
+}
+
+static size_t page_of(const LessonSession *s, size_t k) {
+  if (k >= s->lesson.n_blocks) k = s->lesson.n_blocks ? s->lesson.n_blocks - 1 : 0;
+  while (!begins_page(s, k)) k--;
+  return k;
+}
+
+static size_t page_after(const LessonSession *s, size_t page) {
+  size_t k = page + 1;
+  while (k < s->lesson.n_blocks && !begins_page(s, k)) k++;
+  return k;
+}
+
+/* ---- What the player shows ------------------------------------------------------------------------------- */
+
+/* The state in force before a block, and of the shows before it the last one's scene. */
+static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], LessonScene *scene) {
+  Error error = {0};
+  state[0] = '\0';
+  *scene = LESSON_SCENE_COUNT;
+  for (size_t k = 0; k < block && k < s->lesson.n_blocks; k++) {
+    const LessonBlock *b = &s->lesson.blocks[k];
+    LessonShow show;
+    if (b->kind == LESSON_STATE) {
+      if (failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
+      *scene = LESSON_SCENE_COUNT;
+    }
+    if (b->kind != LESSON_SHOW) continue;
+    if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
+    *scene = show.scene;
+  }
+  return true;
+}
+
+static void set_scene(Player *player, LessonScene scene) {
+  if ((int)scene < SCENE_COUNT) player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
+}
+
+/* A scene shows one algorithm; of several the last. */
+static void restore(Player *player, const char *state) {
+  Request r = {0};
+  char line[REQUEST_STATE_BYTES];
+  Error error = {0};
+  if (lesson_change(&r, state, &error)) {
+    player_say(player, true, "Not possible: %s", error.message);
+    return;
+  }
+  lesson_one_algorithm(&r);
+  player_restore(player, request_state(&r, line));
+  player->message[0] = '\0';
+}
+
+static void set_player(LessonSession *s, Player *player, size_t block) {
+  char state[LESSON_STATE_BYTES];
+  LessonScene scene;
+  s->plays = LESSON_NO_BLOCK;
+  if (!state_before(s, block, state, &scene)) return;
+  restore(player, state);
+  set_scene(player, scene);
+}
+
+/* As fast as it takes to be through in time. */
+static void set_speed(Player *player, uint64_t n_events) {
+  double before = -1;
+  while (player_events_per_s(player) > 2 && player_events_per_s(player) != before) {
+    before = player_events_per_s(player);
+    player_input(player, INPUT_SLOWER);
+  }
+  for (before = -1; player_events_per_s(player) * SHOW_S < (double)n_events && player_events_per_s(player) != before;) {
+    before = player_events_per_s(player);
+    player_input(player, INPUT_FASTER);
+  }
+}
+
+/* One row with these scores: a run of one query. `steps` counts blocks of scores here. */
+static void restore_scores(Player *player, const LessonShow *show) {
+  char state[160];
+  const int64_t block = show->block ? show->block : 4;
+  snprintf(state, sizeof state, "algorithm=fa2 N=1 seq-len-k=%d d=4 dtype=fp32 block-q=1 block-k=%lld scene=softmax",
+           show->n_scores, (long long)(block < show->n_scores ? block : show->n_scores));
+  player_restore(player, state);
+  stage_give_scores(&player->stage, show->scores, show->n_scores);
+  player->message[0] = '\0';
+}
+
+void lesson_session_play(LessonSession *s, Player *player, size_t block) {
+  const LessonBlock *b = block_at(s, block);
+  LessonShow show;
+  Error error = {0};
+  if (!b || b->kind != LESSON_SHOW || s->error.status) return;
+  lesson_run_refill(&s->run);
+  if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
+  set_player(s, player, block);
+  set_scene(player, show.scene);
+  changed(s);
+  s->plays = block;
+  s->plays_to = 0;
+  if ((int)show.scene >= SCENE_COUNT) return; /* a picture in the text: nothing plays */
+  const bool is_row = show.scene == LESSON_SCENE_SOFTMAX && show.n_scores > 0;
+  if (is_row) restore_scores(player, &show);
+  const uint64_t end = player->now.n_steps, last = (uint64_t)show.last + 1;
+  const bool has_steps = show.has_steps && !is_row;
+  s->plays_to = has_steps && last < end ? last : end;
+  player_seek(player, has_steps && (uint64_t)show.first < end ? (uint64_t)show.first : 0);
+  set_speed(player, s->plays_to - player->now.step);
+  player_input(player, INPUT_PLAY);
+  player->message[0] = '\0';
+}
+
+/* ---- Keeping --------------------------------------------------------------------------------------------- */
+
+static int pending_prediction(const LessonSession *s) {
+  for (size_t k = s->at; k-- > 0;) {
+    const LessonBlock *b = &s->lesson.blocks[k];
+    if (b->kind == LESSON_SHOW) return -1;
+    if (b->kind == LESSON_ASK) return s->lesson.asks[b->ask].is_prediction ? b->ask : -1;
+  }
+  return -1;
+}
+
+/* A prediction counts when its show was seen: until then it is asked again. */
+static void keep(LessonSession *s) {
+  Error error = {0};
+  const int waits = s->at < s->lesson.n_blocks && !s->is_shown[s->at] ? pending_prediction(s) : -1;
+  const size_t block = waits >= 0 ? lesson_block_of(&s->lesson, waits) : s->at;
+  if (block < s->reached) return;
+  s->reached = block;
+  lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
+  failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+}
+
+static void keep_answer(LessonSession *s, int ask) {
+  const LessonAnswer *a = &s->answers[ask];
+  Error error = {0};
+  lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
+                         a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->n_hints);
+  failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+}
+
+/* ---- Going on -------------------------------------------------------------------------------------------- */
+
+static bool open_ask(LessonSession *s, int ask) {
+  Error error = {0};
+  lesson_run_refill(&s->run);
+  if (failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
+  s->answers[ask].is_asked = true;
+  return true;
+}
+
+static void open_task(LessonSession *s, Player *player) {
+  char state[LESSON_STATE_BYTES];
+  LessonScene scene;
+  lesson_run_refill(&s->run);
+  if (state_before(s, s->at, state, &scene)) restore(player, state);
+  s->checked[0] = '\0';
+}
+
+/* Up to the next thing that is open, or to the end of the page. */
+static void advance(LessonSession *s, Player *player) {
+  char state[LESSON_STATE_BYTES];
+  Error error = {0};
+  changed(s);
+  for (; s->at < s->lesson.n_blocks && !s->error.status; s->at++) {
+    const LessonBlock *b = &s->lesson.blocks[s->at];
+    switch (b->kind) {
+    case LESSON_PROSE:
+      if (s->at > s->current && begins_page(s, s->at)) goto stop;
+      break;
+    case LESSON_STATE:
+      lesson_run_refill(&s->run);
+      if (!failed(s, lesson_run_state(&s->run, b, state, sizeof state, &error), &error)) restore(player, state);
+      break;
+    case LESSON_SHOW: lesson_session_play(s, player, s->at); goto stop;
+    case LESSON_ASK: open_ask(s, b->ask); goto stop;
+    case LESSON_TASK: open_task(s, player); goto stop;
+    default: break;
+    }
+  }
+stop:
+  keep(s);
+}
+
+static void pass(LessonSession *s, Player *player) {
+  s->plays = LESSON_NO_BLOCK;
+  s->at++;
+  advance(s, player);
+}
+
+/* The texts of a question know its drawn numbers: they are drawn anew. */
+static bool again(LessonSession *s, int ask) {
+  return open_ask(s, ask);
+}
+
+static void explain(LessonSession *s, int ask) {
+  Error error = {0};
+  LessonAnswer *a = &s->answers[ask];
+  if (again(s, ask))
+    failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
+}
+
+static void end_show(LessonSession *s, Player *player) {
+  const int ask = lesson_session_prediction(s, s->at);
+  if (player->now.step != s->plays_to && s->plays_to) player_seek(player, s->plays_to);
+  player->is_playing = false;
+  player->message[0] = '\0';
+  s->is_shown[s->at] = true;
+  s->plays = LESSON_NO_BLOCK;
+  changed(s);
+  if (ask < 0) return;
+  if (!s->answers[ask].is_right) explain(s, ask);
+  keep_answer(s, ask);
+}
+
+/* ---- Starting -------------------------------------------------------------------------------------------- */
+
+static bool allocate(LessonSession *s) {
+  s->questions = calloc(s->lesson.n_asks + 1, sizeof *s->questions);
+  s->answers = calloc(s->lesson.n_asks + 1, sizeof *s->answers);
+  s->deeds = calloc(s->lesson.n_tasks + 1, sizeof *s->deeds);
+  return s->questions && s->answers && s->deeds;
+}
+
+Status lesson_session_open(LessonSession *s, const char *name, const LessonSessionOptions *o, FILE *warnings, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  memset(s, 0, sizeof *s);
+  s->plays = LESSON_NO_BLOCK;
+  Status status = lesson_load(name, &s->lesson, path, error);
+  if (!status) status = lesson_needs(&s->lesson, error);
+  if (!status && !allocate(s)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
+  if (!status) status = lesson_progress_open(&s->progress, warnings, error);
+  if (status) return status;
+  const LessonStanding before = lesson_progress_of(&s->progress, s->lesson.name);
+  const bool goes_on = before.has_begun && !before.is_finished && !o->restart && (!o->has_seed || o->seed == before.seed) &&
+                       before.block > 0 && before.block < (int64_t)s->lesson.n_blocks;
+  const uint64_t seed = o->has_seed ? o->seed : before.has_begun ? before.seed : 1;
+  if (!goes_on) lesson_progress_begin(&s->progress, s->lesson.name, seed);
+  s->at = s->reached = goes_on ? (size_t)before.block : 0;
+  for (size_t k = 0; k < s->lesson.n_blocks; k++) s->n_pages += begins_page(s, k);
+  status = lesson_rehearse(&s->lesson, seed, error);
+  return status ? status : lesson_run_start(&s->run, &s->lesson, &LESSON_LIMITS, seed, error);
+}
+
+void lesson_session_close(LessonSession *s) {
+  lesson_run_end(&s->run);
+  lesson_progress_close(&s->progress);
+  lesson_free(&s->lesson);
+  free(s->questions);
+  free(s->answers);
+  free(s->deeds);
+  s->questions = NULL;
+  s->answers = NULL;
+  s->deeds = NULL;
+}
+
+/* What was answered another time is shown as answered. */
+static void take_up(LessonSession *s) {
+  for (size_t k = 0; k < s->at; k++) {
+    const LessonBlock *b = &s->lesson.blocks[k];
+    s->is_shown[k] = b->kind == LESSON_SHOW;
+    if (b->kind == LESSON_TASK) s->deeds[b->task].is_done = true;
+    if (b->kind != LESSON_ASK || !open_ask(s, b->ask)) continue;
+    LessonAnswer *a = &s->answers[b->ask];
+    a->is_resolved = a->is_from_before = true;
+    a->is_right = lesson_progress_is_right(&s->progress, s->lesson.name, s->lesson.asks[b->ask].id);
+    explain(s, b->ask);
+  }
+}
+
+void lesson_session_start(LessonSession *s, Player *player) {
+  const bool goes_on = s->at > 0;
+  /* where a page was read to its end, it is shown again */
+  s->page = s->current = page_of(s, goes_on && begins_page(s, s->at) ? s->at - 1 : s->at);
+  if (goes_on) take_up(s);
+  if (goes_on) set_player(s, player, s->at);
+  advance(s, player);
+}
+
+/* ---- The page -------------------------------------------------------------------------------------------- */
+
+bool lesson_session_is_finished(const LessonSession *s) { return s->at >= s->lesson.n_blocks; }
+
+bool lesson_session_is_review(const LessonSession *s) { return s->page != s->current; }
+
+/* Whether the block at `at` waits on this page. */
+static bool is_open_here(const LessonSession *s) { return s->page == s->current && s->at < page_after(s, s->current); }
+
+size_t lesson_session_page_end(const LessonSession *s) { return is_open_here(s) ? s->at + 1 : page_after(s, s->page); }
+
+int lesson_session_page_number(const LessonSession *s) {
+  int n = 0;
+  for (size_t k = 0; k <= s->page && k < s->lesson.n_blocks; k++) n += begins_page(s, k);
+  return n;
+}
+
+int lesson_session_ask(const LessonSession *s) {
+  const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+  return b && b->kind == LESSON_ASK && !s->answers[b->ask].is_resolved && !s->error.status ? b->ask : -1;
+}
+
+int lesson_session_task(const LessonSession *s) {
+  const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+  const bool is_task = b && b->kind == LESSON_TASK && s->lesson.tasks[b->task].until.offset;
+  return is_task && !s->deeds[b->task].is_done && !s->error.status ? b->task : -1;
+}
+
+int lesson_session_prediction(const LessonSession *s, size_t block) {
+  for (size_t k = block; k-- > 0;) {
+    const LessonBlock *b = &s->lesson.blocks[k];
+    if (b->kind == LESSON_SHOW) return -1;
+    if (b->kind == LESSON_ASK) return s->lesson.asks[b->ask].is_prediction ? b->ask : -1;
+  }
+  return -1;
+}
+
+const char *lesson_session_next_label(const LessonSession *s) {
+  const int ask = lesson_session_ask(s);
+  if (ask >= 0) return s->lesson.asks[ask].is_prediction ? "Just look" : "Show answer";
+  if (lesson_session_task(s) >= 0) return "Show me";
+  if (is_open_here(s) && s->plays == s->at) return "To its end";
+  return "Next";
+}
+
+/* ---- Next and back --------------------------------------------------------------------------------------- */
+
+static void skip_ask(LessonSession *s, Player *player, int ask) {
+  LessonAnswer *a = &s->answers[ask];
+  a->is_resolved = a->is_skipped = true;
+  changed(s);
+  if (s->lesson.asks[ask].is_prediction) {
+    a->typed[0] = '\0';
+    pass(s, player);
+    return;
+  }
+  explain(s, ask);
+  keep_answer(s, ask);
+}
+
+static void task_done(LessonSession *s, int task) {
+  Error error = {0};
+  LessonDeed *d = &s->deeds[task];
+  const LessonText text = s->lesson.tasks[task].explain;
+  d->is_done = true;
+  lesson_run_refill(&s->run);
+  if (text.offset) failed(s, lesson_run_fill(&s->run, text, d->explained, sizeof d->explained, &error), &error);
+  changed(s);
+}
+
+/* Shows the solution in the viewer. */
+static void skip_task(LessonSession *s, Player *player, int task) {
+  Error error = {0};
+  LessonDeed *d = &s->deeds[task];
+  char state[LESSON_STATE_BYTES], line[REQUEST_STATE_BYTES];
+  LessonScene scene;
+  Request r = {0};
+  d->is_skipped = true;
+  lesson_run_refill(&s->run);
+  if (!state_before(s, s->at, state, &scene)) return;
+  if (failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error)) return;
+  if (lesson_change(&r, state, &error) == STATUS_OK) {
+    lesson_one_algorithm(&r);
+    if (lesson_change(&r, d->solution, &error) == STATUS_OK) player_restore(player, request_state(&r, line));
+  }
+  task_done(s, task);
+}
+
+void lesson_session_next(LessonSession *s, Player *player) {
+  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+  if (s->error.status) return;
+  changed(s);
+  if (lesson_session_is_review(s)) {
+    s->page = page_after(s, s->page);
+    set_player(s, player, s->page == s->current ? s->at : page_after(s, s->page));
+    const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+    if (b && b->kind == LESSON_SHOW && !s->is_shown[s->at]) lesson_session_play(s, player, s->at);
+    return;
+  }
+  if (ask >= 0) skip_ask(s, player, ask);
+  else if (task >= 0) skip_task(s, player, task);
+  else if (is_open_here(s) && s->plays == s->at) end_show(s, player);
+  else if (is_open_here(s)) pass(s, player);
+  else if (s->at < s->lesson.n_blocks) {
+    s->page = s->current = s->at;
+    advance(s, player);
+  }
+}
+
+bool lesson_session_can_go_back(const LessonSession *s) { return s->page > 0; }
+
+void lesson_session_back(LessonSession *s, Player *player) {
+  if (!lesson_session_can_go_back(s)) return;
+  s->page = page_of(s, s->page - 1);
+  lesson_run_refill(&s->run);
+  set_player(s, player, page_after(s, s->page));
+  changed(s);
+}
+
+/* ---- Answering ------------------------------------------------------------------------------------------- */
+
+void lesson_session_type(LessonSession *s, const char *text) {
+  const int ask = lesson_session_ask(s);
+  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_NUMBER) return;
+  char *typed = s->answers[ask].typed;
+  size_t used = s->answers[ask].is_stale ? 0 : strlen(typed);
+  s->answers[ask].is_stale = false;
+  for (; *text && used + 1 < LESSON_TYPED_BYTES; text++)
+    if ((unsigned char)*text >= 32 && *text != 127) typed[used++] = *text;
+  while (used > 0 && *text && ((unsigned char)typed[used - 1] & 0x80)) used--; /* no half of a character */
+  typed[used] = '\0';
+  changed(s);
+}
+
+void lesson_session_erase(LessonSession *s) {
+  const int ask = lesson_session_ask(s);
+  if (ask < 0) return;
+  LessonAnswer *a = &s->answers[ask];
+  if (a->n_order > 0) a->n_order--;
+  a->is_stale = false;
+  size_t n = strlen(a->typed);
+  while (n > 0 && ((unsigned char)a->typed[n - 1] & 0xC0) == 0x80) n--;
+  if (n > 0) a->typed[n - 1] = '\0';
+  changed(s);
+}
+
+int lesson_session_hints_left(const LessonSession *s) {
+  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+  if (ask >= 0) return s->lesson.asks[ask].n_hints - s->answers[ask].n_hints;
+  return task >= 0 ? s->lesson.tasks[task].n_hints - s->deeds[task].n_hints : 0;
+}
+
+void lesson_session_hint(LessonSession *s) {
+  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+  Error error = {0};
+  char text[LESSON_MESSAGE_BYTES];
+  if (lesson_session_hints_left(s) <= 0 || (ask >= 0 && !again(s, ask))) return;
+  lesson_run_refill(&s->run);
+  int *n = ask >= 0 ? &s->answers[ask].n_hints : &s->deeds[task].n_hints;
+  const LessonText hint = ask >= 0 ? s->lesson.asks[ask].hint[*n] : s->lesson.tasks[task].hint[*n];
+  char *to = ask >= 0 ? s->answers[ask].hint[*n] : s->deeds[task].hint[*n];
+  if (failed(s, lesson_run_fill(&s->run, hint, text, sizeof text, &error), &error)) return;
+  snprintf(to, LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
+  ++*n;
+  changed(s);
+}
+
+/* What a prediction says: the words of a choice, else what was typed. */
+static void commit_prediction(LessonSession *s, Player *player, int ask, int place) {
+  LessonAnswer *a = &s->answers[ask];
+  if (place >= 0) snprintf(a->typed, sizeof a->typed, "%.*s", (int)sizeof a->typed - 1, s->questions[ask].choice[place]);
+  a->is_resolved = true;
+  a->is_right = a->verdict == LESSON_RIGHT;
+  pass(s, player);
+}
+
+/* Grades what was typed, or a choice. */
+static void grade(LessonSession *s, Player *player, int ask, const char *typed, int place) {
+  LessonAnswer *a = &s->answers[ask];
+  Error error = {0};
+  LessonGrade *g = malloc(sizeof *g);
+  changed(s);
+  if (!g || !again(s, ask)) {
+    if (!g) failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
+    free(g);
+    return;
+  }
+  if (!failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error)) {
+    a->has_verdict = true;
+    a->verdict = g->verdict;
+    snprintf(a->said, sizeof a->said, "%s", g->message);
+    a->tries += g->verdict != LESSON_UNREADABLE;
+    a->is_stale = true;
+  }
+  free(g);
+  if (s->error.status || a->verdict == LESSON_UNREADABLE) return;
+  if (s->lesson.asks[ask].is_prediction) {
+    commit_prediction(s, player, ask, place);
+  } else if (a->verdict == LESSON_RIGHT) {
+    a->is_resolved = a->is_right = true;
+    keep_answer(s, ask);
+  } else {
+    if (place >= 0) a->tried |= 1u << place;
+    if (a->verdict == LESSON_NOT_RIGHT) lesson_session_hint(s);
+  }
+}
+
+void lesson_session_choose(LessonSession *s, Player *player, int place) {
+  const int ask = lesson_session_ask(s);
+  if (ask < 0 || place < 0 || place >= s->questions[ask].n_choices) return;
+  LessonAnswer *a = &s->answers[ask];
+  const char letter[2] = {(char)('a' + place), '\0'};
+  if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
+    if (!(a->tried & 1u << place)) grade(s, player, ask, letter, place);
+    return;
+  }
+  if (s->lesson.asks[ask].kind != LESSON_ORDER) return;
+  changed(s);
+  int at = 0;
+  while (at < a->n_order && a->order[at] != place) at++;
+  if (at < a->n_order) a->n_order = at; /* taken back, with what came after it */
+  else a->order[a->n_order++] = place;
+}
+
+void lesson_session_check(LessonSession *s, Player *player) {
+  const int ask = lesson_session_ask(s);
+  if (ask < 0) return;
+  LessonAnswer *a = &s->answers[ask];
+  char typed[LESSON_TYPED_BYTES] = "";
+  if (s->lesson.asks[ask].kind == LESSON_ORDER) {
+    if (a->n_order < s->questions[ask].n_choices) return;
+    for (int k = 0; k < a->n_order; k++) snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
+  } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
+    const char *from = a->typed;
+    while (isspace((unsigned char)*from)) from++;
+    snprintf(typed, sizeof typed, "%s", from);
+  }
+  if (*typed) grade(s, player, ask, typed, -1);
+}
+
+/* ---- Looking --------------------------------------------------------------------------------------------- */
+
+static bool check_task(LessonSession *s, const Player *player, int task) {
+  char now[REQUEST_STATE_BYTES];
+  Error error = {0};
+  bool done = false;
+  if (strcmp(player_state(player, now), s->checked) == 0) return false;
+  snprintf(s->checked, sizeof s->checked, "%s", now);
+  const LessonView view = lesson_view(&player->stage, &player->now, player->scene);
+  if (failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], &view, &done, &error), &error)) return true;
+  if (done) task_done(s, task);
+  return done;
+}
+
+bool lesson_session_look(LessonSession *s, Player *player) {
+  const unsigned before = s->version;
+  if (s->plays != LESSON_NO_BLOCK && player->now.step >= s->plays_to) {
+    if (s->plays == s->at && is_open_here(s)) {
+      end_show(s, player);
+      keep(s);
+    } else { /* one that was played again */
+      if (player->now.step != s->plays_to && s->plays_to) player_seek(player, s->plays_to);
+      player->is_playing = false;
+      s->plays = LESSON_NO_BLOCK;
+      changed(s);
+    }
+  }
+  const int task = lesson_session_task(s);
+  if (task >= 0) check_task(s, player, task);
+  return s->version != before;
+}
