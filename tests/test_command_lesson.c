@@ -162,7 +162,10 @@ static void a_task_is_done_by_typing_a_state(void **state) {
                      "algorithm=fa2 N=64 d=16 block=64 scene=main\n");
   assert_int_equal(run.exit_status, 0);
   has("tilewalk view --state 'algorithm=fa2 N=64 d=16 block=8 causal=1'");
-  has("Not there yet.\n  Hint 1 of 2.\n  First.");
+  has("Not there yet.\n  Step 1 of 276, load: 256 B read and 0 B written so far."); /* Q_0: 8 x 16 x 2 B */
+  has("Hint 1 of 2.\n  First.");
+  /* Q, K, V, O of 2 KiB each, 4 x 64 x 64 x 16 FLOPs; an S of 8 KiB beside them, 8 B a row */
+  has("Here 8 KiB move in the whole run, at 32.00 FLOPs a byte. The tiles need 16.5");
   has("step 9999 is beyond the end");
   has("'blok'");
   has("Done.\n  Masked.");

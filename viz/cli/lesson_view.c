@@ -1,10 +1,12 @@
 #include "viz/cli/lesson_view.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/quote.h"
+#include "viz/text/number.h"
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {
   const SnapshotRow *r = &now->row;
@@ -91,6 +93,34 @@ Status lesson_screen_open(LessonScreen *screen, const char *state, const char *c
 }
 
 void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
+
+static void moment_words(const LessonView *v, char *text, size_t size) {
+  int used = snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.",
+                      v->step, v->n_steps, event_kind_name((EventKind)v->event.kind),
+                      number_bytes(v->read_bytes).text, number_bytes(v->write_bytes).text);
+  if (v->has_row && used > 0 && (size_t)used < size)
+    snprintf(text + used, size - (size_t)used, " The row that the softmax scene shows has m = %s, and the factor was %s.",
+             number_double(v->m, 4).text, number_double(v->factor, 4).text);
+}
+
+void lesson_view_words(const LessonView *v, char *text, size_t size) {
+  const Simulation *r = v->run;
+  const Wide *tiles = r->traffic.tiles;
+  const Wide skipped = tiles[TILE_SKIPPED], all = tiles[TILE_FULL] + tiles[TILE_PARTIAL] + skipped;
+  if (v->has_event) {
+    moment_words(v, text, size);
+    return;
+  }
+  char more[3 * NUMBER_CHARS] = "";
+  if (skipped > 0)
+    snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text, number_count(all).text);
+  snprintf(text, size,
+           "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s Beside inputs and output "
+           "%s stand in HBM.",
+           number_bytes(r->total_bytes).text, number_double(r->intensity_flops_per_byte, 4).text,
+           number_bytes(r->sram.bytes).text, r->fits ? "fit" : "do not fit", more,
+           r->intermediates_bytes > 0 ? number_bytes(r->intermediates_bytes).text : "0 bytes");
+}
 
 Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data,

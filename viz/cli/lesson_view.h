@@ -29,6 +29,10 @@ Status lesson_change(Request *request, const char *change, Error *error);
 /* Takes one algorithm of several: the last that is named. A scene shows one. */
 void lesson_one_algorithm(Request *request);
 
+/* What there is to see, in words, for somebody who has no window: the moment when it is not the
+ * start, else the whole run. */
+void lesson_view_words(const LessonView *view, char *text, size_t size);
+
 /* For --lint: what a task's condition sees. */
 Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data,

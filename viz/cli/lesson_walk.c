@@ -12,7 +12,7 @@
 #include "viz/cli/lesson_view.h"
 #include "viz/text/markdown.h"
 
-enum { TRIES_BEFORE_OFFER = 3, TYPED_BYTES = 256 };
+enum { TRIES_BEFORE_OFFER = 3, TYPED_BYTES = 256, LESSON_SEEN_BYTES = 512 };
 
 typedef struct {
   const Lesson *lesson;
@@ -266,12 +266,14 @@ typedef struct {
   Walk *walk;
   const LessonTask *task;
   bool done, is_broken;
+  char seen[LESSON_SEEN_BYTES];
 } Look;
 
 static Status look(void *data, const LessonView *view, Error *error) {
   Look *l = data;
   const Status status = lesson_task_check(&l->walk->run, l->task, view, &l->done, error);
   l->is_broken = status != STATUS_OK;
+  lesson_view_words(view, l->seen, sizeof l->seen);
   return status;
 }
 
@@ -290,7 +292,7 @@ static Status try_change(Walk *w, const LessonTask *task, const char *change, Hi
   if (status)
     say(w, ROLE_WARN, why.message);
   else
-    verdict(w, ROLE_BAD, "Not there yet.", "");
+    verdict(w, ROLE_BAD, "Not there yet.", l.seen);
   return !status && hints->given < hints->n ? give_hint(w, hints, error) : STATUS_OK;
 }
 
@@ -312,10 +314,10 @@ static Status do_task(Walk *w, const LessonBlock *b, Error *error) {
     if (!status) wait_for_enter(w);
     return status;
   }
-  fprintf(w->io->out, "  tilewalk view --state '%s'\n", w->state);
+  say(w, ROLE_DIM, "In a window, where y copies what you have reached:");
+  fprintf(w->io->out, "    tilewalk view --state '%s'\n", w->state);
   say(w, ROLE_DIM,
-      "(what you would change there, such as block=64 N=8192 step=40; y in the viewer copies its "
-      "whole state)");
+      "Or here: type what you would change, such as block=64 N=8192 step=40, or hint, or skip.");
   bool done = false, skipped = false;
   while (!done && !skipped && !w->stopped && !status) {
     const char *typed = read_line(w, "> ");
