@@ -151,7 +151,7 @@ static Wide fa1_intermediate_bytes(const Plan *plan, bool *overflow) {
 
 const Schedule SCHEDULE_FA1 = {
     .name = "fa1",
-    .title = "FlashAttention",
+    .title = "FlashAttention-1",
     .summary = "outer loop over K and V blocks; Q, O and the statistics come and go for every tile",
     .source = "Dao et al., FlashAttention (2022), Algorithm 1",
     .n_passes = 2,

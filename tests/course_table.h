@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -39,8 +40,81 @@ typedef struct {
  * blocks before. */
 #define GROWTH(T) ((2 * (2.0 + 2 * 2 * (T))) / (2.0 + 2.0 * (T)))
 
+/* The largest B with four tiles of B x d, one of B x B and 8 bytes a row within 192 KiB, by trying.
+ */
+static double largest_block(double d) {
+  double B = 0;
+  while (4 * (B + 1) * d * 2 + 2 * (B + 1) * (B + 1) + 8 * (B + 1) <= 196608)
+    B++;
+  return B;
+}
+
+/* Tiles of T x T with a causal mask, one by one: a tile right of the diagonal holds nothing. */
+static double skipped_tiles(int T) {
+  int n = 0;
+  for (int i = 0; i < T; i++)
+    for (int j = 0; j < T; j++)
+      n += j > i;
+  return n;
+}
+
+/* Different pieces of 32 bytes that 32 words of 4 bytes, so many bytes apart, lie in. */
+static double sectors_of(int stride) {
+  int n = 0;
+  for (int lane = 0, last = -1; lane < 32; lane++)
+    if (lane * stride / 32 != last) last = lane * stride / 32, n++;
+  return n;
+}
+
+/* The most words of one bank in the first column of 32 rows; swizzled: the eight pieces of 16 bytes
+ * in 128 change places by XOR with the number of their 128 bytes, modulo 8. */
+static double column_cycles(int row_bytes, int is_swizzled) {
+  int words[32] = {0}, most = 0;
+  for (int row = 0; row < 32; row++) {
+    const int offset = row * row_bytes, line = offset / 128,
+              piece = (offset / 16 % 8) ^ (is_swizzled ? line % 8 : 0),
+              bank = (line * 128 + piece * 16 + offset % 16) / 4 % 32;
+    most = ++words[bank] > most ? words[bank] : most;
+  }
+  return most;
+}
+
+/* How many pieces of that size, the last perhaps not full. */
+static double pieces(int n, int size) {
+  return n / size + (n % size > 0);
+}
+
+/* Whether l has the same bits in pieces of 8 and in one, for rows of 64 scores between -4 and 4. */
+static int rescaling_keeps_bits(void) {
+  uint32_t random = 1;
+  for (int row = 0; row < 64; row++) {
+    float x[64], m = -1e30f, largest = -1e30f, l = 0, whole = 0;
+    for (int k = 0; k < 64; k++) {
+      random = random * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+      x[k] = (float)(random >> 8) / 2097152.0f - 4;
+      largest = x[k] > largest ? x[k] : largest;
+    }
+    for (int first = 0; first < 64; first += 8) {
+      float larger = m, sum = 0;
+      for (int k = first; k < first + 8; k++)
+        larger = x[k] > larger ? x[k] : larger;
+      for (int k = first; k < first + 8; k++)
+        sum += expf(x[k] - larger);
+      l = l * expf(m - larger) + sum;
+      m = larger;
+    }
+    for (int k = 0; k < 64; k++)
+      whole += expf(x[k] - largest);
+    if (l != whole) return 0;
+  }
+  return 1;
+}
+
 static const Right *rights(size_t *n) {
-  static Right table[] = {
+  /* scores 1, 2, 4, 2 with m = 4; 5, 1, 3, 1 with m = 5 */
+  const double first = exp(1 - 4) + exp(2 - 4) + 1 + exp(2 - 4),
+               second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
+  const Right rows[] = {
       {1, "ridge", 1, {312e12 / 1.555e12}, NULL},
       /* 2 N N d FLOPs; Q and K of 1 MiB, S of 32 MiB */
       {1, "intensity", 1, {2 * 4096.0 * 4096 * 128 / (34 * MiB)}, NULL},
@@ -53,82 +127,80 @@ static const Right *rights(size_t *n) {
       {2, "total", 1, {132 * MiB}, NULL},
       {2, "other", 3, {(1 + 8) * MiB, (2 + 32) * MiB, (8 + 512) * MiB}, NULL},
 
-      {3, "count", 1, {16}, NULL},
+      {3, "count", 1, {(8 / 2) * (8 / 2)}, NULL},
       {3, "second", 0, {0}, "right"},
       {3, "budget", 1, {(5 * 32 + 1) * KiB}, NULL},
-      /* 2 B^2 + 1032 B: 196,544 at 148, 198,170 at 149 */
-      {3, "largest", 1, {148}, NULL},
-      /* 2 B^2 + (8 d + 8) B: d = 64: 196,042 at 209, 197,400 at 210; d = 96: 195,576 at 174,
-       * 197,050 at 175; d = 256: 196,416 at 88, 198,826 at 89 */
-      {3, "other-d", 3, {209, 174, 88}, NULL},
+      {3, "largest", 1, {largest_block(128)}, NULL},
+      {3, "other-d", 3, {largest_block(64), largest_block(96), largest_block(256)}, NULL},
 
-      {4, "first-sum", 1, {0}, NULL}, /* filled in below: exp() is no constant */
+      {4, "first-sum", 1, {first}, NULL},
       {4, "shrink", 0, {0}, "smaller"},
-      {4, "factor", 1, {0}, NULL},
-      {4, "final-sum", 1, {0}, NULL},
+      {4, "factor", 1, {exp(3 - 5)}, NULL},
+      {4, "final-sum", 1, {first * exp(4 - 5) + second + 4 * exp(2 - 5)}, NULL},
       {4, "steps", 0, {0}, "maximum factor rescale add"},
-      {4, "own-sum", 3, {0}, NULL},
-      {4, "weight", 3, {0}, NULL},
-      {4, "bits", 0, {0}, "no"},
+      {4, "own-sum", 3, {OWN_SUM(6), OWN_SUM(7), OWN_SUM(8)}, NULL},
+      {4, "weight", 3, {1 / OWN_SUM(6), 1 / OWN_SUM(7), 1 / OWN_SUM(8)}, NULL},
+      {4, "bits", 0, {0}, rescaling_keeps_bits() ? "yes" : "no"},
 
       {5, "once", 0, {0}, "K"},
-      {5, "k-loads", 1, {64}, NULL},
+      {5, "k-loads", 1, {8192 / 128}, NULL},
       {5, "q-loads", 1, {1}, NULL},
-      {5, "o-reads", 1, {64}, NULL},
+      {5, "o-reads", 1, {8192 / 128}, NULL},
       {5, "ratio", 3, {FA1_OVER_FA2(16), FA1_OVER_FA2(32), FA1_OVER_FA2(128)}, NULL},
       {5, "parallel", 0, {0}, "fa2"},
 
       {6, "halve", 1, {(2.0 + 2 * 128) / (2 + 2 * 64)}, NULL},
-      {6, "loads", 3, {512, 256, 128}, NULL},
+      {6, "loads", 3, {8192 / 16, 8192 / 32, 8192 / 64}, NULL},
       {6, "launches", 1, {1}, NULL},
       {6, "large", 1, {(4 * 64 + 128 + 2) * KiB}, NULL},
       {6, "shape", 0, {0}, "tall"},
 
-      {7, "guess", 1, {6}, NULL},
-      {7, "partial", 1, {32}, NULL},
+      {7, "guess", 1, {skipped_tiles(8 / 2)}, NULL},
+      {7, "partial", 1, {4096 / 128}, NULL}, /* the diagonal passes one in each row */
       {7, "rule", 0, {0}, "last"},
-      {7, "share", 3, {6.0 / 16, 28.0 / 64, 120.0 / 256}, NULL},
-      {7, "gain", 3, {16.0 / 10, 64.0 / 36, 256.0 / 136}, NULL},
+      {7,
+       "share",
+       3,
+       {skipped_tiles(4) / 16, skipped_tiles(8) / 64, skipped_tiles(16) / 256},
+       NULL},
+      {7,
+       "gain",
+       3,
+       {16 / (16 - skipped_tiles(4)), 64 / (64 - skipped_tiles(8)),
+        256 / (256 - skipped_tiles(16))},
+       NULL},
       {7, "bytes", 0, {0}, "less"},
 
       {8, "asked", 1, {(1 + 32 + 32) * MiB}, NULL},
       {8, "hbm", 0, {0}, "once"},
       {8, "hits", 1, {62.0 / 65}, NULL},
-      {8, "busy", 1, {32}, NULL},
-      {8, "fits", 1, {15}, NULL},
-      {8, "waves", 1, {13}, NULL},                  /* 512 CTAs, 40 at a time */
+      {8, "busy", 1, {4096 / 128}, NULL},
+      {8, "fits", 1, {(60 / 2) / 2}, NULL}, /* half of 60 MiB, by 2 MiB */
+      {8, "waves", 1, {pieces(32768 / 64, 40)}, NULL},
       {8, "small", 1, {(13 * 16 + 8) * MiB}, NULL}, /* K and V once a wave, Q once */
 
       {9, "s-32k", 1, {2 * GiB}, NULL},
-      {9, "grow", 1, {16}, NULL},
+      {9, "grow", 1, {(128.0 / 32) * (128.0 / 32)}, NULL},
       {9, "inputs", 1, {4 * 32 * MiB}, NULL},
       {9, "kept", 1, {32768 * 8.0}, NULL},
       {9, "heads", 3, {8 * 4 * GiB, 16 * 4 * GiB, 32 * 4 * GiB}, NULL},
-      {9, "longest", 1, {100000}, NULL},
+      {9, "longest", 1, {sqrt(40e9 / (2 * 2))}, NULL},
 
       {10, "token", 1, {2.0 * 80 * 8 * 128 * 2}, NULL},
       {10, "long", 1, {32.768e9}, NULL},
       {10, "shrink", 0, {0}, "none"},
       {10, "speed", 1, {3.35e12 / 32.768e9}, NULL},
-      {10, "gqa", 1, {8}, NULL},
+      {10, "gqa", 1, {64.0 / 8}, NULL},
       {10, "int4", 1, {256.0 / 66}, NULL},
-      {10,
-       "pages",
-       3,
-       {7, 17, 32},
-       NULL}, /* 100 = 6 x 16 + 4, 257 = 16 x 16 + 1, 500 = 31 x 16 + 4 */
+      {10, "pages", 3, {pieces(100, 16), pieces(257, 16), pieces(500, 16)}, NULL},
 
-      {11, "near", 1, {4}, NULL},
-      {11,
-       "stride",
-       3,
-       {8, 12, 32},
-       NULL}, /* 31 x 8 + 4 = 252 bytes, 31 x 12 + 4 = 376 bytes, one for each lane */
+      {11, "near", 1, {sectors_of(4)}, NULL},
+      {11, "stride", 3, {sectors_of(8), sectors_of(12), sectors_of(64)}, NULL},
       {11, "overfetch", 1, {32 * 32 / 128.0}, NULL},
-      {11, "column", 1, {32}, NULL},
-      {11, "padded", 1, {1}, NULL},
-      {11, "swizzle", 1, {4}, NULL},
-      {11, "tensor", 1, {16}, NULL}, /* 312 / 19.5 */
+      {11, "column", 1, {column_cycles(128, 0)}, NULL},
+      {11, "padded", 1, {column_cycles(128 + 4, 0)}, NULL},
+      {11, "swizzle", 1, {column_cycles(128, 1)}, NULL},
+      {11, "tensor", 1, {312 / 19.5}, NULL},
 
       {12, "rung-2", 1, {4096 * 2 * 64 * 256.0}, NULL},
       {12, "rung-4", 1, {(1 + 2 * 128) * MiB}, NULL},
@@ -147,31 +219,27 @@ static const Right *rights(size_t *n) {
        NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
       {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
       {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
-      {13, "formula", 1, {128}, NULL},
-      {13, "tflops", 1, {224.64e12}, NULL},
-      {13, "backward", 1, {4}, NULL},
+      {13, "formula", 1, {sqrt(96 * KiB / 6)}, NULL},
+      {13, "tflops", 1, {0.72 * 312e12}, NULL},
+      {13, "backward", 1, {64 / 16}, NULL}, /* a softmax in each tile, and each adds up to 1 */
 
-      {14, "q1", 1, {148}, NULL},
-      {14, "q2", 1, {64}, NULL},
-      {14, "q3", 1, {8}, NULL},
-      {14, "q4", 1, {63.0 / 128}, NULL}, /* 64 x 63 / 2 of 64 x 64 */
-      {14, "q5", 1, {244140}, NULL},     /* 80e9 / 327,680 = 244,140.6 */
-      {14, "q6", 1, {64}, NULL},
-      {14, "q7", 1, {4}, NULL},
+      {14, "q1", 1, {largest_block(128)}, NULL},
+      {14, "q2", 1, {8192 / 128}, NULL},
+      {14, "q3", 1, {(8192.0 / 16) / (8192.0 / 128)}, NULL},
+      {14, "q4", 1, {skipped_tiles(64) / (64 * 64)}, NULL},
+      {14, "q5", 1, {floor(80e9 / (2 * 80 * 8 * 128 * 2))}, NULL},
+      {14, "q6", 1, {8192 / 128}, NULL},
+      {14, "q7", 1, {8 / 2}, NULL},
       {14, "guess", 0, {0}, "no"},
       {14, "q8", 1, {1}, NULL},
-      {14, "q9", 1, {32 * KiB}, NULL},
+      {14, "q9", 1, {128 * 128 * 2}, NULL},
       {14, "q10", 1, {1}, NULL},
       {14, "q11", 0, {0}, "flash"},
-      {14,
-       "q12",
-       3,
-       {3, 3, 6},
-       NULL}, /* 257 = 2 x 128 + 1, 300 = 2 x 128 + 44, 700 = 5 x 128 + 60 */
+      {14, "q12", 3, {pieces(257, 128), pieces(300, 128), pieces(700, 128)}, NULL},
       {14, "q13", 1, {2 * 131072 * 256.0}, NULL},
       {14, "score", 1, {3}, NULL}, /* 148 is not 185; launches; the batch in decode */
 
-      {15, "eligible", 1, {4}, NULL},
+      {15, "eligible", 1, {4}, NULL}, /* d = 80, d = 256, fp32, a random mask */
       {15, "room", 1, {32 * 2 * 128 * MiB}, NULL},
       /* N = 32,768: 4 matrices of 8 MiB, 4 journeys of 2 GiB; N = 1024: 18 matrices of 256 KiB */
       {15, "tail", 1, {(32 * MiB + 8 * GiB) / (32 * MiB + 8 * GiB + 99 * 18 * 256 * KiB)}, NULL},
@@ -180,16 +248,8 @@ static const Right *rights(size_t *n) {
       {15, "padding", 1, {1 - (16 + 64 + 256 + 4096) / 16384.0}, NULL},
       {15, "ship", 0, {0}, "qualify profile compare ship"},
   };
-  const double first = 1 + 2 * exp(-2) + exp(-3), second = 1 + 2 * exp(-4) + exp(-2);
-  for (size_t k = 0; k < COUNT_OF(table); k++) {
-    Right *r = &table[k];
-    if (r->lesson != 4) continue;
-    if (!strcmp(r->id, "first-sum")) r->value[0] = first;
-    if (!strcmp(r->id, "factor")) r->value[0] = exp(-2);
-    if (!strcmp(r->id, "final-sum")) r->value[0] = first * exp(-1) + second + 4 * exp(-3);
-    for (int v = 0; v < 3 && r->n == 3; v++)
-      r->value[v] = strcmp(r->id, "weight") ? OWN_SUM(6 + v) : 1 / OWN_SUM(6 + v);
-  }
+  static Right table[COUNT_OF(rows)];
+  memcpy(table, rows, sizeof rows);
   *n = COUNT_OF(table);
   return table;
 }
