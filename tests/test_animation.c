@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,7 +36,7 @@ static int n_files(void) {
   DIR *dir = opendir(folder);
   int n = 0;
   assert_non_null(dir);
-  for (struct dirent *e; (e = readdir(dir)) != NULL;) n += e->d_name[0] != '.';
+  for (struct dirent *e; (e = readdir(dir)) != NULL;) n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0; /* hidden ones too */
   closedir(dir);
   return n;
 }
@@ -103,6 +104,55 @@ static void test_sequence(void **state) {
     snprintf(name, sizeof name, "a-%02d.png", k);
     assert_int_equal(unlink(path_of(name)), 0);
   }
+}
+
+static void write_text(const char *name, const char *text) {
+  FILE *out = fopen(path_of(name), "w");
+  assert_non_null(out);
+  fputs(text, out);
+  fclose(out);
+}
+
+static bool is_text(const char *name, const char *text) {
+  char read[64] = "";
+  FILE *in = fopen(path_of(name), "r");
+  if (!in) return false;
+  read[fread(read, 1, sizeof read - 1, in)] = '\0';
+  fclose(in);
+  return strcmp(read, text) == 0;
+}
+
+/* Older files of the same names stay as they were until all new ones are there: after a stop, and when one of them cannot be
+ * replaced; and are replaced otherwise. */
+static void test_sequence_over_older_files(void **state) {
+  (void)state;
+  Run run = {.stop_at = 5};
+  Animation a = animation_of(&run);
+  Error error = {0};
+  write_text("a-00.png", "older 0");
+  write_text("a-03.png", "older 3");
+  assert_int_not_equal(animation_save(path_of("a-%02d.png"), &a, &error), STATUS_OK);
+  assert_true(is_text("a-00.png", "older 0") && is_text("a-03.png", "older 3"));
+  assert_int_equal(n_files(), 2);
+  run.stop_at = 100;
+  assert_int_equal(mkdir(path_of("a-06.png"), 0700), 0); /* in the way of the seventh */
+  error = (Error){0};
+  assert_int_equal(animation_save(path_of("a-%02d.png"), &a, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "a-06.png"));
+  assert_true(is_text("a-00.png", "older 0") && is_text("a-03.png", "older 3"));
+  assert_int_equal(n_files(), 3);
+  assert_int_equal(rmdir(path_of("a-06.png")), 0);
+  assert_int_equal(animation_save(path_of("a-%02d.png"), &a, NULL), STATUS_OK);
+  assert_int_equal(n_files(), 8);
+  assert_false(is_text("a-00.png", "older 0") || is_text("a-03.png", "older 3"));
+  for (int k = 0; k < 8; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "a-%02d.png", k);
+    assert_int_equal(unlink(path_of(name)), 0);
+  }
+  error = (Error){0};
+  assert_int_equal(animation_save("/nowhere/at/all/a-%02d.png", &a, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "no such folder"));
 }
 
 #ifdef TILEWALK_GIF
@@ -182,6 +232,7 @@ int main(void) {
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_stop_leaves_nothing),
       cmocka_unit_test(test_sequence),
+      cmocka_unit_test(test_sequence_over_older_files),
 #ifdef TILEWALK_GIF
       cmocka_unit_test(test_out_of_memory),
       cmocka_unit_test(test_gif_frames),
