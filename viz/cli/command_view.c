@@ -16,6 +16,7 @@
 #include "viz/cli/sweep_chart.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"
+#include "viz/window/settings.h"
 #include "viz/window/window.h"
 #pragma weak window_run /* NULL in the program without the window */
 #pragma weak window_clock_s
@@ -73,6 +74,42 @@ static int become_window_program(const Io *io, Error *error) {
   return EXIT_BAD_REQUEST;
 }
 
+/* One line, on the screen as well: who starts the viewer from a menu sees no terminal. */
+static void warn(Io *io, Player *player, const Error *warning) {
+  fprintf(io->err, "tilewalk view: %s\n", warning->message);
+  player_say(player, true, "%s", warning->message);
+}
+
+/* How the player and the window are now. */
+static Settings settings_of(const Player *p, const WindowOptions *how) {
+  return (Settings){p->dark, p->presentation, p->reduced_motion, player_events_per_s(p), how->width, how->height};
+}
+
+/* As the window was last time, except where an option says otherwise. */
+static Settings open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions *how) {
+  Settings s;
+  Error warning = {0};
+  if (o->n_frames) s = (Settings){0}; /* measuring is the same for everyone */
+  else if (settings_load(&s, &warning)) warn(io, p, &warning);
+  p->dark = *o->picture.theme ? strcmp(o->picture.theme, "dark") == 0 : s.dark;
+  p->presentation = o->presentation || s.presentation;
+  p->reduced_motion = o->reduced_motion || s.reduced_motion;
+  if (!player_set_speed(p, s.events_per_s)) s.events_per_s = player_events_per_s(p);
+  if (!s.width) {
+    s.width = WINDOW_DEFAULT_WIDTH;
+    s.height = WINDOW_DEFAULT_HEIGHT;
+  }
+  how->width = o->picture.width ? o->picture.width : s.width;
+  how->height = o->picture.width ? o->picture.height : s.height;
+  return s;
+}
+
+static void close_settings(const Settings *loaded, const Settings *began, const Player *p, const WindowOptions *how, Io *io) {
+  Error warning = {0};
+  const Settings ended = settings_of(p, how), kept = settings_merge(loaded, began, &ended);
+  if (!settings_equal(&kept, loaded) && settings_save(&kept, &warning)) fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
+}
+
 /* With a lesson beside the scene, which says what is shown. Its --seed is the learner's. */
 static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
   const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed, .has_seed = o->request.seed != 0, .restart = o->restart};
@@ -91,15 +128,16 @@ static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *ho
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
   if (!window_run) return become_window_program(io, error);
-  WindowOptions how = {.width = o->picture.width, .height = o->picture.height, .fullscreen = o->fullscreen, .n_frames = o->n_frames,
-                       .started_s = window_clock_s()};
+  WindowOptions how = {.fullscreen = o->fullscreen, .n_frames = o->n_frames, .started_s = window_clock_s()};
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
   Status status = player_open(player, &o->request, o->request.without_max, error);
-  player->dark = strcmp(o->picture.theme, "dark") == 0;
-  player->presentation = o->presentation;
-  player->reduced_motion = o->reduced_motion;
-  if (!status) status = *o->lesson ? run_lesson(o, player, &how, io, error) : window_run(player, &how, io->out, error);
+  if (!status) {
+    const Settings loaded = open_settings(o, io, player, &how);
+    const Settings began = settings_of(player, &how);
+    status = *o->lesson ? run_lesson(o, player, &how, io, error) : window_run(player, &how, io->out, error);
+    if (!status && !o->n_frames) close_settings(&loaded, &began, player, &how, io);
+  }
   player_free(player);
   free(player);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -143,9 +181,11 @@ const Command COMMAND_VIEW = {
     .summary = "the viewer: a window in which attention runs tile by tile",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
     .description = "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row and tile; 1 to 8 choose the "
-                   "scene; ? shows all keys. Everything can also be done with the mouse: drag the scrub bar or a parameter, point at a tile to "
-                   "see its ranges and bytes. y copies and prints the one-line state, which --state takes. Without -N, -d or a block the problem "
-                   "is N = 64, d = 16, causal, in tiles of 8 x 8.",
+                   "scene; ? shows all keys. Everything can also be done with the mouse: drag the scrub bar, drag, step or type a parameter, "
+                   "point at a tile to see its ranges and bytes. e saves what is on the screen (PNG, SVG, PDF) or the run (WebP, GIF, PNG files) "
+                   "into the present folder. The window's theme, presentation, speed, motion and size are kept in "
+                   "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line state, which --state takes. "
+                   "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8.",
     .examples = "  # walk through FlashAttention-2\n"
                 "  tilewalk view\n\n"
                 "  # standard attention on a projector\n"

@@ -1,0 +1,144 @@
+/* The window's settings: what they say, what is refused, and files that are damaged or cannot be written. */
+#define _POSIX_C_SOURCE 200809L /* setenv, mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifdef TILEWALK_WINDOW
+#include "viz/window/settings.h"
+
+static char home[64], file[160];
+
+static int set_up(void **state) {
+  (void)state;
+  strcpy(home, "/tmp/tilewalk-settings-XXXXXX");
+  if (!mkdtemp(home)) return -1;
+  snprintf(file, sizeof file, "%s/config/tilewalk/view.conf", home);
+  char config[96];
+  snprintf(config, sizeof config, "%s/config", home);
+  return setenv("XDG_CONFIG_HOME", config, 1);
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[96];
+  snprintf(command, sizeof command, "chmod -R u+w %s; rm -rf %s", home, home);
+  return system(command);
+}
+
+static void write_file(const char *text, size_t length) {
+  FILE *out = fopen(file, "wb");
+  assert_non_null(out);
+  assert_int_equal(fwrite(text, 1, length, out), length);
+  fclose(out);
+}
+
+static void test_what_is_saved_is_read(void **state) {
+  (void)state;
+  const Settings all[] = {{true, false, true, 100, 1920, 1080}, {false, true, false, 1, 320, 180}, {false, false, false, 1000000, 16384, 16384}};
+  Error error = {0};
+  Settings s;
+  assert_int_equal(settings_load(&s, &error), STATUS_OK); /* nothing yet: defaults */
+  assert_true(settings_equal(&s, &(Settings){0}));
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    if (settings_save(&all[k], &error)) fail_msg("%s", error.message);
+    assert_int_equal(settings_load(&s, &error), STATUS_OK);
+    assert_true(settings_equal(&s, &all[k]));
+  }
+  char folder[200];
+  struct stat there;
+  snprintf(folder, sizeof folder, "%s/config/tilewalk", home);
+  assert_int_equal(stat(folder, &there), 0);
+  assert_int_equal(there.st_mode & 0777, 0700); /* the XDG specification */
+}
+
+/* One line that names file, line and reason; the file is renamed, the defaults hold, and a second one does not overwrite the first. */
+static void test_damaged_files_are_set_aside(void **state) {
+  (void)state;
+  static const struct { const char *text, *why; } DAMAGED[] = {
+      {"theme = purple\n", "light or dark"}, {"speed = 5\nspeed = 6\n", "view.conf:2"}, {"size = 10x10\n", "size"}, {"speed = -1\n", "speed"},
+      {"colour = red\n", "colour"}, {"presentation = on\n\x01\n", "view.conf:2"}, {"size = 99999999999999999999x720\n", "size"}, {"speed = 5 apples\n", "speed"}};
+  Error error = {0};
+  Settings s;
+  settings_save(&(Settings){0}, &error);
+  for (size_t k = 0; k < sizeof DAMAGED / sizeof *DAMAGED; k++) {
+    char other[200];
+    error = (Error){0};
+    write_file(DAMAGED[k].text, strlen(DAMAGED[k].text));
+    assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
+    if (!strstr(error.message, DAMAGED[k].why)) fail_msg("'%s' does not say '%s'", error.message, DAMAGED[k].why);
+    assert_null(strchr(error.message, '\n'));
+    assert_true(settings_equal(&s, &(Settings){0}));
+    assert_int_not_equal(access(file, F_OK), 0);
+    snprintf(other, sizeof other, "%s.damaged-%zu", file, k + 1);
+    assert_int_equal(access(other, F_OK), 0);
+    assert_int_equal(settings_load(&s, &error), STATUS_OK); /* and now there is nothing */
+  }
+  char *large = malloc(200000);
+  memset(large, '#', 200000);
+  write_file(large, 200000);
+  assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
+  free(large);
+  assert_int_equal(mkfifo(file, 0600), 0); /* which nobody writes: it must not be waited for */
+  assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
+}
+
+/* A home that cannot be written, a full disk, and no home at all. */
+static void test_places_that_refuse(void **state) {
+  (void)state;
+  Error error = {0};
+  Settings s;
+  char config[96];
+  snprintf(config, sizeof config, "%s/config", home);
+  FILE *out = fopen(config, "w"); /* a file where the folder should be */
+  assert_non_null(out);
+  fclose(out);
+  assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_BAD_REQUEST);
+  assert_null(strchr(error.message, '\n'));
+  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  unlink(config);
+  if (geteuid() != 0) {
+    error = (Error){0};
+    assert_int_equal(chmod(home, 0500), 0);
+    assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_BAD_REQUEST);
+    assert_non_null(strstr(error.message, "cannot be made"));
+  }
+  setenv("XDG_CONFIG_HOME", "relative", 1); /* not allowed, and so as if it were not there */
+  unsetenv("HOME");
+  assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_OK);
+  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  assert_int_not_equal(access("relative", F_OK), 0);
+}
+
+/* What was given as an option for once is not kept; what was changed in the window is. */
+static void test_only_changes_are_kept(void **state) {
+  (void)state;
+  const Settings loaded = {true, false, false, 5, 1280, 720}, began = {true, true, false, 5, 1920, 1080};
+  Settings kept = settings_merge(&loaded, &began, &began);
+  assert_true(settings_equal(&kept, &loaded));
+  const Settings ended = {false, true, true, 50, 1600, 900}, expected = {false, false, true, 50, 1600, 900};
+  kept = settings_merge(&loaded, &began, &ended);
+  assert_true(settings_equal(&kept, &expected));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_what_is_saved_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_damaged_files_are_set_aside, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_places_that_refuse, set_up, tear_down),
+      cmocka_unit_test(test_only_changes_are_kept),
+  };
+  return cmocka_run_group_tests_name("view_settings", tests, NULL, NULL);
+}
+#else
+int main(void) { return 77; } /* a build without SDL2 has no settings */
+#endif

@@ -1,0 +1,50 @@
+/* What the window remembers from one time to the next: theme, presentation, speed, reduced motion, size.
+ *
+ *     $XDG_CONFIG_HOME/tilewalk/view.conf, else ~/.config/tilewalk/view.conf
+ *
+ *     # The window of Tilewalk, as it was closed. May be edited or removed.
+ *     theme = dark
+ *     presentation = off
+ *     speed = 5
+ *     reduced-motion = off
+ *     size = 1280x720
+ *
+ * The file is whole or not there (viz/export/output.h), and may come from anywhere: it is read as every description file is
+ * (sim/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used. */
+#ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
+#define TILEWALK_VIZ_WINDOW_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/error.h"
+
+enum { SETTINGS_TEXT_BYTES = 256, SETTINGS_LEAST_WIDTH = 320, SETTINGS_LEAST_HEIGHT = 180, SETTINGS_MOST_SIDE = 16384 };
+
+typedef struct {
+  bool dark, presentation, reduced_motion;
+  double events_per_s; /* one of the player's speeds; 0: its default */
+  int width, height;   /* of the window, in the display's points; 0: the default */
+} Settings;
+
+/* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings is all
+ * defaults. */
+Status settings_parse(const char *buffer, size_t length, const char *name, Settings *settings, Error *error);
+
+/* The text of a file. Returns text. */
+const char *settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTES]);
+
+/* From the user's file; defaults when there is none. An error is a warning: what was damaged, and where it was set aside; *settings
+ * is all defaults then. */
+Status settings_load(Settings *settings, Error *error);
+
+/* Into the user's file, making its folder. Without a home there is nowhere, which is no error. */
+Status settings_save(const Settings *settings, Error *error);
+
+/* What to keep when the window opened with `began` and closed with `ended`: what was changed in between; the rest as it was loaded, so
+ * that an option given once is not for ever. */
+Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended);
+
+bool settings_equal(const Settings *a, const Settings *b);
+
+#endif
