@@ -44,6 +44,7 @@ server=$!
 DISPLAY=:$(timeout 20 head -n 1 "$box/number") || fail "Xvfb does not start"
 export DISPLAY SDL_RENDER_DRIVER=software
 mkdir "$box/home"
+export XDG_CONFIG_HOME="$box/config"
 
 # start ARGUMENTS: opens the viewer with the keyboard on it.
 start() {
@@ -180,6 +181,40 @@ viewer=''
 [ $status = 0 ] || fail "status $status at the end"
 if complains; then fail "it complained"; fi
 
+# The theme, the speed and the size that the window had are there again; a damaged file is set aside in one line.
+settings=$box/config/tilewalk/view.conf
+grep -q '^theme = dark' "$settings" && grep -q '^speed = 100$' "$settings" && grep -q '^size = 700x420$' "$settings" || { cat "$settings"; fail "the settings are not kept"; }
+start --presentation
+xdotool getwindowgeometry "$window" | grep -q '700x420' || fail "the size does not come back"
+keys t p q
+wait $viewer || fail "it does not end well"
+grep -q '^theme = light' "$settings" && grep -q '^presentation = off' "$settings" || fail "what was changed is not kept"
+echo 'speed = fast' >"$settings"
+start --size 1280x720
+keys q
+wait $viewer || fail "damaged settings end it"
+[ "$(grep -c 'set aside' "$box/err")" = 1 ] && [ -f "$settings.damaged-1" ] && [ ! -f "$settings" ] || fail "damaged settings are not set aside"
+viewer=''
+
+# A disk that is full while saving (files may grow to 2 KiB here): said in a line, nothing is left, and it goes on.
+: >"$box/out"
+(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 120 "$view" view --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
+viewer=$!
+window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
+[ -n "$window" ] || fail "no window"
+timeout 10 xdotool windowfocus --sync "$window"
+keys e Return v e w
+wait_for "$box/out" '^not saved tilewalk-tiles-run.webp'
+keys e s
+wait_for "$box/out" '^not saved tilewalk-tiles-run-%04d.png'
+keys Right
+state 'step=1$'
+keys q
+wait $viewer
+viewer=''
+[ -z "$(find "$box/home" -name '*tilewalk*' -o -name '*.png')" ] || fail "a full disk leaves files: $(ls -A "$box/home")"
+if complains; then fail "it complained"; fi
+
 # A state restores exactly what it says.
 line='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
 start --state "$line"
@@ -188,4 +223,16 @@ keys Escape
 wait $viewer || fail "Escape does not end it well"
 if complains; then fail "it complained"; fi
 viewer=''
+
+# A display that goes away: one line that says how to go on, status 2.
+start --size 640x360 --scene tiles
+keys space
+sleep 0.3
+kill $server
+status=0
+wait $viewer || status=$?
+viewer='' server=''
+[ $status = 2 ] || fail "status $status when the display goes away"
+[ "$(grep -v -e '^X' -e XDG_RUNTIME_DIR -e '^$' "$box/err" | sed '/^====/,$d' | wc -l)" = 1 ] || fail "not one line when the display goes away"
+grep -q "display went away.*--state 'algorithm=fa2 N=64 .*scene=tiles" "$box/err" || fail "it does not say how to go on"
 echo "the window plays, steps, scrubs, types, saves and quits"

@@ -104,7 +104,7 @@ static Lettering lettering_of(const Controls *c, const Theme *t, double size) {
 
 static double width_of(const Controls *c, const Theme *t, cairo_t *cr, const Control *item) {
   const Lettering lettering = lettering_of(c, t, 13.5);
-  const double margin = item->kind == CONTROL_ARROW ? 14 : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6 : 11;
+  const double margin = item->kind == CONTROL_ARROW ? 11 : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6 : 11;
   const double least = item->widest ? letter_measure(cr, &lettering, item->widest).width : 0;
   return ceil(fmax(least, letter_measure(cr, &lettering, item->label).width) + margin * c->unit);
 }

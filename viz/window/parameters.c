@@ -10,7 +10,7 @@
 #include "viz/window/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)", "", "too large a block"},
+    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)", "", "sliding window"},
     [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)", "standard, fa1, fa2 or fa2-split", "fa2-split"},
     [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence", "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
     [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension", "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},

@@ -1,13 +1,48 @@
+#define _POSIX_C_SOURCE 200809L /* dlfcn.h, _exit */
 #include "viz/window/window.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "viz/window/window_parts.h"
 
 enum { FRAME_MS = 16 };
 
 double window_clock_s(void) { return (double)SDL_GetPerformanceCounter() / (double)SDL_GetPerformanceFrequency(); }
+
+/* ---- When the display goes away -------------------------------------------------------------------------- */
+
+static const Window *open_window; /* for the handler below alone, which is given nothing of ours */
+
+/* X11's library ends the program when its connection breaks; this says first what happened, and how to go on. It must not come back,
+ * and what SDL and X11 hold cannot be freed without a display. */
+static int on_lost_display(void *display) {
+  char state[REQUEST_STATE_BYTES];
+  (void)display;
+  fflush(NULL);
+  fprintf(stderr, "tilewalk view: the display went away; to go on where it was: tilewalk view --state '%s'\n", player_state(open_window->player, state));
+  fflush(NULL);
+  _exit(2);
+}
+
+/* SDL loads X11's library by itself, when it uses it; it is asked for the function, and nothing of X11 is needed to build. */
+static void watch_display(const Window *w) {
+  typedef int Handler(void *display);
+  typedef Handler *SetHandler(Handler *handler);
+  SetHandler *set = NULL;
+  void *library = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) return;
+  void *found = dlsym(library, "XSetIOErrorHandler");
+  memcpy(&set, &found, sizeof set); /* POSIX lets dlsym find functions; C has no cast for it */
+  open_window = w;
+  if (set) set(on_lost_display);
+  dlclose(library);
+}
+
+/* ---- The loop -------------------------------------------------------------------------------------------- */
 
 /* Sleeps until there is an event, or until it is time for the next frame. */
 static void run_loop(Window *w) {
@@ -101,11 +136,19 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
   return status;
 }
 
-Status window_run(Player *player, const WindowOptions *options, FILE *out, Error *error) {
+/* The size is in the display's points, as windows are asked for. */
+static void note_size(const Window *w, WindowOptions *options) {
+  const Uint32 filling = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED;
+  if (!(SDL_GetWindowFlags(w->window) & filling)) SDL_GetWindowSize(w->window, &options->width, &options->height);
+}
+
+Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
   Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
   Status status = window_open(&w, options, error);
+  if (!status) watch_display(&w);
   if (!status && options->n_frames > 0) status = measure(&w, options, error);
   else if (!status) run_loop(&w);
+  if (!status) note_size(&w, options);
   window_close(&w);
   return status;
 }

@@ -11,8 +11,10 @@
 
 #include "viz/window/side.h"
 
+enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };
+
 typedef struct {
-  int width, height;   /* 0: 1280 x 720 */
+  int width, height;   /* 0: 1280 x 720. When it ends: as it was closed, unless it filled the screen */
   bool fullscreen;
   int64_t n_frames;    /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
@@ -21,7 +23,7 @@ typedef struct {
 
 /* Runs until the user quits. Prints to `out` what is asked for (states, descriptions, names of saved files).
  * STATUS_BAD_REQUEST: no display, or no window can be had on it. */
-Status window_run(Player *player, const WindowOptions *options, FILE *out, Error *error);
+Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error);
 
 double window_clock_s(void); /* monotonic */
 

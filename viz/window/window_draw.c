@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, TOOLTIP_BYTES = 512 };
+enum { TOOLTIP_BYTES = 512 };
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
@@ -90,8 +90,8 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
                      "'tilewalk render' draws the same scenes to files without one", has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
   const Uint32 flags = SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_RESIZABLE | (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
-  w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, options->width ? options->width : DEFAULT_WIDTH,
-                               options->height ? options->height : DEFAULT_HEIGHT, flags);
+  w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, options->width ? options->width : WINDOW_DEFAULT_WIDTH,
+                               options->height ? options->height : WINDOW_DEFAULT_HEIGHT, flags);
   if (w->window) SDL_SetWindowMinimumSize(w->window, LEAST_WIDTH, LEAST_HEIGHT);
   if (!w->window || !open_canvas(w, options->n_frames == 0))
     return error_set(error, STATUS_BAD_REQUEST, "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'", SDL_GetError());
