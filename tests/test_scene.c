@@ -21,22 +21,34 @@ typedef struct {
   const char *algorithm;
   Shape shape;
   Tiling tiling;
+  bool has_l2; /* on a GPU with 60 MiB of it */
 } Case;
 
 static const Case CASES[] = {
-    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}},
-    {"fa1", {.N_q = 64, .d = 16}, {.B_r = 16, .B_c = 8}},
-    {"standard", {.N_q = 64, .d = 16}, {.B_r = 8, .B_c = 8}},
-    {"fa2-split", {.N_q = 1, .N_k = 4096, .d = 128}, {.B_r = 1, .B_c = 64, .n_splits = 4}},
-    {"fa2", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}},
-    {"fa1", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}},
+    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+    {"fa1", {.N_q = 64, .d = 16}, {.B_r = 16, .B_c = 8}, false},
+    {"standard", {.N_q = 64, .d = 16}, {.B_r = 8, .B_c = 8}, false},
+    {"fa2-split", {.N_q = 1, .N_k = 4096, .d = 128}, {.B_r = 1, .B_c = 64, .n_splits = 4}, false},
+    {"fa2", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}, false},
+    {"fa1", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}, false},
+    {"fa2", {.N_q = 8, .d = 4, .causal = true}, {.B_r = 2, .B_c = 2}, false},
+    {"standard", {.N_q = 4096, .d = 128, .causal = true}, {.B_r = 128, .B_c = 128}, true},
+    {"fa2", {.N_q = 4096, .d = 128, .heads = 16}, {.B_r = 128, .B_c = 128}, true},
+    {"fa1", {.N_q = 65536, .d = 128}, {.B_r = 64, .B_c = 64}, true},
+    {"fa2-split", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64, .n_splits = 8}, false},
+    {"standard", {.N_q = 4096, .d = 128}, {.B_r = 512, .B_c = 512}, false}, /* more than SRAM holds */
 };
 enum { N_CASES = sizeof CASES / sizeof *CASES };
 
 static Stage open_case(const Case *c) {
   Stage stage;
   Error error = {0};
-  const StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()}, .schedule = schedule_find(c->algorithm)};
+  StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()}, .schedule = schedule_find(c->algorithm)};
+  gpu_paper(&config.gpu);
+  if (c->has_l2) {
+    config.gpu.l2_bytes = 60 << 20;
+    config.gpu.l2_partitions = 2;
+  }
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
   return stage;
 }
@@ -128,7 +140,15 @@ static void check_layout(const Pieces *all, const char *scene, const Case *c, ui
   }
 }
 
-/* No word leaves the page or runs into another, at many steps of many runs, with small type and large. */
+static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint64_t step) {
+  for (int a = 0; a < all->n && scene != SCENE_CHARTS; a++) { /* a chart may cut a long title */
+    const char *text = all->pieces[a].text;
+    const size_t n = strlen(text);
+    if (n > 3 && strcmp(text + n - 3, "…") == 0) fail_msg("%s of %s N %d, step %d: '%s' has no room", scene_name(scene), c->algorithm, (int)c->shape.N_q, (int)step, text);
+  }
+}
+
+/* No word leaves the page, is cut short or runs into another, at many steps of many runs, with small type and large. */
 static void test_words_keep_apart(void **state) {
   (void)state;
   enum { N_STEPS = 21 };
@@ -142,6 +162,7 @@ static void test_words_keep_apart(void **state) {
         const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
         Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
         check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
+        check_uncut(all, (SceneKind)scene, &CASES[c], step);
         free(all);
       }
     }
@@ -153,10 +174,10 @@ static void test_words_keep_apart(void **state) {
 static void test_charts_keep_words_apart(void **state) {
   (void)state;
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
-  static const Case MORE[] = {{"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}},
-                              {"fa2", {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true}, {.B_r = 128, .B_c = 64}},
-                              {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}},
-                              {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}}};
+  static const Case MORE[] = {{"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+                              {"fa2", {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true}, {.B_r = 128, .B_c = 64}, false},
+                              {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
+                              {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
   enum { N_MORE = sizeof MORE / sizeof *MORE };
   for (int c = 0; c < N_CASES + N_MORE; c++) {
     const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
@@ -264,7 +285,7 @@ static void test_tiles_show_their_state(void **state) {
 static void test_large_grid_is_a_fair_mix(void **state) {
   (void)state;
   enum { W = 1280, H = 720 };
-  const Case c = {"fa2", {.N_q = 1 << 20, .d = 64}, {.B_r = 64, .B_c = 64}}; /* 16,384 tiles a side */
+  const Case c = {"fa2", {.N_q = 1 << 20, .d = 64}, {.B_r = 64, .B_c = 64}, false}; /* 16,384 tiles a side */
   Stage stage = open_case(&c);
   Snapshot now;
   const SceneView view = {0};

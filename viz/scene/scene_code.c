@@ -28,15 +28,17 @@ static int first_line(int n_lines, int n_fit, int present) {
   return first < 0 ? 0 : first > n_lines - n_fit ? n_lines - n_fit : first;
 }
 
-static void loop_words(const Snapshot *now, char *text, size_t size) {
+/* "i = 4 of 8,  j = 3 of 8", or shorter. */
+static void loop_words(const Snapshot *now, bool is_short, char *text, size_t size) {
   const SnapshotGrid *g = &now->grid;
   const Event *e = &now->event;
   text[0] = '\0';
   if (!now->has_event) return;
   const int64_t i = g->i >= 0 ? g->i : e->i, j = g->j >= 0 ? g->j : e->j;
-  if (i >= 0) snprintf(text, size, "i = %" PRId64 " of %" PRId64, i, g->T_r);
-  if (j >= 0) snprintf(text + strlen(text), size - strlen(text), "%sj = %" PRId64 " of %" PRId64, *text ? ",  " : "", j, g->T_c);
-  if (now->problem.tiling.n_splits > 1) snprintf(text + strlen(text), size - strlen(text), ",  s = %d", (int)e->split);
+  const char *gap = is_short ? ", " : ",  ", *is = is_short ? " " : " = ", *of = is_short ? "/" : " of ";
+  if (i >= 0) snprintf(text, size, "i%s%" PRId64 "%s%" PRId64, is, i, of, g->T_r);
+  if (j >= 0) snprintf(text + strlen(text), size - strlen(text), "%sj%s%" PRId64 "%s%" PRId64, *text ? gap : "", is, j, of, g->T_c);
+  if (now->problem.tiling.n_splits > 1) snprintf(text + strlen(text), size - strlen(text), "%ss%s%d", gap, is, (int)e->split);
 }
 
 void draw_code(const Pen *pen, Box box) {
@@ -45,7 +47,8 @@ void draw_code(const Pen *pen, Box box) {
   const Schedule *schedule = SCHEDULES[now->schedule];
   const double u = pen->unit;
   char loop[96];
-  loop_words(now, loop, sizeof loop);
+  loop_words(now, false, loop, sizeof loop);
+  if (pen_text_width(pen, TYPE_SMALL, false, loop) > box.width - pen_text_width(pen, TYPE_HEAD, true, "Code") - 42 * u) loop_words(now, true, loop, sizeof loop);
   Box body = pen_panel(pen, box, "Code", loop);
   const int n_lines = code_n_lines(schedule);
   if (n_lines == 0) {
@@ -73,17 +76,20 @@ void draw_log(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   Box body = pen_panel(pen, box, "Log", now->step > SNAPSHOT_LOG_LINES ? "the last events" : NULL);
-  const double size = pen_size(pen, TYPE_BODY), height = fmax(1.6 * size, fmin(2.6 * size, floor(body.height / SNAPSHOT_LOG_LINES)));
+  const bool is_narrow = body.width < 28 * pen_size(pen, TYPE_BODY); /* the words alone */
+  const TypeSize type = is_narrow ? TYPE_SMALL : TYPE_BODY;
+  const double size = pen_size(pen, type), height = fmax(1.6 * size, fmin(2.6 * size, floor(body.height / SNAPSHOT_LOG_LINES)));
+  const double column = is_narrow ? 10 * pen->unit : fmax(2.4 * size, pen_text_width(pen, TYPE_SMALL, false, number_count(now->n_steps).text)) + 14 * pen->unit;
   const int n_fit = (int)(body.height / height), first = now->n_log > n_fit ? now->n_log - n_fit : 0;
   for (int k = first; k < now->n_log; k++) {
     const Box row = box_cut_top(&body, height, 0);
     const bool present = k + 1 == now->n_log;
     char number[NUMBER_CHARS];
     snprintf(number, sizeof number, "%s", number_count(now->step - (uint64_t)(now->n_log - k) + 1).text);
-    const double base = row.y + row.height / 2 + 0.35 * size, column = 4.6 * size;
+    const double base = row.y + row.height / 2 + 0.35 * size;
     if (present) pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y, 4 * pen->unit, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + column - 14 * pen->unit, base, column, number);
-    pen_text(pen, TYPE_BODY, present ? t->ink : t->ink_soft, present, ANCHOR_START, row.x + column, base, row.width - column, now->log[k]);
+    if (!is_narrow) pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + column - 14 * pen->unit, base, 0, number);
+    pen_text(pen, type, present ? t->ink : t->ink_soft, present, ANCHOR_START, row.x + column, base, row.width - column, now->log[k]);
   }
   if (now->n_log == 0) pen_paragraph(pen, TYPE_BODY, t->ink_soft, body, "Nothing has happened yet.");
 }

@@ -190,9 +190,11 @@ static void draw_l2(const Pen *pen, Box box) {
   }
   pen_fill(pen, box_at(body.x, body.y, body.width, fmax(1, round(pen->unit))), t->axis, 1);
   box_cut_top(&body, 8 * pen->unit, 0);
-  const Box title = box_cut_top(&body, 2.9 * pen_size(pen, TYPE_SMALL), 6 * pen->unit);
-  snprintf(words, sizeof words, "The whole launch, %s head%s", number_count(heads).text, heads == 1 ? "" : "s");
-  pen_paragraph(pen, TYPE_SMALL, t->ink, title, words);
+  const double small = pen_size(pen, TYPE_SMALL);
+  const Box title = box_cut_top(&body, 2.7 * small, 6 * pen->unit);
+  snprintf(words, sizeof words, "%s head%s:", number_count(heads).text, heads == 1 ? "" : "s");
+  pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, title.x, title.y + small, title.width, "Whole launch,");
+  pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, title.x, title.y + 2.35 * small, title.width, words);
   draw_figure(pen, &body, "asked of L2", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
   draw_figure(pen, &body, "read from HBM", number_bytes(l2->hbm_read_bytes).text);
   draw_figure(pen, &body, "written to HBM", number_bytes(l2->hbm_write_bytes).text);
@@ -245,7 +247,8 @@ static bool is_hovered(const Pen *pen, const SnapshotSlot *s) {
   return hover->kind == HIT_TILE && (s->i < 0 || s->i == hover->i) && (s->j < 0 || s->j == hover->j);
 }
 
-static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width) {
+/* Bytes of a slot are left out (bytes_width 0) where there is no room. */
+static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width, double bytes_width) {
   const Theme *t = pen->theme;
   char words[64];
   const Box whole = row;
@@ -254,7 +257,7 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const bool is_subject = pen_talks_of(pen, s->tensor) || s->is_touched;
   pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0, letter);
   box_cut_left(&row, 2.9 * pen_size(pen, TYPE_SMALL), 0);
-  const Box bytes = box_cut_right(&row, 4.6 * pen_size(pen, TYPE_SMALL), 6 * u);
+  const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
   const Box words_box = box_cut_right(&row, words_width, 8 * u);
   const double pad = fmax(2, 0.2 * row.height);
   const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest), row.height - 2 * pad);
@@ -265,7 +268,8 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
   slot_words(s, words, sizeof words);
   pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START, words_box.x, base, words_box.width, words);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u, number_bytes(s->slot_bytes).text);
+  if (bytes_width > 0)
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u, number_bytes(s->slot_bytes).text);
   pen_region(pen, HIT_SLOT, (Tensor)(s->tensor == TENSOR_P ? TENSOR_S : s->tensor), -1, -1, 0, whole);
 }
 
@@ -279,7 +283,6 @@ static void capacity_words(const Snapshot *now, bool is_large, char *words, size
   if (is_large) snprintf(words + strlen(words), size - strlen(words), " = ");
   snprintf(words + strlen(words), size - strlen(words), "%s ", number_bytes(now->sram_bytes).text);
   snprintf(words + strlen(words), size - strlen(words), "%s %s", now->fits ? "of" : ">", number_bytes(now->sram_capacity_bytes).text);
-  if (!now->fits && !is_large) snprintf(words + strlen(words), size - strlen(words), ": too much");
 }
 
 /* All slots side by side, to scale against the capacity. */
@@ -324,6 +327,7 @@ static void draw_sram(const Pen *pen, Box box, bool is_large) {
   char widest[64]; /* block there may be */
   snprintf(widest, sizeof widest, "S[%" PRId64 ",%" PRId64 "]", now->grid.T_r - 1, now->grid.T_c - 1);
   const double words_width = fmax(pen_text_width(pen, TYPE_SMALL, true, widest), 3.6 * small) + 4 * u;
+  const double bytes_width = body.width > words_width + 9.6 * small + 14 * u ? 4.6 * small : 0;
   for (int t = 0; t < TENSOR_COUNT; t++) {
     if (!now->slots[t].is_used) continue;
     n++;
@@ -341,7 +345,7 @@ static void draw_sram(const Pen *pen, Box box, bool is_large) {
       pen_fill(pen, box_at(line.x + width, line.y + 0.6 * small, line.width - width, fmax(1, round(u))), pen->theme->axis, 1);
       is_parted = true;
     }
-    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width);
+    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width, bytes_width);
   }
   draw_capacity(pen, capacity, is_large);
 }

@@ -20,6 +20,13 @@ static const char *short_number(double value, char *text, size_t size) {
 /* What the present event has changed so far, if it is of that kind: 0 to 1. */
 static double happened(const Pen *pen, EventKind kind) { return pen->now->event.kind == kind ? pen_happened(pen) : 1; }
 
+/* The same in fewer digits, for narrow places. */
+static const char *shorter_number(double value, char *text, size_t size) {
+  if (!isfinite(value) || fabs(value) >= 1000) return short_number(value, text, size);
+  snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 0 : fabs(value) >= 10 ? 1 : 2, fabs(value));
+  return text;
+}
+
 /* ---- Scores ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -68,7 +75,7 @@ static Box column_of(Box plot, int64_t k, int64_t n, double gap) {
 static void draw_bars(const Pen *pen, Box plot, Range range) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
-  const int64_t n = n_shown(r);
+  const int64_t n = r->phase >= ROW_SCORES ? n_shown(r) : 0;
   if (n <= 0) return;
   const double gap = gap_of(pen, plot.width / (double)n);
   const double zero = at(plot, range, 0), grown = happened(pen, EVENT_PRODUCT);
@@ -92,12 +99,12 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
   pen_line(pen, t->axis, 1, plot.x, zero, plot.x + plot.width, zero);
 }
 
-/* P of the tile, from 0 to 1 (or to the largest, where something overflows). */
+/* P of the tile, from 0 to 1, or to the largest. */
 static void draw_weights(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
   const int64_t n = n_shown(r);
-  double largest = 1;
+  double largest = pen->now->grid.n_laps > 1 ? 1e-6 : 1; /* standard's P is divided by l */
   for (int64_t k = 0; k < n; k++)
     if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
   const double floor_y = box.y + box.height - 1;
@@ -145,17 +152,42 @@ typedef struct {
   char formula[160];
 } Line;
 
-static void fill_lines(const SnapshotRow *r, Line lines[4]) {
-  char a[32], b[32], c[32], d[32];
+/* Standard attention has the whole row before it takes the maximum, so nothing is rescaled. */
+static void fill_standard_lines(const SnapshotRow *r, Line lines[4]) {
+  char a[32];
+  lines[0] = (Line){"m", ROW_MAX, ""};
+  lines[1] = (Line){"l", ROW_ACCUMULATED, ""};
+  lines[2] = (Line){"P", ROW_ACCUMULATED, "e^(S − m) / l"};
+  lines[3] = (Line){"O", ROW_ACCUMULATED, "P V"};
   if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
-  else snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", short_number(r->m_old, a, sizeof a), short_number(r->block_max, b, sizeof b),
-           short_number(r->m_new, c, sizeof c));
+  else snprintf(lines[0].formula, sizeof lines[0].formula, "max of the row = %s", short_number(r->m_new, a, sizeof a));
+  snprintf(lines[1].formula, sizeof lines[1].formula, "sum of e^(S − m) = %s", short_number(r->l_new, a, sizeof a));
+}
+
+static void fill_lines(const SnapshotRow *r, bool is_large, Line lines[4]) {
+  char a[32], b[32], c[32], d[32];
+  const char *(*number)(double, char *, size_t) = is_large ? short_number : shorter_number;
+  if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
+  else snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", number(r->m_old, a, sizeof a), number(r->block_max, b, sizeof b),
+           number(r->m_new, c, sizeof c));
   if (r->without_max) snprintf(lines[1].formula, sizeof lines[1].formula, "1: nothing is rescaled");
-  else snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", short_number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
-           short_number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "", short_number(r->factor, c, sizeof c));
-  snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", short_number(r->l_old, a, sizeof a), short_number(r->factor, b, sizeof b),
-           short_number(r->block_sum, c, sizeof c), short_number(r->l_new, d, sizeof d));
-  snprintf(lines[3].formula, sizeof lines[3].formula, "O × %s + P V", short_number(r->factor, a, sizeof a));
+  else snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
+           number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "", number(r->factor, c, sizeof c));
+  snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", number(r->l_old, a, sizeof a), number(r->factor, b, sizeof b),
+           number(r->block_sum, c, sizeof c), number(r->l_new, d, sizeof d));
+  snprintf(lines[3].formula, sizeof lines[3].formula, "O × %s + P V", number(r->factor, a, sizeof a));
+}
+
+/* Whether a line's value is worked out at this step, and whether it is the present event that does it. */
+static bool is_known(const Snapshot *now, int k, const Line *line) {
+  if (now->grid.n_laps > 1 && k == 3) return now->event.pass == 2 && now->row.phase >= ROW_ACCUMULATED;
+  return now->row.phase >= line->phase && now->row.tile >= 0;
+}
+
+static bool is_now(const Snapshot *now, int k, const Line *line) {
+  static const EventKind STANDARD[4] = {EVENT_NEW_MAX, EVENT_NORMALISE, EVENT_NORMALISE, EVENT_ACCUMULATE};
+  if (now->grid.n_laps > 1) return now->event.kind == STANDARD[k];
+  return now->row.phase == line->phase && now->event.kind != EVENT_LOAD && now->event.kind != EVENT_STORE && now->event.kind != EVENT_NORMALISE;
 }
 
 static void draw_formulas(const Pen *pen, Box box, bool is_large) {
@@ -163,13 +195,14 @@ static void draw_formulas(const Pen *pen, Box box, bool is_large) {
   const Theme *t = pen->theme;
   const TypeSize type = is_large ? TYPE_HEAD : TYPE_SMALL;
   Line lines[4] = {{"m′", ROW_MAX, ""}, {"factor", ROW_RESCALED, ""}, {"l′", ROW_ACCUMULATED, ""}, {"O′", ROW_ACCUMULATED, ""}};
-  fill_lines(r, lines);
+  if (pen->now->grid.n_laps > 1) fill_standard_lines(r, lines);
+  else fill_lines(r, is_large, lines);
   const int n = 4;
   const double height = box.height / n, name = 4.0 * pen_size(pen, type);
   for (int k = 0; k < n; k++) {
     const Box row = box_cut_top(&box, height, 0);
-    const bool known = r->phase >= lines[k].phase && r->tile >= 0;
-    const bool now = known && (r->phase == lines[k].phase) && r->phase != ROW_FINISHED;
+    const bool known = is_known(pen->now, k, &lines[k]);
+    const bool now = known && is_now(pen->now, k, &lines[k]);
     const double base = row.y + row.height / 2 + 0.36 * pen_size(pen, type);
     if (now) pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y + 0.14 * height, 4 * pen->unit, 0.72 * height), t->tile[TILE_COLOUR_CURRENT], 1);
     pen_text(pen, type, known ? t->ink : t->ink_soft, true, ANCHOR_START, row.x, base, 0, lines[k].name);
@@ -303,11 +336,20 @@ static void draw_history(const Pen *pen, Box box) {
 
 /* ---- Together -------------------------------------------------------------------------------------------- */
 
-static void draw_absence(const Pen *pen, Box body) {
-  const SnapshotRow *r = &pen->now->row;
-  const char *why = !r->is_computed ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
-                                    : "No row of Q is in SRAM at this step.";
-  pen_paragraph(pen, TYPE_BODY, pen->theme->ink_soft, box_inset(body, 6 * pen->unit), why);
+/* The last pass of fa2-split. */
+static bool is_combining(const Snapshot *now) {
+  return now->has_event && now->grid.n_laps == 1 && now->grid.lap == 1 && now->event.pass > 0 && now->problem.tiling.n_splits > 1;
+}
+
+static void draw_absence(const Pen *pen, Box body, bool is_large) {
+  const Snapshot *now = pen->now;
+  const char *why = !now->row.is_computed ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
+                    : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
+                    : !now->has_event ? "The first block of Q is still in HBM. One step loads it."
+                                      : "No row of Q is in SRAM at this step.";
+  const TypeSize type = is_large ? TYPE_TITLE : TYPE_BODY;
+  const Box words = is_large ? box_at(body.x + 0.16 * body.width, body.y + 0.4 * body.height, 0.68 * body.width, 0.5 * body.height) : box_inset(body, 6 * pen->unit);
+  pen_paragraph(pen, type, pen->theme->ink_soft, words, why);
 }
 
 /* Ulps as people read them: "0.53", "12", "4,213". */
@@ -362,8 +404,8 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   if (r->row >= 0 && r->tile >= 0) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
   if (r->row >= 0 && r->q_scale != 1) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
   Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax" : "Online softmax", remark);
-  if (!r->is_computed || r->row < 0) {
-    draw_absence(pen, body);
+  if (!r->is_computed || r->row < 0 || is_combining(pen->now)) {
+    draw_absence(pen, body, is_large);
     return;
   }
   draw_verdict(pen, &body, is_large);

@@ -71,7 +71,7 @@ static void draw_ghosts(const Pen *pen, Box box) {
   snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM", number_bytes(bytes).text);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
   box_cut_top(&box, 1.9 * small, 0);
-  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 150 * pen->unit));
+  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 190 * pen->unit));
   if (side < 30 * pen->unit) return;
   box.height = side + 1.7 * small;
   draw_ghost(pen, box_cut_left(&box, side, 20 * pen->unit), TENSOR_S);
@@ -116,6 +116,7 @@ void scene_main(const Pen *pen) {
   const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);
-  draw_softmax(pen, body, false);
+  if (pen->now->row.is_computed) draw_softmax(pen, body, false);
+  else draw_log(pen, body); /* a large N has no numbers of a row */
   draw_code(pen, code);
 }

@@ -140,7 +140,7 @@ typedef struct {
   int64_t tile;      /* column tile j of the numbers below */
   int64_t col0, n_cols;
   int64_t n_masked, n_overflowed;
-  double scores[SNAPSHOT_SCORES];  /* of the tile; masked ones -infinity from ROW_MASKED on */
+  double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
   double block_max, block_sum;
   double m_old, m_new, factor;

@@ -367,7 +367,7 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
     const int64_t first = now->event.split * plan->tiles_per_split;
     fill_online(&w, now, r, first);
   }
-  if (r->n_cols > 0) keep_scores(&w, r, r->phase >= ROW_MASKED || r->n_masked == 0);
+  if (r->n_cols > 0 && r->phase >= ROW_SCORES) keep_scores(&w, r, r->phase >= ROW_MASKED || r->n_masked == 0);
 }
 
 /* ---- The rows shown small: m and l alone ------------------------------------------------------------------ */

@@ -39,12 +39,12 @@ const char *snapshot_sentence(const Event *e, char *text, size_t size) {
     put(text, size, ", %s", number_bytes(e->bytes).text);
     break;
   case EVENT_PRODUCT: put(text, size, "S[%" PRId64 ",%" PRId64 "] = Q[%" PRId64 "] K[%" PRId64 "]ᵀ / √d", e->i, e->j, e->i, e->j); break;
-  case EVENT_MASK: put(text, size, "mask S[%" PRId64 ",%" PRId64 "]: the diagonal crosses it", e->i, e->j); break;
+  case EVENT_MASK: put(text, size, "mask part of S[%" PRId64 ",%" PRId64 "]", e->i, e->j); break;
   case EVENT_NEW_MAX:
     if (e->j >= 0) put(text, size, "new max of rows[%" PRId64 "] with tile %" PRId64, e->i, e->j);
     else put(text, size, "max over split %" PRId32, e->split);
     break;
-  case EVENT_RESCALE: put(text, size, "rescale l and O of rows[%" PRId64 "] by e^(m − m′)", e->i); break;
+  case EVENT_RESCALE: put(text, size, "rescale l, O[%" PRId64 "] by e^(m − m′)", e->i); break;
   case EVENT_ACCUMULATE:
     if (e->j >= 0) put(text, size, "O[%" PRId64 "] += P[%" PRId64 ",%" PRId64 "] V[%" PRId64 "]", e->i, e->i, e->j, e->j);
     else put(text, size, "O[%" PRId64 "] += part %" PRId32, e->i, e->split);
