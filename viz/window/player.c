@@ -46,6 +46,7 @@ static void mark_events(Player *p) {
 }
 
 static void show(Player *p, uint64_t step) {
+  p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
 }
@@ -368,6 +369,9 @@ static void choose_scene(Player *p, SceneKind scene) {
     snprintf(p->request.chart, sizeof p->request.chart, "%s", next == CHART_ALL ? "" : chart_kind_name(next));
   }
   p->scene = scene;
+  const double moved_s = p->moved_s;
+  show(p, p->now.step);
+  p->moved_s = moved_s;
 }
 
 /* The chips in the order they stand in; nothing after the last. */
