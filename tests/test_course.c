@@ -379,6 +379,23 @@ static void test_the_article_is_judged_alike(void **state) {
   claims_free(&claims);
 }
 
+/* ---- Tasks: --lint has tried each at its start and with its solution */
+
+static void test_most_lessons_have_a_checked_task(void **state) {
+  (void)state;
+  int n = 0;
+  for (int k = 0; k < LESSONS; k++) {
+    int here = 0, shown = 0;
+    for (size_t t = 0; t < lessons[k].n_tasks; t++)
+      here += lessons[k].tasks[t].until.offset != 0;
+    for (size_t b = 0; b < lessons[k].n_blocks; b++)
+      shown += lessons[k].blocks[b].kind == LESSON_TASK;
+    if (shown == 0) fail_msg("%s gives nothing to try", FILES[k]);
+    n += here > 0;
+  }
+  assert_true(n >= 8);
+}
+
 /* ---- The glossary */
 
 /* GitHub's rule for the address of a heading: small letters, digits and '-', spaces become '-'. */
@@ -443,6 +460,7 @@ int main(void) {
       cmocka_unit_test(test_lint_finds_nothing),
       cmocka_unit_test(test_recorded_figures_are_the_recorded_ones),
       cmocka_unit_test(test_the_article_is_judged_alike),
+      cmocka_unit_test(test_most_lessons_have_a_checked_task),
       cmocka_unit_test(test_the_glossary_is_linked),
       cmocka_unit_test(test_one_head_comes_from_hbm_once),
   };
