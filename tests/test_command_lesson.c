@@ -370,7 +370,7 @@ static void questions_are_exported_for_moodle(void **state) {
   tilewalk("lesson %s/two.md --export-gift --seed 1");
   assert_int_equal(run.exit_status, 0);
   has("$CATEGORY: Tilewalk/two");
-  has("::bytes::How much? (in MiB) {#\n  =64:");
+  has("::bytes::[plain]How much? (in MiB) {#\n  =64:");
   has("  =It is larger.\n  ~It is smaller.\n");
   has("#You forgot one.");
   has("####Done.");

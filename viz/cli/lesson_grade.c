@@ -172,13 +172,39 @@ Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bo
 
 /* ---- GIFT (docs.moodle.org, "GIFT format") */
 
-/* Its special characters take a backslash; a run of blanks is one. */
+/* Its special characters take a backslash; a run of blanks is one. "->" would make a pair of what stands on its sides. */
 static void put_gift(FILE *out, const char *text) {
   for (; *text; text++) {
     if ((*text == ' ' || *text == '\n') && (text[1] == ' ' || text[1] == '\n')) continue;
+    if (text[0] == '-' && text[1] == '>') {
+      fputs("\xe2\x86\x92", out);
+      text++;
+      continue;
+    }
     if (strchr("~=#{}:\\", *text)) fputc('\\', out);
     fputc(*text == '\n' ? ' ' : *text, out);
   }
+}
+
+/* Up to ten digits, without an exponent, which the format does not know. */
+static void put_number(FILE *out, double value, int digits) {
+  char text[400];
+  const int whole = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
+  const int decimals = digits - whole;
+  snprintf(text, sizeof text, "%.*f", decimals > 0 ? (decimals < 60 ? decimals : 60) : 0, value);
+  if (strchr(text, '.')) {
+    char *end = text + strlen(text);
+    while (end[-1] == '0')
+      *--end = '\0';
+    if (end[-1] == '.') *--end = '\0';
+  }
+  fputs(strcmp(text, "-0") == 0 ? "0" : text, out);
+}
+
+static void put_range(FILE *out, double value, double tolerance) {
+  put_number(out, value, 10);
+  fputc(':', out);
+  put_number(out, tolerance, 6);
 }
 
 /* How far off a value may be, in the question's unit. Moodle knows no digits: half a percent stands
@@ -193,6 +219,16 @@ static double gift_tolerance(const AnswerKey *key, double value) {
   }
 }
 
+/* The same for the right answer, but not as far as a known wrong one. */
+static double right_tolerance(const LessonQuestion *q, const LessonAsk *ask, double middle) {
+  const double factor = q->key.unit.factor, half = 0.5 * (q->key.high - q->key.low);
+  double tolerance = half > 0 ? half / factor : gift_tolerance(&q->key, middle);
+  for (int k = 0; k < ask->n_wrong; k++)
+    if (q->wrong[k].is_known)
+      tolerance = fmin(tolerance, 0.45 * fabs(q->wrong[k].value - middle) / factor);
+  return tolerance;
+}
+
 static Status gift_diagnosis(LessonRun *run, const LessonAsk *ask, int k,
                              char text[LESSON_MESSAGE_BYTES], Error *error) {
   return lesson_run_fill(run, ask->wrong[k].text, text, LESSON_MESSAGE_BYTES, error);
@@ -202,15 +238,18 @@ static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LES
                           FILE *out, Error *error) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   const double factor = q->key.unit.factor, middle = 0.5 * (q->key.low + q->key.high);
-  const double range = 0.5 * (q->key.high - q->key.low) / factor;
-  fprintf(out, "#\n  =%.10g:%.6g\n", middle / factor,
-          range > 0 ? range : gift_tolerance(&q->key, middle));
+  fputs("#\n  =", out);
+  put_range(out, middle / factor, right_tolerance(q, ask, middle));
+  fputc('\n', out);
   for (int k = 0; k < ask->n_wrong; k++) {
     if (!q->wrong[k].is_known) continue;
     const Status status = gift_diagnosis(run, ask, k, text, error);
     if (status) return status;
-    fprintf(out, "  =%%0%%%.10g:%.6g#", q->wrong[k].value / factor,
-            gift_tolerance(&q->key, q->wrong[k].value));
+    fputs("  =%0%", out);
+    put_range(out, q->wrong[k].value / factor,
+              fmin(gift_tolerance(&q->key, q->wrong[k].value),
+                   0.45 * fabs(q->wrong[k].value - middle) / factor));
+    fputc('#', out);
     put_gift(out, text);
     fputc('\n', out);
   }
@@ -236,9 +275,22 @@ static Status gift_choice(LessonRun *run, const LessonQuestion *q, char text[LES
   return STATUS_OK;
 }
 
+/* Of two items the first is chosen: Moodle wants three pairs. */
+static void gift_first(const LessonQuestion *q, FILE *out) {
+  for (int p = 0; p < q->n_choices; p++) {
+    fprintf(out, "  %c", q->rank[p] <= q->rank[1 - p] ? '=' : '~');
+    put_gift(out, q->choice[p]);
+    fputs(" (comes first)\n", out);
+  }
+}
+
 /* Items are matched with their places. */
 static void gift_order(const LessonQuestion *q, FILE *out) {
   fputc('\n', out);
+  if (q->n_choices == 2) {
+    gift_first(q, out);
+    return;
+  }
   for (int p = 0; p < q->n_choices; p++) {
     int place = 1;
     for (int other = 0; other < q->n_choices; other++)
@@ -255,7 +307,7 @@ static Status gift_question(LessonRun *run, int index, LessonQuestion *q, FILE *
   if (!text) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
   Status status = lesson_run_question(run, index, q, error);
   if (!status) {
-    fprintf(out, "::%s::", ask->id);
+    fprintf(out, "::%s::[plain]", ask->id); /* neither HTML nor Markdown */
     put_gift(out, q->prompt);
     if (*ask->unit.name) {
       fputs(" (in ", out);
