@@ -49,9 +49,12 @@ bool chart_kind_from_name(const char *name, ChartKind *chart) {
   return false;
 }
 
+/* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more than air. */
+enum { NARROW_UNITS = 1110, HIGH_UNITS = 720 };
+
 static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height, const Theme *theme) {
   return (Pen){.cr = cr, .theme = theme, .now = now, .view = view, .page = box_at(0, 0, width, height),
-               .unit = fmin(width / 1280, height / 720)};
+               .unit = fmin(width / NARROW_UNITS, height / HIGH_UNITS)};
 }
 
 void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,

@@ -3,7 +3,7 @@
  *     scene_draw(SCENE_MAIN, &snapshot, &view, cr, 1920, 1080, &theme_light);
  *
  * A scene fills the rectangle from (0, 0) to (width, height), background included, at any size from
- * 320 x 180 up. All measures grow with one unit, the smaller of width / 1280 and height / 720. Tiles lie on
+ * 320 x 180 up. All measures grow with one unit, the smaller of width / 1110 and height / 720. Tiles lie on
  * whole user units, so draw with a matrix whose scale and shift are whole numbers of pixels.
  * In presentation mode no text is smaller than 1/50 of the height, and secondary text is left out. */
 #ifndef TILEWALK_VIZ_SCENE_SCENE_H
