@@ -208,4 +208,5 @@ void lesson_page_make(LessonPanel *p) {
   else if (lesson_session_is_finished(s) && end == l->n_blocks) put_end(p);
   p->flow_version = s->version;
   p->has_flow = true;
+  p->is_placed = false;
 }

@@ -60,14 +60,16 @@ static double width_of(void *data, const Player *player, double width, double he
   (void)height;
   const bool plays = p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
   if (p->is_hidden || (player->presentation && plays)) return 0; /* on a projector a show has the whole screen */
-  return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.37));
+  return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
 
 /* Makes and places what is to be drawn in the rectangle. */
 static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
   const double u = unit, foot = ceil(FOOT * u);
+  const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
   if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
-  flow_place(&p->flow, cr, theme, fmax(40, box.width - 2 * MARGIN * u), u, em_of(player));
+  if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) flow_place(&p->flow, cr, theme, width, u, em);
+  p->is_placed = true;
   p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
   const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
   p->back = box_at(box.x + MARGIN * u, top, button, foot - 18 * u);

@@ -46,7 +46,8 @@ typedef struct {
   LessonSession session;
   Flow flow;
   unsigned flow_version;  /* of the session, when the flow was made */
-  bool has_flow, is_hidden, is_wide; /* wide: the page holds lines that want more room */
+  bool has_flow, is_placed;
+  bool is_hidden, is_wide;   /* wide: the page holds lines that want more room */
   int focus, hover, pressed;
   double scroll, most_scroll;
   size_t seen_page, seen_at;
