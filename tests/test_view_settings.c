@@ -23,14 +23,14 @@ static int set_up(void **state) {
   strcpy(home, "/tmp/tilewalk-settings-XXXXXX");
   if (!mkdtemp(home)) return -1;
   snprintf(file, sizeof file, "%s/config/tilewalk/view.conf", home);
-  char config[96];
+  char config[80];
   snprintf(config, sizeof config, "%s/config", home);
   return setenv("XDG_CONFIG_HOME", config, 1);
 }
 
 static int tear_down(void **state) {
   (void)state;
-  char command[96];
+  char command[192];
   snprintf(command, sizeof command, "chmod -R u+w %s; rm -rf %s", home, home);
   return system(command);
 }
@@ -97,7 +97,7 @@ static void test_places_that_refuse(void **state) {
   (void)state;
   Error error = {0};
   Settings s;
-  char config[96];
+  char config[80];
   snprintf(config, sizeof config, "%s/config", home);
   FILE *out = fopen(config, "w"); /* a file where the folder should be */
   assert_non_null(out);

@@ -81,13 +81,17 @@ typedef struct {
   size_t n;
 } Times;
 
-static void print_times(Window *w, const char *what, Times *t) {
-  if (t->n == 0) return;
+/* Returns the median; `plain` is what nothing but clearing and uploading costs, 0: this is it. */
+static double print_times(Window *w, const char *what, Times *t, double plain) {
+  if (t->n == 0) return 0;
   qsort(t->wall, t->n, sizeof *t->wall, by_size);
   qsort(t->cpu, t->n, sizeof *t->cpu, by_size);
   const size_t p99 = t->n * 99 / 100;
-  fprintf(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms\n", what, t->wall[t->n / 2] * 1e3, t->wall[p99] * 1e3,
+  fprintf(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3, t->wall[p99] * 1e3,
           t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
+  if (plain > 0) fprintf(w->out, "; %.1f x clearing and uploading", t->wall[t->n / 2] / plain);
+  fputc('\n', w->out);
+  return t->wall[t->n / 2];
 }
 
 typedef enum { FRAME_NEXT, FRAME_PLAIN, FRAME_CHANGED } FrameKind;
@@ -124,12 +128,12 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
     window_draw_frame(w);
     fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->width, w->height, window_renderer_name(w),
             (window_clock_s() - options->started_s) * 1e3);
-    time_frames(w, FRAME_NEXT, &t, n);
-    print_times(w, "  frame while playing", &t);
-    time_frames(w, FRAME_CHANGED, &t, n_others);
-    print_times(w, "  another N to its frame", &t);
     time_frames(w, FRAME_PLAIN, &t, n_others);
-    print_times(w, "  clearing and uploading alone", &t);
+    const double plain = print_times(w, "  clearing and uploading alone", &t, 0);
+    time_frames(w, FRAME_NEXT, &t, n);
+    print_times(w, "  frame while playing", &t, plain);
+    time_frames(w, FRAME_CHANGED, &t, n_others);
+    print_times(w, "  another N to its frame", &t, plain);
   }
   free(t.wall);
   free(t.cpu);
