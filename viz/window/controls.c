@@ -173,7 +173,7 @@ static void lay_tabs(Controls *c, const Player *p, cairo_t *cr) {
 
 /* The lines of a list, over the control that opened it. */
 static void lay_choices(Controls *c, const Player *p) {
-  const double u = c->unit, line = 30 * u, width = 470 * u, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
+  const double u = c->unit, line = 30 * u, width = 580 * u, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
   double x = 40 * u;
   for (int k = 0; k < c->n; k++)
     if (c->items[k].click == (p->edited < 0 ? INPUT_EXPORT : (PlayerInput)(INPUT_EDIT + p->edited))) x = c->items[k].box.x;

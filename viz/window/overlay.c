@@ -83,12 +83,12 @@ static void draw_list(const Controls *c, const Player *p, const Pen *pen, const 
     const double y = b.y + b.height / 2 + 5.4 * u;
     const Colour ground = item->is_on ? t->tile[TILE_COLOUR_DONE] : pointed == item ? t->panel : t->background;
     const Colour ink = item->is_on ? theme_on(ground) : t->ink;
-    char name[80];
-    if (choice->key) snprintf(name, sizeof name, "%c  %s", choice->key, choice->name);
-    else snprintf(name, sizeof name, "%s", choice->name);
+    const char key[2] = {choice->key, '\0'};
+    const double name_x = b.x + (choice->key ? 34 : 10) * u, remark_x = b.x + 190 * u;
     pen_fill(pen, b, ground, 1);
-    pen_text(pen, TYPE_BODY, ink, true, ANCHOR_START, b.x + 10 * u, y, 150 * u, name);
-    pen_text(pen, TYPE_SMALL, item->is_on ? ink : t->ink_soft, false, ANCHOR_START, b.x + 166 * u, y, b.width - 172 * u, choice->remark);
+    if (choice->key) pen_mono(pen, TYPE_BODY, ink, false, ANCHOR_START, b.x + 10 * u, y, 0, key);
+    pen_text(pen, TYPE_BODY, ink, true, ANCHOR_START, name_x, y, remark_x - name_x - 6 * u, choice->name);
+    pen_text(pen, TYPE_SMALL, item->is_on ? ink : t->ink_soft, false, ANCHOR_START, remark_x, y, b.x + b.width - remark_x - 6 * u, choice->remark);
   }
 }
 
@@ -96,7 +96,7 @@ static void draw_help(const Controls *c, const Pen *pen) {
   const double u = c->unit;
   int n = 0;
   while (KEY_HELP[n].keys) n++;
-  const double bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, height = fmin(bottom - 16 * u, 640 * u), width = fmin(900 * u, c->scene.width - 20 * u);
+  const double bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, height = fmin(bottom - 16 * u, 640 * u), width = fmin(1040 * u, c->scene.width - 20 * u);
   const Box box = box_at((c->scene.width - width) / 2, (bottom - height) / 2, width, height);
   const double step = (height - 50 * u) / (n + 1);
   pen_fill(pen, box, pen->theme->background, 1);

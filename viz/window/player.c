@@ -51,6 +51,16 @@ static void show(Player *p, uint64_t step) {
   p->moved_s = 0;
 }
 
+/* Tiles that do not fit are shown, with the reason and what would fit. */
+static void say_what_fits(Player *p) {
+  char largest[64];
+  if (p->now.fits) return;
+  snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
+  player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r, p->now.grid.B_c,
+             number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
+             p->now.max_block > 0 ? largest : "not even one row fits");
+}
+
 bool player_apply(Player *p, Request *r, bool without_max) {
   Stage stage;
   Error error = {0};
@@ -68,13 +78,7 @@ bool player_apply(Player *p, Request *r, bool without_max) {
   p->message[0] = '\0';
   mark_events(p);
   show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps + 0.5));
-  if (!p->now.fits) {
-    char largest[64];
-    snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
-    player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r, p->now.grid.B_c,
-               number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
-               p->now.max_block > 0 ? largest : "not even one row fits");
-  }
+  say_what_fits(p);
   return true;
 }
 
@@ -91,6 +95,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   mark_events(p);
   show(p, (uint64_t)request->step);
   p->moved_s = MOVE_S;
+  say_what_fits(p);
   return STATUS_OK;
 }
 
