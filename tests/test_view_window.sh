@@ -61,7 +61,7 @@ wait_for() { # wait_for FILE PATTERN: until a line matches
   tries=0
   until grep -q -- "$2" "$1"; do
     tries=$((tries + 1))
-    [ $tries -lt 100 ] || fail "waited in vain for '$2'"
+    [ $tries -lt 600 ] || fail "waited in vain for '$2'"
     sleep 0.1
   done
 }
@@ -131,7 +131,7 @@ mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 
   # shellcheck disable=SC2086 # two numbers
   xdotool mousemove $x $y "$@"
 }
-"${tests:-build/tests}/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+"${BUILD:-build}/tests/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
 mouse scrub mousedown 1 mousemove_relative 60 0 mouseup 1
 state 'step=1[0-9][0-9]$'
 mouse 'N 64' mousedown 1
@@ -167,7 +167,7 @@ wait_for "$box/out" 'saved .*pdf'
 keys e g
 wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
 keys e s; sleep 0.3; keys Escape
-wait_for "$box/out" 'saved tilewalk-tiles-run'
+wait_for "$box/out" '^not saved tilewalk-tiles-run-'
 [ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
 grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d
