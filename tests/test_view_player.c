@@ -184,6 +184,19 @@ static void test_a_state_comes_back(void **state) {
   close_player(p);
 }
 
+/* The softmax has rows beside each other, and is the only scene that waits for them. */
+static void test_rows_where_they_are_shown(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_seek(p, 5);
+  assert_int_equal(p->now.n_rows, 0);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_SOFTMAX));
+  assert_true(p->now.n_rows == SNAPSHOT_ROWS && p->now.step == 5);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_MAIN));
+  assert_int_equal(p->now.n_rows, 0);
+  close_player(p);
+}
+
 /* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
 static void test_parameters(void **state) {
   (void)state;
@@ -354,6 +367,7 @@ int main(int n_arguments, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_charts_in_turn), cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
+      cmocka_unit_test(test_rows_where_they_are_shown),
       cmocka_unit_test(test_controls), cmocka_unit_test(test_parameters), cmocka_unit_test(test_steps_and_lists),
       cmocka_unit_test(test_export_list), cmocka_unit_test(test_focus),
   };
