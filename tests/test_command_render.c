@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,6 +123,26 @@ static void test_sequence(void **state) {
 }
 
 #ifdef TILEWALK_WEBP
+/* Steps 122 and 123 in three frames each: the tile that is loaded is seen at three places, the last of a step at its end. */
+static void test_motion_between_steps(void **state) {
+  (void)state;
+  unsigned char *frames[6];
+  size_t n[6];
+  render("--scene hierarchy --size 640x360 --frames 122:123 --sub-frames 3", "move-%d.png");
+  assert_int_equal(run.exit_status, 0);
+  for (int k = 0; k < 6; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "move-%d.png", k);
+    frames[k] = read_back(name, &n[k]);
+    assert_non_null(frames[k]);
+  }
+  for (int k = 0; k < 5; k++) {
+    const bool same = n[k] == n[k + 1] && memcmp(frames[k], frames[k + 1], n[k]) == 0;
+    assert_int_equal(same, k >= 3); /* step 122 loads V[3]; step 123 moves nothing */
+  }
+  for (int k = 0; k < 6; k++) free(frames[k]);
+}
+
 /* 24 events in strides of 2: 13 frames, each different from the one before. */
 static void test_webp(void **state) {
   (void)state;
@@ -163,6 +184,9 @@ static void test_refused(void **state) {
       {"--scene tile", "a.png", "is no scene"},
       {"", "a.txt", "must end in"},
       {"--frames 0:20", "a.png", "--frames makes many pictures"},
+      {"--sub-frames 4", "a.png", "--sub-frames is for animations"},
+      {"--sub-frames 0", "a.webp", "between 1 and 60"},
+      {"--q-scale 0", "a.png", "between 1 and 1000"},
       {"--frames 20:0", "a.webp", "no range of steps"},
       {"--frames x", "a.webp", "no range of steps"},
       {"--frames 0:20:0", "a.gif", "no range of steps"},
@@ -193,6 +217,7 @@ int main(void) {
       cmocka_unit_test(test_state_restores),
       cmocka_unit_test(test_describe),
       cmocka_unit_test(test_sequence),
+      cmocka_unit_test(test_motion_between_steps),
 #ifdef TILEWALK_WEBP
       cmocka_unit_test(test_webp),
 #endif

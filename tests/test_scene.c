@@ -3,6 +3,7 @@
 #include "viz/scene/memo.h"
 #include "viz/scene/scene.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -340,6 +341,33 @@ static void test_geometry(void **state) {
   stage_free(&stage);
 }
 
+/* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not hang on the
+ * width of letters, which fonts may change. A new hash is put here after a look at the picture. */
+static void test_geometry_is_the_same_as_ever(void **state) {
+  (void)state;
+  static const struct {
+    int which;
+    SceneKind scene;
+    int width, height;
+    uint64_t hash;
+  } GOLDEN[] = {
+      {0, SCENE_TILES, 1280, 720, 0xa2d27380b65ecc55},      {0, SCENE_HIERARCHY, 1920, 1080, 0x5eabe38b747a7c84},
+      {4, SCENE_CAUSAL, 1280, 720, 0xd29c397cb2c6f092},     {8, SCENE_HIERARCHY, 3840, 2160, 0x24e76473064e29c7},
+      {2, SCENE_TILES, 1920, 1080, 0x60bb08be94276cd7},
+  };
+  bool all_same = true;
+  for (size_t k = 0; k < sizeof GOLDEN / sizeof *GOLDEN; k++) {
+    Stage stage = open_case(&CASES[GOLDEN[k].which]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 3, &now);
+    const uint64_t hash = geometry(&now, GOLDEN[k].scene, GOLDEN[k].width, GOLDEN[k].height);
+    if (hash != GOLDEN[k].hash) print_message("%s of case %d at %d x %d: 0x%" PRIx64 "\n", scene_name(GOLDEN[k].scene), GOLDEN[k].which, GOLDEN[k].width, GOLDEN[k].height, hash);
+    all_same = all_same && hash == GOLDEN[k].hash;
+    stage_free(&stage);
+  }
+  assert_true(all_same);
+}
+
 /* Everything that can be pointed at has something to say, and lights up. */
 static void test_tooltips(void **state) {
   (void)state;
@@ -573,6 +601,7 @@ int main(void) {
       cmocka_unit_test(test_tiles_show_their_state),
       cmocka_unit_test(test_large_grid_is_a_fair_mix),
       cmocka_unit_test(test_geometry),
+      cmocka_unit_test(test_geometry_is_the_same_as_ever),
       cmocka_unit_test(test_tooltips),
       cmocka_unit_test(test_tooltip_words),
       cmocka_unit_test(test_tooltip_addresses),

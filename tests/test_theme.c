@@ -46,6 +46,7 @@ static void test_text_can_be_read(void **state) {
     }
     for (int ink = 0; ink < N_INKS; ink++)
       expect_contrast(theme, "series text", theme->series_text[ink], theme->background, 4.5);
+    expect_contrast(theme, "text on what does not fit", theme_on(theme->bad), theme->bad, 4.5);
     for (int tile = 0; tile < N_TILE_COLOURS; tile++)
       expect_contrast(theme, "text on a tile", theme_on(theme->tile[tile]), theme->tile[tile], 4.5);
   }
