@@ -90,8 +90,9 @@ check: $(PROGRAM) $(TESTS)
 	@tests/run.sh $(BUILD) $(TESTS) $(wildcard tests/test_*.sh)
 bench: $(PROGRAM) $(call binaries,bench)
 	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
-pictures: $(BUILD)/tests/picture_scenes
-	$< assets/pictures/scenes.png
+pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
+	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
+	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
 layers: $(OBJ)
 	@tests/layers.sh . $(BUILD)
 

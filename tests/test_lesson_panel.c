@@ -222,7 +222,10 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   /* a prediction, its show, and only then the answer */
   READS(b, "[b] It is smaller.");
   assert_true(text(b, "b"));
-  READS(b, "You predict: It is smaller.");
+  READS(b, "It is smaller.");
+  assert_string_equal(s->answers[1].typed, "It is smaller.");
+  for (size_t k = 0, n = 0; k < b->panel.flow.n; k++) /* what was predicted stays marked */
+    if (b->panel.flow.pieces[k].kind == PIECE_OPTION) assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
   assert_false(says(b, "It is: It is larger."));
   assert_true(player->is_playing);
   assert_int_equal(player->scene, SCENE_CAUSAL);

@@ -336,7 +336,7 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   char number[16];
   snprintf(number, sizeof number, "%d", p->number);
   const Lettering lettering = {.family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
-  const bool filled = p->number > 0 || p->look == FLOW_RIGHT;
+  const bool filled = p->number > 0 || p->look == FLOW_RIGHT || p->look == FLOW_MAIN;
   if (filled) fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
   else frame(cr, b, ink, f->unit);
   theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);

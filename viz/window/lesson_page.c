@@ -41,7 +41,9 @@ static void put_choices(Flow *f, const LessonQuestion *q, const LessonAnswer *a,
     for (int at = 0; kind == LESSON_ORDER && at < a->n_order; at++)
       if (a->order[at] == k) piece->number = at + 1;
     if (kind != LESSON_CHOICE) continue;
-    if (a->tried & 1u << k) piece->look = FLOW_WRONG;
+    const bool is_prediction = a->is_resolved && !a->is_from_before && *a->typed && strcmp(a->typed, q->choice[k]) == 0;
+    if (is_prediction) piece->look = FLOW_MAIN;
+    else if (a->tried & 1u << k) piece->look = FLOW_WRONG;
     else if (a->is_resolved && !a->is_skipped && a->is_right && k == q->right) piece->look = FLOW_RIGHT;
     else if (!open) piece->look = FLOW_OFF;
   }
@@ -61,7 +63,7 @@ static void put_settled(Flow *f, const LessonAsk *ask, const LessonQuestion *q, 
   char words[LESSON_OPTION_BYTES + 64];
   if (ask->is_prediction) {
     snprintf(words, sizeof words, "You predict: %s", a->typed);
-    if (*a->typed && !a->is_from_before) flow_text(f, FLOW_SOFT, words);
+    if (*a->typed && !a->is_from_before && ask->kind == LESSON_NUMBER) flow_text(f, FLOW_SOFT, words);
     return;
   }
   if (a->is_right && !a->is_from_before) {
