@@ -45,6 +45,28 @@ expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
 head -c 700 "$work/one.csv" >"$work/cut.csv"
 expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
 
+# Other people's kernels: recorded ones are known by name; a file of ncu's own is told with --kernel.
+expect 0 'fa2-sm90, causal' --kernel-name fa2-sm90
+expect 0 'HBM reads' --kernel-name cudnn --details
+expect 0 'one partition' --kernel-name mem-efficient --ablations
+expect 0 '"worst_error"' --kernel-name fa2-sm90 --json
+expect 0 'cudnn-sm90,.*HBM reads,[0-9]*,[0-9]*,[0-9]*,' --kernel-name cudnn --csv
+expect 0 '| `fa2-sm90`, causal |' --kernel-name fa2-sm90 --markdown
+expect 0 'HBM reads' --ncu "$work/one.csv" -N 1024 -d 64 --kernel fa2_async
+expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --kernel mem-efficient-sm90
+expect 2 'nosuch' --ncu "$work/one.csv" -N 1024 -d 64 --kernel nosuch
+expect 2 'nosuch' --gpu nosuch
+expect 2 'leave it out' --sram 64K
+expect 2 'leave out --cpu' --cpu --ablations
+expect 2 'leave out --json' --markdown --json
+sed 's/^fa2_async/stranger/' tests/corpus/ncu/recorded.csv >"$work/stranger.csv"
+expect 2 "there is no kernel 'stranger'" --ncu "$work/stranger.csv"
+expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel fa2_async
+
+# A kernel described by someone else, and its walk told otherwise: another prediction of the same laws.
+sed 's/^name .*/name = mine/' assets/kernels/fa2_async >"$work/mine"
+expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel "$work/mine" --walk reversed --ctas-per-sm 1
+
 # A GPU that counts N = 256, d = 64 in 64 x 64 tiles: Q once, K and V four times, 128-byte rows.
 fake() {
   printf '#!/bin/sh\ncat <<END\nrung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_bytes\n' >"$work/kernels"

@@ -9,8 +9,14 @@ enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };
 /* HBM is also read for instructions and kernel parameters: seen up to 46 KB on an H200, allowed 64 KB. */
 enum { HBM_OVERHEAD_BYTES = 64 * 1024 };
 
-KernelModel kernel_model_of_schedule(const char *schedule) {
-  return (KernelModel){.name = schedule, .schedule = schedule, .skips_masked = true, .bypasses_l1 = true};
+KernelModel kernel_model_of_schedule(const char *schedule, const Extra *extra) {
+  return (KernelModel){.name = schedule,
+                       .schedule = schedule,
+                       .skips_masked = true,
+                       .bypasses_l1 = true,
+                       .spills = extra != NULL,
+                       .extra_read_bytes = extra ? (int64_t)extra->read_bytes : 0,
+                       .extra_write_bytes = extra ? (int64_t)extra->write_bytes : 0};
 }
 
 static void add(const CounterRow *row, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high,
@@ -56,7 +62,8 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   Status status = plan_make(&plan, shape, tiling, error);
   if (status == STATUS_OK) status = kernel_model_traffic(model, shape, tiling, &traffic, error);
   if (status) return status;
-  const uint64_t asked = kernel_traffic_read(&traffic), written = kernel_traffic_write(&traffic);
+  const uint64_t asked = kernel_traffic_read(&traffic) + (uint64_t)model->extra_read_bytes; /* may take away */
+  const uint64_t written = kernel_traffic_write(&traffic) + (uint64_t)model->extra_write_bytes;
   const uint64_t row_bytes = (uint64_t)plan.shape.d * (uint64_t)plan.element_bytes;
   const uint64_t queries = (uint64_t)(plan.shape.batch * plan.shape.heads * plan.shape.N_q);
   const uint64_t keys = (uint64_t)(plan.shape.batch * plan.shape.kv_heads * plan.shape.N_k);
@@ -64,9 +71,9 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   int *n = n_comparisons;
   add(row, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked, comparisons, n);
   add(row, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
-  add(row, COUNTER_BOUNDARY_READ, model->bypasses_l1 ? COMPARE_EQUAL : COMPARE_RANGE, true,
+  add(row, COUNTER_BOUNDARY_READ, model->bypasses_l1 ? COMPARE_EQUAL : COMPARE_RANGE, plan.tiling.n_splits <= 1,
       model->bypasses_l1 ? asked : once, asked, comparisons, n);
-  add(row, COUNTER_BOUNDARY_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
+  add(row, COUNTER_BOUNDARY_WRITE, COMPARE_EQUAL, !model->spills, written, written, comparisons, n);
   plan.shape.causal = shape->causal && model->skips_masked;
   const uint64_t mma = uses_mma(model) ? tensor_instructions(model, &plan) : 0;
   if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);

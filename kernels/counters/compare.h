@@ -10,12 +10,14 @@
  *     read from HBM                from Q + K + V once to all that was asked   a range
  *     written to HBM               no more than was written                    a range: dirty lines stay in L2
  *
- * Equal means within COMPARE_TOLERANCE of the model. Rung 1 goes through L1, so its model is an upper end. */
+ * Equal means within COMPARE_TOLERANCE of the model. Where the keys are split
+ * (someone else's kernels alone do that), reads are shown and not judged. Rung 1 goes through L1, so its model is an upper end. */
 #ifndef TILEWALK_KERNELS_COUNTERS_COMPARE_H
 #define TILEWALK_KERNELS_COUNTERS_COMPARE_H
 
 #include "kernels/counters/kernel_model.h"
 #include "kernels/counters/ncu.h"
+#include "sim/extra.h"
 
 #define COMPARE_TOLERANCE 0.001 /* relative: what "equal" allows a hardware counter */
 
@@ -40,7 +42,8 @@ enum { COMPARISONS_MAX = 10 };
 Status counter_compare(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,
                        Comparison comparisons[COMPARISONS_MAX], int *n_comparisons, Error *error);
 
-/* The same for a kernel that follows `schedule` with these tiles (kernels of someone else). */
-KernelModel kernel_model_of_schedule(const char *schedule);
+/* The model of a kernel of someone else that follows `schedule`, and moves what *extra says besides (NULL: nothing).
+ * With *extra, what it writes is shown, not judged: spilled registers are known almost, not to the byte. */
+KernelModel kernel_model_of_schedule(const char *schedule, const Extra *extra);
 
 #endif

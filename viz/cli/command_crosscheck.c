@@ -7,16 +7,17 @@
 #include "kernels/cpu_check.h"
 #include "sim/quote.h"
 #include "viz/cli/assets.h"
-#include "viz/cli/crosscheck.h"
+#include "viz/cli/crosscheck_judge.h"
 #include "viz/cli/crosscheck_live.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
-static const char RECORDED_FILE[] = "assets/counters/h200_kernels.csv";
+static const char *const RECORDED_FILES[] = {"assets/counters/h200_kernels.csv", "assets/counters/h200_l2.csv", "assets/counters/h200_others.csv"};
+enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
   Request request;
   OutputRequest output;
-  bool recorded, cpu, live, details;
+  bool recorded, cpu, live, details, ablations, markdown;
   char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
 
@@ -40,6 +41,12 @@ static Status set_live(void *target, const char *value, Error *error) {
 static Status set_details(void *target, const char *value, Error *error) {
   return options_flag("details", value, &((CrosscheckOptions *)target)->details, error);
 }
+static Status set_ablations(void *target, const char *value, Error *error) {
+  return options_flag("ablations", value, &((CrosscheckOptions *)target)->ablations, error);
+}
+static Status set_markdown(void *target, const char *value, Error *error) {
+  return options_flag("markdown", value, &((CrosscheckOptions *)target)->markdown, error);
+}
 static Status set_ncu(void *target, const char *value, Error *error) {
   return set_text("the name of the counter file", value, ((CrosscheckOptions *)target)->ncu, PATH_BYTES, error);
 }
@@ -50,31 +57,11 @@ static Status set_kernel_name(void *target, const char *value, Error *error) {
   return set_text("the kernel name", value, ((CrosscheckOptions *)target)->kernel_name, NAME_BYTES, error);
 }
 
-/* --- counters from a file --- */
+/* --- counters from files --- */
 
-static Status add_own_kernel(Crosscheck *c, const CounterRow *row, CrosscheckOptions *o, Error *error) {
-  Request *r = &o->request;
-  if (!r->shape.N_q || r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "the file says nothing of shapes; give one with -N, -d, --heads, --block-q and "
-                                                "--block-k, and one --algorithm (default fa2)");
-  Problem problem;
-  Status status = request_problem(r, &problem, NULL, error);
-  if (status) return status;
-  const KernelModel model = kernel_model_of_schedule(r->n_algorithms ? r->algorithms[0]->name : "fa2");
-  return crosscheck_add_row(c, row, &model, &problem.shape, &problem.tiling, error);
-}
-
-static Status add_recorded(Crosscheck *c, const CounterRow *row, Error *error) {
-  const KernelModel *model = kernel_model_find(row->kernel);
-  if (!model)
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": there is no kernel '%s' in the ladder", row->line,
-                     quote(row->kernel, strlen(row->kernel)).text);
-  return crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
-}
-
-static Status add_file(Crosscheck *c, const char *path, CrosscheckOptions *o, Error *error) {
+static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, size_t *n_added, Error *error) {
   char *text = NULL;
-  size_t length = 0, n_added = 0;
+  size_t length = 0;
   CounterTable table = {0};
   Error why = {0};
   Status status = file_read(path, NCU_MAX_BYTES, &text, &length, error);
@@ -85,14 +72,29 @@ static Status add_file(Crosscheck *c, const char *path, CrosscheckOptions *o, Er
   for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
     const CounterRow *row = &table.rows[i];
     if (*o->kernel_name && !strstr(row->kernel, o->kernel_name)) continue;
-    status = row->has_shape ? add_recorded(c, row, error) : add_own_kernel(c, row, o, error);
-    n_added++;
+    status = judge_row(c, j, row, error);
+    ++*n_added;
   }
+  counter_table_free(&table);
+  free(text);
+  return status;
+}
+
+/* The files of counters that were asked for, or those that come with Tilewalk. */
+static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Error *error) {
+  Judge *judge;
+  size_t n_added = 0;
+  Status status = judge_open(&judge, &o->request, without, error);
+  if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, &n_added, error);
+  for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
+    char path[ASSETS_PATH_BYTES];
+    status = assets_find(path, sizeof path, RECORDED_FILES[i], error);
+    if (status == STATUS_OK) status = add_file(c, judge, path, o, &n_added, error);
+  }
+  judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
     status = error_set(error, STATUS_BAD_REQUEST, "no kernel in the file has '%s' in its name",
                        quote(o->kernel_name, strlen(o->kernel_name)).text);
-  counter_table_free(&table);
-  free(text);
   return status;
 }
 
@@ -117,8 +119,8 @@ static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, c
     if (check.read[t] == traffic.read[t] && check.write[t] == traffic.write[t]) continue;
     CrosscheckItem tensor = output;
     tensor.quantity = "bytes of one tensor";
-    tensor.low = tensor.high = traffic.read[t] + traffic.write[t];
-    tensor.measured = check.read[t] + check.write[t];
+    tensor.low = tensor.high = (double)(traffic.read[t] + traffic.write[t]);
+    tensor.measured = (double)(check.read[t] + check.write[t]);
     tensor.holds = false;
     status = crosscheck_add(c, &tensor, error);
   }
@@ -166,15 +168,18 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   if (!r.shape.d) r.shape.d = 128;
   if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
   if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
-  return crosscheck_live(c, &r, o->kernels, io->program, with_ncu, error);
+  Judge *judge = NULL;
+  Status status = *r.gpu ? judge_open(&judge, &o->request, WITHOUT_NOTHING, error) : STATUS_OK; /* a GPU that is not named is not predicted */
+  if (status == STATUS_OK) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
+  judge_close(judge);
+  return status;
 }
 
 static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, size_t title_bytes, Error *error) {
-  char path[ASSETS_PATH_BYTES];
   bool with_ncu = false;
   if (*o->ncu) {
     snprintf(title, title_bytes, "counters in %.120s", o->ncu);
-    return add_file(c, o->ncu, o, error);
+    return add_files(c, o, WITHOUT_NOTHING, error);
   }
   if (o->cpu) {
     snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
@@ -186,24 +191,64 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
              with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
     return status;
   }
-  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (%s)", RECORDED_FILE);
-  const Status status = assets_find(path, sizeof path, RECORDED_FILE, error);
-  return status ? status : add_file(c, path, o, error);
+  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200_*.csv)");
+  return add_files(c, o, WITHOUT_NOTHING, error);
+}
+
+/* The same runs again, with one part of the model after another left out. */
+static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Error *error) {
+  Status status = STATUS_OK;
+  for (int w = 0; w < WITHOUT_COUNT && status == STATUS_OK; w++) {
+    Crosscheck again = {0};
+    CrosscheckGroup *groups = NULL;
+    size_t n = 0;
+    status = add_files(&again, o, (Without)w, error);
+    if (status == STATUS_OK) status = crosscheck_groups(&again, &groups, &n, error);
+    if (status == STATUS_OK && n) {
+      c->ablations[w] = groups[n - 1];
+      for (int q = 0; q < PREDICT_COUNT; q++) c->ablations[w].quantities[q].where = NULL; /* of `again` */
+    }
+    free(groups);
+    crosscheck_free(&again);
+  }
+  c->has_ablations = true;
+  return status;
+}
+
+static Status print_markdown(const Crosscheck *c, const CrosscheckOptions *o, Io *io, Error *error) {
+  Judge *judge = NULL;
+  Status status = crosscheck_print_markdown(c, io->out, error);
+  if (status == STATUS_OK) status = judge_open(&judge, &o->request, WITHOUT_NOTHING, error);
+  if (status == STATUS_OK) status = crosscheck_print_time(judge, io->out, error);
+  judge_close(judge);
+  return status;
+}
+
+static Status check_options(const CrosscheckOptions *o, Error *error) {
+  const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
+  if (n_sources > 1) return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
+  if (o->request.sram_bytes)
+    return error_set(error, STATUS_BAD_REQUEST, "--sram decides what fits, which a kernel that ran has shown; leave it out");
+  if ((o->cpu || o->live) && (o->ablations || o->markdown))
+    return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s", o->ablations ? "ablations" : "markdown",
+                     o->cpu ? "cpu" : "live");
+  if (o->markdown && (o->output.json || o->output.csv || o->details))
+    return error_set(error, STATUS_BAD_REQUEST, "--markdown is a form of its own; leave out --json, --csv and --details");
+  return STATUS_OK;
 }
 
 static int run_crosscheck(void *options, Io *io, Error *error) {
   CrosscheckOptions *o = options;
   Crosscheck found = {0};
   char title[200] = "";
-  const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (n_sources > 1) {
-    error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
-    return EXIT_BAD_REQUEST;
-  }
-  Status status = collect(&found, o, io, title, sizeof title, error);
+  Status status = check_options(o, error);
+  if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
+  if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, error);
   const bool few = *o->ncu || o->cpu || o->live;
-  if (status == STATUS_OK) status = crosscheck_print(&found, title, few || o->details, &o->output, io, error);
+  const char *gpu = *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
+  if (status == STATUS_OK && o->markdown) status = print_markdown(&found, o, io, error);
+  else if (status == STATUS_OK) status = crosscheck_print(&found, title, gpu, few || o->details, &o->output, io, error);
   const bool is_bad = found.is_bad;
   crosscheck_free(&found);
   return status != STATUS_OK ? EXIT_BAD_REQUEST : is_bad ? EXIT_DIFFERS : EXIT_DONE;
@@ -217,6 +262,8 @@ static const Option SOURCE_OPTIONS[] = {
     {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
+    {"ablations", 0, NULL, "Predict again with parts of the model of L2 left out, one at a time.", set_ablations, false, false, NULL},
+    {"markdown", 0, NULL, "The predictions as the tables of the README: `make accuracy` puts them there.", set_markdown, false, false, NULL},
     {0},
 };
 
@@ -224,6 +271,7 @@ static const OptionSet SETS[] = {
     {"Measurements", SOURCE_OPTIONS, 0},
     {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CrosscheckOptions, output)},
     {0},
 };
@@ -235,13 +283,17 @@ const Command COMMAND_CROSSCHECK = {
     .description =
         "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 (what the papers call HBM "
         "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a range is given for the "
-        "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal is not.",
+        "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal is not. For kernels that "
+        "are described (assets/kernels, --kernel), the model of L2 then predicts bytes of HBM, fabric, sectors, hit rate and the least "
+        "time, with the error of each; a prediction outside its band is shown and is no failure.",
     .examples = "  # counters recorded on an H200\n"
                 "  tilewalk crosscheck\n\n"
                 "  # the same kernels on this computer's processor\n"
                 "  tilewalk crosscheck --cpu -N 200 --causal\n\n"
                 "  # every recorded run of one kernel\n"
-                "  tilewalk crosscheck --kernel-name fa2_async --details\n",
+                "  tilewalk crosscheck --kernel-name fa2_async --details\n\n"
+                "  # what the parts of the model explain\n"
+                "  tilewalk crosscheck --kernel-name fa2-sm90 --ablations\n",
     .options_bytes = sizeof(CrosscheckOptions),
     .sets = SETS,
     .run = run_crosscheck,

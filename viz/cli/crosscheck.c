@@ -36,12 +36,12 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
     CrosscheckItem item = {.shape = *shape,
                            .tiling = *tiling,
                            .quantity = COUNTER_NAMES[found[i].counter].title,
-                           .kind = found[i].kind,
+                           .is_range = found[i].kind == COMPARE_RANGE,
                            .must_hold = found[i].must_hold,
                            .holds = found[i].holds,
-                           .low = found[i].low,
-                           .high = found[i].high,
-                           .measured = found[i].measured,
+                           .low = (double)found[i].low,
+                           .high = (double)found[i].high,
+                           .measured = (double)found[i].measured,
                            .error = found[i].error};
     snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
     status = crosscheck_add(c, &item, error);
@@ -50,23 +50,59 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
   return status;
 }
 
+Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                                  const Prediction *prediction, Error *error) {
+  const Prediction measured = predict_measured(row);
+  Status status = STATUS_OK;
+  for (int q = 0; q < PREDICT_COUNT && status == STATUS_OK; q++) {
+    if (!prediction->known[q] || !measured.known[q]) continue;
+    const double off = predict_error((PredictedQuantity)q, prediction->value[q], measured.value[q]), band = PREDICTED_NAMES[q].band;
+    CrosscheckItem item = {.shape = *shape,
+                           .tiling = *tiling,
+                           .quantity = PREDICTED_NAMES[q].name,
+                           .holds = band > 0 ? fabs(off) <= band : off >= 0,
+                           .low = prediction->value[q],
+                           .high = prediction->value[q],
+                           .measured = measured.value[q],
+                           .error = off,
+                           .is_prediction = true,
+                           .predicted = (PredictedQuantity)q};
+    snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
+    status = crosscheck_add(c, &item, error);
+  }
+  return status;
+}
+
 static const char *verdict_of(const CrosscheckItem *i) {
   if (!i->holds) return i->must_hold ? "DIFFERS" : "outside";
-  return i->kind == COMPARE_RANGE ? "in range" : i->error == 0 ? "exact" : "within 0.1 %";
+  if (i->is_prediction) return PREDICTED_NAMES[i->predicted].band > 0 ? "within" : "bound";
+  return i->is_range ? "in range" : i->error == 0 ? "exact" : "within 0.1 %";
 }
 
 static TextRole role_of(const CrosscheckItem *i) {
   return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
 }
 
+static Number value_text(const CrosscheckItem *i, double value) {
+  if (i->is_prediction && i->predicted == PREDICT_HIT_RATE) return number_percent(value);
+  if (i->is_prediction && i->predicted == PREDICT_TIME) return number_seconds(value);
+  return number_count((Wide)(value + 0.5));
+}
+
 static Number model_text(const CrosscheckItem *i) {
   Number text = {""};
-  if (i->low == i->high) return number_count(i->low);
-  snprintf(text.text, sizeof text.text, "%.40s to %.40s", number_count(i->low).text, number_count(i->high).text);
+  if (i->low == i->high) return value_text(i, i->low);
+  snprintf(text.text, sizeof text.text, "%.40s to %.40s", value_text(i, i->low).text, value_text(i, i->high).text);
   return text;
 }
 
-static void shape_text(const CrosscheckItem *i, char *text, size_t size) {
+/* For programs: bytes and counts whole, rates and seconds with all their digits. */
+static Number exact_text(const CrosscheckItem *i, double value) {
+  const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
+  return is_real ? number_exact_double(value) : number_digits((Wide)(value + 0.5));
+}
+
+void crosscheck_shape_text(const CrosscheckItem *i, char *text, size_t size) {
   char heads[32] = "", keys[32] = "", batch[32] = "";
   if (i->shape.batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", i->shape.batch);
   if (i->shape.heads > 1) snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", i->shape.heads, i->shape.kv_heads);
@@ -83,13 +119,13 @@ static Status print_csv(const Crosscheck *c, Io *io, Error *error) {
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
     char shape[160];
-    shape_text(i, shape, sizeof shape);
+    crosscheck_shape_text(i, shape, sizeof shape);
     table_text(&table, ROLE_PLAIN, i->kernel);
     table_text(&table, ROLE_PLAIN, shape);
     table_text(&table, ROLE_PLAIN, i->quantity);
-    table_count(&table, ROLE_PLAIN, i->low);
-    table_count(&table, ROLE_PLAIN, i->high);
-    table_count(&table, ROLE_PLAIN, i->measured);
+    table_text(&table, ROLE_PLAIN, exact_text(i, i->low).text);
+    table_text(&table, ROLE_PLAIN, exact_text(i, i->high).text);
+    table_text(&table, ROLE_PLAIN, exact_text(i, i->measured).text);
     table_format(&table, ROLE_PLAIN, "%.6g", i->error);
     table_text(&table, ROLE_PLAIN, verdict_of(i));
   }
@@ -110,14 +146,15 @@ static Status print_details(const Crosscheck *c, Io *io, Error *error) {
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
     char shape[160], heading[256];
-    shape_text(i, shape, sizeof shape);
+    crosscheck_shape_text(i, shape, sizeof shape);
     snprintf(heading, sizeof heading, "%s  %s", i->kernel, shape);
     if (strcmp(heading, before)) table_group(&table, "%s", heading);
     memcpy(before, heading, sizeof before);
     table_text(&table, ROLE_PLAIN, i->quantity);
     table_text(&table, ROLE_PLAIN, model_text(i).text);
-    table_count(&table, ROLE_PLAIN, i->measured);
-    table_format(&table, ROLE_PLAIN, "%.3f%%", i->error * 100);
+    table_text(&table, ROLE_PLAIN, value_text(i, i->measured).text);
+    if (i->is_prediction && i->predicted == PREDICT_TIME) table_format(&table, ROLE_PLAIN, "%.2f x", 1 + i->error);
+    else table_format(&table, ROLE_PLAIN, "%.3f%%", i->error * 100);
     table_text(&table, role_of(i), verdict_of(i));
   }
   const Status status = table_print(&table, io->out, &io->style, error);
@@ -140,8 +177,9 @@ static int by_value(const void *a, const void *b) {
 }
 
 static bool is_first(const Crosscheck *c, size_t n) {
+  if (c->items[n].is_prediction) return false;
   for (size_t i = 0; i < n; i++)
-    if (!strcmp(c->items[i].quantity, c->items[n].quantity)) return false;
+    if (!c->items[i].is_prediction && !strcmp(c->items[i].quantity, c->items[n].quantity)) return false;
   return true;
 }
 
@@ -149,12 +187,12 @@ static Summary summarise(const Crosscheck *c, const char *quantity, double *erro
   Summary s = {.quantity = quantity};
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
-    if (strcmp(i->quantity, quantity)) continue;
+    if (i->is_prediction || strcmp(i->quantity, quantity)) continue;
     errors[s.n++] = fabs(i->error);
     s.n_exact += i->error == 0 && i->low == i->high;
     s.n_holding += i->holds;
     s.must_hold |= i->must_hold;
-    s.is_range |= i->kind == COMPARE_RANGE;
+    s.is_range |= i->is_range;
     if (!s.where || fabs(i->error) > s.worst) {
       s.worst = fabs(i->error);
       s.where = i;
@@ -197,13 +235,18 @@ static Status print_summary(const Crosscheck *c, const char *title, double *erro
   return status;
 }
 
+static json_t *value_json(const CrosscheckItem *i, double value) {
+  const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
+  return is_real ? json_real(value) : json_wide((Wide)(value + 0.5));
+}
+
 static json_t *item_json(const CrosscheckItem *i) {
   return json_pack("{s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b}, s:I, s:I, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "kernel",
                    i->kernel, "shape", "batch", (json_int_t)i->shape.batch, "heads", (json_int_t)i->shape.heads, "kv_heads",
                    (json_int_t)i->shape.kv_heads, "seq_q", (json_int_t)i->shape.N_q, "seq_k", (json_int_t)i->shape.N_k, "head_dim",
                    (json_int_t)i->shape.d, "dtype", dtype_name(i->shape.dtype), "causal", (int)i->shape.causal, "block_q",
                    (json_int_t)i->tiling.B_r, "block_k", (json_int_t)i->tiling.B_c, "quantity", i->quantity, "model_low",
-                   json_wide(i->low), "model_high", json_wide(i->high), "measured", json_wide(i->measured), "error", i->error,
+                   value_json(i, i->low), "model_high", value_json(i, i->high), "measured", value_json(i, i->measured), "error", i->error,
                    "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
 }
 
@@ -213,7 +256,7 @@ static json_t *summary_json(const Summary *s) {
                    s->worst, "must_hold", (int)s->must_hold);
 }
 
-static Status print_json(const Crosscheck *c, const char *title, double *errors, Io *io, Error *error) {
+static Status print_json(const Crosscheck *c, const char *title, const char *gpu, double *errors, Io *io, Error *error) {
   json_t *items = json_array(), *summaries = json_array();
   for (size_t n = 0; n < c->n_items; n++) {
     json_array_append_new(items, item_json(&c->items[n]));
@@ -221,23 +264,25 @@ static Status print_json(const Crosscheck *c, const char *title, double *errors,
     const Summary s = summarise(c, c->items[n].quantity, errors);
     json_array_append_new(summaries, summary_json(&s));
   }
-  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o}", "tilewalk", 1, "source", title, "runs", (json_int_t)c->n_runs,
-                              "holds", (int)!c->is_bad, "summary", summaries, "comparisons", items),
+  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs", (json_int_t)c->n_runs,
+                              "holds", (int)!c->is_bad, "summary", summaries, "predictions",
+                              crosscheck_predictions_json(c, gpu), "comparisons", items),
                     io->out, error);
 }
 
-Status crosscheck_print(const Crosscheck *c, const char *title, bool details, const OutputRequest *output, Io *io,
+Status crosscheck_print(const Crosscheck *c, const char *title, const char *gpu, bool details, const OutputRequest *output, Io *io,
                         Error *error) {
   if (output->csv) return print_csv(c, io, error);
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
   Status status = STATUS_OK;
   if (output->json) {
-    status = print_json(c, title, errors, io, error);
+    status = print_json(c, title, gpu, errors, io, error);
   } else {
     if (details) status = print_details(c, io, error);
     if (details) fputc('\n', io->out);
     if (status == STATUS_OK) status = print_summary(c, title, errors, io, error);
+    if (status == STATUS_OK) status = crosscheck_print_predictions(c, gpu, io, error);
   }
   free(errors);
   return status;

@@ -1,27 +1,53 @@
-/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. */
+/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. Laws (what must be equal,
+ * what must lie in a range: kernels/counters/compare.h) come first, then predictions with a band (kernels/counters/predict.h). */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_H
 
 #include "kernels/counters/compare.h"
+#include "kernels/counters/predict.h"
+#include <jansson.h>
+
 #include "viz/cli/command.h"
 #include "viz/cli/request.h"
+
+enum { CROSSCHECK_LONG_N = 4096 }; /* below, HBM is read for instructions and parameters as much as for K and V */
 
 typedef struct {
   char kernel[64];
   Shape shape;
   Tiling tiling;
   const char *quantity;
-  CompareKind kind;
-  bool must_hold, holds;
-  uint64_t low, high, measured;
+  bool is_range, must_hold, holds;
+  double low, high, measured;
   double error;
+  bool is_prediction; /* of `predicted`, with its unit and band; low = high */
+  PredictedQuantity predicted;
 } CrosscheckItem;
+
+/* The median and the worst error of a predicted quantity over some runs. */
+typedef struct {
+  size_t n, n_within;
+  double median, worst; /* of the absolute errors */
+  double median_signed;
+  const CrosscheckItem *where; /* the worst */
+} PredictionSummary;
+
+/* Over the runs of one kernel with one mask; kernel NULL: over all runs of min_N queries or more. */
+typedef struct {
+  const char *kernel;
+  bool causal;
+  int64_t min_N;
+  size_t n;
+  PredictionSummary quantities[PREDICT_COUNT];
+} CrosscheckGroup;
 
 typedef struct {
   CrosscheckItem *items;
   size_t n_items, capacity;
   size_t n_runs;
   bool is_bad; /* a quantity that must be exact is not */
+  bool has_ablations;
+  CrosscheckGroup ablations[WITHOUT_COUNT]; /* all runs, with parts of the model left out */
 } Crosscheck;
 
 void crosscheck_free(Crosscheck *crosscheck);
@@ -31,8 +57,29 @@ Status crosscheck_add(Crosscheck *crosscheck, const CrosscheckItem *item, Error 
 Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const KernelModel *model, const Shape *shape,
                           const Tiling *tiling, Error *error);
 
-/* Prints the runs (if `details`) and a line per quantity, as text, CSV or JSON. `title`: where the measurements are from. */
-Status crosscheck_print(const Crosscheck *crosscheck, const char *title, bool details, const OutputRequest *output, Io *io,
+/* Lays a prediction beside a row of counters and adds what both know. */
+Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                                  const Prediction *prediction, Error *error);
+
+/* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
+void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
+
+/* Prints the runs (if `details`) and a line per quantity, then a line per kernel and mask for the predictions, as text, CSV or JSON. `title`: where the
+ * measurements are from; `gpu`: whose description the predictions use. */
+Status crosscheck_print(const Crosscheck *crosscheck, const char *title, const char *gpu, bool details, const OutputRequest *output, Io *io,
                         Error *error);
+
+/* Groups in the order of their first runs, by kernel, without a mask and with one; the last two are of all of them from CROSSCHECK_LONG_N on,
+ * and of all of them. *groups is for free(). */
+Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups, size_t *n_groups, Error *error);
+
+/* How far recordings of the same run are from their median: what no model can get below. */
+Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
+
+/* The predictions' part of crosscheck_print. */
+Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);
+/* The same as Markdown: the section of the README. */
+Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
+json_t *crosscheck_predictions_json(const Crosscheck *crosscheck, const char *gpu);
 
 #endif

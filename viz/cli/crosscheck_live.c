@@ -173,7 +173,8 @@ static Status profile(const char *kernels, const CounterRow *run, CounterRow *su
   return status;
 }
 
-Status crosscheck_live(Crosscheck *c, const Request *request, const char *given, const char *program, bool *with_ncu, Error *error) {
+Status crosscheck_live(Crosscheck *c, Judge *judge, const Request *request, const char *given, const char *program, bool *with_ncu,
+                       Error *error) {
   char kernels[ARGUMENT_BYTES];
   CounterTable table = {0};
   find_kernels(given, program, kernels);
@@ -187,7 +188,7 @@ Status crosscheck_live(Crosscheck *c, const Request *request, const char *given,
     CounterRow profiled;
     if (status == STATUS_OK && *with_ncu) status = profile(kernels, row, &profiled, with_ncu, error);
     if (status == STATUS_OK && *with_ncu) {
-      status = crosscheck_add_row(c, &profiled, model, &row->shape, &row->tiling, error);
+      status = judge_rung(c, judge, &profiled, model, error);
       c->n_runs--; /* the same run, measured in a second way */
     }
   }

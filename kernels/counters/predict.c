@@ -1,0 +1,54 @@
+#include "kernels/counters/predict.h"
+
+#include "sim/simulate.h"
+
+enum { SECTOR_BYTES = 32 };
+
+const PredictedName PREDICTED_NAMES[PREDICT_COUNT] = {
+    {"HBM reads", 0.10}, {"fabric", 0.05}, {"L2 sectors", 0.10}, {"L2 hit rate", 0.01}, {"time at best", 0},
+};
+
+const char *const WITHOUT_NAMES[WITHOUT_COUNT] = {"whole model", "one partition"};
+
+static void set(Prediction *p, PredictedQuantity quantity, double value) {
+  p->known[quantity] = true;
+  p->value[quantity] = value;
+}
+
+Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
+  Gpu gpu = *run->gpu;
+  if (run->without == WITHOUT_PARTITIONS) gpu.l2_partitions = 1;
+  Problem problem = {.shape = run->shape,
+                     .tiling = run->tiling,
+                     .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm},
+                     .launch = run->launch};
+  Simulation s;
+  Status status = simulate(&s, &problem, run->schedule, error);
+  if (status == STATUS_OK) status = simulation_l2(&s, &problem, &gpu, error);
+  if (status) return status;
+  *prediction = (Prediction){0};
+  simulation_time(&s, &gpu);
+  set(prediction, PREDICT_TIME, timing_total_s(&s.timing));
+  if (!s.has_l2) return STATUS_OK;
+  set(prediction, PREDICT_HBM_READ, s.l2.hbm_read_bytes);
+  set(prediction, PREDICT_FABRIC, s.l2.fabric_bytes);
+  set(prediction, PREDICT_HIT_RATE, many_ctas_hit_rate(&s.l2));
+  return STATUS_OK;
+}
+
+Prediction predict_measured(const CounterRow *row) {
+  Prediction p = {0};
+  if (row->known[COUNTER_HBM_READ]) set(&p, PREDICT_HBM_READ, (double)row->value[COUNTER_HBM_READ]);
+  if (row->known[COUNTER_FABRIC_SECTORS]) set(&p, PREDICT_FABRIC, (double)row->value[COUNTER_FABRIC_SECTORS] * SECTOR_BYTES);
+  if (row->known[COUNTER_L2_READ_SECTORS]) set(&p, PREDICT_L2_SECTORS, (double)row->value[COUNTER_L2_READ_SECTORS]);
+  const double hits = (double)row->value[COUNTER_LOOKUP_HIT], looks = hits + (double)row->value[COUNTER_LOOKUP_MISS];
+  if (row->known[COUNTER_LOOKUP_HIT] && row->known[COUNTER_LOOKUP_MISS] && looks > 0) set(&p, PREDICT_HIT_RATE, hits / looks);
+  if (row->known[COUNTER_TIME]) set(&p, PREDICT_TIME, (double)row->value[COUNTER_TIME] * 1e-9);
+  return p;
+}
+
+double predict_error(PredictedQuantity quantity, double predicted, double measured) {
+  if (quantity == PREDICT_HIT_RATE) return predicted - measured;
+  const double of = quantity == PREDICT_TIME ? predicted : measured, off = quantity == PREDICT_TIME ? measured - predicted : predicted - measured;
+  return off == 0 ? 0 : of > 0 ? off / of : off > 0 ? 1 : -1;
+}

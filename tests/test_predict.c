@@ -1,0 +1,84 @@
+/* Predictions beside counters: errors and bands by hand, parts left out, and what is not modelled is not known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "kernels/counters/predict.h"
+
+/* An H200 in what matters here: 60 MiB of L2 in two partitions, 132 SMs. */
+static const Gpu GPU = {.name = "two sides", .n_sm = 132, .warp_size = 32, .l2_bytes = 60 << 20, .l2_partitions = 2,
+                        .hbm_bytes_per_s = 4.8e12, .l2_bytes_per_s = 5.5e12, .clock_hz = 1.98e9, .shared_bytes_per_cta = 227 << 10};
+
+static PredictedRun run_of(int64_t N, bool causal) {
+  PredictedRun run = {.schedule = schedule_find("fa2"),
+                      .shape = {.N_q = N, .d = 64, .causal = causal},
+                      .tiling = {.B_r = 128, .B_c = 128},
+                      .launch = {.block_q = 128, .block_k = 128, .ctas_per_sm = 2},
+                      .gpu = &GPU};
+  assert_int_equal(shape_complete(&run.shape, NULL), STATUS_OK);
+  return run;
+}
+
+static Prediction predicted(const PredictedRun *run) {
+  Prediction p;
+  Error error = {0};
+  if (predict(&p, run, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static void errors_by_hand(void **state) {
+  (void)state;
+  assert_true(predict_error(PREDICT_HBM_READ, 110, 100) > 0.0999 && predict_error(PREDICT_HBM_READ, 110, 100) < 0.1001);
+  assert_true(predict_error(PREDICT_FABRIC, 95, 100) == -0.05);
+  assert_true(fabs(predict_error(PREDICT_HIT_RATE, 0.97, 0.98) + 0.01) < 1e-12); /* points, not parts */
+  assert_true(predict_error(PREDICT_TIME, 2e-3, 5e-3) == 1.5);                   /* took 2.5 times the bound */
+  assert_true(predict_error(PREDICT_L2_SECTORS, 0, 0) == 0);
+  assert_true(predict_error(PREDICT_L2_SECTORS, 5, 0) == 1); /* finite, for JSON */
+}
+
+static void counters_become_quantities(void **state) {
+  (void)state;
+  CounterRow row = {0};
+  row.known[COUNTER_FABRIC_SECTORS] = row.known[COUNTER_LOOKUP_HIT] = row.known[COUNTER_TIME] = true;
+  row.value[COUNTER_FABRIC_SECTORS] = 10;
+  row.value[COUNTER_LOOKUP_HIT] = 75;
+  row.value[COUNTER_TIME] = 1500;
+  Prediction m = predict_measured(&row);
+  assert_true(m.known[PREDICT_FABRIC] && m.value[PREDICT_FABRIC] == 320);
+  assert_true(m.known[PREDICT_TIME] && fabs(m.value[PREDICT_TIME] - 1.5e-6) < 1e-18);
+  assert_false(m.known[PREDICT_HBM_READ] || m.known[PREDICT_HIT_RATE]); /* half of a rate is none */
+  row.known[COUNTER_LOOKUP_MISS] = true;
+  row.value[COUNTER_LOOKUP_MISS] = 25;
+  m = predict_measured(&row);
+  assert_true(m.known[PREDICT_HIT_RATE] && m.value[PREDICT_HIT_RATE] == 0.75);
+}
+
+/* N = 4096, d = 64: Q, K and V are 1.5 MiB and fit: each is read from HBM once. One partition has no fabric. */
+static void what_fits_is_read_once(void **state) {
+  (void)state;
+  for (int causal = 0; causal < 2; causal++) {
+    PredictedRun run = run_of(4096, causal);
+    const Prediction whole = predicted(&run);
+    for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.known[q] || q == PREDICT_L2_SECTORS);
+    assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
+    assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 && whole.value[PREDICT_HIT_RATE] < 1);
+    run.without = WITHOUT_PARTITIONS;
+    const Prediction one = predicted(&run);
+    assert_true(one.value[PREDICT_FABRIC] == 0 && one.value[PREDICT_HIT_RATE] > whole.value[PREDICT_HIT_RATE]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_by_hand),
+      cmocka_unit_test(counters_become_quantities),
+      cmocka_unit_test(what_fits_is_read_once),
+  };
+  return cmocka_run_group_tests_name("predict", tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+#include "viz/cli/crosscheck_judge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/quote.h"
+#include "viz/cli/description.h"
+
+enum { NAME_BYTES = 128 };
+
+/* A recorded run and its repeats are predicted once. */
+typedef struct {
+  char kernel[NAME_BYTES];
+  Shape shape;
+  Tiling tiling;
+  Prediction prediction;
+} Predicted;
+
+struct Judge {
+  const Request *request;
+  Gpu gpu;
+  Profile profile; /* the last one that was loaded */
+  Predicted *done;
+  size_t n_done, capacity;
+  Without without;
+};
+
+Status judge_open(Judge **judge, const Request *r, Without without, Error *error) {
+  Judge *j = calloc(1, sizeof *j);
+  *judge = j;
+  if (!j) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
+  j->request = r;
+  j->without = without;
+  return description_gpu(*r->gpu ? r->gpu : JUDGE_DEFAULT_GPU, &j->gpu, error);
+}
+
+void judge_close(Judge *j) {
+  if (j) free(j->done);
+  free(j);
+}
+
+static Status find_profile(Judge *j, const char *name, Error *error) {
+  if (!strcmp(j->profile.name, name)) return STATUS_OK;
+  j->profile.name[0] = '\0';
+  return description_kernel(name, &j->profile, error);
+}
+
+/* How the kernel of the judge's profile is launched, with what the request says otherwise. */
+static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch, Error *error) {
+  const Request *r = j->request;
+  const Status status = profile_config(&j->profile, shape, launch, error);
+  if (r->has_order) launch->order = r->order;
+  if (r->has_walk) launch->walk = r->walk;
+  if (r->ctas_per_sm) {
+    launch->ctas_per_sm = r->ctas_per_sm;
+    launch->threads = launch->registers_per_thread = launch->shared_bytes = 0;
+  }
+  return status;
+}
+
+static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, Prediction *prediction, Error *error) {
+  for (size_t i = 0; i < j->n_done; i++) {
+    const Predicted *p = &j->done[i];
+    if (strcmp(p->kernel, kernel) || memcmp(&p->shape, &run->shape, sizeof p->shape) || p->tiling.B_r != run->tiling.B_r ||
+        p->tiling.B_c != run->tiling.B_c)
+      continue;
+    *prediction = p->prediction;
+    return STATUS_OK;
+  }
+  Predicted one = {.shape = run->shape, .tiling = run->tiling};
+  snprintf(one.kernel, sizeof one.kernel, "%.*s", NAME_BYTES - 1, kernel);
+  const Status status = predict(&one.prediction, run, error);
+  if (status) return status;
+  if (j->n_done == j->capacity) {
+    const size_t more = j->capacity ? 2 * j->capacity : 64;
+    Predicted *done = realloc(j->done, more * sizeof *done);
+    if (!done) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
+    j->done = done;
+    j->capacity = more;
+  }
+  j->done[j->n_done++] = one;
+  *prediction = one.prediction;
+  return STATUS_OK;
+}
+
+/* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */
+static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling, Error *error) {
+  LaunchConfig launch;
+  Launch launched;
+  Plan plan;
+  const bool is_split = tiling->n_splits > 1;
+  const Schedule *schedule = is_split ? schedule_find("fa2-split") : j->profile.schedule;
+  Tiling tiles = *tiling;
+  tiles.lse = j->profile.lse || is_split;
+  Extra extra = {0};
+  Status status = is_split ? STATUS_OK : launch_of(j, shape, &launch, error);
+  if (status == STATUS_OK && !is_split) {
+    launch.block_q = tiles.B_r;
+    launch.block_k = tiles.B_c;
+    status = launch_make(&launched, shape, &launch, &j->gpu, error);
+    if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
+    if (status == STATUS_OK) extra = extra_of(&launched, &plan);
+  }
+  const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
+  if (status == STATUS_OK) status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
+  if (status || is_split) return status;
+  const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without};
+  Prediction prediction;
+  status = predicted(j, row->kernel, &run, &prediction, error);
+  return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
+}
+
+static Status add_bare(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
+  const Request *r = j->request;
+  if (!r->shape.N_q || r->n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
+                                                "--block-k, and one --algorithm (default fa2)");
+  Problem problem;
+  Status status = request_problem(r, &problem, NULL, error);
+  if (status) return status;
+  if (*r->kernel) {
+    status = find_profile(j, r->kernel, error);
+    return status ? status : add_described(c, j, row, &problem.shape, &problem.tiling, error);
+  }
+  const KernelModel model = kernel_model_of_schedule(r->n_algorithms ? r->algorithms[0]->name : "fa2", NULL);
+  return crosscheck_add_row(c, row, &model, &problem.shape, &problem.tiling, error);
+}
+
+/* A rung of the ladder is predicted where its profile describes the tile that it ran with. */
+Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelModel *model, Error *error) {
+  LaunchConfig launch;
+  Status status = crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
+  if (status || !j || !strncmp(model->schedule, "standard", 8)) return status;
+  Shape shape = row->shape;
+  if (!model->skips_masked) shape.causal = false;
+  status = find_profile(j, row->kernel, error);
+  if (status == STATUS_OK) status = launch_of(j, &shape, &launch, error);
+  if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
+  const PredictedRun run = {j->profile.schedule, shape, row->tiling, launch, &j->gpu, j->without};
+  Prediction prediction;
+  status = predicted(j, row->kernel, &run, &prediction, error);
+  return status ? status : crosscheck_add_predictions(c, row, &row->shape, &row->tiling, &prediction, error);
+}
+
+static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
+  const Request *r = j->request;
+  const KernelModel *model = kernel_model_find(row->kernel);
+  if (model) return judge_rung(c, j, row, model, error);
+  Error why = {0};
+  const char *name = *r->kernel ? r->kernel : row->kernel;
+  const Status status = find_profile(j, name, &why);
+  if (status && !*r->kernel)
+    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
+                     row->line, quote(row->kernel, strlen(row->kernel)).text);
+  if (status) return error_set(error, status, "%s", why.message);
+  return add_described(c, j, row, &row->shape, &row->tiling, error);
+}
+
+Status judge_row(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
+  return row->has_shape ? add_recorded(c, j, row, error) : add_bare(c, j, row, error);
+}
+
+Status judge_time(Judge *j, const char *kernel, const Shape *shape, double *seconds, Error *error) {
+  Shape complete = *shape;
+  LaunchConfig launch = {0};
+  Prediction p;
+  Status status = find_profile(j, kernel, error);
+  if (status == STATUS_OK) status = shape_complete(&complete, error);
+  if (status == STATUS_OK) status = launch_of(j, &complete, &launch, error);
+  if (status) return status;
+  const PredictedRun run = {j->profile.schedule, complete, {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse}, launch, &j->gpu, j->without};
+  status = predict(&p, &run, error);
+  if (status == STATUS_OK) *seconds = p.value[PREDICT_TIME];
+  return status;
+}

@@ -1,0 +1,32 @@
+/* Lays the models beside rows of counters: finds what describes a row's kernel, and predicts each run once.
+ *
+ *     row of a rung of the ladder     its laws (kernels/counters/kernel_model.h); predictions where its profile in assets/kernels
+ *                                     has the tile that it ran with
+ *     row of a kernel with a profile  laws and predictions from the profile, named by the row or by --kernel
+ *     row of any other kernel         the laws of a schedule: --algorithm, shape and blocks from the request */
+#ifndef TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
+#define TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
+
+#include "viz/cli/crosscheck.h"
+
+#define JUDGE_DEFAULT_GPU "h200" /* where the counters that come with Tilewalk are from */
+
+typedef struct Judge Judge;
+
+/* Predictions are for the request's GPU, with its order, walk and CTAs per SM where it names them. *request must outlive the judge. */
+Status judge_open(Judge **judge, const Request *request, Without without, Error *error);
+void judge_close(Judge *judge); /* NULL is fine */
+
+/* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
+Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
+
+/* The same for a row known to be a rung's; judge NULL: no predictions. */
+Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
+
+/* The least time that a described kernel could take for a shape, in seconds (sim/timing.h). */
+Status judge_time(Judge *judge, const char *kernel, const Shape *shape, double *seconds, Error *error);
+
+/* A Markdown table: measured times (assets/counters/h200_time.csv) over that bound. In crosscheck_time.c. */
+Status crosscheck_print_time(Judge *judge, FILE *out, Error *error);
+
+#endif

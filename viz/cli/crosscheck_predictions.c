@@ -1,0 +1,255 @@
+/* Predictions over all runs: a line per kernel and mask, with the median and the worst error of each quantity. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/crosscheck.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+static bool belongs(const CrosscheckItem *i, const CrosscheckGroup *g) {
+  return i->is_prediction && i->shape.N_q >= g->min_N && (!g->kernel || (!strcmp(i->kernel, g->kernel) && i->shape.causal == g->causal));
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n) {
+  qsort(values, n, sizeof *values, by_value);
+  return values[n / 2];
+}
+
+/* errors: room for all items. */
+static void summarise(const Crosscheck *c, CrosscheckGroup *g, double *errors) {
+  g->n = 0;
+  for (int q = 0; q < PREDICT_COUNT; q++) {
+    PredictionSummary s = {0};
+    for (size_t i = 0; i < c->n_items; i++) {
+      const CrosscheckItem *item = &c->items[i];
+      if (!belongs(item, g) || item->predicted != (PredictedQuantity)q) continue;
+      errors[s.n++] = item->error;
+      s.n_within += item->holds;
+      if (!s.where || fabs(item->error) > s.worst) s.where = item;
+      s.worst = fmax(s.worst, fabs(item->error));
+    }
+    if (s.n) {
+      s.median_signed = median(errors, s.n);
+      for (size_t i = 0; i < s.n; i++) errors[i] = fabs(errors[i]);
+      s.median = median(errors, s.n);
+    }
+    if (s.n > g->n) g->n = s.n;
+    g->quantities[q] = s;
+  }
+}
+
+Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *n_groups, Error *error) {
+  enum { GROUPS_MAX = 64 };
+  CrosscheckGroup *found = calloc(GROUPS_MAX + 2, sizeof *found);
+  double *errors = malloc((c->n_items + 1) * sizeof *errors);
+  size_t n = 0;
+  if (!found || !errors) {
+    free(found);
+    free(errors);
+    return error_set(error, STATUS_NO_MEMORY, "no memory for the summary of predictions");
+  }
+  for (size_t i = 0; i < c->n_items; i++) { /* a kernel's run without a mask comes before those with one */
+    const CrosscheckItem *item = &c->items[i];
+    bool known = !item->is_prediction || n + 2 > GROUPS_MAX;
+    for (size_t k = 0; k < n && !known; k++) known = !strcmp(found[k].kernel, item->kernel);
+    if (known) continue;
+    found[n++] = (CrosscheckGroup){.kernel = item->kernel};
+    found[n++] = (CrosscheckGroup){.kernel = item->kernel, .causal = true};
+  }
+  size_t kept = 0;
+  for (size_t k = 0; k < n; k++) {
+    summarise(c, &found[k], errors);
+    if (found[k].n) found[kept++] = found[k];
+  }
+  for (int all = 0; all < 2; all++) {
+    found[kept + (size_t)all] = (CrosscheckGroup){.min_N = all ? 0 : CROSSCHECK_LONG_N};
+    summarise(c, &found[kept + (size_t)all], errors);
+  }
+  free(errors);
+  *groups = found;
+  *n_groups = kept ? kept + 2 : 0;
+  return STATUS_OK;
+}
+
+static bool same_run(const CrosscheckItem *a, const CrosscheckItem *b) {
+  return a->is_prediction && b->is_prediction && a->predicted == b->predicted && !strcmp(a->kernel, b->kernel) &&
+         !memcmp(&a->shape, &b->shape, sizeof a->shape) && a->tiling.B_r == b->tiling.B_r && a->tiling.B_c == b->tiling.B_c;
+}
+
+Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *error) {
+  enum { REPEATS_MAX = 16 };
+  Crosscheck deviations = {0};
+  Status status = STATUS_OK;
+  for (size_t i = 0; i < c->n_items && status == STATUS_OK; i++) {
+    double values[REPEATS_MAX];
+    size_t n = 0;
+    bool first = true;
+    for (size_t k = 0; k < i && first; k++) first = !same_run(&c->items[k], &c->items[i]);
+    for (size_t k = i; k < c->n_items && first && n < REPEATS_MAX; k++)
+      if (same_run(&c->items[k], &c->items[i])) values[n++] = c->items[k].measured;
+    if (n < 3) continue; /* of two, neither is the median */
+    const double middle = median(values, n);
+    for (size_t k = 0; k < n && status == STATUS_OK; k++) {
+      CrosscheckItem item = c->items[i];
+      item.error = predict_error(item.predicted, values[k], middle);
+      item.holds = true;
+      status = crosscheck_add(&deviations, &item, error);
+    }
+  }
+  CrosscheckGroup *groups = NULL;
+  size_t n_groups = 0;
+  if (status == STATUS_OK) status = crosscheck_groups(&deviations, &groups, &n_groups, error);
+  *spread = n_groups ? groups[n_groups - 1] : (CrosscheckGroup){0};
+  for (int q = 0; q < PREDICT_COUNT; q++) spread->quantities[q].where = NULL; /* of `deviations` */
+  spread->quantities[PREDICT_TIME].n = 0;                                       /* a time is not predicted, it is bounded */
+  free(groups);
+  crosscheck_free(&deviations);
+  return status;
+}
+
+static void group_name(const CrosscheckGroup *g, const char *quotes, char *name, size_t size) {
+  if (g->kernel) snprintf(name, size, "%s%s%s%s", quotes, g->kernel, quotes, g->causal ? ", causal" : "");
+  else if (g->min_N) snprintf(name, size, "all, N from %" PRId64 " on", g->min_N);
+  else snprintf(name, size, "all");
+}
+
+static void add_cell(Table *table, const PredictionSummary *s, PredictedQuantity q) {
+  const bool good = s->n_within == s->n;
+  if (!s->n) table_empty(table, true);
+  else if (q == PREDICT_TIME) table_format(table, ROLE_PLAIN, "%.1f x", 1 + s->median_signed);
+  else table_format(table, good ? ROLE_GOOD : ROLE_WARN, s->worst < 0.0995 ? "%.1f/%.1f" : "%.1f/%.0f", 100 * s->median, 100 * s->worst);
+}
+
+static void add_cells(Table *table, const CrosscheckGroup *g) {
+  table_count(table, ROLE_PLAIN, g->n);
+  for (int q = 0; q < PREDICT_COUNT; q++) add_cell(table, &g->quantities[q], (PredictedQuantity)q);
+}
+
+Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io, Error *error) {
+  CrosscheckGroup *groups;
+  size_t n;
+  Status status = crosscheck_groups(c, &groups, &n, error);
+  if (status) return status;
+  if (n) {
+    Table table = table_new((TableColumn[]){{.heading = "kernel", .shrink = TABLE_WRAP},
+                                            {.heading = "runs", .right = true},
+                                            {.heading = "HBM reads", .right = true},
+                                            {.heading = "fabric", .right = true},
+                                            {.heading = "sectors", .right = true},
+                                            {.heading = "hit rate", .right = true},
+                                            {.heading = "time", .right = true}},
+                            7);
+    table_title(&table, "the model of %s's L2: median/worst error in %%", gpu);
+    for (size_t k = 0; k < n; k++) {
+      const CrosscheckGroup *g = &groups[k];
+      char name[128];
+      if (g->min_N) table_rule(&table);
+      group_name(g, "", name, sizeof name);
+      table_text(&table, ROLE_PLAIN, name);
+      add_cells(&table, g);
+    }
+    CrosscheckGroup spread;
+    status = crosscheck_spread(c, &spread, error);
+    if (status == STATUS_OK && spread.n) {
+      table_text(&table, ROLE_DIM, "the counters themselves");
+      add_cells(&table, &spread);
+    }
+    for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
+      if (w == 0) table_group(&table, "All runs, with parts of the model left out");
+      table_format(&table, ROLE_PLAIN, "%s", WITHOUT_NAMES[w]);
+      add_cells(&table, &c->ablations[w]);
+    }
+    table_note(&table, "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the hit rate "
+                       "(its errors are in points). The counters themselves: recordings of one run "
+                       "against their median. Time: measured over the least time, median. A prediction outside its band is no failure; "
+                       "--details shows which runs.",
+               100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
+               100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
+    fputc('\n', io->out);
+    if (status == STATUS_OK) status = table_print(&table, io->out, &io->style, error);
+    table_free(&table);
+  }
+  free(groups);
+  return status;
+}
+
+static json_t *summary_json(const PredictionSummary *s, PredictedQuantity q) {
+  return json_pack("{s:s, s:f, s:I, s:I, s:f, s:f, s:f}", "quantity", PREDICTED_NAMES[q].name, "band", PREDICTED_NAMES[q].band, "runs",
+                   (json_int_t)s->n, "within", (json_int_t)s->n_within, "median_error", s->median, "worst_error", s->worst,
+                   "median_signed_error", s->median_signed);
+}
+
+static json_t *group_json(const CrosscheckGroup *g) {
+  json_t *quantities = json_array();
+  for (int q = 0; q < PREDICT_COUNT; q++)
+    if (g->quantities[q].n) json_array_append_new(quantities, summary_json(&g->quantities[q], (PredictedQuantity)q));
+  return json_pack("{s:s?, s:I, s:b, s:I, s:o}", "kernel", g->kernel, "from_seq_q", (json_int_t)g->min_N, "causal", (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
+}
+
+json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
+  CrosscheckGroup *groups;
+  size_t n;
+  if (crosscheck_groups(c, &groups, &n, NULL)) return NULL;
+  json_t *list = json_array(), *left_out = c->has_ablations ? json_object() : json_null();
+  for (size_t k = 0; k < n; k++) json_array_append_new(list, group_json(&groups[k]));
+  for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++)
+    json_object_set_new(left_out, WITHOUT_NAMES[w], group_json(&c->ablations[w]));
+  free(groups);
+  return json_pack("{s:s, s:o, s:o}", "gpu", gpu, "kernels", list, "ablations", left_out);
+}
+
+/* ---- Markdown ------------------------------------------------------------------------------------- */
+
+static void markdown_cells(FILE *out, const CrosscheckGroup *g) {
+  for (int q = 0; q < PREDICT_TIME; q++) {
+    const PredictionSummary *s = &g->quantities[q];
+    if (s->n) fprintf(out, " %.1f / %.1f |", 100 * s->median, 100 * s->worst);
+    else fprintf(out, " |");
+  }
+  fputc('\n', out);
+}
+
+static void markdown_worst(FILE *out, const PredictionSummary *s, PredictedQuantity q) {
+  char shape[160];
+  if (!s->where) return;
+  crosscheck_shape_text(s->where, shape, sizeof shape);
+  fprintf(out, "| %s | %zu of %zu | %.1f | `%s`, %s |\n", PREDICTED_NAMES[q].name, s->n - s->n_within, s->n, 100 * s->where->error,
+          s->where->kernel, shape);
+}
+
+Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
+  CrosscheckGroup *groups;
+  size_t n;
+  Status status = crosscheck_groups(c, &groups, &n, error);
+  if (status) return status;
+  fprintf(out, "| kernel | runs | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n| --- | ---: | ---: | ---: | ---: | ---: |\n");
+  for (size_t k = 0; k < n; k++) {
+    const CrosscheckGroup *g = &groups[k];
+    if (!g->quantities[PREDICT_HBM_READ].n) continue;
+    char name[128];
+    group_name(g, "`", name, sizeof name);
+    fprintf(out, "| %s | %zu |", name, g->quantities[PREDICT_HBM_READ].n);
+    markdown_cells(out, g);
+  }
+  CrosscheckGroup spread;
+  status = crosscheck_spread(c, &spread, error);
+  if (spread.n) {
+    fprintf(out, "| *the counters themselves* | %zu |", spread.n);
+    markdown_cells(out, &spread);
+  }
+  for (int w = 1; c->has_ablations && w < WITHOUT_COUNT; w++) {
+    fprintf(out, "| *all, %s* | %zu |", WITHOUT_NAMES[w], c->ablations[w].quantities[PREDICT_HBM_READ].n);
+    markdown_cells(out, &c->ablations[w]);
+  }
+  fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
+  for (int q = 0; n && q < PREDICT_TIME; q++) markdown_worst(out, &groups[n - 1].quantities[q], (PredictedQuantity)q);
+  free(groups);
+  return status;
+}
