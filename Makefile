@@ -64,7 +64,7 @@ TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_% tests/picture_%,$(wildcard tests/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
 
-.PHONY: all run test check bench pictures layers kernels coverage fuzz setup install uninstall clean help FORCE
+.PHONY: all run test check bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -93,6 +93,8 @@ bench: $(PROGRAM) $(call binaries,bench)
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
+accuracy: $(PROGRAM) # the tables of predicted and measured in the README
+	@BUILD=$(BUILD) tests/accuracy_table.sh write
 layers: $(OBJ)
 	@tests/layers.sh . $(BUILD)
 
@@ -188,7 +190,7 @@ help:
 #: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
-#: make pictures   the scenes for the README
+#: make pictures   the scenes for the README        make accuracy  its tables of predicted and measured
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 

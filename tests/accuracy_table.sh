@@ -1,0 +1,20 @@
+#!/bin/sh
+# The tables of predicted and measured in the README, which `tilewalk crosscheck --markdown` prints: `accuracy_table.sh write`
+# brings them up to date, `accuracy_table.sh` alone says whether they are.
+set -eu
+cd "$(dirname "$0")/.."
+tilewalk=${TILEWALK:-${BUILD:-build}/tilewalk}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+TILEWALK_ASSETS=${TILEWALK_ASSETS:-assets} "$tilewalk" crosscheck --markdown --ablations >"$work/tables"
+awk -v tables="$work/tables" '
+  /^<!-- accuracy: end -->/ { while ((getline line < tables) > 0) print line; inside = 0 }
+  !inside { print }
+  /^<!-- accuracy: begin/ { inside = 1; found = 1 }
+  END { exit !found }' README.md >"$work/README.md" || { echo "README.md has no place for the tables" >&2; exit 1; }
+if [ "${1:-}" = write ]; then
+  cat "$work/README.md" >README.md
+elif ! diff README.md "$work/README.md"; then
+  echo "The tables in README.md are out of date: make accuracy" >&2
+  exit 1
+fi
