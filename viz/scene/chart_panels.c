@@ -83,7 +83,7 @@ static void add_sweep(Chart *chart, const ChartNumbers *c, const SweepNumbers *p
   }
 }
 
-void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, ChartPlaces *places) {
+void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
   const char *x_title = c->of_keys ? "keys N (tokens)" : "sequence length N (tokens)";
   const Box in = keyed_panel(pen, box, c->of_keys ? "Traffic against keys" : "Traffic against N", "this run", "so far");
   Chart chart = chart_new(&(ChartConfig){.x = {.title = is_alone ? x_title : NULL, .kind = VALUE_TOKENS, .log = true},
@@ -94,7 +94,7 @@ void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *c, bool is_a
 }
 
 /* Of square tiles; a run with others stands beside the curve, at its B_r. */
-void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, ChartPlaces *places) {
+void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
   const SnapshotGrid *g = &pen->now->grid;
   char words[64];
   const Box in = keyed_panel(pen, box, is_alone ? "Traffic against the block" : "Traffic against B", "this run", "so far");
@@ -210,7 +210,7 @@ static void say_what_is_missing(const Pen *pen, const RooflineNumbers *r, Box in
   pen_paragraph(pen, TYPE_BODY, pen->theme->ink, in, words);
 }
 
-void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, ChartPlaces *places) {
+void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
   const RooflineNumbers *r = &c->roofline;
   char words[320];
   double low, high;

@@ -6,16 +6,17 @@
 #include "viz/scene/chart_numbers.h"
 #include "viz/scene/pen.h"
 
-/* The plane of a chart on the page, for what moves in it; width 0: it was not drawn. */
+/* Planes on the page, for what moves in them; width 0: not drawn. */
 typedef struct {
   ChartPlane by_N, by_B, roofline;
-} ChartPlaces;
+  Box waves; /* of the timeline */
+} StillPlaces;
 
 /* Each draws its panel. `is_alone`: the panel has the page to itself, with more words. */
-void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
-void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
+void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, StillPlaces *places);
+void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, StillPlaces *places);
 void draw_misses(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
-void draw_roofline(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, ChartPlaces *places);
+void draw_roofline(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, StillPlaces *places);
 void draw_blocks(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
 
 /* A dot that stands off whatever it lies on: where the run is now. A ring: where it will end. */

@@ -1,5 +1,6 @@
 #include "viz/scene/memo.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,28 +14,45 @@ typedef struct {
   Tiling tilings[SNAPSHOT_RUNS_MAX];
 } MemoKey;
 
+/* What a picture is told apart by, for one request. */
+typedef struct {
+  const Theme *theme;
+  Box body;
+  double unit;
+  DrawStill *draw;
+  ChartKind chart;
+  bool presentation;
+} PictureKey;
+
 struct SceneMemo {
-  bool has_charts;
+  bool has_key, has_charts, has_timeline;
   MemoKey key, sought;
   ChartNumbers charts;
-  cairo_surface_t *layer;
-  ChartLayerKey layer_key;
-  ChartPlaces places;
+  Timeline timeline;
+  cairo_surface_t *picture;
+  PictureKey picture_key;
+  StillPlaces places;
 };
 
 SceneMemo *memo_new(void) { return calloc(1, sizeof(SceneMemo)); }
 
-static void drop_layer(SceneMemo *memo) {
-  if (memo->layer) cairo_surface_destroy(memo->layer);
-  memo->layer = NULL;
+static void drop_picture(SceneMemo *memo) {
+  if (memo->picture) cairo_surface_destroy(memo->picture);
+  memo->picture = NULL;
+}
+
+static void forget(SceneMemo *memo) {
+  drop_picture(memo);
+  if (memo->has_timeline) timeline_free(&memo->timeline);
+  memo->has_charts = memo->has_timeline = false;
 }
 
 void memo_free(SceneMemo *memo) {
-  if (memo) drop_layer(memo);
+  if (memo) forget(memo);
   free(memo);
 }
 
-static void seek(MemoKey *key, const Snapshot *now) {
+static void fill_key(MemoKey *key, const Snapshot *now) {
   memset(key, 0, sizeof *key);
   memcpy(&key->problem, &now->problem, sizeof key->problem);
   memcpy(&key->launched, &now->launched, sizeof key->launched);
@@ -47,34 +65,86 @@ static void seek(MemoKey *key, const Snapshot *now) {
   }
 }
 
+/* Forgets all that was made for another request. */
+static void turn_to(SceneMemo *memo, const Snapshot *now) {
+  fill_key(&memo->sought, now);
+  if (memo->has_key && memcmp(&memo->key, &memo->sought, sizeof memo->key) == 0) return;
+  forget(memo);
+  memcpy(&memo->key, &memo->sought, sizeof memo->key);
+  memo->has_key = true;
+}
+
 const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room) {
-  if (!memo) {
-    chart_numbers_make(room, now);
-    return room;
+  if (memo) turn_to(memo, now);
+  if (memo && memo->has_charts) return &memo->charts;
+  chart_numbers_make(memo ? &memo->charts : room, now);
+  if (memo) memo->has_charts = true;
+  return memo ? &memo->charts : room;
+}
+
+const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room) {
+  if (memo) turn_to(memo, now);
+  if (memo && memo->has_timeline) return &memo->timeline;
+  timeline_make(memo ? &memo->timeline : room, now);
+  if (memo) memo->has_timeline = true;
+  return memo ? &memo->timeline : room;
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------------------- */
+
+/* A picture of whole pixels can be copied where pixels are asked for, and not shifted by a part of one. */
+static bool can_copy(cairo_t *cr) {
+  cairo_matrix_t m;
+  double x_scale, y_scale;
+  cairo_surface_t *target = cairo_get_target(cr);
+  cairo_get_matrix(cr, &m);
+  cairo_surface_get_device_scale(target, &x_scale, &y_scale);
+  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 && m.yy == 1 && m.xy == 0 && m.yx == 0 &&
+         m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
+}
+
+static bool is_same(const PictureKey *a, const PictureKey *b) {
+  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart && a->presentation == b->presentation &&
+         a->body.width == b->body.width && a->body.height == b->body.height;
+}
+
+static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
+  SceneMemo *memo = pen->view->memo;
+  Pen on = *pen;
+  drop_picture(memo);
+  memo->picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
+  memo->picture_key = *key;
+  memo->places = (StillPlaces){0};
+  on.cr = cairo_create(memo->picture);
+  theme_use(on.cr, pen->theme->background, 1);
+  cairo_paint(on.cr);
+  key->draw(&on, box_at(0, 0, key->body.width, key->body.height), what, &memo->places);
+  cairo_destroy(on.cr);
+  cairo_surface_flush(memo->picture);
+}
+
+static void shift(StillPlaces *places, double x, double y) {
+  ChartPlane *planes[] = {&places->by_N, &places->by_B, &places->roofline};
+  for (int k = 0; k < 3; k++) {
+    planes[k]->x += x;
+    planes[k]->y += y;
   }
-  seek(&memo->sought, now);
-  if (memo->has_charts && memcmp(&memo->key, &memo->sought, sizeof memo->key) == 0) return &memo->charts;
-  memo->key = memo->sought;
-  memo->has_charts = true;
-  drop_layer(memo);
-  chart_numbers_make(&memo->charts, now);
-  return &memo->charts;
+  places->waves.x += x;
+  places->waves.y += y;
 }
 
-static bool is_same_layer(const ChartLayerKey *a, const ChartLayerKey *b) {
-  return a->theme == b->theme && a->unit == b->unit && a->chart == b->chart && a->presentation == b->presentation && a->body.x == b->body.x &&
-         a->body.y == b->body.y && a->body.width == b->body.width && a->body.height == b->body.height;
-}
-
-cairo_surface_t *memo_layer(SceneMemo *memo, const ChartLayerKey *key, ChartPlaces *places) {
-  if (!memo || !memo->layer || !is_same_layer(&memo->layer_key, key)) return NULL;
+void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places) {
+  SceneMemo *memo = pen->view->memo;
+  const PictureKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .draw = draw, .chart = pen->view->chart, .presentation = pen->view->presentation};
+  *places = (StillPlaces){0};
+  if (!memo || body.width < 1 || body.height < 1 || !can_copy(pen->cr)) {
+    draw(pen, body, what, places);
+    return;
+  }
+  if (!memo->picture || !is_same(&memo->picture_key, &key)) draw_picture(pen, &key, what);
+  cairo_set_source_surface(pen->cr, memo->picture, body.x, body.y);
+  cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
+  cairo_fill(pen->cr);
   *places = memo->places;
-  return memo->layer;
-}
-
-void memo_keep_layer(SceneMemo *memo, const ChartLayerKey *key, cairo_surface_t *layer, const ChartPlaces *places) {
-  drop_layer(memo);
-  memo->layer = layer;
-  memo->layer_key = *key;
-  memo->places = *places;
+  shift(places, body.x, body.y);
 }

@@ -10,24 +10,19 @@
 #define TILEWALK_VIZ_SCENE_MEMO_H
 
 #include "viz/scene/chart_panels.h"
-#include "viz/scene/scene.h"
+#include "viz/scene/pen.h"
+#include "viz/scene/timeline.h"
 
 SceneMemo *memo_new(void);
 void memo_free(SceneMemo *memo);
 
-/* The numbers of the charts, from the memo or put into *room. */
+/* The numbers of the charts and the timeline, from the memo, or without one put into *room; a timeline in *room is the caller's to free. */
 const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room);
+const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room);
 
-/* The still part of the charts scene as a picture that lies on the page's pixels one to one; NULL: draw it. A hit also gives
- * back where its planes lie. Keeping one takes it over. */
-typedef struct {
-  const Theme *theme;
-  Box body; /* where on the page it lies */
-  double unit;
-  ChartKind chart;
-  bool presentation;
-} ChartLayerKey;
-cairo_surface_t *memo_layer(SceneMemo *memo, const ChartLayerKey *key, ChartPlaces *places);
-void memo_keep_layer(SceneMemo *memo, const ChartLayerKey *key, cairo_surface_t *layer, const ChartPlaces *places);
+/* Draws the part of a scene that stays from step to step into `body`, and says where its planes lie. Where there is a memo and
+ * the page is one of pixels it is drawn once and copied from then on. `what` is from the memo: the request's numbers. */
+typedef void DrawStill(const Pen *pen, Box body, const void *what, StillPlaces *places);
+void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places);
 
 #endif

@@ -40,63 +40,16 @@ static ChartPage lay_out(const Pen *pen, Box body) {
   return l;
 }
 
-static Box shifted(Box box, double x, double y) { return (Box){box.x + x, box.y + y, box.width, box.height}; }
-
-/* All that stays from step to step, moved by (x, y). */
-static void draw_still_part(const Pen *pen, ChartPage l, double x, double y, const ChartNumbers *c, ChartPlaces *places) {
+/* All that stays from step to step. */
+static void draw_still_part(const Pen *pen, Box body, const void *numbers, StillPlaces *places) {
+  const ChartNumbers *c = numbers;
+  const ChartPage l = lay_out(pen, body);
   const bool is_alone = pen->view->chart != CHART_ALL;
-  if (l.by_N.width > 0) draw_traffic_by_N(pen, shifted(l.by_N, x, y), c, is_alone, places);
-  if (l.by_B.width > 0) draw_traffic_by_B(pen, shifted(l.by_B, x, y), c, is_alone, places);
-  if (l.misses.width > 0) draw_misses(pen, shifted(l.misses, x, y), c, is_alone);
-  if (l.roofline.width > 0) draw_roofline(pen, shifted(l.roofline, x, y), c, is_alone, places);
-  if (l.blocks.width > 0) draw_blocks(pen, shifted(l.blocks, x, y), c, is_alone);
-}
-
-static void shift_plane(ChartPlane *plane, double x, double y) {
-  plane->x += x;
-  plane->y += y;
-}
-
-/* A picture of whole pixels can be copied where pixels are asked for, and not shifted by part of one. */
-static bool can_copy(cairo_t *cr) {
-  cairo_matrix_t m;
-  double x_scale, y_scale;
-  cairo_surface_t *target = cairo_get_target(cr);
-  cairo_get_matrix(cr, &m);
-  cairo_surface_get_device_scale(target, &x_scale, &y_scale);
-  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 && m.yy == 1 && m.xy == 0 && m.yx == 0 &&
-         m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
-}
-
-static cairo_surface_t *make_layer(const Pen *pen, Box body, ChartPage l, const ChartNumbers *c, ChartPlaces *places) {
-  cairo_surface_t *layer = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)body.width, (int)body.height);
-  Pen on = *pen;
-  on.cr = cairo_create(layer);
-  theme_use(on.cr, pen->theme->background, 1);
-  cairo_paint(on.cr);
-  draw_still_part(&on, l, -body.x, -body.y, c, places);
-  shift_plane(&places->by_N, body.x, body.y);
-  shift_plane(&places->by_B, body.x, body.y);
-  shift_plane(&places->roofline, body.x, body.y);
-  cairo_destroy(on.cr);
-  cairo_surface_flush(layer);
-  return layer;
-}
-
-static void show_still_part(const Pen *pen, Box body, ChartPage l, const ChartNumbers *c, ChartPlaces *places) {
-  const ChartLayerKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .chart = pen->view->chart, .presentation = pen->view->presentation};
-  if (!pen->view->memo || !can_copy(pen->cr) || body.width < 1 || body.height < 1) {
-    draw_still_part(pen, l, 0, 0, c, places);
-    return;
-  }
-  cairo_surface_t *layer = memo_layer(pen->view->memo, &key, places);
-  if (!layer) {
-    layer = make_layer(pen, body, l, c, places);
-    memo_keep_layer(pen->view->memo, &key, layer, places);
-  }
-  cairo_set_source_surface(pen->cr, layer, body.x, body.y);
-  cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
-  cairo_fill(pen->cr);
+  if (l.by_N.width > 0) draw_traffic_by_N(pen, l.by_N, c, is_alone, places);
+  if (l.by_B.width > 0) draw_traffic_by_B(pen, l.by_B, c, is_alone, places);
+  if (l.misses.width > 0) draw_misses(pen, l.misses, c, is_alone);
+  if (l.roofline.width > 0) draw_roofline(pen, l.roofline, c, is_alone, places);
+  if (l.blocks.width > 0) draw_blocks(pen, l.blocks, c, is_alone);
 }
 
 /* ---- What moves ------------------------------------------------------------------------------------------ */
@@ -108,7 +61,7 @@ static void dot_on(const Pen *pen, const ChartPlane *plane, double x_value, doub
   draw_dot(pen, plane->x + plane->width * fmin(fmax(x, 0), 1), plane->y + plane->height * (1 - fmin(fmax(y, 0), 1)), 7 * pen->unit);
 }
 
-static void draw_dots(const Pen *pen, const ChartNumbers *c, const ChartPlaces *places, RooflinePoint here) {
+static void draw_dots(const Pen *pen, const ChartNumbers *c, const StillPlaces *places, RooflinePoint here) {
   const Snapshot *now = pen->now;
   if (now->total_bytes > 0) {
     dot_on(pen, &places->by_N, (double)c->N, (double)now->total_bytes);
@@ -252,13 +205,13 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
 
 void scene_charts(const Pen *pen) {
   ChartNumbers room;
-  ChartPlaces places = {0};
+  StillPlaces places;
   if (pen->hit) return; /* there is nothing to point at that another scene shows too */
   const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(pen->now);
-  show_still_part(pen, body, l, c, &places);
+  memo_draw_still(pen, body, draw_still_part, c, &places);
   draw_dots(pen, c, &places, here);
   if (l.words.width > 0) draw_words(pen, l.words, c, here);
   draw_remark(pen, l, c, here);

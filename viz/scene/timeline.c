@@ -1,0 +1,371 @@
+#include "viz/scene/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- One CTA's clock ------------------------------------------------------------------------------------- */
+
+/* When each unit is free again, when each tensor's tile is there, and when its place in SRAM is free again. */
+typedef struct {
+  double port, products, softmax;
+  double ready[TENSOR_COUNT], open[TENSOR_COUNT];
+  double last; /* end of everything so far */
+  bool loads_P;
+} Clock;
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+static const Schedule *schedule_of(const Timeline *t) { return SCHEDULES[t->schedule]; }
+
+static TimelineBar bar_of(const Event *e, TimelineLane lane, double start, double length) {
+  return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->i, e->j};
+}
+
+static double exponentials(const Timeline *t, const Event *e) { return (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) / t->exps_per_s; }
+
+static TimelineBar move_tile(const Timeline *t, Clock *c, const Event *e) {
+  const bool in = e->kind == EVENT_LOAD;
+  const Tensor place = e->tensor == TENSOR_P ? TENSOR_S : (Tensor)e->tensor; /* P lies where S lay */
+  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, in ? c->open[place] : c->ready[e->tensor]), (double)e->bytes / t->bytes_per_s);
+  c->port = bar.end;
+  if (in) c->ready[e->tensor] = bar.end;
+  else c->open[place] = bar.end;
+  if (in && e->tensor == TENSOR_P) c->loads_P = true;
+  return bar;
+}
+
+static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e) {
+  const TimelineBar bar = bar_of(e, LANE_SOFTMAX, later(c->softmax, c->ready[TENSOR_S]), exponentials(t, e));
+  c->softmax = c->ready[TENSOR_P] = bar.end;
+  return bar;
+}
+
+static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e) {
+  const bool first = e->kind == EVENT_PRODUCT;
+  const double tiles = first ? later(later(c->ready[TENSOR_Q], c->ready[TENSOR_K]), c->open[TENSOR_S])
+                             : later(later(c->ready[TENSOR_P], c->ready[TENSOR_V]), c->ready[TENSOR_O]);
+  const TimelineBar bar = bar_of(e, LANE_PRODUCT, later(c->products, tiles), (double)e->flops / t->flops_per_s);
+  c->products = bar.end;
+  if (first) c->open[TENSOR_Q] = c->open[TENSOR_K] = c->ready[TENSOR_S] = bar.end;
+  else c->open[TENSOR_V] = c->open[TENSOR_S] = c->ready[TENSOR_O] = bar.end;
+  return bar;
+}
+
+static TimelineLane lane_of(const Event *e) {
+  if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) return LANE_LOAD;
+  return e->kind == EVENT_PRODUCT || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
+}
+
+/* Takes one event; returns its bars, up to two. What takes no time has none. */
+static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[2]) {
+  int n = 0;
+  if (e->kind == EVENT_SKIP) return 0;
+  if (t->in_steps) {
+    bars[n++] = bar_of(e, lane_of(e), c->last, 1);
+  } else if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) {
+    bars[n++] = move_tile(t, c, e);
+  } else if (e->kind == EVENT_PRODUCT) {
+    bars[n++] = multiply(t, c, e);
+  } else if (e->kind == EVENT_ACCUMULATE && e->flops > 0) {
+    if (!c->loads_P) bars[n++] = take_exponentials(t, c, e);
+    bars[n++] = multiply(t, c, e);
+  } else if (e->kind == EVENT_NORMALISE && e->tensor == TENSOR_P) {
+    bars[n++] = take_exponentials(t, c, e);
+  }
+  for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
+  return n;
+}
+
+/* ---- CTAs of a head -------------------------------------------------------------------------------------- */
+
+/* The events of one: from step `first` on, so many. */
+typedef struct {
+  uint64_t first, n;
+} StepRange;
+
+static Wide steps_of_passes(const Timeline *t, int n_passes) {
+  const Schedule *s = schedule_of(t);
+  Wide steps = 0;
+  for (int pass = 0; pass < n_passes; pass++) steps += s->steps_before(&t->plan, pass, s->outer_count(&t->plan, pass));
+  return steps;
+}
+
+static StepRange range_of(const Timeline *t, const TimelineKernel *k, int64_t outer) {
+  const Schedule *s = schedule_of(t);
+  if (k->whole_head) return (StepRange){0, (uint64_t)steps_of_passes(t, s->n_passes)};
+  const Wide before = steps_of_passes(t, k->pass), begin = s->steps_before(&t->plan, k->pass, outer), end = s->steps_before(&t->plan, k->pass, outer + 1);
+  return (StepRange){(uint64_t)(before + begin), (uint64_t)(end - begin)};
+}
+
+int64_t timeline_ctas_of_head(const Timeline *t, int kernel) {
+  const TimelineKernel *k = &t->kernels[kernel];
+  return k->whole_head ? 1 : schedule_of(t)->outer_count(&t->plan, k->pass);
+}
+
+/* Events of a CTA that are skips, of which a long one has many at its end. */
+static double skips_in(const Timeline *t, const TimelineKernel *k, int64_t outer) {
+  const Schedule *s = schedule_of(t);
+  Traffic traffic;
+  bool overflow = false;
+  if (!s->skips) return 0;
+  if (k->whole_head) {
+    s->traffic(&t->plan, &traffic, &overflow);
+    return (double)traffic.tiles[TILE_SKIPPED];
+  }
+  Cursor c = {0};
+  s->enter(&t->plan, &c, k->pass, outer);
+  const int64_t n = s->inner_count(&t->plan, &c), begin = c.band.computed.begin > c.j ? c.band.computed.begin : c.j,
+                end = c.band.computed.end < c.j + n ? c.band.computed.end : c.j + n;
+  return (double)(n - (end > begin ? end - begin : 0));
+}
+
+/* How long a CTA takes. Beyond `most` events that are no skips, the rest goes on as the second half of those did. */
+static double time_of(const Timeline *t, const TimelineKernel *k, int64_t outer, uint64_t most) {
+  enum { MOST_LOOKED_AT = 1 << 20 };
+  const StepRange range = range_of(t, k, outer);
+  Clock clock = {0};
+  Cursor cursor;
+  Event e;
+  TimelineBar bars[2];
+  uint64_t n = 0;
+  double at_half = 0;
+  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
+  for (uint64_t looked = 0; looked < range.n && looked < MOST_LOOKED_AT && n < most && schedule_next(schedule_of(t), &t->plan, &cursor, &e); looked++) {
+    clock_event(t, &clock, &e, bars);
+    n += e.kind != EVENT_SKIP;
+    if (n == most / 2) at_half = clock.last;
+  }
+  const double left = (double)range.n - skips_in(t, k, outer) - (double)n;
+  if (n < most || left <= 0) return clock.last;
+  return clock.last + left * (clock.last - at_half) / (double)(most - most / 2);
+}
+
+static void sample_kernel(Timeline *t, int kernel) {
+  enum { EVENTS_IN_ALL = 1 << 19 };
+  TimelineKernel *k = &t->kernels[kernel];
+  const int64_t n = timeline_ctas_of_head(t, kernel);
+  const uint64_t longest = range_of(t, k, n - 1).n + 1, most = k->whole_head ? EVENTS_IN_ALL : 1 << 13;
+  const uint64_t affordable = EVENTS_IN_ALL / (longest < most ? longest : most);
+  int64_t samples = affordable < 17 ? 17 : affordable < TIMELINE_SAMPLES ? (int64_t)affordable : TIMELINE_SAMPLES;
+  if (samples > n) samples = n;
+  k->n_samples = (int)samples;
+  for (int64_t at = 0; at < samples; at++) {
+    k->sample_at[at] = samples > 1 ? (int64_t)((Wide)(n - 1) * wide(at) / wide(samples - 1)) : 0;
+    k->sample[at] = time_of(t, k, k->sample_at[at], most);
+  }
+}
+
+double timeline_duration(const Timeline *t, int kernel, int64_t outer) {
+  const TimelineKernel *k = &t->kernels[kernel];
+  int low = 0, high = k->n_samples - 1;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (k->sample_at[middle] <= outer) low = middle;
+    else high = middle;
+  }
+  if (high <= low || outer <= k->sample_at[low]) return k->sample[low];
+  if (outer >= k->sample_at[high]) return k->sample[high];
+  const double part = (double)(outer - k->sample_at[low]) / (double)(k->sample_at[high] - k->sample_at[low]);
+  return k->sample[low] + part * (k->sample[high] - k->sample[low]);
+}
+
+int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, double to, TimelineBar *bars, int most, double *end) {
+  const StepRange range = range_of(t, &t->kernels[kernel], outer);
+  Clock clock = {0};
+  Cursor cursor;
+  Event e;
+  int n = 0;
+  *end = 0;
+  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
+  for (uint64_t k = 0; k < range.n && k < TIMELINE_WALK && clock.port <= to && clock.products <= to && schedule_next(schedule_of(t), &t->plan, &cursor, &e); k++) {
+    TimelineBar of_event[2];
+    const int n_bars = clock_event(t, &clock, &e, of_event);
+    for (int b = 0; b < n_bars; b++)
+      if (of_event[b].end >= from && of_event[b].start <= to && n < most) bars[n++] = of_event[b];
+    if (t->in_steps && clock.last > to) break;
+  }
+  *end = clock.last;
+  return n;
+}
+
+/* ---- Onto the machine ------------------------------------------------------------------------------------ */
+
+/* A heap of slots, the one that is free first on top; among equals the lowest. */
+typedef struct {
+  double at;
+  int32_t slot;
+} Free;
+
+static bool is_before(const Free *a, const Free *b) { return a->at < b->at || (a->at == b->at && a->slot < b->slot); }
+
+static void sink(Free *heap, int64_t n) {
+  const Free top = heap[0];
+  int64_t at = 0;
+  for (int64_t child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && is_before(&heap[child + 1], &heap[child])) child++;
+    if (!is_before(&heap[child], &top)) break;
+    heap[at] = heap[child];
+  }
+  heap[at] = top;
+}
+
+static int64_t outer_of(const TimelineKernel *k, LaunchPiece piece) { return k->whole_head ? 0 : piece.row_block * k->launch.n_splits + piece.split; }
+
+/* Deals the kernel's CTAs out, beginning when the one before it ends. */
+static void deal_out(Timeline *t, int kernel, Free *heap) {
+  TimelineKernel *k = &t->kernels[kernel];
+  const int64_t n_slots = k->launch.n_slots < k->n_pieces ? k->launch.n_slots : k->n_pieces;
+  k->start = k->end = t->end;
+  for (int64_t slot = 0; slot < n_slots; slot++) heap[slot] = (Free){t->end, (int32_t)slot};
+  for (int64_t n = 0; n < k->n_pieces; n++) {
+    TimelinePiece *piece = &t->pieces[t->n_pieces++];
+    const double length = timeline_duration(t, kernel, outer_of(k, launch_piece(&k->launch, k->first_number + n)));
+    *piece = (TimelinePiece){heap[0].at, heap[0].at + length, heap[0].slot, kernel, k->first_number + n};
+    heap[0].at = piece->end;
+    sink(heap, n_slots);
+    t->busy += length;
+    k->end = later(k->end, piece->end);
+  }
+  t->end = k->end;
+}
+
+double timeline_use(const Timeline *t) {
+  double room = 0;
+  for (int k = 0; k < t->n_kernels; k++) room += (double)t->kernels[k].launch.n_slots * (t->kernels[k].end - t->kernels[k].start);
+  return room > 0 ? t->busy / room : 0;
+}
+
+/* ---- Setting up ------------------------------------------------------------------------------------------ */
+
+/* Rates of one SM; steps where one is missing, and which. */
+static void find_rates(Timeline *t, const Snapshot *now) {
+  const Gpu *gpu = &now->gpu;
+  const Dtype dtype = now->problem.shape.dtype;
+  const double n_sm = gpu->n_sm > 0 ? (double)gpu->n_sm : 1;
+  t->bytes_per_s = timing_rate(gpu, TIME_L2, dtype) / n_sm;
+  t->flops_per_s = timing_rate(gpu, TIME_MATH, dtype) / n_sm;
+  t->exps_per_s = timing_rate(gpu, TIME_EXP, dtype) / n_sm;
+  t->in_steps = !(t->bytes_per_s > 0 && t->flops_per_s > 0 && t->exps_per_s > 0);
+  if (!t->in_steps) return;
+  char missing[64] = "no L2 between SMs and HBM";
+  if (gpu->l2_bytes > 0 && t->bytes_per_s <= 0) snprintf(missing, sizeof missing, "no bandwidth of L2");
+  else if (gpu->l2_bytes > 0 && t->flops_per_s <= 0) snprintf(missing, sizeof missing, "no rate of %s products", dtype_name(dtype));
+  else if (gpu->l2_bytes > 0) snprintf(missing, sizeof missing, "no rate of exponentials");
+  snprintf(t->why_steps, sizeof t->why_steps, "%.60s has %s, so time is counted in steps", gpu->name, missing);
+}
+
+static LaunchConfig config_of(const Snapshot *now, const Simulation *run, bool whole_head, int64_t n_splits) {
+  LaunchConfig c = now->problem.launch;
+  c.block_q = run->plan.tiling.B_r;
+  c.block_k = run->plan.tiling.B_c;
+  c.whole_head = whole_head;
+  c.n_splits = n_splits;
+  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && run->fits) c.shared_bytes = (int64_t)run->sram.bytes;
+  return c;
+}
+
+/* One kernel for each pass, or one CTA for each head that does them all (FlashAttention's order). */
+static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *run, Error *error) {
+  const Schedule *s = run->schedule;
+  const bool whole_head = strcmp(s->name, "fa1") == 0;
+  for (int pass = 0; pass < (whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
+    TimelineKernel *k = &t->kernels[t->n_kernels];
+    const int64_t outer = s->outer_count(&run->plan, pass);
+    if (outer == 0) continue;
+    LaunchConfig config = config_of(now, run, whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
+    Status status = launch_make(&k->launch, &now->launched, &config, &now->gpu, NULL);
+    if (status) { /* it asks for more than the machine has: shown all the same */
+      t->is_assumed = true;
+      config.threads = config.registers_per_thread = config.shared_bytes = 0;
+      config.ctas_per_sm = 1;
+      status = launch_make(&k->launch, &now->launched, &config, &now->gpu, error);
+    }
+    if (status) return status;
+    k->pass = pass;
+    k->whole_head = whole_head;
+    k->n_pieces = k->launch.n_pieces < TIMELINE_PIECES_MAX ? k->launch.n_pieces : TIMELINE_PIECES_MAX;
+    k->first_number = k->launch.n_pieces - k->n_pieces;
+    t->n_kernels++;
+  }
+  return STATUS_OK;
+}
+
+void timeline_make(Timeline *t, const Snapshot *now) {
+  Simulation run;
+  Error error = {0};
+  memset(t, 0, sizeof *t);
+  t->schedule = now->schedule;
+  find_rates(t, now);
+  Status status = simulate(&run, &now->problem, SCHEDULES[now->schedule], &error);
+  if (!status) t->plan = run.plan;
+  if (!status) status = add_kernels(t, now, &run, &error);
+  int64_t n_pieces = 0, n_slots = 1;
+  for (int k = 0; k < t->n_kernels; k++) {
+    n_pieces += t->kernels[k].n_pieces;
+    if (t->kernels[k].n_pieces > n_slots) n_slots = t->kernels[k].n_pieces;
+  }
+  t->pieces = malloc(((size_t)n_pieces + 1) * sizeof *t->pieces);
+  Free *heap = malloc((size_t)n_slots * sizeof *heap);
+  if (!status && (!t->pieces || !heap)) status = error_set(&error, STATUS_NO_MEMORY, "no memory for %lld CTAs", (long long)n_pieces);
+  for (int k = 0; k < t->n_kernels && !status; k++) {
+    if (!t->in_steps && k == 0) {
+      const double share = (double)t->kernels[0].launch.occupancy.ctas_per_sm;
+      t->bytes_per_s /= share, t->flops_per_s /= share, t->exps_per_s /= share;
+    }
+    sample_kernel(t, k);
+    deal_out(t, k, heap);
+  }
+  free(heap);
+  t->is_known = !status;
+  if (status) snprintf(t->why_not, sizeof t->why_not, "%.150s", error.message);
+}
+
+void timeline_free(Timeline *t) {
+  free(t->pieces);
+  t->pieces = NULL;
+}
+
+/* ---- The present ----------------------------------------------------------------------------------------- */
+
+int64_t timeline_number(const Timeline *t, int kernel, int64_t outer) {
+  const TimelineKernel *k = &t->kernels[kernel];
+  const int64_t n_splits = k->launch.n_splits;
+  return launch_number(&k->launch, (LaunchPiece){.row_block = k->whole_head ? 0 : outer / n_splits, .split = k->whole_head ? 0 : outer % n_splits});
+}
+
+/* When the event at `step` is over, on its CTA's clock. A step beyond what is walked is placed by its part of the CTA's events. */
+static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t step) {
+  const TimelineKernel *k = &t->kernels[kernel];
+  const StepRange range = range_of(t, k, outer);
+  Clock clock = {0};
+  Cursor cursor;
+  Event e;
+  TimelineBar bars[2];
+  double time = 0;
+  if (step < range.first) return 0;
+  if (step - range.first >= TIMELINE_WALK) return timeline_duration(t, kernel, outer) * (double)(step - range.first) / (double)range.n;
+  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
+  for (uint64_t n = 0; n <= step - range.first && schedule_next(schedule_of(t), &t->plan, &cursor, &e); n++) {
+    const int n_bars = clock_event(t, &clock, &e, bars);
+    if (n_bars > 0) time = bars[n_bars - 1].end; /* what takes no time is over with what it waited for */
+  }
+  return time;
+}
+
+TimelineMoment timeline_now(const Timeline *t, const Snapshot *now) {
+  TimelineMoment m = {.at = -1};
+  SchedulePlace place;
+  if (!t->is_known || !schedule_place(schedule_of(t), &t->plan, now->step > 0 ? now->step - 1 : 0, &place)) return m;
+  while (m.kernel + 1 < t->n_kernels && t->kernels[m.kernel + 1].pass <= place.pass) m.kernel++;
+  const TimelineKernel *k = &t->kernels[m.kernel];
+  m.outer = k->whole_head ? 0 : place.outer;
+  const int64_t number = timeline_number(t, m.kernel, m.outer);
+  m.piece = launch_piece(&k->launch, number);
+  if (now->step > 0) m.time = time_at(t, m.kernel, m.outer, now->step - 1);
+  int64_t before = 0;
+  for (int n = 0; n < m.kernel; n++) before += t->kernels[n].n_pieces;
+  if (number >= k->first_number) m.at = before + number - k->first_number;
+  return m;
+}
