@@ -121,6 +121,10 @@ static double skips_in(const Timeline *t, const TimelineKernel *k, int64_t outer
   return (double)(n - (end > begin ? end - begin : 0));
 }
 
+double timeline_events(const Timeline *t, int kernel, int64_t outer) {
+  return (double)range_of(t, &t->kernels[kernel], outer).n - skips_in(t, &t->kernels[kernel], outer);
+}
+
 /* How long a CTA takes. Beyond `most` events that are no skips, the rest goes on as the second half of those did. */
 static double time_of(const Timeline *t, const TimelineKernel *k, int64_t outer, uint64_t most) {
   enum { MOST_LOOKED_AT = 1 << 20 };

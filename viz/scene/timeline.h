@@ -98,6 +98,9 @@ TimelineMoment timeline_now(const Timeline *timeline, const Snapshot *now);
 int64_t timeline_number(const Timeline *timeline, int kernel, int64_t outer);
 int64_t timeline_ctas_of_head(const Timeline *timeline, int kernel); /* outer iterations that are a CTA each */
 
+/* Events of the CTA that are no skips. */
+double timeline_events(const Timeline *timeline, int kernel, int64_t outer);
+
 /* How long the CTA takes, by the samples. */
 double timeline_duration(const Timeline *timeline, int kernel, int64_t outer);
 
