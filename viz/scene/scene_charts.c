@@ -97,7 +97,7 @@ static void moved_line(Line *lines, int *n, const Snapshot *now) {
 
 static void computed_line(Line *lines, int *n, const Snapshot *now) {
   put_line(lines, n, "computed");
-  append(lines, *n, number_flops(now->traffic.flops).text);
+  append(lines, *n, number_si((double)now->traffic.flops, "").text);
   append(lines, *n, " of ");
   append(lines, *n, number_flops(now->whole.flops).text);
 }
@@ -155,7 +155,7 @@ static void sram_line(Line *lines, int *n, const ChartNumbers *c, const Snapshot
   char words[48];
   put_line(lines, n, "SRAM");
   append(lines, *n, number_bytes(now->sram_bytes).text);
-  append(lines, *n, now->fits ? " of " : " wanted of ");
+  append(lines, *n, now->fits ? " of " : " > ");
   append(lines, *n, number_bytes(now->sram_capacity_bytes).text);
   snprintf(words, sizeof words, ", B to %" PRId64, c->max_block);
   if (c->max_block > 0 && c->max_block < c->by_B[c->n_B - 1].value) append(lines, *n, words);
@@ -193,7 +193,7 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
   if (l.words.width > 0 || panel.width <= 0) return;
   if (l.misses.width > 0) {
     cache_line(lines, &n, c);
-    snprintf(lines[n].value, sizeof lines->value, "past L2: %s", lines[0].value);
+    snprintf(lines[n].value, sizeof lines->value, "past L2: %.100s", lines[0].value);
   } else {
     snprintf(lines[n].value, sizeof lines->value, "now %s FLOPs a byte, ", number_double(here.flops_per_byte, 4).text);
     append(lines, n + 1, number_si(here.flops_per_s, "FLOP/s").text);

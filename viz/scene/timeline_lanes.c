@@ -96,9 +96,7 @@ static Stretch stretch_of(const Pen *pen, const Timeline *t, const TimelineMomen
 static void name_cta(const Timeline *t, const TimelineMoment *m, int64_t outer, char *text, size_t size) {
   const TimelineKernel *k = &t->kernels[m->kernel];
   if (k->whole_head) snprintf(text, size, "head 0");
-  else if (k->launch.n_splits > 1 && t->plan.T_r == 1) snprintf(text, size, "part %" PRId64, outer);
-  else if (k->launch.n_splits > 1) snprintf(text, size, "[%" PRId64 "] part %" PRId64, outer / k->launch.n_splits, outer % k->launch.n_splits);
-  else snprintf(text, size, "rows[%" PRId64 "]", outer);
+  else snprintf(text, size, "rows[%" PRId64 "]", outer / k->launch.n_splits);
 }
 
 static void draw_cta_name(const Pen *pen, Box box, const Timeline *t, const TimelineMoment *m, int64_t outer, bool present) {
@@ -110,7 +108,8 @@ static void draw_cta_name(const Pen *pen, Box box, const Timeline *t, const Time
   const double base = box.y + line / 2 + 0.36 * small;
   pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, box.x + 14 * pen->unit, base, box.width - 14 * pen->unit, words);
   if (present) pen_fill(pen, box_at(box.x, base - 0.72 * small, 9 * pen->unit, 9 * pen->unit), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-  if (number >= k->first_number) snprintf(words, sizeof words, "wave %" PRId64, number / k->launch.n_slots + 1);
+  if (k->launch.n_splits > 1) snprintf(words, sizeof words, "part %" PRId64, outer % k->launch.n_splits);
+  else if (number >= k->first_number) snprintf(words, sizeof words, "wave %" PRId64, number / k->launch.n_slots + 1);
   else snprintf(words, sizeof words, "CTA %" PRId64, number);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + line, box.width - 14 * pen->unit, words);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + 2 * line, box.width - 14 * pen->unit,

@@ -141,7 +141,8 @@ static void wave_numbers(const Timeline *t, char *text, size_t size) {
 }
 
 const char *time_words(const Timeline *t, double time, char *text, size_t size) {
-  if (t->in_steps) snprintf(text, size, "%s step%s", number_count((Wide)(time + 0.5)).text, time == 1 ? "" : "s");
+  const Number count = time < 1e5 ? number_count((Wide)(time + 0.5)) : number_si(time, "");
+  if (t->in_steps) snprintf(text, size, "%s step%s", count.text, time == 1 ? "" : "s");
   else snprintf(text, size, "%s", number_seconds(time).text);
   return text;
 }
