@@ -1,5 +1,5 @@
 /* tilewalk replay: an address trace through the cache model. */
-#define _POSIX_C_SOURCE 200809L /* sigaction, read, poll, fstat */
+#define _GNU_SOURCE /* F_SETPIPE_SZ; sigaction, read, poll, fstat */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,7 +23,13 @@
 #include "viz/text/progress.h"
 #include "viz/text/table.h"
 
-enum { PIECE_BYTES = 1 << 21, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
+enum {
+  PIECE_BYTES = 1 << 21,
+  PIPE_BYTES = 1 << 20,
+  PATH_BYTES = 4096,
+  CACHE_FIELDS = 4,
+  WAIT_MS = 100
+};
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
 typedef struct {
@@ -253,7 +259,12 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   if (r->file < 0)
     return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text,
                      strerror(errno));
-  if (fstat(r->file, &info) == 0 && S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
+  if (fstat(r->file, &info) != 0) return STATUS_OK;
+  if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
+#ifdef F_SETPIPE_SZ /* more room in the pipe: its writer waits less. Where it is refused, so be    \
+                       it. */
+  if (S_ISFIFO(info.st_mode)) fcntl(r->file, F_SETPIPE_SZ, PIPE_BYTES);
+#endif
   return STATUS_OK;
 }
 

@@ -138,6 +138,8 @@ static int run_trace(void *options, Io *io, Error *error) {
   const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck write returns */
   interrupted = 0;
   sigaction(SIGINT, &action, NULL);
+  static char buffer[1 << 16]; /* a pipe would get 4 KiB at a time */
+  if (!text_is_terminal(io->out)) setvbuf(io->out, buffer, _IOFBF, sizeof buffer);
   if (!*o->output.output) return exit_status_of(write_trace(o, &problem, io->out, io, error));
   FileWrite file;
   if (file_write_begin(&file, o->output.output, error)) return EXIT_BAD_REQUEST;
