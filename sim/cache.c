@@ -68,6 +68,9 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
     state->state_bytes += align_up(cache_many_bytes(lines, sets));
   }
   state->lru_by_order = c->policy == CACHE_LRU && !state->many_offset;
+  state->by_shifts = state->lru_by_order && c->index == CACHE_INDEX_MODULO &&
+                     state->line_shift < NO_SHIFT && state->sector_shift < NO_SHIFT &&
+                     state->set_shift < NO_SHIFT;
   state->random = c->seed;
   return STATUS_OK;
 }
@@ -221,13 +224,13 @@ __attribute__((noinline)) static void touch(CacheState *state, const Touch *one,
 }
 
 static inline void touch_plain(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors,
-                               CacheKind kind) {
+                               uint64_t n, CacheKind kind) {
   if (state->word_bits == 32)
-    touch_plain_32(state, set, tag, sectors, kind);
+    touch_plain_32(state, set, tag, sectors, n, kind);
   else if (state->word_bits == 64)
-    touch_plain_64(state, set, tag, sectors, kind);
+    touch_plain_64(state, set, tag, sectors, n, kind);
   else
-    touch_plain_128(state, set, tag, sectors, kind);
+    touch_plain_128(state, set, tag, sectors, n, kind);
 }
 
 /* --- accesses --- */
@@ -253,7 +256,7 @@ static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64
   split_line(state, first, last, &sectors, &whole);
   if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event &&
       !state->partial_sectors) {
-    touch_plain(state, set, tag, sectors, kind);
+    touch_plain(state, set, tag, sectors, count_bits(sectors), kind);
     return;
   }
   const Touch one = {set, tag, first, last, sectors, whole, kind};
@@ -265,8 +268,27 @@ static inline bool accepts(const CacheState *state, uint64_t address, uint64_t b
   return !state->address_end || address + (bytes - 1) < state->address_end;
 }
 
+/* The usual access of the usual cache: LRU, modulo, sizes that are powers of two; within one line,
+ * whole sectors where it is a store. Where it is another one: false, and nothing was done. */
+static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_t bytes,
+                                    CacheKind kind) {
+  if (!state->by_shifts || state->partial_sectors) return false;
+  const uint64_t line_bytes = state->config.line_bytes, line = address >> state->line_shift;
+  const uint64_t first = address & (line_bytes - 1), end = first + bytes;
+  if (bytes > line_bytes || end > line_bytes) return false;
+  if (kind == CACHE_WRITE && ((first | end) & (state->config.sector_bytes - 1))) return false;
+  const uint64_t set = (line & (state->cache_sets - 1)) - state->first_set;
+  state->counts.accesses += !state->config.part;
+  if (set >= state->sets) return true;
+  const uint64_t begin = first >> state->sector_shift, last = (end - 1) >> state->sector_shift;
+  const uint64_t sectors = ((uint64_t)2 << last) - ((uint64_t)1 << begin);
+  touch_plain(state, set, line >> state->set_shift, sectors, last - begin + 1, kind);
+  return true;
+}
+
 Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
   if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
+  if (access_by_shifts(state, address, bytes, kind)) return STATUS_OK;
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
   uint64_t line = divide(address, line_bytes, state->line_shift),

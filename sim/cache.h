@@ -112,7 +112,8 @@ typedef struct {
   uint64_t address_end;           /* first address refused; 0: none */
   uint64_t tag_is_line;           /* 1 where the set cannot be taken out of the tag */
   uint64_t
-      lru_by_order; /* 1 where the order of the words in a set is all there is to replacement */
+      lru_by_order;   /* 1 where the order of the words in a set is all there is to replacement */
+  uint64_t by_shifts; /* 1 where besides every size is a power of two and the index is modulo */
   uint64_t line_shift, sector_shift, set_shift; /* log2 where a power of two, else NO_SHIFT */
   uint64_t set_stride, position_stride;         /* in words */
   uint64_t mask_bytes;                          /* per line */

@@ -48,9 +48,11 @@ static void NAME(evict)(CacheState *state, uint64_t set, WORD word, CacheEvent *
   const uint64_t valid = (uint64_t)word & state->all_sectors;
   const uint64_t dirty = (uint64_t)(word >> n) & state->all_sectors;
   state->counts.evictions++;
-  state->counts.dirty_evictions += dirty != 0;
-  state->counts.written_back_sectors += count_bits(dirty);
-  state->partial_sectors -= count_bits(dirty & ~valid);
+  if (dirty) {
+    state->counts.dirty_evictions++;
+    state->counts.written_back_sectors += count_bits(dirty);
+    state->partial_sectors -= count_bits(dirty & ~valid);
+  }
   if (event) {
     event->evicted = true;
     event->victim_address =
@@ -100,12 +102,12 @@ static uint64_t NAME(reorder)(CacheState *state, uint64_t set, WORD *words, uint
 }
 
 /* What most look-ups are, done in one pass: LRU kept by order, nothing written in part, no event
- * asked for. */
-static void NAME(touch_plain)(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors,
-                              CacheKind kind) {
-  const uint32_t n = state->sectors_per_line;
+ * asked for; `sectors` holds n ones. */
+static inline void NAME(touch_plain)(CacheState *state, uint64_t set, uint64_t tag,
+                                     uint64_t sectors, uint64_t n, CacheKind kind) {
   const WORD mask = NAME(tag_mask)(state), key = NAME(key)(state, tag);
   const uint64_t ways = state->config.ways, step = state->position_stride;
+  CacheCounts *counts = &state->counts;
   WORD *words = NAME(set_words)(state, set), found = words[0];
   if ((found & mask) != key) {
     WORD before = found;
@@ -120,20 +122,21 @@ static void NAME(touch_plain)(CacheState *state, uint64_t set, uint64_t tag, uin
       }
     }
     if (!found) {
-      state->counts.line_misses++;
+      counts->line_misses++;
       NAME(evict)(state, set, before, NULL);
     }
   }
   const uint64_t missed = sectors & ~(uint64_t)found;
-  state->counts.lines_touched++;
+  const uint64_t n_missed = missed == sectors ? n : missed ? count_bits(missed) : 0;
+  counts->lines_touched++;
   if (kind == CACHE_READ) {
-    state->counts.read_sectors += count_bits(sectors);
-    if (missed) state->counts.read_sector_misses += count_bits(missed);
+    counts->read_sectors += n;
+    counts->read_sector_misses += n_missed;
     words[0] = found | key | (WORD)sectors;
   } else {
-    state->counts.write_sectors += count_bits(sectors);
-    if (missed) state->counts.write_sector_absent += count_bits(missed);
-    words[0] = found | key | (WORD)sectors | (WORD)sectors << n;
+    counts->write_sectors += n;
+    counts->write_sector_absent += n_missed;
+    words[0] = found | key | (WORD)sectors | (WORD)sectors << state->sectors_per_line;
   }
 }
 
