@@ -105,46 +105,73 @@ static inline uint64_t group_of(const TileCache *tiles, uint64_t granule) {
   return tiles->group_mask ? folded & tiles->group_mask : folded % tiles->groups;
 }
 
-bool tile_cache_touch(TileCache *tiles, uint64_t granule, CacheKind kind) {
+/* FIFO: a hit moves nothing. */
+static bool hits_in_place(uint32_t *words, uint64_t ways, uint32_t key, uint32_t write) {
+  for (uint64_t place = 0; place < ways; place++)
+    if ((words[place] & ~1u) == key) {
+      words[place] |= write;
+      return true;
+    }
+  return false;
+}
+
+/* LRU: brings a granule that is not in front there; every one passed moves one place back. False
+ * where it was not there, and then *victim is the one that was last. */
+static inline bool to_front(uint32_t *words, uint64_t ways, uint32_t key, uint32_t write,
+                            uint32_t *victim) {
+  uint32_t before = words[0];
+  words[0] = key | write;
+#pragma GCC unroll 16
+  for (uint64_t place = 1; place < ways; place++) {
+    const uint32_t here = words[place];
+    words[place] = before;
+    before = here;
+    if ((here & ~1u) == key) {
+      words[0] |= here;
+      return true;
+    }
+  }
+  *victim = before;
+  return false;
+}
+
+static inline __attribute__((always_inline)) bool touch(TileCache *tiles, uint64_t granule,
+                                                        CacheKind kind) {
   const uint64_t ways = tiles->ways;
   uint32_t *words = (uint32_t *)(void *)(tiles + 1) + group_of(tiles, granule) * ways;
   const uint32_t key = (uint32_t)(granule + 1) << 1, write = kind == CACHE_WRITE;
+  uint32_t victim = 0;
   TileCounts *counts = &tiles->counts;
-  counts->reads += !write;
-  counts->writes += write;
-  uint64_t place = 0;
-  while (place < ways && (words[place] & ~1u) != key)
-    place++;
-  const bool hit = place < ways;
-  if (hit && (place == 0 || tiles->is_fifo)) {
-    words[place] |= write;
+  *(write ? &counts->writes : &counts->reads) += 1;
+  if ((words[0] & ~1u) == key) { /* in front already: what most uses are */
+    if (write) words[0] |= write;
     return true;
   }
-  uint32_t word = key;
-  if (hit) {
-    word = words[place];
-  } else {
-    const uint32_t victim = words[--place];
-    counts->read_misses += !write;
-    counts->writes_absent += write;
-    counts->evictions += victim != 0;
-    counts->dirty_evictions += victim & 1;
-  }
-  for (; place > 0; place--)
-    words[place] = words[place - 1];
-  words[0] = word | write;
-  return hit;
+  if (tiles->is_fifo && hits_in_place(words, ways, key, write)) return true;
+  const bool hit = ways == 16
+                       ? to_front(words, 16, key, write, &victim) /* unrolled by the compiler */
+                       : to_front(words, ways, key, write, &victim);
+  if (hit) return true;
+  *(write ? &counts->writes_absent : &counts->read_misses) += 1;
+  counts->evictions += victim != 0;
+  counts->dirty_evictions += victim & 1;
+  return false;
+}
+
+bool tile_cache_touch(TileCache *tiles, uint64_t granule, CacheKind kind) {
+  return touch(tiles, granule, kind);
 }
 
 Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind) {
   const uint64_t granule_bytes = tiles->granule_bytes, shift = tiles->granule_shift;
   const uint64_t first = shift ? address >> shift : address / granule_bytes;
   const uint64_t n = shift ? bytes >> shift : bytes / granule_bytes;
-  if (!n || first * granule_bytes != address || n * granule_bytes != bytes ||
-      first >= tiles->end_granule || n > tiles->end_granule - first)
+  const bool whole = shift ? !((address | bytes) & (granule_bytes - 1))
+                           : first * granule_bytes == address && n * granule_bytes == bytes;
+  if (!n || !whole || first >= tiles->end_granule || n > tiles->end_granule - first)
     return STATUS_BAD_REQUEST;
   for (uint64_t i = 0; i < n; i++)
-    tile_cache_touch(tiles, first + i, kind);
+    touch(tiles, first + i, kind);
   return STATUS_OK;
 }
 
