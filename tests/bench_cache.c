@@ -1,5 +1,5 @@
-/* How fast the cache models go, in one run on one core, beside the plain loop anyone would write
- * first.
+/* How fast the cache models go, in one run, beside the plain loop anyone would write first: on one
+ * core, and with the sets of one cache shared by all cores.
  *
  * The trace: one head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128; Q, K, V, O
  * contiguous, 1 MiB each; 128-byte records, 540,672 of them; LRU, 16 ways. Every figure is the best
@@ -16,6 +16,7 @@
 #include "sim/din.h"
 #include "sim/reuse.h"
 #include "sim/tile_cache.h"
+#include "viz/cli/replay_team.h"
 
 enum {
   TILES = 32,
@@ -124,6 +125,41 @@ static double time_cache(const Trace *trace, const CacheConfig *config, bool by_
   return best;
 }
 
+/* The same trace through one cache whose sets are shared by `n` threads; each thread goes through
+ * it TURNS times, so that starting the threads is not what is measured. */
+enum { TURNS = 10 };
+static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t n,
+                         uint64_t *misses) {
+  double best = 1e9;
+  CacheState *parts[REPLAY_THREADS_MAX];
+  for (uint32_t part = 0; part < n; part++) {
+    CacheConfig c = *config;
+    c.parts = n, c.part = part;
+    parts[part] = malloc(cache_state_bytes(&c));
+    if (!parts[part] || cache_init(parts[part], &c, NULL) != STATUS_OK) abort();
+  }
+  for (int repeat = 0; repeat < 25; repeat++) {
+    const double began = seconds_now();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads((int)n)
+#endif
+    for (uint32_t part = 0; part < n; part++)
+      for (int turn = 0; turn < TURNS; turn++) {
+        cache_reset(parts[part]);
+        for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+          cache_access_range(parts[part], tile->address, TILE_BYTES, tile->kind);
+      }
+    const double seconds = (seconds_now() - began) / TURNS;
+    if (seconds < best) best = seconds;
+  }
+  *misses = 0;
+  for (uint32_t part = 0; part < n; part++) {
+    *misses += parts[part]->counts.line_misses;
+    free(parts[part]);
+  }
+  return best;
+}
+
 static double time_tiles(const Trace *trace, const CacheConfig *config, uint64_t *misses) {
   double best = 1e9;
   TileCache *tiles = malloc(tile_cache_state_bytes(config, TILE_BYTES));
@@ -175,6 +211,15 @@ static int one_size(const Trace *trace, uint64_t mib, uint64_t expected) {
     const double seconds = time_cache(trace, rows[i].config, rows[i].by_record, &misses);
     wrong += report(rows[i].what, seconds, plain, misses, expected);
   }
+  const uint32_t n_threads = replay_team_threads(&narrow);
+  if (n_threads > 1) {
+    char what[64];
+    const double one = time_parts(trace, &narrow, 1, &misses);
+    const double all = time_parts(trace, &narrow, n_threads, &misses);
+    snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads,
+             one / all);
+    wrong += report(what, all, plain, misses, expected);
+  }
   const double seconds = time_tiles(trace, &narrow, &misses);
   return wrong + report("tile_cache_access, lines it stands for", seconds, plain, misses, expected);
 }
@@ -218,35 +263,57 @@ static char *make_text(const Trace *trace, size_t *length) {
   return text;
 }
 
-static int text_trace(const Trace *trace, uint64_t mib, uint64_t expected) {
+/* Reading alone: text to records. */
+static void text_alone(const char *text, size_t length) {
   enum { RECORDS = 4096 };
   static DinRecord records[RECORDS];
-  const CacheConfig config = {.size_bytes = (mib ? mib : 2) << 20, .address_bits = 64};
-  CacheState *cache = malloc(cache_state_bytes(&config));
-  if (!cache || cache_init(cache, &config, NULL) != STATUS_OK) abort();
-  size_t length;
-  char *text = make_text(trace, &length);
   double best = 1e9;
   for (int repeat = 0; repeat < 7; repeat++) {
     DinParser parser = {0};
-    cache_reset(cache);
     const double began = seconds_now();
-    for (size_t at = 0, n, used; at < length; at += used) {
+    for (size_t at = 0, n, used; at < length; at += used)
       if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL))
         abort();
-      if (mib && din_replay(cache, records, n, NULL)) abort();
-    }
     const double seconds = seconds_now() - began;
     if (seconds < best) best = seconds;
   }
-  const int wrong = mib && cache->counts.line_misses != expected;
-  printf("  Dinero text, %-38s %9.0f million lines/s%s\n",
-         !mib        ? "read"
-         : mib == 32 ? "read and run through 32 MiB"
-                     : "read and run through 2 MiB",
-         1e-6 * N_RECORDS / best, wrong ? " WRONG misses" : "");
-  free(text);
-  free(cache);
+  printf("  Dinero text, %-31s %9.0f million lines/s\n", "read", 1e-6 * N_RECORDS / best);
+}
+
+/* What `tilewalk replay` does with text that is in memory. Returns the best seconds of all. */
+static double time_text(const char *text, size_t length, const CacheConfig *config,
+                        uint32_t n_threads, uint64_t *misses) {
+  double best = 1e9;
+  for (int repeat = 0; repeat < 15; repeat++) {
+    ReplayTeam team;
+    if (replay_team_init(&team, config, n_threads, 0, UINT64_MAX, NULL)) abort();
+    const double began = seconds_now();
+    for (size_t at = 0, used; at < length; at += used)
+      if (replay_team_run(&team, text + at, length - at, true, &used, NULL)) abort();
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+    *misses = replay_team_counts(&team).line_misses;
+    replay_team_free(&team);
+  }
+  return best;
+}
+
+static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
+  const CacheConfig config = {.size_bytes = mib << 20, .address_bits = 64};
+  const uint32_t most = replay_team_threads(&config);
+  double one = 0;
+  int wrong = 0;
+  for (uint32_t n = 1; n <= most; n += most > 1 ? most - 1 : 1) {
+    char what[64];
+    uint64_t misses;
+    const double seconds = time_text(text, length, &config, n, &misses);
+    if (n == 1) one = seconds;
+    snprintf(what, sizeof what, "and run through %" PRIu64 " MiB, %u core%s", mib, n,
+             n == 1 ? "" : "s");
+    printf("  Dinero text, %-31s %9.0f million lines/s   %6.2f x one core%s\n", what,
+           1e-6 * N_RECORDS / seconds, one / seconds, misses == expected ? "" : "  WRONG misses");
+    wrong += misses != expected;
+  }
   return wrong;
 }
 
@@ -255,9 +322,12 @@ int main(void) {
   if (!trace) abort();
   make_trace(trace);
   const int wrong = one_size(trace, 32, 32768) + one_size(trace, 2, 286720) +
-                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES) +
-                    text_trace(trace, 0, 0) + text_trace(trace, 32, 32768) +
-                    text_trace(trace, 2, 286720);
+                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES);
+  size_t length;
+  char *text = make_text(trace, &length);
+  text_alone(text, length);
+  const int wrong_text = text_trace(text, length, 32, 32768) + text_trace(text, length, 2, 286720);
+  free(text);
   free(trace);
-  return wrong != 0;
+  return wrong + wrong_text != 0;
 }
