@@ -66,7 +66,7 @@ start() {
   [ -n "$window" ] || fail "no window"
   xdotool windowmove "$window" 0 0
   timeout 10 xdotool windowfocus --sync "$window"
-  sleep 0.3
+  sleep 0.5
 }
 keys() { for key in "$@"; do xdotool key --delay 20 "$key"; done; }
 say() { xdotool type --delay 20 -- "$1"; }
@@ -74,7 +74,7 @@ wait_for() { # wait_for FILE PATTERN
   tries=0
   until grep -q -- "$2" "$1" 2>/dev/null; do
     tries=$((tries + 1))
-    [ $tries -lt 150 ] || fail "waited in vain for '$2' in $1"
+    [ $tries -lt 300 ] || fail "waited in vain for '$2' in $1"
     sleep 0.1
   done
 }
@@ -84,7 +84,7 @@ answered() {
   tries=0
   until tr -d ' \n' <"$record" 2>/dev/null | grep -q "\"$1\":{\"hints\":$4,\"right\":$2,\"tries\":$3}"; do
     tries=$((tries + 1))
-    [ $tries -lt 150 ] || fail "the record does not say that $1 is right $2 after $3 tries and $4 hints"
+    [ $tries -lt 300 ] || fail "the record does not say that $1 is right $2 after $3 tries and $4 hints"
     sleep 0.1
   done
 }
@@ -162,8 +162,9 @@ keys Return
 tries=0
 until tr -d '\n' <"$record" | grep -q '"sides"'; do
   tries=$((tries + 1))
-  [ $tries -lt 30 ] || fail "the choices are not found by mouse"
-  xdotool mousemove 1100 $((570 - tries * 9)) click 1
+  [ $tries -lt 90 ] || fail "the choices are not found by mouse"
+  xdotool mousemove 1100 $((540 - tries % 30 * 9)) click 1
+  sleep 0.1 # a frame: what is pressed is what was drawn
 done
 answered sides true 2 0
 keys Return

@@ -1,7 +1,7 @@
 #include "viz/cli/lesson_view.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,6 @@ Status lesson_change(Request *request, const char *change, Error *error) {
 
 static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
   Request *r = &s->request;
-  StageConfig config = {0};
   SceneKind scene = SCENE_MAIN;
   Status status = parse(r, state, error);
   lesson_one_algorithm(r);
@@ -70,17 +69,8 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
     status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'",
                        quote(r->scene, strlen(r->scene)).text);
-  if (!status) status = request_algorithms(r, "fa2", error);
   lesson_one_algorithm(r);
-  if (!status) status = request_problem(r, &config.problem, NULL, error);
-  if (status) return status;
-  config.seed = (uint64_t)r->seed;
-  config.schedule = r->algorithms[0];
-  status = stage_make(&s->stage, &config, error);
-  if (!status && (uint64_t)r->step > s->stage.n_steps)
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
-                       s->stage.n_steps);
+  if (!status) status = request_stage(r, false, 0, &s->stage, error);
   if (status) return status;
   stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);
   s->view = lesson_view(&s->stage, &s->now, scene);

@@ -191,6 +191,7 @@ static Status ask_question(Walk *w, int index, Error *error) {
     const char *typed = read_line(w, "> ");
     if (!typed) break;
     if (!*typed || obey(w, typed, &hints, &skipped, &status, error)) continue;
+    lesson_run_refill(&w->run);
     status = lesson_run_grade(&w->run, &w->question, typed, &w->grade, error);
     if (status) break;
     if (w->grade.verdict == LESSON_UNREADABLE) {
