@@ -5,25 +5,10 @@
 #include <string.h>
 
 #include "viz/cli/lesson_rehearse.h"
-
-#define SHOW_S 8.0 /* a show takes about so long, or less */
-
-static void changed(LessonSession *s) { s->version++; }
-
-/* Keeps the first error. */
-static bool failed(LessonSession *s, Status status, const Error *error) {
-  if (!status) return false;
-  if (!s->error.status) s->error = *error;
-  changed(s);
-  return true;
-}
-
-static const LessonBlock *block_at(const LessonSession *s, size_t k) {
-  return k < s->lesson.n_blocks ? &s->lesson.blocks[k] : NULL;
-}
+#include "viz/window/lesson_session_parts.h"
 
 static bool begins_page(const LessonSession *s, size_t k) {
-  const LessonBlock *b = block_at(s, k);
+  const LessonBlock *b = session_block(s, k);
   return k == 0 || (b && b->kind == LESSON_PROSE && strncmp(lesson_text(&s->lesson, b->text), "## ", 3) == 0);
 }
 
@@ -37,102 +22,6 @@ static size_t page_after(const LessonSession *s, size_t page) {
   size_t k = page + 1;
   while (k < s->lesson.n_blocks && !begins_page(s, k)) k++;
   return k;
-}
-
-/* ---- What the player shows ------------------------------------------------------------------------------- */
-
-/* The state in force before a block, and of the shows before it the last one's scene. */
-static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], LessonScene *scene) {
-  Error error = {0};
-  state[0] = '\0';
-  *scene = LESSON_SCENE_COUNT;
-  for (size_t k = 0; k < block && k < s->lesson.n_blocks; k++) {
-    const LessonBlock *b = &s->lesson.blocks[k];
-    LessonShow show;
-    if (b->kind == LESSON_STATE) {
-      if (failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
-      *scene = LESSON_SCENE_COUNT;
-    }
-    if (b->kind != LESSON_SHOW) continue;
-    if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
-    *scene = show.scene;
-  }
-  return true;
-}
-
-static void set_scene(Player *player, LessonScene scene) {
-  if ((int)scene < SCENE_COUNT) player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
-}
-
-/* A scene shows one algorithm; of several the last. */
-static void restore(Player *player, const char *state) {
-  Request r = {0};
-  char line[REQUEST_STATE_BYTES];
-  Error error = {0};
-  if (lesson_change(&r, state, &error)) {
-    player_say(player, true, "Not possible: %s", error.message);
-    return;
-  }
-  lesson_one_algorithm(&r);
-  player_restore(player, request_state(&r, line));
-  player->message[0] = '\0';
-}
-
-static void set_player(LessonSession *s, Player *player, size_t block) {
-  char state[LESSON_STATE_BYTES];
-  LessonScene scene;
-  s->plays = LESSON_NO_BLOCK;
-  if (!state_before(s, block, state, &scene)) return;
-  restore(player, state);
-  set_scene(player, scene);
-}
-
-/* As fast as it takes to be through in time. */
-static void set_speed(Player *player, uint64_t n_events) {
-  double before = -1;
-  while (player_events_per_s(player) > 2 && player_events_per_s(player) != before) {
-    before = player_events_per_s(player);
-    player_input(player, INPUT_SLOWER);
-  }
-  for (before = -1; player_events_per_s(player) * SHOW_S < (double)n_events && player_events_per_s(player) != before;) {
-    before = player_events_per_s(player);
-    player_input(player, INPUT_FASTER);
-  }
-}
-
-/* One row with these scores: a run of one query. `steps` counts blocks of scores here. */
-static void restore_scores(Player *player, const LessonShow *show) {
-  char state[160];
-  const int64_t block = show->block ? show->block : 4;
-  snprintf(state, sizeof state, "algorithm=fa2 N=1 seq-len-k=%d d=4 dtype=fp32 block-q=1 block-k=%lld scene=softmax",
-           show->n_scores, (long long)(block < show->n_scores ? block : show->n_scores));
-  player_restore(player, state);
-  stage_give_scores(&player->stage, show->scores, show->n_scores);
-  player->message[0] = '\0';
-}
-
-void lesson_session_play(LessonSession *s, Player *player, size_t block) {
-  const LessonBlock *b = block_at(s, block);
-  LessonShow show;
-  Error error = {0};
-  if (!b || b->kind != LESSON_SHOW || s->error.status) return;
-  lesson_run_refill(&s->run);
-  if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
-  set_player(s, player, block);
-  set_scene(player, show.scene);
-  changed(s);
-  s->plays = block;
-  s->plays_to = 0;
-  if ((int)show.scene >= SCENE_COUNT) return; /* a picture in the text: nothing plays */
-  const bool is_row = show.scene == LESSON_SCENE_SOFTMAX && show.n_scores > 0;
-  if (is_row) restore_scores(player, &show);
-  const uint64_t end = player->now.n_steps, last = (uint64_t)show.last + 1;
-  const bool has_steps = show.has_steps && !is_row;
-  s->plays_to = has_steps && last < end ? last : end;
-  player_seek(player, has_steps && (uint64_t)show.first < end ? (uint64_t)show.first : 0);
-  set_speed(player, s->plays_to - player->now.step);
-  player_input(player, INPUT_PLAY);
-  player->message[0] = '\0';
 }
 
 /* ---- Keeping --------------------------------------------------------------------------------------------- */
@@ -154,7 +43,7 @@ static void keep(LessonSession *s) {
   if (block < s->reached) return;
   s->reached = block;
   lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
-  failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+  session_failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
 }
 
 static void keep_answer(LessonSession *s, int ask) {
@@ -162,7 +51,7 @@ static void keep_answer(LessonSession *s, int ask) {
   Error error = {0};
   lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
                          a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->n_hints);
-  failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+  session_failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
 }
 
 /* ---- Going on -------------------------------------------------------------------------------------------- */
@@ -170,7 +59,7 @@ static void keep_answer(LessonSession *s, int ask) {
 static bool open_ask(LessonSession *s, int ask) {
   Error error = {0};
   lesson_run_refill(&s->run);
-  if (failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
+  if (session_failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
   s->answers[ask].is_asked = true;
   return true;
 }
@@ -179,7 +68,7 @@ static void open_task(LessonSession *s, Player *player) {
   char state[LESSON_STATE_BYTES];
   LessonScene scene;
   lesson_run_refill(&s->run);
-  if (state_before(s, s->at, state, &scene)) restore(player, state);
+  if (session_state_before(s, s->at, state, &scene)) session_restore(player, state);
   s->checked[0] = '\0';
 }
 
@@ -187,7 +76,7 @@ static void open_task(LessonSession *s, Player *player) {
 static void advance(LessonSession *s, Player *player) {
   char state[LESSON_STATE_BYTES];
   Error error = {0};
-  changed(s);
+  session_changed(s);
   for (; s->at < s->lesson.n_blocks && !s->error.status; s->at++) {
     const LessonBlock *b = &s->lesson.blocks[s->at];
     switch (b->kind) {
@@ -196,7 +85,7 @@ static void advance(LessonSession *s, Player *player) {
       break;
     case LESSON_STATE:
       lesson_run_refill(&s->run);
-      if (!failed(s, lesson_run_state(&s->run, b, state, sizeof state, &error), &error)) restore(player, state);
+      if (!session_failed(s, lesson_run_state(&s->run, b, state, sizeof state, &error), &error)) session_restore(player, state);
       break;
     case LESSON_SHOW: lesson_session_play(s, player, s->at); goto stop;
     case LESSON_ASK: open_ask(s, b->ask); goto stop;
@@ -223,7 +112,7 @@ static void explain(LessonSession *s, int ask) {
   Error error = {0};
   LessonAnswer *a = &s->answers[ask];
   if (again(s, ask))
-    failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
+    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
 }
 
 static void end_show(LessonSession *s, Player *player) {
@@ -233,7 +122,7 @@ static void end_show(LessonSession *s, Player *player) {
   player->message[0] = '\0';
   s->is_shown[s->at] = true;
   s->plays = LESSON_NO_BLOCK;
-  changed(s);
+  session_changed(s);
   if (ask < 0) return;
   if (!s->answers[ask].is_right) explain(s, ask);
   keep_answer(s, ask);
@@ -299,7 +188,7 @@ void lesson_session_start(LessonSession *s, Player *player) {
   /* where a page was read to its end, it is shown again */
   s->page = s->current = page_of(s, goes_on && begins_page(s, s->at) ? s->at - 1 : s->at);
   if (goes_on) take_up(s);
-  if (goes_on) set_player(s, player, s->at);
+  if (goes_on) session_set_player(s, player, s->at);
   advance(s, player);
 }
 
@@ -321,12 +210,12 @@ int lesson_session_page_number(const LessonSession *s) {
 }
 
 int lesson_session_ask(const LessonSession *s) {
-  const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
   return b && b->kind == LESSON_ASK && !s->answers[b->ask].is_resolved && !s->error.status ? b->ask : -1;
 }
 
 int lesson_session_task(const LessonSession *s) {
-  const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
   const bool is_task = b && b->kind == LESSON_TASK && s->lesson.tasks[b->task].until.offset;
   return is_task && !s->deeds[b->task].is_done && !s->error.status ? b->task : -1;
 }
@@ -353,7 +242,7 @@ const char *lesson_session_next_label(const LessonSession *s) {
 static void skip_ask(LessonSession *s, Player *player, int ask) {
   LessonAnswer *a = &s->answers[ask];
   a->is_resolved = a->is_skipped = true;
-  changed(s);
+  session_changed(s);
   if (s->lesson.asks[ask].is_prediction) {
     a->typed[0] = '\0';
     pass(s, player);
@@ -369,8 +258,8 @@ static void task_done(LessonSession *s, int task) {
   const LessonText text = s->lesson.tasks[task].explain;
   d->is_done = true;
   lesson_run_refill(&s->run);
-  if (text.offset) failed(s, lesson_run_fill(&s->run, text, d->explained, sizeof d->explained, &error), &error);
-  changed(s);
+  if (text.offset) session_failed(s, lesson_run_fill(&s->run, text, d->explained, sizeof d->explained, &error), &error);
+  session_changed(s);
 }
 
 /* Shows the solution in the viewer. */
@@ -382,8 +271,8 @@ static void skip_task(LessonSession *s, Player *player, int task) {
   Request r = {0};
   d->is_skipped = true;
   lesson_run_refill(&s->run);
-  if (!state_before(s, s->at, state, &scene)) return;
-  if (failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error)) return;
+  if (!session_state_before(s, s->at, state, &scene)) return;
+  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error)) return;
   if (lesson_change(&r, state, &error) == STATUS_OK) {
     lesson_one_algorithm(&r);
     if (lesson_change(&r, d->solution, &error) == STATUS_OK) player_restore(player, request_state(&r, line));
@@ -394,11 +283,11 @@ static void skip_task(LessonSession *s, Player *player, int task) {
 void lesson_session_next(LessonSession *s, Player *player) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   if (s->error.status) return;
-  changed(s);
+  session_changed(s);
   if (lesson_session_is_review(s)) {
     s->page = page_after(s, s->page);
-    set_player(s, player, s->page == s->current ? s->at : page_after(s, s->page));
-    const LessonBlock *b = is_open_here(s) ? block_at(s, s->at) : NULL;
+    session_set_player(s, player, s->page == s->current ? s->at : page_after(s, s->page));
+    const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
     if (b && b->kind == LESSON_SHOW && !s->is_shown[s->at]) lesson_session_play(s, player, s->at);
     return;
   }
@@ -418,8 +307,8 @@ void lesson_session_back(LessonSession *s, Player *player) {
   if (!lesson_session_can_go_back(s)) return;
   s->page = page_of(s, s->page - 1);
   lesson_run_refill(&s->run);
-  set_player(s, player, page_after(s, s->page));
-  changed(s);
+  session_set_player(s, player, page_after(s, s->page));
+  session_changed(s);
 }
 
 /* ---- Answering ------------------------------------------------------------------------------------------- */
@@ -434,7 +323,7 @@ void lesson_session_type(LessonSession *s, const char *text) {
     if ((unsigned char)*text >= 32 && *text != 127) typed[used++] = *text;
   while (used > 0 && *text && ((unsigned char)typed[used - 1] & 0x80)) used--; /* no half of a character */
   typed[used] = '\0';
-  changed(s);
+  session_changed(s);
 }
 
 void lesson_session_erase(LessonSession *s) {
@@ -446,7 +335,7 @@ void lesson_session_erase(LessonSession *s) {
   size_t n = strlen(a->typed);
   while (n > 0 && ((unsigned char)a->typed[n - 1] & 0xC0) == 0x80) n--;
   if (n > 0) a->typed[n - 1] = '\0';
-  changed(s);
+  session_changed(s);
 }
 
 int lesson_session_hints_left(const LessonSession *s) {
@@ -464,10 +353,10 @@ void lesson_session_hint(LessonSession *s) {
   int *n = ask >= 0 ? &s->answers[ask].n_hints : &s->deeds[task].n_hints;
   const LessonText hint = ask >= 0 ? s->lesson.asks[ask].hint[*n] : s->lesson.tasks[task].hint[*n];
   char *to = ask >= 0 ? s->answers[ask].hint[*n] : s->deeds[task].hint[*n];
-  if (failed(s, lesson_run_fill(&s->run, hint, text, sizeof text, &error), &error)) return;
+  if (session_failed(s, lesson_run_fill(&s->run, hint, text, sizeof text, &error), &error)) return;
   snprintf(to, LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
   ++*n;
-  changed(s);
+  session_changed(s);
 }
 
 /* What a prediction says: the words of a choice, else what was typed. */
@@ -484,13 +373,13 @@ static void grade(LessonSession *s, Player *player, int ask, const char *typed, 
   LessonAnswer *a = &s->answers[ask];
   Error error = {0};
   LessonGrade *g = malloc(sizeof *g);
-  changed(s);
+  session_changed(s);
   if (!g || !again(s, ask)) {
-    if (!g) failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
+    if (!g) session_failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
     free(g);
     return;
   }
-  if (!failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error)) {
+  if (!session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error)) {
     a->has_verdict = true;
     a->verdict = g->verdict;
     snprintf(a->said, sizeof a->said, "%s", g->message);
@@ -520,7 +409,7 @@ void lesson_session_choose(LessonSession *s, Player *player, int place) {
     return;
   }
   if (s->lesson.asks[ask].kind != LESSON_ORDER) return;
-  changed(s);
+  session_changed(s);
   int at = 0;
   while (at < a->n_order && a->order[at] != place) at++;
   if (at < a->n_order) a->n_order = at; /* taken back, with what came after it */
@@ -552,7 +441,7 @@ static bool check_task(LessonSession *s, const Player *player, int task) {
   if (strcmp(player_state(player, now), s->checked) == 0) return false;
   snprintf(s->checked, sizeof s->checked, "%s", now);
   const LessonView view = lesson_view(&player->stage, &player->now, player->scene);
-  if (failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], &view, &done, &error), &error)) return true;
+  if (session_failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], &view, &done, &error), &error)) return true;
   if (done) task_done(s, task);
   return done;
 }
@@ -567,7 +456,7 @@ bool lesson_session_look(LessonSession *s, Player *player) {
       if (player->now.step != s->plays_to && s->plays_to) player_seek(player, s->plays_to);
       player->is_playing = false;
       s->plays = LESSON_NO_BLOCK;
-      changed(s);
+      session_changed(s);
     }
   }
   const int task = lesson_session_task(s);
