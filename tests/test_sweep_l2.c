@@ -1,4 +1,5 @@
 /* `tilewalk sweep --over l2` and `--over skew`: what is left for HBM as L2 grows or CTAs spread, and requests without L2. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,9 +61,37 @@ static void skew_is_a_pace(void **state) {
   assert_int_equal(run.exit_status, 2);
 }
 
+/* Nothing given but what to vary: a problem where it matters, named in the title without the swept key, as chart and table. */
+static void defaults_that_show_something(void **state) {
+  (void)state;
+  static const struct {
+    const char *request, *title;
+  } CASES[] = {
+      {"sweep --over l2 --values 32M,256M", "the size of L2, all partitions; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
+      {"sweep --over skew --values 1,128", "the first CTA and the last; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
+      {"sweep --over N --values 1K,2K --algorithm fa2", "sequence length N, tokens; algorithm=fa2 d=128\n"},
+      {"sweep --over block --values 16,32 --block 64 --algorithm fa2", "rows; algorithm=fa2 N=4096 d=128\n"},
+      {"sweep --over head-dim --values 16,32 --algorithm fa2", "head dimension d; algorithm=fa2 N=4096\n"},
+  };
+  setenv("COLUMNS", "160", 1);
+  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    program_run(&run, CASES[i].request);
+    assert_int_equal(run.exit_status, 0);
+    if (!strstr(run.out, CASES[i].title)) fail_msg("%s:\n%s", CASES[i].request, run.out);
+    assert_non_null(strstr(run.out, "bytes read and written\n")); /* the chart */
+  }
+  unsetenv("COLUMNS");
+  program_run(&run, "sweep --over l2 --values 32M,256M --csv");
+  char *line = strchr(run.out, '\n') + 1;
+  const double small = strtod(strchr(line, ',') + 1, NULL);
+  line = strchr(line, '\n') + 1;
+  const double large = strtod(strchr(line, ',') + 1, NULL);
+  assert_true(large < 0.6 * small && large == 268435456); /* Q, K, V and O of 8 heads once */
+}
+
 static void nothing_to_sweep(void **state) {
   (void)state;
-  static const char *const WRONG[] = {"sweep --over l2", "sweep --over l2 --gpu h200 --algorithm fa1", "sweep --over l2 --gpu nope",
+  static const char *const WRONG[] = {"sweep --over l2 --gpu paper", "sweep --over l2 --gpu h200 --algorithm fa1", "sweep --over l2 --gpu nope",
                                       "sweep --over l2 --gpu h200 --values 0"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
     program_run(&run, WRONG[i]);
@@ -73,6 +102,6 @@ static void nothing_to_sweep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once), cmocka_unit_test(skew_is_a_pace),
-                                     cmocka_unit_test(nothing_to_sweep)};
+                                     cmocka_unit_test(defaults_that_show_something), cmocka_unit_test(nothing_to_sweep)};
   return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/text/number.h"
+#include "viz/text/plot.h"
 #include "viz/text/table.h"
 
 typedef struct {
@@ -122,11 +123,20 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
   }
   char state[REQUEST_STATE_BYTES];
-  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title, request_state(&o->request, state));
+  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title, sweep_state(s->axis, &o->request, state));
   if (any_misfit) table_note(&t, "* These tiles do not fit the SRAM; no kernel could run like this.");
   if (!s->axis->behind_l2) table_note(&t, "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
+  return status;
+}
+
+static Status print_plot(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
+  if (s->n_points < 2) return STATUS_OK;
+  Chart chart = sweep_chart(s, &o->request);
+  const Status status = plot_print(&chart, io->out, &io->style, 0, error);
+  chart_free(&chart);
+  if (!status) fputc('\n', io->out);
   return status;
 }
 
@@ -164,6 +174,7 @@ static int run_sweep(void *options, Io *io, Error *error) {
   int64_t values[SWEEP_POINTS_MAX];
   int n = 0;
   if (!o->axis) o->axis = sweep_axis("N");
+  sweep_defaults(o->axis, &o->request);
   if (*o->values && (*o->from || *o->to)) {
     error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
     return EXIT_BAD_REQUEST;
@@ -177,7 +188,10 @@ static int run_sweep(void *options, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (*o->output.output) status = sweep_chart_save(&sweep, &o->request, &o->chart, o->output.output, error);
   if (!status && o->output.json) status = print_json(&sweep, io->out, error);
-  else if (!status && (o->output.csv || !*o->output.output)) status = print_table(&sweep, o, io, error);
+  else if (!status && (o->output.csv || !*o->output.output)) {
+    if (!o->output.csv) status = print_plot(&sweep, o, io, error);
+    if (!status) status = print_table(&sweep, o, io, error);
+  }
   sweep_free(&sweep);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
@@ -202,10 +216,11 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SWEEP = {
     .name = "sweep",
-    .summary = "traffic against N, block size, SRAM or heads: table, CSV, JSON, chart",
+    .summary = "traffic against N, block size, SRAM, L2 or heads: chart, table, CSV, JSON",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
-    .description = "Runs the same problem at many values of one parameter. Without -o it prints a table; with -o it draws the chart and "
-                   "prints nothing. When SRAM is swept and no block is given, every point takes the largest block that fits.",
+    .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; with -o it draws the chart "
+                   "and prints nothing. When SRAM is swept and no block is given, every point takes the largest block that fits. Over l2 "
+                   "and skew it shows what is left for HBM behind L2, by default of 8 heads of 32K tokens on an H200.",
     .examples = "  # how the gap opens, and where it stops growing\n"
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"
                 "  # what a larger block buys, until it no longer fits\n"

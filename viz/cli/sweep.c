@@ -1,6 +1,7 @@
 #include "viz/cli/sweep.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +26,16 @@ static void set_heads(Problem *p, int64_t value) {
 static void set_d(Problem *p, int64_t value) { p->shape.d = value; }
 
 const SweepAxis SWEEP_AXES[] = {
-    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles", VALUE_TOKENS, false, 256, 65536, set_N, false},
-    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536, set_keys, false},
-    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit", VALUE_TOKENS, false, 16, 512, set_block, false},
-    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_q, false},
-    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k, false},
-    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram, false},
-    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES, true, 1 << 20, 256 << 20, set_l2, true},
-    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2", VALUE_TOKENS, false, 1, 256, set_skew, true},
-    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false},
-    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d, false},
+    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles", VALUE_TOKENS, false, 256, 65536, set_N, false, NULL},
+    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536, set_keys, false, "seq-len-k"},
+    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit", VALUE_TOKENS, false, 16, 512, set_block, false, NULL},
+    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_q, false, NULL},
+    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k, false, NULL},
+    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
+    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES, true, 1 << 20, 256 << 20, set_l2, true, NULL},
+    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2", VALUE_TOKENS, false, 1, 256, set_skew, true, "pace"},
+    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false, NULL},
+    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d, false, "d"},
     {0},
 };
 
@@ -42,6 +43,27 @@ const SweepAxis *sweep_axis(const char *name) {
   for (const SweepAxis *a = SWEEP_AXES; a->name; a++)
     if (strcmp(a->name, name) == 0) return a;
   return NULL;
+}
+
+void sweep_defaults(const SweepAxis *axis, Request *request) {
+  if (!axis->behind_l2) return;
+  if (!*request->gpu) snprintf(request->gpu, sizeof request->gpu, "h200");
+  if (!request->shape.N_q) request->shape.N_q = 32768;
+  if (!request->shape.heads) request->shape.heads = 8;
+}
+
+const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]) {
+  char key[32];
+  snprintf(key, sizeof key, "%s=", axis->key ? axis->key : axis->name);
+  request_state(request, text);
+  for (char *word = text; *word;) {
+    char *next = word + strcspn(word, " ");
+    next += *next == ' ';
+    if (strncmp(word, key, strlen(key)) == 0) memmove(word, next, strlen(next) + 1);
+    else word = next;
+  }
+  for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) text[n - 1] = '\0';
+  return text;
 }
 
 /* The problem at one value, for one algorithm: with SRAM swept and no block given, the largest block that fits. */

@@ -18,6 +18,7 @@ typedef struct {
   int64_t low, high;    /* swept by doubling when neither values nor a range is given */
   void (*set)(Problem *problem, int64_t value);
   bool behind_l2;       /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
+  const char *key;      /* of the state line, which leaves it out; NULL: name */
 } SweepAxis;
 
 extern const SweepAxis SWEEP_AXES[]; /* ends with a row of zeros */
@@ -34,6 +35,13 @@ typedef struct {
   int n_algorithms, n_points;
   SweepPoint *points;
 } Sweep;
+
+/* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads becomes an H200 and
+ * 8 heads of 32K tokens, which share more than its L2 holds. */
+void sweep_defaults(const SweepAxis *axis, Request *request);
+
+/* The state line of the request without the key that is swept. */
+const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
 
 /* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the largest
  * square block that fits. The caller calls sweep_free. */

@@ -85,7 +85,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   title[strcspn(title, ",")] = '\0';
   Chart chart = chart_new(&(ChartConfig){.title = title,
                                          .subtitle = s->axis->subtitle,
-                                         .footer = request_state(request, state),
+                                         .footer = sweep_state(s->axis, request, state),
                                          .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
                                          .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
