@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "viz/cli/request.h"
 #include "viz/export/surface.h"
 #include "viz/scene/scene.h"
 
@@ -9,31 +10,36 @@ enum { WIDE = 640, HIGH = 360, GAP = 12, COLUMNS = 2, ROWS = 4 };
 
 typedef struct {
   SceneKind scene;
-  const char *algorithm;
-  Shape shape;
-  int64_t block;
+  const char *state;
   uint64_t step;
   bool dark;
 } Picture;
 
 static const Picture PICTURES[COLUMNS * ROWS] = {
-    {SCENE_MAIN, "fa2", {.N_q = 64, .d = 16, .causal = true}, 8, 122, false},
-    {SCENE_TILES, "fa2", {.N_q = 4096, .d = 128, .causal = true}, 128, 2222, true},
-    {SCENE_HIERARCHY, "standard", {.N_q = 64, .d = 16}, 8, 232, true},
-    {SCENE_SOFTMAX, "fa2", {.N_q = 64, .d = 16}, 8, 268, false},
-    {SCENE_CAUSAL, "fa1", {.N_q = 64, .d = 16, .causal = true}, 8, 240, false},
-    {SCENE_CHARTS, "fa2", {.N_q = 4096, .d = 128}, 128, 3000, true},
-    {SCENE_TIMELINE, "fa2", {.N_q = 64, .d = 16, .causal = true}, 8, 131, true},
-    {SCENE_CODE, "fa1", {.N_q = 64, .d = 16}, 8, 100, false},
+    {SCENE_MAIN, "algorithm=fa2 N=64 d=16 causal=1 block=8", 122, false},
+    {SCENE_TILES, "algorithm=fa2 N=4096 d=128 causal=1 block=128", 2222, true},
+    {SCENE_HIERARCHY, "algorithm=standard N=64 d=16 block=8", 232, true},
+    {SCENE_SOFTMAX, "algorithm=fa2 N=64 d=16 block=8", 268, false},
+    {SCENE_CAUSAL, "algorithm=fa1 N=64 d=16 causal=1 block=8", 240, false},
+    {SCENE_CHARTS, "algorithm=fa2 N=4096 d=128 block=128 gpu=h200", 3000, true},
+    {SCENE_TIMELINE, "algorithm=fa2 N=4096 d=128 block=128 causal=1 heads=16 gpu=h200", 1700, true},
+    {SCENE_CODE, "algorithm=fa1 N=64 d=16 block=8", 100, false},
 };
+
+static Status open_stage(const char *state, Stage *stage, Error *error) {
+  Request request = {0};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  OptionParser parser = {.sets = sets, .target = &request};
+  const Status status = options_parse_state(&parser, state, error);
+  return status ? status : request_stage(&request, false, 0, stage, error);
+}
 
 static void draw_picture(cairo_t *cr, const Picture *p, int place) {
   Stage stage;
   Snapshot now;
   Error error = {0};
   const SceneView view = {.presentation = true};
-  const StageConfig config = {.problem = {.shape = p->shape, .tiling = {.B_r = p->block, .B_c = p->block}, .machine = machine_paper()}, .schedule = schedule_find(p->algorithm)};
-  if (stage_make(&stage, &config, &error)) {
+  if (open_stage(p->state, &stage, &error)) {
     fprintf(stderr, "%s\n", error.message);
     exit(2);
   }

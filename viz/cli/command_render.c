@@ -234,6 +234,8 @@ const Command COMMAND_RENDER = {
                 "  tilewalk render --step 100 -o main.png\n\n"
                 "  # the score matrix for a slide, with text that stays text\n"
                 "  tilewalk render --scene tiles --step 130 --presentation -o tiles.svg\n\n"
+                "  # the roofline of an H200 with the run on it, half way\n"
+                "  tilewalk render --scene charts --chart roofline -N 4096 --gpu h200 --step 3000 -o roofline.png\n\n"
                 "  # the run as an animation\n"
                 "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
                 "  # ten steps slowly: the tiles travel\n"

@@ -76,7 +76,7 @@ typedef struct {
   char label[32], value[128];
 } Line;
 
-enum { LINES_MAX = 8 };
+enum { LINES_MAX = 10 };
 
 static void put_line(Line *lines, int *n, const char *label) {
   snprintf(lines[*n].label, sizeof lines->label, "%s", label);
@@ -117,9 +117,8 @@ static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, Roofline
   if (c->shown < 0) return;
   put_line(lines, n, "in the end");
   append(lines, *n, number_si(r->ends[c->shown].flops_per_s, "FLOP/s").text);
-  append(lines, *n, ", ");
+  put_line(lines, n, "what binds");
   append(lines, *n, time_part_title(r->bound));
-  append(lines, *n, r->bound == TIME_MATH || r->bound == TIME_EXP ? " bind" : " binds");
 }
 
 static void cache_line(Line *lines, int *n, const ChartNumbers *c) {
