@@ -69,12 +69,17 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
     status = counter_table_from_buffer(&table, text, length, &why);
     if (status) error_set(error, status, "%.80s: %s", path, why.message);
   }
-  for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
-    const CounterRow *row = &table.rows[i];
-    if (*o->kernel_name && !strstr(row->kernel, o->kernel_name)) continue;
-    status = judge_row(c, j, row, error);
-    ++*n_added;
+  Crosscheck none = {0};
+  for (int pass = 0; pass < 2 && status == STATUS_OK; pass++) {
+    judge_collect(j, pass == 0);
+    for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
+      const CounterRow *row = &table.rows[i];
+      if (*o->kernel_name && !strstr(row->kernel, o->kernel_name)) continue;
+      status = judge_row(pass == 0 ? &none : c, j, row, error);
+      *n_added += (size_t)pass;
+    }
   }
+  crosscheck_free(&none);
   counter_table_free(&table);
   free(text);
   return status;

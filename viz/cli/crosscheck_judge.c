@@ -12,17 +12,19 @@ enum { NAME_BYTES = 128 };
 /* A recorded run and its repeats are predicted once. */
 typedef struct {
   char kernel[NAME_BYTES];
-  Shape shape;
-  Tiling tiling;
+  PredictedRun run;
+  bool done;
   Prediction prediction;
-} Predicted;
+  Error error;
+} Job;
 
 struct Judge {
   const Request *request;
   Gpu gpu;
   Profile profile; /* the last one that was loaded */
-  Predicted *done;
-  size_t n_done, capacity;
+  Job *jobs;
+  size_t n_jobs, capacity;
+  bool only_collects;
   Without without;
 };
 
@@ -36,7 +38,7 @@ Status judge_open(Judge **judge, const Request *r, Without without, Error *error
 }
 
 void judge_close(Judge *j) {
-  if (j) free(j->done);
+  if (j) free(j->jobs);
   free(j);
 }
 
@@ -59,29 +61,56 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
-static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, Prediction *prediction, Error *error) {
-  for (size_t i = 0; i < j->n_done; i++) {
-    const Predicted *p = &j->done[i];
-    if (strcmp(p->kernel, kernel) || memcmp(&p->shape, &run->shape, sizeof p->shape) || p->tiling.B_r != run->tiling.B_r ||
-        p->tiling.B_c != run->tiling.B_c)
-      continue;
-    *prediction = p->prediction;
-    return STATUS_OK;
+static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
+  for (size_t i = 0; i < j->n_jobs; i++) {
+    Job *job = &j->jobs[i];
+    if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) && job->run.tiling.B_r == run->tiling.B_r &&
+        job->run.tiling.B_c == run->tiling.B_c)
+      return job;
   }
-  Predicted one = {.shape = run->shape, .tiling = run->tiling};
-  snprintf(one.kernel, sizeof one.kernel, "%.*s", NAME_BYTES - 1, kernel);
-  const Status status = predict(&one.prediction, run, error);
-  if (status) return status;
-  if (j->n_done == j->capacity) {
+  return NULL;
+}
+
+static Status add_job(Judge *j, const char *kernel, const PredictedRun *run, Job **job, Error *error) {
+  if (j->n_jobs == j->capacity) {
     const size_t more = j->capacity ? 2 * j->capacity : 64;
-    Predicted *done = realloc(j->done, more * sizeof *done);
-    if (!done) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
-    j->done = done;
+    Job *jobs = realloc(j->jobs, more * sizeof *jobs);
+    if (!jobs) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
+    j->jobs = jobs;
     j->capacity = more;
   }
-  j->done[j->n_done++] = one;
-  *prediction = one.prediction;
+  *job = &j->jobs[j->n_jobs++];
+  **job = (Job){.run = *run};
+  snprintf((*job)->kernel, NAME_BYTES, "%.*s", NAME_BYTES - 1, kernel);
   return STATUS_OK;
+}
+
+static void do_job(Job *job) {
+  predict(&job->prediction, &job->run, &job->error);
+  job->done = true;
+}
+
+/* The prediction of a run; while the judge only collects, none. */
+static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, Prediction *prediction, Error *error) {
+  Job *job = find_job(j, kernel, run);
+  *prediction = (Prediction){0};
+  if (!job) {
+    const Status status = add_job(j, kernel, run, &job, error);
+    if (status) return status;
+  }
+  if (j->only_collects) return STATUS_OK;
+  if (!job->done) do_job(job);
+  if (job->error.status) return error_set(error, job->error.status, "%s", job->error.message);
+  *prediction = job->prediction;
+  return STATUS_OK;
+}
+
+void judge_collect(Judge *j, bool only_collects) {
+  j->only_collects = only_collects;
+  if (only_collects) return;
+#pragma omp parallel for schedule(dynamic)
+  for (size_t i = 0; i < j->n_jobs; i++)
+    if (!j->jobs[i].done) do_job(&j->jobs[i]);
 }
 
 /* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */

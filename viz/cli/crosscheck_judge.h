@@ -20,6 +20,10 @@ void judge_close(Judge *judge); /* NULL is fine */
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
 Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
 
+/* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then without
+ * it, all of them are made at once, on all cores, and rows that are given again find theirs. */
+void judge_collect(Judge *judge, bool only_collects);
+
 /* The same for a row known to be a rung's; judge NULL: no predictions. */
 Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
 
