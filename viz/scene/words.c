@@ -87,6 +87,24 @@ static void put_sram(char *text, size_t size, const Snapshot *s) {
   put(text, size, " of %s%s.\n", number_bytes(s->sram_capacity_bytes).text, s->fits ? "" : ": it does not fit");
 }
 
+/* L2 and registers, of which a step of one head says little. */
+static void put_levels(char *text, size_t size, const Snapshot *s) {
+  const SnapshotL2 *l2 = &s->l2;
+  put(text, size, "Registers, where fast kernels keep S, O, m and l in fp32: %s", number_bytes(s->register_bytes).text);
+  if (s->register_capacity_bytes) put(text, size, " of %s", number_bytes(s->register_capacity_bytes).text);
+  put(text, size, ".\n");
+  if (l2->capacity_bytes == 0) return;
+  put(text, size, "L2 of %s: all that is moved goes through it. ", number_bytes(l2->capacity_bytes).text);
+  if (!l2->is_known) {
+    put(text, size, "What it keeps from HBM is modelled for fa2 alone.\n");
+    return;
+  }
+  put(text, size, "The whole launch asks it for %s", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
+  put(text, size, ", reads %s from HBM", number_bytes(l2->hbm_read_bytes).text);
+  put(text, size, " and writes %s; ", number_bytes(l2->hbm_write_bytes).text);
+  put(text, size, "%s hits.\n", number_percent(l2->hit_rate).text);
+}
+
 static void put_tiles(char *text, size_t size, const Snapshot *s) {
   const SnapshotGrid *g = &s->grid;
   put(text, size, "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 ". So far %s full", g->T_r, g->T_c, g->B_r, g->B_c,
@@ -103,7 +121,12 @@ static void put_row(char *text, size_t size, const Snapshot *s) {
   put(text, size, "Row %" PRId64 ", tile %" PRId64 ": m %s", r->row, r->tile, number_double(r->m, 5).text);
   put(text, size, ", l %s", number_double(r->l, 5).text);
   if (r->phase >= ROW_RESCALED) put(text, size, ", factor %s", number_double(r->factor, 5).text);
-  if (r->phase == ROW_FINISHED) put(text, size, "; O is off by %s ulps at most", number_double(r->error_ulps, 2).text);
+  if (r->n_overflowed > 0) put(text, size, "; %" PRId64 " exponentials overflow", r->n_overflowed);
+  if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps)) put(text, size, "; O is not a number");
+  else if (r->phase == ROW_FINISHED) {
+    put(text, size, "; O is off the fp64 answer by %s ulps at most", number_double(r->error_ulps, 2).text);
+    put(text, size, ", in fp32, before it is stored, by %s", number_double(r->error_fp32_ulps, 2).text);
+  }
   put(text, size, ".\n");
 }
 
@@ -121,6 +144,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   if (s->code_line >= 0) put(text, size, "Code: %s\n", code_line(schedule, s->code_line).text);
   put_traffic(text, size, s);
   put_sram(text, size, s);
+  put_levels(text, size, s);
   put_tiles(text, size, s);
   put_row(text, size, s);
   for (int k = 0; k < s->n_runs; k++) {
@@ -128,6 +152,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     if (r->schedule == s->schedule) continue;
     put(text, size, "With as many bytes %s has done %s of its work", SCHEDULES[r->schedule]->name,
         number_percent((double)r->tiles_done / (double)r->tiles_total).text);
+    if (r->running_ratio > 0) put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);
     put(text, size, "; it needs %s in all.\n", number_ratio_of(r->total_bytes, s->whole_bytes).text);
   }
   return text;

@@ -132,7 +132,8 @@ bool window_wants_bar(const Window *w) {
 static void draw_scene(Window *w) {
   const Player *p = w->player;
   const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo, .phase = player_phase(p), .hover = w->hover};
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo, .phase = player_phase(p), .hover = w->hover,
+                          .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
   cairo_save(w->cr);
   cairo_rectangle(w->cr, 0, 0, at.width, at.height);
   cairo_clip(w->cr);
