@@ -283,6 +283,35 @@ static void test_tiles_show_their_state(void **state) {
   check_tile_colours(&CASES[2], 500, SCENE_MAIN);
 }
 
+static bool has_piece(const Snapshot *now, const char *text) {
+  const SceneView view = {0};
+  Pieces *all = draw_pieces(SCENE_TILES, now, &view, 1280, 720);
+  int n = 0;
+  for (int k = 0; k < all->n; k++) n += strcmp(all->pieces[k].text, text) == 0;
+  free(all);
+  return n > 1; /* once it names the matrix in HBM */
+}
+
+/* The present tile is called S once its scores are there, P once they are exponentials, and nothing while K is loaded. */
+static void test_letter_of_the_tile(void **state) {
+  (void)state;
+  static const struct {
+    EventKind kind;
+    bool S, P;
+  } EXPECTED[] = {{EVENT_LOAD, false, false}, {EVENT_PRODUCT, true, false}, {EVENT_NEW_MAX, true, false}, {EVENT_ACCUMULATE, false, true}};
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  uint64_t step = 117; /* before K[3] is loaded for row block 4 */
+  for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
+    do stage_snapshot(&stage, ++step, &now);
+    while (now.event.kind != EXPECTED[k].kind);
+    assert_true(now.grid.i == 4 && now.grid.j == 3);
+    assert_int_equal(has_piece(&now, "S"), EXPECTED[k].S);
+    assert_int_equal(has_piece(&now, "P"), EXPECTED[k].P);
+  }
+  stage_free(&stage);
+}
+
 /* Thousands of tiles a side: each unit shows the share of the tiles under it that is done. */
 static void test_large_grid_is_a_fair_mix(void **state) {
   (void)state;
@@ -468,6 +497,36 @@ static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a
   return same;
 }
 
+/* The blocks of a tile under the pointer are marked where they lie in HBM and on chip, in the panels beside it too. */
+static void test_hover_is_linked(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  stage_snapshot(&stage, 123, &now); /* works on tile (4, 3) */
+  const SceneView none = {0}, tile = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 3}}, other = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 6}},
+                  block = {.hover = {.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 3}};
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &tile));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &other));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &block));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &block));
+  stage_free(&stage);
+}
+
+/* Playing fast nothing is dimmed; at the start nothing is either. */
+static void test_dimming(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  const SceneView plain = {0}, undimmed = {.undimmed = true};
+  stage_snapshot(&stage, 122, &now);
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &plain, &undimmed));
+  assert_false(looks_alike(SCENE_CODE, &now, &plain, &undimmed));
+  assert_false(looks_alike(SCENE_TILES, &now, &plain, &undimmed));
+  stage_snapshot(&stage, 0, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) assert_true(looks_alike((SceneKind)scene, &now, &plain, &undimmed));
+  stage_free(&stage);
+}
+
 /* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum rises. */
 static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
   uint64_t step = 115;
@@ -600,6 +659,7 @@ int main(void) {
       cmocka_unit_test(test_charts_keep_words_apart),
       cmocka_unit_test(test_memo_changes_nothing),
       cmocka_unit_test(test_tiles_show_their_state),
+      cmocka_unit_test(test_letter_of_the_tile),
       cmocka_unit_test(test_large_grid_is_a_fair_mix),
       cmocka_unit_test(test_geometry),
       cmocka_unit_test(test_geometry_is_the_same_as_ever),
@@ -607,6 +667,8 @@ int main(void) {
       cmocka_unit_test(test_tooltip_words),
       cmocka_unit_test(test_tooltip_addresses),
       cmocka_unit_test(test_hover_is_seen),
+      cmocka_unit_test(test_hover_is_linked),
+      cmocka_unit_test(test_dimming),
       cmocka_unit_test(test_motion),
       cmocka_unit_test(test_text_stays_text),
       cmocka_unit_test(test_odd_sizes),

@@ -282,7 +282,9 @@ static void draw_current(const Grid *v) {
   }
   if (!skip) pen_fill(v->pen, tile, t->tile[TILE_COLOUR_CURRENT], 1);
   pen_frame(v->pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), skip ? t->tile[TILE_COLOUR_CURRENT] : t->ink, skip ? 3 : 2);
-  const char *letter = skip ? "" : v->pen->now->slots[TENSOR_S].holds_P ? "P" : v->pen->now->slots[TENSOR_S].is_filled && v->pen->now->slots[TENSOR_S].j == g->j ? "S" : "";
+  const SnapshotSlot *s = &v->pen->now->slots[TENSOR_S];
+  const bool is_there = !skip && s->is_filled && s->i == g->i && s->j == g->j; /* not those of the tile before */
+  const char *letter = !is_there ? "" : s->holds_P ? "P" : "S";
   if (min2(tile.width, tile.height) > 1.5 * pen_size(v->pen, TYPE_BODY))
     pen_text(v->pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
              tile.y + tile.height / 2 + 0.36 * pen_size(v->pen, TYPE_BODY), 0, letter);

@@ -75,13 +75,17 @@ static Box column_of(Box plot, int64_t k, int64_t n, double gap) {
 static void draw_bars(const Pen *pen, Box plot, Range range) {
   const Theme *t = pen->theme;
   const SnapshotRow *r = &pen->now->row;
-  const int64_t n = r->phase >= ROW_SCORES ? n_shown(r) : 0;
+  const int64_t n = n_shown(r);
   if (n <= 0) return;
   const double gap = gap_of(pen, plot.width / (double)n);
   const double zero = at(plot, range, 0), grown = happened(pen, EVENT_PRODUCT);
   for (int64_t k = 0; k < n; k++) {
     const double score = r->scores[k];
     const Box column = column_of(plot, k, n, gap);
+    if (r->phase < ROW_SCORES) { /* still to come */
+      pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->tile[TILE_COLOUR_WAITING], 1);
+      continue;
+    }
     if (!isfinite(score)) {
       const Box masked = box_at(column.x, plot.y, column.width, plot.height);
       if (pen->hit) continue;
@@ -109,7 +113,8 @@ static void draw_weights(const Pen *pen, Box box) {
     if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
   const double floor_y = box.y + box.height - 1;
   char label[32];
-  snprintf(label, sizeof label, "P, 0 to %.3g", largest);
+  if (largest < 1 && r->phase < ROW_ACCUMULATED) snprintf(label, sizeof label, "P");
+  else snprintf(label, sizeof label, "P, 0 to %.3g", largest);
   for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
     const bool finite = isfinite(r->weights[k]);
     const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
@@ -312,7 +317,7 @@ static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, c
 static void draw_small_rows(const Pen *pen, Box box) {
   const Snapshot *now = pen->now;
   const SmallScale scale = small_scale(now);
-  const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, width = floor((box.width - gap * (SNAPSHOT_ROWS - 1)) / SNAPSHOT_ROWS);
+  const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, n = fmax(now->n_rows, SNAPSHOT_ROWS / 2), width = floor((box.width - gap * (n - 1)) / n);
   const Box head = box_cut_top(&box, 1.7 * small, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
            now->row.without_max ? "Rows of this tile: m is left out, 0 at every tile" : "Rows of this tile: m after each tile, a dot where it rose");

@@ -54,9 +54,9 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   } else {
     pen_dashed(pen, square, t->axis, 1.5);
   }
-  const bool filled = real && part_of(now->traffic.write[tensor], now->whole.write[tensor]) > 0.55;
+  const bool filled = real && part_of(now->traffic.write[tensor], now->whole.write[tensor]) > 0.9;
   pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE, square.x + side / 2,
-           square.y + side / 2 + 0.36 * pen_size(pen, TYPE_TITLE), 0, tensor_name(tensor));
+           square.y + 0.94 * side, 0, tensor_name(tensor)); /* where it is filled last */
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, box.width, text);
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
