@@ -1,5 +1,5 @@
 /* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface that was
- * drawn on before shows the same bytes as a new one. */
+ * drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/random.h"
+#include "viz/scene/memo.h"
 #include "viz/scene/scene.h"
 
 /* fontconfig keeps what it has read until the process ends. */
@@ -41,20 +42,24 @@ static void walk(const char *algorithm, Shape shape, int64_t block, int width, i
   const StageConfig config = {.problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()}, .schedule = schedule_find(algorithm)};
   assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
   cairo_surface_t *kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  SceneMemo *memo = memo_new();
   uint64_t step = 0;
   for (int k = 0; k < n; k++) {
     const SceneKind scene = (SceneKind)below(seed, &drawn, SCENE_COUNT);
-    const SceneView view = {.presentation = below(seed, &drawn, 4) == 0, .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
+    SceneView view = {.presentation = below(seed, &drawn, 4) == 0, .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
                             .footer = below(seed, &drawn, 2) != 0 ? "N=64 d=16 block=8" : NULL};
     const Theme *theme = below(seed, &drawn, 3) ? &theme_light : &theme_dark;
     step = below(seed, &drawn, 3) ? (step + 1) % (stage.n_steps + 1) : below(seed, &drawn, stage.n_steps + 1);
     stage_snapshot(&stage, step, &now);
     cairo_surface_t *fresh = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    view.memo = memo;
     draw(kept, scene, &now, &view, theme);
+    view.memo = NULL;
     draw(fresh, scene, &now, &view, theme);
     assert_same(kept, fresh, scene, step);
     cairo_surface_destroy(fresh);
   }
+  memo_free(memo);
   cairo_surface_destroy(kept);
   stage_free(&stage);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #ifdef TILEWALK_WINDOW
+#include "sim/random.h"
 #include "viz/window/controls.h"
 #include "viz/window/player.h"
 
@@ -344,6 +345,40 @@ static void test_controls(void **state) {
   close_player(p);
 }
 
+/* The bar that is kept from frame to frame is the bar drawn anew, byte for byte, over a random walk of everything that can be done. */
+static void test_kept_bar(void **state) {
+  (void)state;
+  enum { WIDTH = 900, HEIGHT = 506 };
+  Player *p = open_player();
+  cairo_surface_t *a = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT), *b = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *on_a = cairo_create(a), *on_b = cairo_create(b);
+  Controls *c = malloc(sizeof *c);
+  KeptBar *kept = calloc(1, sizeof *kept);
+  for (uint64_t k = 0; k < 300; k++) {
+    const int input = (int)random_between(1, 0, k, 0, INPUT_EXPORT - 1);
+    player_input(p, (PlayerInput)input);
+    if (p->now.n_steps > 100000) player_restore(p, "N=64 d=16 block=8"); /* where the walk grows too large */
+    p->presentation = false;
+    controls_layout(c, p, on_a, WIDTH, HEIGHT, 0, false);
+    const int64_t pointed = random_between(1, 1, k, -1, c->n - 1);
+    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept);
+    controls_draw(c, p, on_b, pointed < 0 ? NULL : &c->items[pointed], NULL);
+    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept); /* and from what was just kept */
+    cairo_surface_flush(a);
+    cairo_surface_flush(b);
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(a) * HEIGHT;
+    if (memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b), bytes) != 0) fail_msg("frame %d differs after input %d", (int)k, input);
+  }
+  controls_forget(kept);
+  free(kept);
+  free(c);
+  cairo_destroy(on_a);
+  cairo_destroy(on_b);
+  cairo_surface_destroy(a);
+  cairo_surface_destroy(b);
+  close_player(p);
+}
+
 /* For the test of the window: where the middle of each control of a fresh viewer is, "x y label". */
 static int print_controls(double width, double height) {
   Player *p = open_player();
@@ -369,7 +404,7 @@ int main(int n_arguments, char **arguments) {
       cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
       cmocka_unit_test(test_rows_where_they_are_shown),
       cmocka_unit_test(test_controls), cmocka_unit_test(test_parameters), cmocka_unit_test(test_steps_and_lists),
-      cmocka_unit_test(test_export_list), cmocka_unit_test(test_focus),
+      cmocka_unit_test(test_export_list), cmocka_unit_test(test_focus), cmocka_unit_test(test_kept_bar),
   };
   return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
 }

@@ -139,7 +139,7 @@ xdotool mousemove_relative 30 0; xdotool mousemove_relative 30 0; xdotool mouseu
 state 'N=256 '
 mouse 'N 64' click 3 click 3
 state 'N=64 '
-mouse 'B_q 8' click 1
+mouse 'B_r 8' click 1
 xdotool type --delay 20 '0'
 keys Return
 state_while_typing=$(wc -l <"$box/out")
@@ -173,7 +173,8 @@ grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the stat
 keys d
 wait_for "$box/out" 'Moved so far'
 keys t p question question p f f
-xdotool windowsize "$window" 700 420
+xdotool windowsize "$window" 60 40; sleep 0.2; keys Right Left # too small for anything but its ground
+xdotool windowsize "$window" 700 420; sleep 0.2
 keys q
 status=0
 wait $viewer || status=$?

@@ -90,7 +90,7 @@ static void add_tools(Controls *c, const Player *p) {
   add(c, INPUT_DESCRIBE, INPUT_MOTION, "words", "print this step in words (d); right button: reduced motion (r)");
   add(c, INPUT_THEME, INPUT_NONE, p->dark ? "light" : "dark", "theme (t)");
   add(c, INPUT_PRESENTATION, INPUT_FULLSCREEN, "present", "presentation (p); right button: full screen (f)");
-  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)");
+  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)")->is_on = c->side.width > 0;
   add(c, INPUT_ENTRY, INPUT_FOCUS_NEXT, "type :", "type any parameters (Return or :); right button: to the next parameter (Tab)")->is_on =
       p->open == OPEN_ENTRY && p->edited < 0;
   add(c, INPUT_HELP, INPUT_QUIT, "?", "all keys (?); right button: quit (q)")->is_on = p->open == OPEN_HELP;
@@ -268,10 +268,9 @@ static void frame_parameter(const Controls *c, const Pen *pen, int k) {
   pen_frame(pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height), item->has_focus ? pen->theme->ink : pen->theme->axis, item->has_focus ? 3 : 1);
 }
 
-void controls_draw_still(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
+static void draw_still(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
   const SceneView view = {0};
   const Pen pen = pen_on(c, p, cr, &view);
-  if (c->bar.height <= 0) return;
   pen_fill(&pen, c->bar, pen.theme->panel, 1);
   pen_fill(&pen, box_at(c->bar.x, c->bar.y, c->bar.width, fmax(1, c->unit)), pen.theme->axis, 1);
   for (int k = 0; k < c->n; k++)
@@ -281,8 +280,41 @@ void controls_draw_still(const Controls *c, const Player *p, cairo_t *cr, const 
   if (pointed && pointed->kind != CONTROL_SCRUB && pointed->kind != CONTROL_CHOICE) draw_control(c, &pen, pointed, true);
 }
 
-void controls_draw_scrub(const Controls *c, const Player *p, cairo_t *cr) {
+/* Draws it anew into *kept when something in it changed. */
+static void keep(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, KeptBar *kept) {
+  const Box at = c->bar;
+  const int index = pointed ? (int)(pointed - c->items) : -1;
+  if (kept->surface && kept->pointed == index && kept->is_dark == p->dark && memcmp(&kept->controls, c, sizeof *c) == 0) return;
+  controls_forget(kept);
+  kept->surface = cairo_surface_create_similar_image(cairo_get_target(cr), CAIRO_FORMAT_RGB24, (int)at.width, (int)at.height);
+  cairo_t *to = cairo_create(kept->surface);
+  cairo_translate(to, -at.x, -at.y);
+  draw_still(c, p, to, pointed);
+  cairo_destroy(to);
+  kept->controls = *c;
+  kept->pointed = index;
+  kept->is_dark = p->dark;
+}
+
+void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, KeptBar *kept) {
   const SceneView view = {0};
   const Pen pen = pen_on(c, p, cr, &view);
-  if (c->bar.height > 0) draw_scrub(c, p, &pen);
+  if (c->bar.height <= 0) return;
+  if (kept) {
+    keep(c, p, cr, pointed, kept);
+    cairo_save(cr);
+    cairo_set_source_surface(cr, kept->surface, c->bar.x, c->bar.y);
+    cairo_set_operator(cr, CAIRO_OPERATOR_SOURCE);
+    cairo_rectangle(cr, c->bar.x, c->bar.y, c->bar.width, c->bar.height);
+    cairo_fill(cr);
+    cairo_restore(cr);
+  } else {
+    draw_still(c, p, cr, pointed);
+  }
+  draw_scrub(c, p, &pen);
+}
+
+void controls_forget(KeptBar *kept) {
+  if (kept->surface) cairo_surface_destroy(kept->surface);
+  kept->surface = NULL;
 }

@@ -5,7 +5,7 @@
  *     |                             scene                               |
  *     +-----------------------------------------------------------------+
  *     | |< <row <tile <op  Play  op> tile> row> >|  ===scrub===  max .. |
- *     | <first look>  <fa2>  <N 64>  <d 16>  <block>  <B_q 8>  <B_k 8>  |
+ *     | <first look>  <fa2>  <N 64>  <d 16>  <block>  <B_r 8>  <B_c 8>  |
  *     | 1 main  2 tiles ...                         copy  save  ? keys  |
  *     +-----------------------------------------------------------------+
  *
@@ -59,9 +59,17 @@ const Control *controls_at(const Controls *controls, double x, double y);
 /* Which part of the scrub bar a point is at, 0 to 1. */
 double controls_scrub_part(const Controls *controls, double x);
 
-/* The bar without what moves with the step, which is then drawn over it: for a window that keeps the first. */
-void controls_draw_still(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed);
-void controls_draw_scrub(const Controls *controls, const Player *player, cairo_t *cr);
+/* The bar as it was drawn last, but for the scrub bar, and of what: drawn anew only when that changes. Zeros: nothing yet. */
+typedef struct {
+  cairo_surface_t *surface;
+  Controls controls;
+  int pointed;
+  bool is_dark;
+} KeptBar;
+
+/* Draws the bar. What is kept, or NULL, never changes what is drawn; cr has no scale, and no shift but whole pixels. */
+void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, KeptBar *kept);
+void controls_forget(KeptBar *kept); /* frees it */
 
 /* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the keys. */
 void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, const char *tooltip, double x, double y);

@@ -14,12 +14,12 @@ const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
     [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)", "standard, fa1, fa2 or fa2-split", "fa2-split"},
     [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence", "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
     [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension", "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},
-    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_q = B_k", "both sides of a tile: type, drag, or step (], [)",
+    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_r = B_c", "both sides of a tile: type, drag, or step (], [)",
                          "a whole number such as 128, or paper for Algorithm 1's", "block"},
-    [PARAMETER_BLOCK_Q] = {"B_q", PARAMETER_NUMBER, ')', '(', "B_q, rows of Q in a tile", "B_q, rows of Q in a tile: type, drag, or step ( ), ( )",
-                           "a whole number such as 128", "B_q 128"},
-    [PARAMETER_BLOCK_K] = {"B_k", PARAMETER_NUMBER, '}', '{', "B_k, rows of K and V in a tile", "B_k, rows of K and V in a tile: type, drag, or step (}, {)",
-                           "a whole number such as 64", "B_k 128"},
+    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "B_r, rows of Q in a tile", "B_r, rows of Q in a tile: type, drag, or step ( ), ( )",
+                           "a whole number such as 128", "B_r 128"},
+    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "B_c, rows of K and V in a tile", "B_c, rows of K and V in a tile: type, drag, or step (}, {)",
+                           "a whole number such as 64", "B_c 128"},
     [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "SRAM of one CTA", "SRAM of one CTA: type, drag, or step (u, U)",
                         "a size such as 96K or 227KiB, or machine for the GPU's own", "SRAM 192 KiB"},
     [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)", "a name of 'tilewalk gpus', or a file", "a100-80gb"},
@@ -90,7 +90,7 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
   case PARAMETER_ALGORITHM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", p->request.algorithms[0]->name); break;
   case PARAMETER_N: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_tokens(wide(g->N_q)).text); break;
   case PARAMETER_D: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_count(wide(g->d)).text); break;
-  case PARAMETER_BLOCK: break; /* B_q and B_k say it */
+  case PARAMETER_BLOCK: break; /* B_r and B_c say it */
   case PARAMETER_BLOCK_Q: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_r); break;
   case PARAMETER_BLOCK_K: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_c); break;
   case PARAMETER_SRAM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_bytes(p->now.sram_capacity_bytes).text); break;

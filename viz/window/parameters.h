@@ -12,7 +12,7 @@ typedef enum {
   PARAMETER_ALGORITHM,
   PARAMETER_N,
   PARAMETER_D,
-  PARAMETER_BLOCK, /* B_q and B_k together */
+  PARAMETER_BLOCK, /* B_r and B_c together */
   PARAMETER_BLOCK_Q,
   PARAMETER_BLOCK_K,
   PARAMETER_SRAM,

@@ -446,7 +446,7 @@ const KeyHelp KEY_HELP[] = {
     {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code (6 again: the next chart)"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
-    {"]  )  }", "the block, B_q, B_k doubled ( [  (  {  halved )"},
+    {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
     {"u, i", "SRAM, heads doubled (capital: halved)"},
     {"c, o", "causal or not; softmax without the maximum: it overflows"},
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},

@@ -143,7 +143,11 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
 /* The size is in the display's points, as windows are asked for. */
 static void note_size(const Window *w, WindowOptions *options) {
   const Uint32 filling = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED;
-  if (!(SDL_GetWindowFlags(w->window) & filling)) SDL_GetWindowSize(w->window, &options->width, &options->height);
+  int width = 0, height = 0;
+  SDL_GetWindowSize(w->window, &width, &height);
+  if (SDL_GetWindowFlags(w->window) & filling || width < LEAST_WIDTH || height < LEAST_HEIGHT) return;
+  options->width = width;
+  options->height = height;
 }
 
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {

@@ -27,10 +27,10 @@ static bool wants_software(void) {
 static void drop_canvas(Window *w) {
   if (w->cr) cairo_destroy(w->cr);
   if (w->surface) cairo_surface_destroy(w->surface);
-  if (w->bar) cairo_surface_destroy(w->bar);
+  if (w->bar) controls_forget(w->bar);
   if (w->texture) SDL_DestroyTexture(w->texture);
   w->cr = NULL;
-  w->surface = w->bar = NULL;
+  w->surface = NULL;
   w->texture = NULL;
 }
 
@@ -97,15 +97,15 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'", SDL_GetError());
   w->memo = memo_new();
   w->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  w->bar_controls = calloc(1, sizeof *w->bar_controls);
-  if (!w->bar_controls) return error_set(error, STATUS_NO_MEMORY, "no memory for the window");
+  w->bar = calloc(1, sizeof *w->bar);
+  if (!w->bar) return error_set(error, STATUS_NO_MEMORY, "no memory for the window");
   SDL_StartTextInput();
   return STATUS_OK;
 }
 
 void window_close(Window *w) {
   drop_canvas(w);
-  free(w->bar_controls);
+  free(w->bar);
   if (w->measures) cairo_surface_destroy(w->measures);
   memo_free(w->memo);
   if (w->renderer) SDL_DestroyRenderer(w->renderer);
@@ -162,32 +162,6 @@ static void draw_side(Window *w) {
   cairo_restore(w->cr);
 }
 
-/* The bar is drawn anew when something in it changed, else taken as it was. */
-static void draw_bar(Window *w, const Control *pointed) {
-  const Box at = w->controls.bar;
-  const int index = pointed ? (int)(pointed - w->controls.items) : -1;
-  if (at.height <= 0) return;
-  const bool is_same = w->bar && index == w->bar_pointed && w->player->dark == w->bar_is_dark && memcmp(w->bar_controls, &w->controls, sizeof w->controls) == 0;
-  if (!is_same) {
-    if (w->bar) cairo_surface_destroy(w->bar);
-    w->bar = cairo_surface_create_similar_image(w->surface, CAIRO_FORMAT_RGB24, (int)at.width, (int)at.height);
-    cairo_t *cr = cairo_create(w->bar);
-    cairo_translate(cr, -at.x, -at.y);
-    controls_draw_still(&w->controls, w->player, cr, pointed);
-    cairo_destroy(cr);
-    *w->bar_controls = w->controls;
-    w->bar_pointed = index;
-    w->bar_is_dark = w->player->dark;
-  }
-  cairo_save(w->cr);
-  cairo_set_source_surface(w->cr, w->bar, at.x, at.y);
-  cairo_set_operator(w->cr, CAIRO_OPERATOR_SOURCE);
-  cairo_rectangle(w->cr, at.x, at.y, at.width, at.height);
-  cairo_fill(w->cr);
-  cairo_restore(w->cr);
-  controls_draw_scrub(&w->controls, w->player, w->cr);
-}
-
 static void draw_all(Window *w) {
   const Player *p = w->player;
   char tooltip[TOOLTIP_BYTES] = "";
@@ -200,7 +174,7 @@ static void draw_all(Window *w) {
   const Control *pointed = w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
   draw_scene(w);
   draw_side(w);
-  draw_bar(w, pointed);
+  controls_draw(&w->controls, p, w->cr, pointed, w->bar);
   if (pointed) snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
   else if (w->hover.kind != HIT_NONE) scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
   overlay_draw(&w->controls, p, w->cr, pointed, tooltip, w->mouse_x, w->mouse_y);

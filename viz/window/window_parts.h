@@ -24,10 +24,7 @@ typedef struct {
   int width, height;  /* in pixels */
   double scale;       /* pixels of a unit of the mouse's position */
   Controls controls;
-  cairo_surface_t *bar;      /* the bar as it was drawn last, without the scrub bar */
-  Controls *bar_controls;    /* and of what */
-  int bar_pointed;
-  bool bar_is_dark;
+  KeptBar *bar;
   cairo_surface_t *measures; /* what finds what is under the mouse measures text on it */
   SceneMemo *memo;           /* what scenes worked out for the frames before */
   SceneHit hover;
