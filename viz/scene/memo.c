@@ -105,7 +105,7 @@ static bool can_copy(cairo_t *cr) {
 
 static bool is_same(const PictureKey *a, const PictureKey *b) {
   return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart && a->presentation == b->presentation &&
-         a->body.width == b->body.width && a->body.height == b->body.height;
+         a->body.x == b->body.x && a->body.y == b->body.y && a->body.width == b->body.width && a->body.height == b->body.height;
 }
 
 static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
@@ -118,19 +118,10 @@ static void draw_picture(const Pen *pen, const PictureKey *key, const void *what
   on.cr = cairo_create(memo->picture);
   theme_use(on.cr, pen->theme->background, 1);
   cairo_paint(on.cr);
-  key->draw(&on, box_at(0, 0, key->body.width, key->body.height), what, &memo->places);
+  cairo_translate(on.cr, -key->body.x, -key->body.y); /* hatches are laid from the page's corner on */
+  key->draw(&on, key->body, what, &memo->places);
   cairo_destroy(on.cr);
   cairo_surface_flush(memo->picture);
-}
-
-static void shift(StillPlaces *places, double x, double y) {
-  ChartPlane *planes[] = {&places->by_N, &places->by_B, &places->roofline};
-  for (int k = 0; k < 3; k++) {
-    planes[k]->x += x;
-    planes[k]->y += y;
-  }
-  places->waves.x += x;
-  places->waves.y += y;
 }
 
 void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places) {
@@ -146,5 +137,4 @@ void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what
   cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
   cairo_fill(pen->cr);
   *places = memo->places;
-  shift(places, body.x, body.y);
 }
