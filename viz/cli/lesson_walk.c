@@ -144,7 +144,7 @@ static void print_help(Walk *w) {
   say(w, ROLE_DIM,
       "Type an answer as you would write it: 64 MiB, 67.1 MB, 50%, 1/2, 2x, 1e6. 'hint' helps a "
       "step, 'skip' shows the answer and goes on, "
-      "'quit' stops; your progress is kept.");
+      "'quit' stops; your progress is kept. At a task, type what you would change: block=64.");
 }
 
 /* After an answer that is not right. */
