@@ -104,6 +104,7 @@ static void time_frames(Window *w, FrameKind kind, Times *t, size_t n) {
     while (SDL_PollEvent(&event)) window_on_event(w, &event);
     const double start = window_clock_s(), cpu = cpu_clock_s();
     if (kind == FRAME_PLAIN) {
+      if (!window_check_canvas(w)) break;
       cairo_set_source_rgb(w->cr, 1, 1, 1);
       cairo_paint(w->cr);
       window_present(w);

@@ -65,6 +65,8 @@ bool window_make_canvas(Window *w) {
     w->width = shown->w;
     w->height = shown->h;
     w->surface = shown_surface(shown);
+    w->shown_pixels = shown->pixels;
+    w->shown_pitch = shown->pitch;
   }
   w->scale = points_wide > 0 ? (double)w->width / points_wide : 1;
   if (!w->surface) w->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w->width, w->height);
@@ -191,7 +193,7 @@ void window_present(Window *w) {
     return;
   }
   SDL_Surface *shown = SDL_GetWindowSurface(w->window);
-  if (!shown || shown->w != w->width || shown->h != w->height) return; /* a new size is on its way */
+  if (!shown || shown->w != w->width || shown->h != w->height) return;
   if (shown->pixels != pixels) {
     SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->width, w->height, 32, stride, SDL_PIXELFORMAT_RGB888);
     if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
@@ -200,7 +202,19 @@ void window_present(Window *w) {
   SDL_UpdateWindowSurface(w->window);
 }
 
+/* SDL throws its memory away as soon as it hears of a new size, which may be before we do. */
+bool window_check_canvas(Window *w) {
+  if (w->renderer) return true;
+  const SDL_Surface *shown = SDL_GetWindowSurface(w->window);
+  if (shown && shown->pixels == w->shown_pixels && shown->w == w->width && shown->h == w->height && shown->pitch == w->shown_pitch) return true;
+  return window_make_canvas(w);
+}
+
 void window_draw_frame(Window *w) {
+  if (!window_check_canvas(w)) {
+    w->has_ended = true;
+    return;
+  }
   draw_all(w);
   window_present(w);
   w->is_dirty = false;

@@ -19,6 +19,8 @@ typedef struct {
   SDL_Window *window;
   SDL_Renderer *renderer; /* NULL: drawn straight into the window's surface */
   SDL_Texture *texture;
+  const void *shown_pixels; /* without a renderer: the memory that SDL shows, when the canvas was made */
+  int shown_pitch;
   cairo_surface_t *surface;
   cairo_t *cr;
   int width, height;  /* in pixels */
@@ -40,6 +42,7 @@ typedef struct {
 Status window_open(Window *w, const WindowOptions *options, Error *error);
 void window_close(Window *w);
 bool window_make_canvas(Window *w); /* a surface as large as the window is now; false: SDL or memory refuses */
+bool window_check_canvas(Window *w); /* makes it again where what it lies in is gone; false: as window_make_canvas */
 void window_draw_frame(Window *w);
 void window_present(Window *w);
 void window_find_hover(Window *w);
