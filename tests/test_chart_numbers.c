@@ -15,7 +15,7 @@
 #include "tests/alloc_fail.h"
 #include "tests/program.h"
 #include "viz/cli/request.h"
-#include "viz/scene/chart_numbers.h"
+#include "viz/scene/chart_panels.h"
 
 static ProgramRun run;
 static Stage stage;
@@ -173,6 +173,20 @@ static void test_roofline(void **state) {
   }
 }
 
+/* A description without the rates of L2 and of products: what is known is drawn, what is not is named. */
+static void test_missing_rates(void **state) {
+  (void)state;
+  open_state("algorithm=fa2 N=64 d=16 block=8", 0.5);
+  now.gpu.l2_bytes = 4 << 20;
+  now.gpu.l2_bytes_per_s = now.gpu.fp16_flops_per_s = now.gpu.fp16_tensor_flops_per_s = 0;
+  assert_string_equal(roofline_missing(&numbers.roofline), "");
+  chart_numbers_make(&numbers, &now);
+  assert_string_equal(roofline_missing(&numbers.roofline), "L2, products");
+  assert_true(numbers.roofline.level_bytes_per_s == 0 && numbers.roofline.hbm_bytes_per_s > 0 && numbers.roofline.peak_flops_per_s == 0);
+  assert_true(numbers.roofline.ends[numbers.shown].flops_per_s > 0); /* HBM, SRAM and exponentials bound it */
+  stage_free(&stage);
+}
+
 /* ---- Misses ---------------------------------------------------------------------------------------------- */
 
 enum { UNITS_MAX = 4096 };
@@ -246,9 +260,10 @@ static void test_long_heads(void **state) {
   }
   assert_true(chart_missed_at(c, 1.1 * whole) == c->first_bytes);
   stage_free(&stage);
-  open_state("algorithm=fa2 N=128M d=128 block=64", 0);
+  open_state("algorithm=fa2 N=128M d=128 block=64 gpu=h200", 0);
   assert_false(numbers.misses.is_known);
   assert_non_null(strstr(numbers.misses.why_not, "too long"));
+  assert_true(numbers.misses.l2_bytes == 60 << 20);
   stage_free(&stage);
 }
 
@@ -283,7 +298,7 @@ static void test_out_of_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_sweeps),     cmocka_unit_test(test_map),
                                      cmocka_unit_test(test_edge),       cmocka_unit_test(test_roofline),
-                                     cmocka_unit_test(test_misses),     cmocka_unit_test(test_long_heads),
+                                     cmocka_unit_test(test_missing_rates), cmocka_unit_test(test_misses),     cmocka_unit_test(test_long_heads),
                                      cmocka_unit_test(test_ends_of_the_curve), cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

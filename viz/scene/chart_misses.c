@@ -14,7 +14,7 @@
 #include "sim/reuse.h"
 #include "viz/scene/chart_numbers.h"
 
-enum { MOST_EVENTS = 1 << 19, LEAST_INNER = 8, MOST_UNITS = 1 << 22 };
+enum { ENOUGH_EVENTS = 1 << 18, MOST_EVENTS = 1 << 21, LEAST_INNER = 8, MOST_UNITS = 1 << 22 };
 
 /* Bytes of one whole tile of a tensor, and of the whole tensor. */
 static double tile_bytes(const Plan *p, Tensor t) {
@@ -49,13 +49,13 @@ static Tensor most_reused(const Plan *p, const Traffic *t) {
 static bool widen(const Simulation *run, bool column_by_column, Plan *plan, int64_t *widening) {
   Tiling t = run->plan.tiling;
   *plan = run->plan;
-  for (*widening = 1; schedule_n_steps(run->schedule, plan) > MOST_EVENTS; *widening *= 2) {
+  for (*widening = 1; schedule_n_steps(run->schedule, plan) > ENOUGH_EVENTS; *widening *= 2) {
     int64_t *inner = column_by_column ? &t.B_r : &t.B_c;
-    if ((column_by_column ? plan->T_r : plan->T_c) < 2 * LEAST_INNER || *inner > PLAN_MAX_BLOCK / 2) return false;
+    if ((column_by_column ? plan->T_r : plan->T_c) < 2 * LEAST_INNER || *inner > PLAN_MAX_BLOCK / 2) break;
     *inner *= 2;
     if (plan_make(plan, &run->plan.shape, &t, NULL)) return false;
   }
-  return true;
+  return schedule_n_steps(run->schedule, plan) <= MOST_EVENTS;
 }
 
 typedef struct {
@@ -154,7 +154,6 @@ static void finish(MissCurve *c, const Walk *walk, const Simulation *run, const 
               .n_again = walk->state->uses - walk->state->first_uses, .n_blocks = walk->state->first_uses};
   if (s.n_again == 0) c->first_bytes = c->total_bytes;
   draw_curve(&s);
-  c->l2_bytes = (double)gpu->l2_bytes;
   if (gpu->l2_bytes > 0) c->l2_missed_bytes = missed(&s, (uint64_t)(c->l2_bytes / c->unit_bytes));
   c->is_known = true;
 }
@@ -162,6 +161,7 @@ static void finish(MissCurve *c, const Walk *walk, const Simulation *run, const 
 void chart_misses_make(MissCurve *c, const Simulation *run, const Gpu *gpu, bool column_by_column) {
   Plan plan;
   memset(c, 0, sizeof *c);
+  c->l2_bytes = (double)gpu->l2_bytes;
   if (!widen(run, column_by_column, &plan, &c->widening)) {
     snprintf(c->why_not, sizeof c->why_not, "this head is too long to walk; larger blocks make it shorter");
     return;

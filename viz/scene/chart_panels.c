@@ -202,12 +202,9 @@ static void add_ends(Chart *chart, const ChartNumbers *c) {
   if (r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0) chart_mark(chart, r->end_hbm.flops_per_byte, r->end_hbm.flops_per_s, "by the bytes of HBM");
 }
 
-static void say_what_is_missing(const Pen *pen, const RooflineNumbers *r, Box in) {
-  char words[256];
-  const bool no_peak = r->peak_flops_per_s <= 0;
-  snprintf(words, sizeof words, "No roofline: the description of %s gives no rate of %s%s%s. A file for --gpu can.", pen->now->gpu.name,
-           no_peak ? dtype_name(pen->now->problem.shape.dtype) : "", no_peak ? " products" : "", no_peak ? " and no bandwidth" : "HBM or L2");
-  pen_paragraph(pen, TYPE_BODY, pen->theme->ink, in, words);
+const char *roofline_missing(const RooflineNumbers *r) {
+  const bool no_level = r->level_bytes_per_s <= 0, no_peak = r->peak_flops_per_s <= 0;
+  return no_level && no_peak ? "L2, products" : no_level ? "L2" : no_peak ? "products" : "";
 }
 
 void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
@@ -215,13 +212,11 @@ void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone
   char words[320];
   double low, high;
   Box in = is_alone ? pen_panel(pen, box, "Roofline", NULL) : keyed_panel(pen, box, "Roofline", "the end", "now");
-  if (r->level_bytes_per_s <= 0 && r->hbm_bytes_per_s <= 0) {
-    say_what_is_missing(pen, r, in);
-    return;
-  }
   if (is_alone) {
     Box note = box_cut_bottom(&in, 3 * pen_size(pen, TYPE_SMALL), 6 * pen->unit);
-    snprintf(words, sizeof words, "%s: peak rates, all SMs busy, everything overlapping; no kernel is faster, and real ones are slower.", pen->now->gpu.product);
+    snprintf(words, sizeof words, "%.160s: peak rates, all SMs busy, everything overlapping; real kernels are slower.", pen->now->gpu.product);
+    if (*roofline_missing(r))
+      snprintf(words + strlen(words), sizeof words - strlen(words), " Its description gives no rate of %s, left out here.", roofline_missing(r));
     pen_paragraph(pen, TYPE_SMALL, pen->theme->ink_soft, note, words);
   }
   span_of(r, &low, &high);

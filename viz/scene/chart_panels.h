@@ -19,6 +19,9 @@ void draw_misses(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_a
 void draw_roofline(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, StillPlaces *places);
 void draw_blocks(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
 
+/* Rates of the roofline that the GPU's description does not give: "", "L2", "products", or both. */
+const char *roofline_missing(const RooflineNumbers *roofline);
+
 /* A dot that stands off whatever it lies on: where the run is now. A ring: where it will end. */
 void draw_dot(const Pen *pen, double x, double y, double radius);
 void draw_ring(const Pen *pen, double x, double y, double radius);

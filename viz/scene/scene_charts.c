@@ -119,6 +119,9 @@ static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, Roofline
   append(lines, *n, number_si(r->ends[c->shown].flops_per_s, "FLOP/s").text);
   put_line(lines, n, "what binds");
   append(lines, *n, time_part_title(r->bound));
+  if (!*roofline_missing(r)) return;
+  append(lines, *n, "; not known: ");
+  append(lines, *n, roofline_missing(r));
 }
 
 static void cache_line(Line *lines, int *n, const ChartNumbers *c) {

@@ -126,7 +126,7 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
   for (int k = 0; k < n; k++) {
     const double x0 = floor(plane.x + fmax(0, bars[k].start - at.from) * scale), x1 = floor(plane.x + fmin(at.to - at.from, bars[k].end - at.from) * scale);
     const int past = !present ? -1 : bars[k].step + 1 == pen->now->step ? 2 : bars[k].step < pen->now->step;
-    draw_bar(pen, box_at(x0, plane.y + lane * bars[k].lane, fmax(1, x1 - x0 - gap), lane - gap), &bars[k], past);
+    draw_bar(pen, box_at(x0, plane.y + lane * (int)bars[k].lane, fmax(1, x1 - x0 - gap), lane - gap), &bars[k], past);
   }
   if (n == 0 && end < at.from) {
     char words[96], time[48];
