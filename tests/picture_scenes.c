@@ -18,8 +18,8 @@ typedef struct {
 static const Picture PICTURES[COLUMNS * ROWS] = {
     {SCENE_MAIN, "algorithm=fa2 N=64 d=16 causal=1 block=8", 122, false},
     {SCENE_TILES, "algorithm=fa2 N=4096 d=128 causal=1 block=128", 2222, true},
-    {SCENE_HIERARCHY, "algorithm=standard N=64 d=16 block=8", 232, true},
-    {SCENE_SOFTMAX, "algorithm=fa2 N=64 d=16 block=8", 268, false},
+    {SCENE_HIERARCHY, "algorithm=fa2 N=4096 d=128 block=128 heads=16 gpu=h200", 2082, true},
+    {SCENE_SOFTMAX, "algorithm=fa2 N=64 d=16 block=8", 388, false},
     {SCENE_CAUSAL, "algorithm=fa1 N=64 d=16 causal=1 block=8", 240, false},
     {SCENE_CHARTS, "algorithm=fa2 N=4096 d=128 block=128 gpu=h200", 3000, true},
     {SCENE_TIMELINE, "algorithm=fa2 N=4096 d=128 block=128 causal=1 heads=16 gpu=h200", 1700, true},

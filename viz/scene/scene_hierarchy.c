@@ -262,7 +262,8 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const double pad = fmax(2, 0.2 * row.height);
   const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest), row.height - 2 * pad);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  const double part = fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0);
+  const bool arrives = s->is_touched && pen->now->event.kind == EVENT_LOAD;
+  const double part = fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0) * (arrives ? pen_happened(pen) : 1);
   const Colour held = s->is_touched ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
   if (s->is_filled) pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), pen_lit(pen, held, is_subject), 1);
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
