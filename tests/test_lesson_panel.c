@@ -17,7 +17,7 @@
 
 /* fontconfig keeps what it has read until the process ends. */
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig\nleak:libpango"; }
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 
 static char folder[] = "/tmp/tilewalk-panel-XXXXXX";
 

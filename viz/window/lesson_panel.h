@@ -72,7 +72,7 @@ void lesson_panel_start(LessonPanel *panel, Player *player);
 /* For the window; it looks into `panel`. */
 SidePanel lesson_panel_side(LessonPanel *panel);
 
-/* All text of the page, for tests and for reading it aloud: a line each, with "[x]" before what can be pressed. */
+/* All text of the page, for tests: a line each, with "[x]" before what can be pressed. */
 void lesson_panel_words(LessonPanel *panel, FILE *out);
 
 #endif
