@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,6 +400,31 @@ static void keys_are_left_to_the_viewer(void **state) {
   close_bench(b);
 }
 
+/* A row that is given is worked as by hand: 1, 2, 4, 2 and then 5, 1, 3, 1. m = 4, l = 1 + 2 e^-2 + e^-3 = 1.3205; then m = 5, the factor e^-1,
+ * l = 1.3205 e^-1 + 1 + e^-2 + 2 e^-4. */
+static void given_scores_are_worked_in_the_scene(void **state) {
+  (void)state;
+  const double first = 1 + 2 * exp(-2) + exp(-3), both = first * exp(-1) + 1 + exp(-2) + 2 * exp(-4);
+  Bench *b = bench("online-softmax", &FRESH);
+  const SnapshotRow *row = &b->player.now.row;
+  while (b->panel.session.plays == LESSON_NO_BLOCK && !lesson_session_is_finished(&b->panel.session)) click(b, WIDGET_NEXT);
+  assert_int_equal(b->player.scene, SCENE_SOFTMAX);
+  assert_int_equal(b->player.now.grid.N_k, 8);
+  bool saw_first = false;
+  for (int n = 0; n < 1000 && b->panel.session.plays != LESSON_NO_BLOCK; n++) {
+    player_tick(&b->player, 0.05);
+    if (row->tile == 0 && row->phase == ROW_ACCUMULATED) {
+      saw_first = true;
+      assert_true(row->m == 4 && fabs(row->l - first) < 1e-6 && row->scores[2] == 4);
+    }
+    send(b, (SideEvent){.kind = SIDE_LOOK});
+  }
+  assert_true(saw_first);
+  assert_true(row->phase == ROW_FINISHED && row->m == 5 && fabs(row->l - both) < 1e-6 && fabs(row->factor - exp(-1)) < 1e-6);
+  assert_true(row->error_ulps < 4); /* the fp64 answer is of the same scores */
+  close_bench(b);
+}
+
 /* Links of the glossary show their entry. */
 static void a_term_is_explained_when_it_is_pressed(void **state) {
   (void)state;
@@ -627,6 +653,7 @@ int main(void) {
       cmocka_unit_test(what_is_skipped_is_shown),
       cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
       cmocka_unit_test(keys_are_left_to_the_viewer),
+      cmocka_unit_test(given_scores_are_worked_in_the_scene),
       cmocka_unit_test(a_term_is_explained_when_it_is_pressed),
       cmocka_unit_test(every_lesson_is_walked_and_laid_out),
       cmocka_unit_test(text_is_legible_at_every_size),

@@ -92,7 +92,7 @@ static void refer(const Stage *stage, int64_t row, double *O) {
   for (int64_t col = seen.begin; col < seen.end; col++) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum += q[c] * stage->K[col * d + c];
-    exact[col] = sum * scale;
+    exact[col] = col < stage->config.n_scores ? stage->config.scores[col] : sum * scale;
   }
   softmax_reference(exact + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
 }
