@@ -7,6 +7,9 @@
 
 #include "lessons/lesson_lint.h"
 #include "viz/cli/lesson_view.h"
+#ifdef TILEWALK_WINDOW
+#include "viz/window/lesson_flow.h"
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,7 +40,31 @@ static Status look_at_small(void *context, const char *state, const char *change
 /* Little work for each expression, so that many inputs are tried. */
 static const ExpressionLimits LIMITS = {.max_steps = 100000, .max_memory_bytes = 1 << 20};
 
+#ifdef TILEWALK_WINDOW
+/* Every text as the viewer takes it apart: spans and links lie within their piece, cells within their table. */
+static void take_apart(const Lesson *lesson) {
+  Flow flow = {0};
+  for (size_t k = 0; k < lesson->n_blocks; k++)
+    if (lesson->blocks[k].kind == LESSON_PROSE || lesson->blocks[k].kind == LESSON_TASK)
+      flow_markdown(&flow, lesson_text(lesson, lesson->blocks[k].text));
+  require(!flow_has_failed(&flow) && flow.text_bytes <= FLOW_TEXT_BYTES + 64);
+  for (size_t k = 0; k < flow.n; k++) {
+    const FlowPiece *p = &flow.pieces[k];
+    const size_t length = strlen(text_store_get(&flow.store, p->text));
+    for (size_t n = p->first_span; n < p->first_span + p->n_spans; n++)
+      require(flow.spans[n].begin < flow.spans[n].end && flow.spans[n].end <= length);
+    require(p->first_cell + (size_t)(p->n_columns * p->n_rows) <= flow.n_cells);
+  }
+  for (size_t k = 0; k < flow.n_links; k++)
+    require(flow.links[k].piece < flow.n);
+  flow_free(&flow);
+}
+#endif
+
 static void use(const Lesson *lesson) {
+#ifdef TILEWALK_WINDOW
+  take_apart(lesson);
+#endif
   const LessonHooks hooks = {.finding = finding, .look_at = look_at_small};
   Error error = {0};
   int n = 0;

@@ -488,6 +488,105 @@ static void every_lesson_is_walked_and_laid_out(void **state) {
   free(files);
 }
 
+/* What a learner types for a number; the letters of an order are pressed, a choice by its letter. */
+static void answer(Bench *b, int ask, double value, int choice, const int *order) {
+  const LessonSession *s = &b->panel.session;
+  const LessonQuestion *q = &s->questions[ask];
+  char typed[64];
+  if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
+    snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
+    b->panel.focus = WIDGET_FIELD;
+    text(b, typed);
+    key(b, SIDE_KEY_RETURN);
+  } else if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
+    text(b, (const char[]){(char)('a' + choice), '\0'});
+  } else {
+    while (s->answers[ask].n_order > 0) key(b, SIDE_KEY_BACKSPACE);
+    for (int k = 0; k < q->n_choices; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
+    click(b, WIDGET_CHECK);
+  }
+}
+
+/* The places of an order from the smallest rank to the largest. */
+static void right_order(const LessonQuestion *q, int *order) {
+  for (int n = 0; n < q->n_choices; n++) {
+    int next = -1;
+    for (int p = 0; p < q->n_choices; p++) {
+      bool used = false;
+      for (int k = 0; k < n; k++) used = used || order[k] == p;
+      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
+    }
+    order[n] = next;
+  }
+}
+
+/* Every known wrong answer, then the right one; returns how many diagnoses there were. */
+static int answer_all_ways(Bench *b, int ask) {
+  const LessonSession *s = &b->panel.session;
+  const LessonQuestion *q = &s->questions[ask];
+  const LessonAnswer *a = &s->answers[ask];
+  int order[ANSWER_CHOICES_MAX], n = 0;
+  const bool is_prediction = s->lesson.asks[ask].is_prediction;
+  for (int k = 0; !is_prediction && k < s->lesson.asks[ask].n_wrong; k++) {
+    const LessonWrong *w = &q->wrong[k];
+    if (!w->is_known) continue;
+    answer(b, ask, w->value, w->choice, w->order);
+    if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved) fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k, lesson_verdict_name(a->verdict));
+    READS(b, "✗ Not quite.");
+    n++;
+  }
+  right_order(q, order);
+  answer(b, ask, q->key.low, q->right, order);
+  if (!a->is_resolved || !a->is_right) fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id, lesson_verdict_name(a->verdict), a->said);
+  return n;
+}
+
+/* Types the solution into the viewer, as a learner would after Return. */
+static void solve_task(Bench *b, int task) {
+  LessonSession *s = &b->panel.session;
+  char change[LESSON_STATE_BYTES];
+  Error error = {0};
+  assert_false(s->deeds[task].is_done);
+  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error)) fail_msg("%s", error.message);
+  player_input(&b->player, INPUT_ENTRY);
+  player_type(&b->player, change);
+  player_accept(&b->player);
+  send(b, (SideEvent){.kind = SIDE_LOOK});
+  if (!s->deeds[task].is_done || s->deeds[task].is_skipped) fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
+  READS(b, "✓ Done.");
+}
+
+/* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every show to its
+ * end, every task done in the viewer. */
+static void every_question_and_task_of_the_course_is_answered(void **state) {
+  (void)state;
+  LessonFiles *files = malloc(sizeof *files);
+  Error error = {0};
+  int n_wrong = 0, n_right = 0, n_tasks = 0;
+  assert_non_null(files);
+  assert_int_equal(lesson_files(files, &error), STATUS_OK);
+  for (int k = 0; k < files->n; k++) {
+    Bench *b = bench(files->names[k], &FRESH);
+    const LessonSession *s = &b->panel.session;
+    for (int n = 0; n < 300 && !lesson_session_is_finished(s); n++) {
+      const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+      if (ask >= 0) n_wrong += answer_all_ways(b, ask), n_right++;
+      else if (task >= 0) solve_task(b, task), n_tasks++;
+      else if (s->plays != LESSON_NO_BLOCK) play_to_the_end(b);
+      else click(b, WIDGET_NEXT);
+      if (s->error.status) fail_msg("%s", s->error.message);
+    }
+    if (!lesson_session_is_finished(s)) fail_msg("%s does not end", files->names[k]);
+    char words[64];
+    snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson), lesson_n_counted(&s->lesson));
+    READS(b, words);
+    close_bench(b);
+  }
+  print_message("%d right answers, %d diagnosed wrong ones, %d tasks\n", n_right, n_wrong, n_tasks);
+  assert_true(n_right >= 15 * 3 && n_wrong >= 40 && n_tasks >= 10);
+  free(files);
+}
+
 /* In presentation mode nothing is smaller than 1/50 of the height. */
 static void text_is_legible_at_every_size(void **state) {
   (void)state;
@@ -656,6 +755,7 @@ int main(void) {
       cmocka_unit_test(given_scores_are_worked_in_the_scene),
       cmocka_unit_test(a_term_is_explained_when_it_is_pressed),
       cmocka_unit_test(every_lesson_is_walked_and_laid_out),
+      cmocka_unit_test(every_question_and_task_of_the_course_is_answered),
       cmocka_unit_test(text_is_legible_at_every_size),
       cmocka_unit_test(long_pages_scroll),
       cmocka_unit_test(hostile_lessons_are_refused_at_once),

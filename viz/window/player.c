@@ -456,7 +456,7 @@ const KeyHelp KEY_HELP[] = {
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
     {"r", "reduced motion"},
-    {"l", "the lesson beside the scene"},
+    {"l; . and ,", "the lesson beside the scene; on and back in it (Tab: into its answer)"},
     {"?, q", "these keys, quit"},
     {NULL, NULL},
 };
