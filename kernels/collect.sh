@@ -9,6 +9,7 @@
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #
+# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
 # compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time` and `others`.
 set -u
@@ -95,7 +96,7 @@ bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
 *)
-  sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

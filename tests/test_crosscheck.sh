@@ -59,6 +59,8 @@ expect 2 'nosuch' --gpu nosuch
 expect 2 'leave it out' --sram 64K
 expect 2 'leave out --cpu' --cpu --ablations
 expect 2 'leave out --json' --markdown --json
+expect 0 'within' --ncu tests/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64
+expect 1 'DIFFERS' --ncu tests/corpus/ncu/pytorch.csv -N 16K -d 64 --block 128 # it writes spilled registers, which no schedule has
 sed 's/^fa2_async/stranger/' tests/corpus/ncu/recorded.csv >"$work/stranger.csv"
 expect 2 "there is no kernel 'stranger'" --ncu "$work/stranger.csv"
 expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel fa2_async

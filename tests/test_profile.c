@@ -159,6 +159,66 @@ static void numbers_have_sources(void **state) {
   assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
 }
 
+/* The fields of a CSV line, cut in place. */
+static int cut(char *line, char *fields[], int most) {
+  int n = 0;
+  for (char *at = line; at && n < most; n++) {
+    fields[n] = at;
+    at = strchr(at, ',');
+    if (at) *at++ = '\0';
+  }
+  fields[n - 1][strcspn(fields[n - 1], "\n")] = '\0';
+  return n;
+}
+
+static int column(char *const fields[], int n, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(fields[i], name) == 0) return i;
+  fail_msg("no column %s", name);
+  return 0;
+}
+
+/* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded run. */
+static void launched_as_recorded(void **state) {
+  (void)state;
+  enum { COLUMNS_MAX = 64 };
+  static const char *const NUMBERS[] = {"batch", "heads", "seq_q", "head_dim", "causal", "block_q", "block_k", "splits", "threads", "registers", "shared_bytes"};
+  enum { BATCH, HEADS, SEQ, DIM, CAUSAL, BLOCK_Q, BLOCK_K, SPLITS, THREADS, REGISTERS, SHARED, N_NUMBERS };
+  char path[512], line[4096], *fields[COLUMNS_MAX];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/h200_others.csv", assets ? assets : "assets");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  int at[N_NUMBERS], grid = -1, n_rows = 0;
+  const Gpu gpu = h200();
+  while (fgets(line, sizeof line, file)) {
+    if (*line == '#' || *line == ',') continue;
+    const int n = cut(line, fields, COLUMNS_MAX);
+    if (grid < 0) {
+      for (int i = 0; i < N_NUMBERS; i++) at[i] = column(fields, n, NUMBERS[i]);
+      grid = column(fields, n, "grid");
+      continue;
+    }
+    int64_t v[N_NUMBERS];
+    for (int i = 0; i < N_NUMBERS; i++) v[i] = strtoll(fields[at[i]], NULL, 10);
+    if (v[SPLITS] > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
+    const Profile p = load(fields[0]);
+    const Shape shape = {.batch = v[BATCH], .heads = v[HEADS], .N_q = v[SEQ], .d = v[DIM], .causal = v[CAUSAL]};
+    LaunchConfig c;
+    Launch l;
+    Error error = {0};
+    if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error)) fail_msg("%s", error.message);
+    int64_t blocks = 1;
+    for (char *size = fields[grid], *end; *size; size = end) blocks *= strtoll(size, &end, 10);
+    if (c.block_q != v[BLOCK_Q] || c.block_k != v[BLOCK_K] || c.threads != v[THREADS] || c.registers_per_thread != v[REGISTERS] ||
+        c.shared_bytes != v[SHARED] || l.n_ctas != blocks)
+      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", fields[0], (int)v[SEQ], (int)v[DIM], (long long)l.n_ctas, (long long)blocks);
+    n_rows++;
+  }
+  fclose(file);
+  assert_true(n_rows >= 250);
+}
+
 #define MINIMAL "name = mine\nalgorithm = fa2\norder = query-head-batch\nd128_block_q = 128 # assumed\nd128_block_k = 64 # assumed\n"
 
 static void the_least_that_is_enough(void **state) {
@@ -210,6 +270,7 @@ int main(void) {
       cmocka_unit_test(shared_memory_is_the_tiles),
       cmocka_unit_test(tiles_are_found),
       cmocka_unit_test(numbers_have_sources),
+      cmocka_unit_test(launched_as_recorded),
       cmocka_unit_test(the_least_that_is_enough),
       cmocka_unit_test(wrong_files_say_where_and_why),
   };

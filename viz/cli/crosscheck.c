@@ -227,9 +227,9 @@ static Status print_summary(const Crosscheck *c, const char *title, double *erro
     const Summary s = summarise(c, c->items[n].quantity, errors);
     add_summary_row(&table, &s);
   }
-  table_note(&table, "%zu kernel runs. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
+  table_note(&table, "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
                      "error is the distance from its near end.",
-             c->n_runs);
+             c->n_runs, c->n_runs == 1 ? "" : "s");
   const Status status = table_print(&table, io->out, &io->style, error);
   table_free(&table);
   return status;
