@@ -66,7 +66,7 @@ void scene_causal(const Pen *pen) {
   Box side = box_cut_right(&body, 0.46 * body.width, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   const Box tiles = draw_grid(pen, body);
-  draw_legend(pen, box_at(tiles.x, legend.y, legend.x + legend.width - tiles.x, legend.height));
+  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x, legend.height));
   box_cut_top(&side, 4 * u, 0);
   if (!masked) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
   else if (!now->grid.skips) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Standard attention computes every tile and masks afterwards: the mask spares it nothing.");

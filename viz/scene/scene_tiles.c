@@ -84,7 +84,7 @@ void scene_tiles(const Pen *pen) {
   Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   const Box tiles = draw_grid(pen, body);
-  draw_legend(pen, box_at(tiles.x, legend.y, legend.x + legend.width - tiles.x, legend.height));
+  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x, legend.height));
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
@@ -109,8 +109,8 @@ void scene_main(const Pen *pen) {
   const Box race = box_cut_bottom(&left, race_height(pen), 0);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
   const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
-  draw_grid(pen, left);
-  draw_legend(pen, legend);
+  const Box tiles = draw_grid(pen, left);
+  draw_legend(pen, box_at(legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width, legend.height));
   draw_moved(pen, count);
   draw_race(pen, race, false);
   const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
