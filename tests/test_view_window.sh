@@ -225,6 +225,10 @@ wait $viewer || fail "Escape does not end it well"
 if complains; then fail "it complained"; fi
 viewer=''
 
+# The other way to the screen, through a texture; where there is no OpenGL it falls back.
+SDL_RENDER_DRIVER=opengl timeout 60 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
+grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames through a texture"
+
 # A display that goes away: one line that says how to go on, status 2.
 start --size 640x360 --scene tiles
 keys space

@@ -42,7 +42,7 @@ enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 40 };
 
 /* One line of a list that is open. */
 typedef struct {
-  char name[64], remark[128];
+  char name[64], remark[240];
   char key; /* chooses it at once; 0: none */
 } Choice;
 

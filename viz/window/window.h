@@ -1,6 +1,6 @@
 /* The viewer's window: SDL2 around the player. SDL is used in this folder only.
  *
- *     player + controls  --cairo-->  RGB24 surface  -->  streaming texture  -->  window
+ *     player + controls  --cairo-->  RGB24 surface  -->  window
  *
  * The window is drawn again only when something changed, sleeps otherwise, and works with or without a GPU. Scenes are drawn
  * in the window's pixels, so that a display with many of them gets sharper, not smaller, drawings. */

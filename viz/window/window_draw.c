@@ -1,6 +1,6 @@
 /* The window's canvas, and drawing on it.
  *
- * With a GPU:     cairo surface  --upload-->  streaming texture  -->  window
+ * With OpenGL:    cairo surface  --upload-->  streaming texture  -->  window
  * Without:        cairo draws straight into the memory that SDL shows, one copy of the frame less
  *
  * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c), and the bar. */
@@ -19,9 +19,12 @@ static bool is_headless(void) {
   return driver && (strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0);
 }
 
+/* On X11 a pixel is a point, so the window's own memory is as sharp as a texture, and there half a second earlier than OpenGL.
+ * Wayland gives such a memory in points alone. SDL_RENDER_DRIVER says otherwise: opengl, opengles2, software. */
 static bool wants_software(void) {
-  const char *name = SDL_getenv("SDL_RENDER_DRIVER");
-  return is_headless() || (name && strcmp(name, "software") == 0);
+  const char *name = SDL_getenv("SDL_RENDER_DRIVER"), *driver = SDL_GetCurrentVideoDriver();
+  if (is_headless()) return true;
+  return name && *name ? strcmp(name, "software") == 0 : driver && strcmp(driver, "x11") == 0;
 }
 
 static void drop_canvas(Window *w) {
