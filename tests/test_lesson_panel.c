@@ -284,6 +284,13 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   const LessonStanding standing = lesson_progress_of(&progress, "all");
   assert_true(standing.is_finished && standing.n_right == 3 && standing.n_asked == 4 && standing.seed == 1);
   lesson_progress_close(&progress);
+  /* and to open it again takes nothing back */
+  b = bench(write_lesson("all.md", LESSON), &(LessonSessionOptions){0});
+  READS(b, "Question 1 of 4");
+  close_bench(b);
+  assert_int_equal(lesson_progress_open(&progress, stderr, NULL), STATUS_OK);
+  assert_true(lesson_progress_of(&progress, "all").is_finished);
+  lesson_progress_close(&progress);
 }
 
 /* Skipping shows the answer, as in the terminal. */

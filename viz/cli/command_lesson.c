@@ -392,7 +392,8 @@ const Command COMMAND_LESSON = {
     .description = "Walks a lesson in the terminal. Each question is answered by typing a number "
                    "as you would write it (64 MiB, 67.1 MB, 50%, 1/2, 2x), or a letter. "
                    "Answers are computed by the simulator; a known mistake is told from others. "
-                   "Progress is kept, so a lesson goes on where it was left. "
+                   "Progress is kept, so a lesson goes on where it was left, here or in the "
+                   "viewer: 'tilewalk view --lesson NAME' has the scene beside it. "
                    "NAME is a number or a name from the list; a file that ends in .md is a lesson "
                    "of your own (lessons/README.md says how to write one).",
     .examples = "  # what there is, and how far you are\n"

@@ -26,19 +26,10 @@ static size_t page_after(const LessonSession *s, size_t page) {
 
 /* ---- Keeping --------------------------------------------------------------------------------------------- */
 
-static int pending_prediction(const LessonSession *s) {
-  for (size_t k = s->at; k-- > 0;) {
-    const LessonBlock *b = &s->lesson.blocks[k];
-    if (b->kind == LESSON_SHOW) return -1;
-    if (b->kind == LESSON_ASK) return s->lesson.asks[b->ask].is_prediction ? b->ask : -1;
-  }
-  return -1;
-}
-
 /* A prediction counts when its show was seen: until then it is asked again. */
 static void keep(LessonSession *s) {
   Error error = {0};
-  const int waits = s->at < s->lesson.n_blocks && !s->is_shown[s->at] ? pending_prediction(s) : -1;
+  const int waits = s->at < s->lesson.n_blocks && !s->is_shown[s->at] ? lesson_session_prediction(s, s->at) : -1;
   const size_t block = waits >= 0 ? lesson_block_of(&s->lesson, waits) : s->at;
   if (block < s->reached) return;
   s->reached = block;
@@ -56,6 +47,7 @@ static void keep_answer(LessonSession *s, int ask) {
 
 /* ---- Going on -------------------------------------------------------------------------------------------- */
 
+/* Computes a question: when it is asked, and again before its texts are filled in, which know its drawn numbers. */
 static bool open_ask(LessonSession *s, int ask) {
   Error error = {0};
   lesson_run_refill(&s->run);
@@ -81,37 +73,32 @@ static void advance(LessonSession *s, Player *player) {
     const LessonBlock *b = &s->lesson.blocks[s->at];
     switch (b->kind) {
     case LESSON_PROSE:
-      if (s->at > s->current && begins_page(s, s->at)) goto stop;
+      if (s->at > s->current && begins_page(s, s->at)) return;
       break;
     case LESSON_STATE:
       lesson_run_refill(&s->run);
       if (!session_failed(s, lesson_run_state(&s->run, b, state, sizeof state, &error), &error)) session_restore(player, state);
       break;
-    case LESSON_SHOW: lesson_session_play(s, player, s->at); goto stop;
-    case LESSON_ASK: open_ask(s, b->ask); goto stop;
-    case LESSON_TASK: open_task(s, player); goto stop;
+    case LESSON_SHOW: lesson_session_play(s, player, s->at); return;
+    case LESSON_ASK: open_ask(s, b->ask); return;
+    case LESSON_TASK: open_task(s, player); return;
     default: break;
     }
   }
-stop:
-  keep(s);
 }
 
+/* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that back. */
 static void pass(LessonSession *s, Player *player) {
   s->plays = LESSON_NO_BLOCK;
   s->at++;
   advance(s, player);
-}
-
-/* The texts of a question know its drawn numbers: they are drawn anew. */
-static bool again(LessonSession *s, int ask) {
-  return open_ask(s, ask);
+  keep(s);
 }
 
 static void explain(LessonSession *s, int ask) {
   Error error = {0};
   LessonAnswer *a = &s->answers[ask];
-  if (again(s, ask))
+  if (open_ask(s, ask))
     session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
 }
 
@@ -298,6 +285,7 @@ void lesson_session_next(LessonSession *s, Player *player) {
   else if (s->at < s->lesson.n_blocks) {
     s->page = s->current = s->at;
     advance(s, player);
+    keep(s);
   }
 }
 
@@ -348,7 +336,7 @@ void lesson_session_hint(LessonSession *s) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   Error error = {0};
   char text[LESSON_MESSAGE_BYTES];
-  if (lesson_session_hints_left(s) <= 0 || (ask >= 0 && !again(s, ask))) return;
+  if (lesson_session_hints_left(s) <= 0 || (ask >= 0 && !open_ask(s, ask))) return;
   lesson_run_refill(&s->run);
   int *n = ask >= 0 ? &s->answers[ask].n_hints : &s->deeds[task].n_hints;
   const LessonText hint = ask >= 0 ? s->lesson.asks[ask].hint[*n] : s->lesson.tasks[task].hint[*n];
@@ -374,7 +362,7 @@ static void grade(LessonSession *s, Player *player, int ask, const char *typed, 
   Error error = {0};
   LessonGrade *g = malloc(sizeof *g);
   session_changed(s);
-  if (!g || !again(s, ask)) {
+  if (!g || !open_ask(s, ask)) {
     if (!g) session_failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
     free(g);
     return;
