@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "viz/scene/chart_panels.h"
 #include "viz/scene/theme.h"
 
 #include <math.h>
@@ -44,8 +45,10 @@ static void test_text_can_be_read(void **state) {
       expect_contrast(theme, names[i], texts[i], theme->background, 4.5);
       expect_contrast(theme, names[i], texts[i], theme->panel, 4.5);
     }
-    for (int ink = 0; ink < N_INKS; ink++)
+    for (int ink = 0; ink < N_INKS; ink++) {
       expect_contrast(theme, "series text", theme->series_text[ink], theme->background, 4.5);
+      expect_contrast(theme, "series text", theme->series_text[ink], theme->panel, 4.5);
+    }
     expect_contrast(theme, "text on what does not fit", theme_on(theme->bad), theme->bad, 4.5);
     for (int tile = 0; tile < N_TILE_COLOURS; tile++)
       expect_contrast(theme, "text on a tile", theme_on(theme->tile[tile]), theme->tile[tile], 4.5);
@@ -55,8 +58,10 @@ static void test_text_can_be_read(void **state) {
 static void test_lines_can_be_seen(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
-    for (int ink = 0; ink < N_INKS; ink++)
+    for (int ink = 0; ink < N_INKS; ink++) {
       expect_contrast(themes[t], "series", themes[t]->series[ink], themes[t]->background, 3);
+      expect_contrast(themes[t], "series", themes[t]->series[ink], themes[t]->panel, 3);
+    }
     expect_contrast(themes[t], "axis", themes[t]->axis, themes[t]->background, 3);
     assert_true(theme_contrast(themes[t]->grid, themes[t]->background) < 1.5); /* faint */
   }
@@ -176,6 +181,27 @@ static void test_dimmed_stays_apart(void **state) {
   }
 }
 
+/* The map of blocks goes from faint to strong in one direction of lightness, for every eye, and words on it can be read. */
+static void test_map_of_blocks(void **state) {
+  (void)state;
+  for (int t = 0; t < 2; t++)
+    for (int eye = 0; eye < 4; eye++) {
+      double first[3], last[3];
+      seen_as(map_heat(themes[t], 0), eye, first);
+      seen_as(map_heat(themes[t], 1), eye, last);
+      assert_true(fabs(last[0] - first[0]) > 35);
+      double before = first[0];
+      for (int n = 0; n <= 100; n++) {
+        const Colour fill = map_heat(themes[t], n / 100.0);
+        double lab[3];
+        seen_as(fill, eye, lab);
+        if ((lab[0] - before) * (last[0] - first[0]) < -1e-9) fail_msg("%s theme, %s: the map turns round at %d %%", themes[t]->name, vision_names[eye], n);
+        before = lab[0];
+        expect_contrast(themes[t], "words on the map", map_ink(fill), fill, 4.5);
+      }
+    }
+}
+
 static void test_verdicts_stay_apart(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
@@ -274,6 +300,7 @@ int main(void) {
       cmocka_unit_test(test_series_stay_apart),
       cmocka_unit_test(test_tile_states_stay_apart),
       cmocka_unit_test(test_dimmed_stays_apart),
+      cmocka_unit_test(test_map_of_blocks),
       cmocka_unit_test(test_verdicts_stay_apart),
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_mix),

@@ -22,9 +22,17 @@ static Box cell_at(const MapPlane *m, int q, int k) {
 
 static bool is_flat(const BlockMap *map) { return !(map->high_bytes > map->low_bytes); }
 
+Colour map_heat(const Theme *t, double part) { return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], part); }
+
+/* Full black or white: the theme's own inks are a little softer, and in the middle of the ramp too soft. */
+Colour map_ink(Colour fill) {
+  const Colour black = {0, 0, 0}, white = {255, 255, 255};
+  return theme_contrast(black, fill) > theme_contrast(white, fill) ? black : white;
+}
+
 static Colour heat(const Theme *t, const BlockMap *map, double bytes) {
   const double part = is_flat(map) ? 0.5 : log(bytes / map->low_bytes) / log(map->high_bytes / map->low_bytes);
-  return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], part);
+  return map_heat(t, part);
 }
 
 static void draw_cell(const Pen *pen, const MapPlane *m, int q, int k) {
@@ -47,7 +55,7 @@ static void write_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   const BlockMap *map = m->map;
   const Box box = cell_at(m, q, k);
   if (map->bytes[q][k] <= 0 || !map->fits[q][k]) return;
-  pen_text(pen, TYPE_SMALL, theme_on(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), box.width - 4 * pen->unit,
+  pen_text(pen, TYPE_SMALL, map_ink(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), box.width - 4 * pen->unit,
            number_bytes((Wide)map->bytes[q][k]).text);
 }
 

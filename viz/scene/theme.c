@@ -66,7 +66,7 @@ const Theme theme_dark = {
                [INK_ORANGE] = RGB(0xe69f00),
                [INK_GREEN] = RGB(0x22a85f),
                [INK_PURPLE] = RGB(0xb85ca8),
-               [INK_BROWN] = RGB(0x7a6c2e)},
+               [INK_BROWN] = RGB(0x7c6e30)},
     .series_text = {[INK_AUTO] = RGB(0xdcdee3),
                     [INK_NEUTRAL] = RGB(0xdcdee3),
                     [INK_BLUE] = RGB(0x6bbeec),
