@@ -1,17 +1,16 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "viz/cli/replay_team.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Text of one thread in one round: long against the waiting at its end, but its records, of 16
  * bytes, should stay in a core's own cache. A line that holds a record has at least 4 characters.
  */
-enum { ROUND_BYTES = 1 << 18, ROUND_RECORDS = ROUND_BYTES / 4 + 1, ALONE_BYTES = 4096 };
+enum { ROUND_BYTES = 1 << 19, ROUND_RECORDS = ROUND_BYTES / 4 + 1, ALONE_BYTES = 65536 };
 
 typedef struct {
   size_t begin, end, n_records, n_joined;
@@ -20,14 +19,11 @@ typedef struct {
 } Piece;
 
 uint32_t replay_team_threads(const CacheConfig *cache) {
-#ifdef _OPENMP
-  const uint32_t most = cache_most_parts(cache), offered = (uint32_t)omp_get_max_threads();
-  const uint32_t n = offered < most ? offered : most;
+  const uint32_t most = cache_most_parts(cache);
+  cpu_set_t cores;
+  uint32_t n = sched_getaffinity(0, sizeof cores, &cores) == 0 ? (uint32_t)CPU_COUNT(&cores) : 1;
+  if (n > most) n = most;
   return n < 1 ? 1 : n < REPLAY_THREADS_MAX ? n : REPLAY_THREADS_MAX;
-#else
-  (void)cache;
-  return 1;
-#endif
 }
 
 Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads,
@@ -132,38 +128,79 @@ static Status take(ReplayTeam *team, const char *text, bool near_limit, Piece *p
   return STATUS_OK;
 }
 
+/* --- one round --- */
+
+typedef struct {
+  ReplayTeam *team;
+  const char *text;
+  bool near_limit;
+  Piece pieces[REPLAY_THREADS_MAX];
+  Status ran[REPLAY_THREADS_MAX];
+} Round;
+
+typedef struct {
+  Round *round;
+  void (*work)(Round *round, uint32_t i);
+  uint32_t i;
+} Share;
+
+static void *run_share(void *data) {
+  const Share *share = data;
+  share->work(share->round, share->i);
+  return NULL;
+}
+
+/* Does work(round, i) for every i, in threads that live no longer than this: on a busy machine,
+ * threads that wait for each other by spinning (as OpenMP's do) would cost more than they gain. A
+ * thread that cannot be had costs time, nothing else. */
+static void share_out(Round *round, uint32_t n_threads, void (*work)(Round *round, uint32_t i)) {
+  pthread_t threads[REPLAY_THREADS_MAX];
+  bool started[REPLAY_THREADS_MAX] = {false};
+  Share shares[REPLAY_THREADS_MAX];
+  const uint32_t n = round->team->n_threads;
+  for (uint32_t i = 1; i < n_threads; i++) {
+    shares[i] = (Share){round, work, i};
+    started[i] = pthread_create(&threads[i], NULL, run_share, &shares[i]) == 0;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (!started[i]) work(round, i);
+  for (uint32_t i = 1; i < n_threads; i++)
+    if (started[i]) pthread_join(threads[i], NULL);
+}
+
+static void read_share(Round *round, uint32_t i) {
+  read_piece(round->team, round->text, i, round->near_limit, &round->pieces[i]);
+}
+
+static void replay_share(Round *round, uint32_t part) {
+  ReplayTeam *team = round->team;
+  round->ran[part] = STATUS_OK;
+  for (uint32_t i = 0; i < team->n_threads && round->ran[part] == STATUS_OK; i++)
+    round->ran[part] =
+        din_replay(team->parts[part], records_of(team, i), round->pieces[i].n_joined, NULL);
+}
+
 Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is_last, size_t *used,
                        Error *error) {
   const uint32_t n = team->n_threads;
-  Piece pieces[REPLAY_THREADS_MAX];
-  Status ran[REPLAY_THREADS_MAX];
+  Round round = {.team = team, .text = text};
   *used = 0;
   if (!team->left) {
     *used = bytes;
     return STATUS_OK;
   }
-  const size_t round = round_bytes(text, bytes, (size_t)n * ROUND_BYTES, is_last);
-  const bool near_limit = team->left <= (uint64_t)n * ROUND_RECORDS;
-  cut(text, round, n, pieces);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads((int)n) if (round > ALONE_BYTES)
-#endif
-  for (uint32_t i = 0; i < n; i++)
-    read_piece(team, text, i, near_limit, &pieces[i]);
-  const Status status = take(team, text, near_limit, pieces, error);
+  const size_t length = round_bytes(text, bytes, (size_t)n * ROUND_BYTES, is_last);
+  const uint32_t n_threads = length > ALONE_BYTES ? n : 1;
+  round.near_limit = team->left <= (uint64_t)n * ROUND_RECORDS;
+  cut(text, length, n, round.pieces);
+  share_out(&round, n_threads, read_share);
+  const Status status = take(team, text, round.near_limit, round.pieces, error);
   if (status != STATUS_OK) return status;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads((int)n) if (round > ALONE_BYTES)
-#endif
-  for (uint32_t part = 0; part < n; part++) {
-    ran[part] = STATUS_OK;
-    for (uint32_t i = 0; i < n && ran[part] == STATUS_OK; i++)
-      ran[part] = din_replay(team->parts[part], records_of(team, i), pieces[i].n_joined, NULL);
-  }
+  share_out(&round, n_threads, replay_share);
   for (uint32_t i = 0; i < n; i++)
-    if (ran[i] != STATUS_OK)
-      return error_set(error, ran[i], "the trace has addresses beyond those of this cache");
-  *used = round;
+    if (round.ran[i] != STATUS_OK)
+      return error_set(error, round.ran[i], "the trace has addresses beyond those of this cache");
+  *used = length;
   return STATUS_OK;
 }
 

@@ -4,8 +4,7 @@
  *     records  ------> | ------> | ...      then each thread runs all records, in their order,
  *     cache    part 0    part 1    ...      through its own part of the sets (sim/cache.h)
  *
- * The counts are those of one thread, exactly, however many there are. Without OpenMP the same
- * loops run one after the other. */
+ * The counts are those of one thread, exactly, however many there are. */
 #ifndef TILEWALK_VIZ_CLI_REPLAY_TEAM_H
 #define TILEWALK_VIZ_CLI_REPLAY_TEAM_H
 
@@ -23,8 +22,8 @@ typedef struct {
   uint64_t left; /* records still to run; 0: the rest of the text is passed over */
 } ReplayTeam;
 
-/* The threads that this machine offers (OMP_NUM_THREADS, or its cores), at most as many as this
- * cache has parts; 1 without OpenMP. */
+/* The threads that this machine offers (the cores that this process may use), at most as many
+ * as this cache has parts. */
 uint32_t replay_team_threads(const CacheConfig *cache);
 
 /* A team of `n_threads` (1 to REPLAY_THREADS_MAX, and no more than cache_most_parts) before an
