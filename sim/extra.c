@@ -20,6 +20,7 @@ Extra extra_of(const Launch *l, const Plan *plan) {
     const double pulls = (double)l->n_pieces + (double)l->n_ctas;
     extra.read_bytes += pulls * (double)c->pull_bytes;
     extra.write_bytes += pulls * (double)c->pull_bytes;
+    extra.atomic_bytes = pulls * (double)c->pull_bytes;
   }
   const int64_t at_work = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
   extra.resident_bytes = (double)at_work * (double)(c->spill_tile_bytes + c->spill_block_bytes);

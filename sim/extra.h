@@ -17,6 +17,7 @@
 
 typedef struct {
   double read_bytes, write_bytes; /* over all heads and batches; read: below zero where columns are left out */
+  double atomic_bytes;            /* of the bytes written, those of pulling work: atomics, no stores */
   double resident_bytes;          /* room in L2 that spilled registers of the CTAs at work take */
 } Extra;
 

@@ -1,13 +1,18 @@
 #!/bin/sh
-# The tables of predicted and measured in the README, which `tilewalk crosscheck --markdown` prints: `accuracy_table.sh write`
+# The tables of predicted and measured in the README, which `tilewalk crosscheck` prints (--markdown, and its first lines): `accuracy_table.sh write`
 # brings them up to date, `accuracy_table.sh` alone says whether they are.
 set -eu
 cd "$(dirname "$0")/.."
 tilewalk=${TILEWALK:-${BUILD:-build}/tilewalk}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-TILEWALK_ASSETS=${TILEWALK_ASSETS:-assets} "$tilewalk" crosscheck --markdown --ablations >"$work/tables"
-awk -v tables="$work/tables" '
+export TILEWALK_ASSETS="${TILEWALK_ASSETS:-assets}" COLUMNS=80
+"$tilewalk" crosscheck --markdown --ablations >"$work/tables"
+"$tilewalk" crosscheck | sed '/^$/,$d' >"$work/laws"
+awk -v tables="$work/tables" -v laws="$work/laws" '
+  /^\$ tilewalk crosscheck$/ { print; while ((getline line < laws) > 0) print line; sample = 1 }
+  sample && /^\.\.\.$/ { sample = 0 }
+  sample { next }
   /^<!-- accuracy: end -->/ { while ((getline line < tables) > 0) print line; inside = 0 }
   !inside { print }
   /^<!-- accuracy: begin/ { inside = 1; found = 1 }

@@ -73,6 +73,7 @@ static void a_slow_walk_agrees(void **state) {
     }
     const Extra extra = extra_of(&launch, &plan);
     assert_true(extra.read_bytes == read && extra.write_bytes == written);
+    assert_true(extra.atomic_bytes == (config.persistent ? (double)(config.pull_bytes * (launch.n_pieces + launch.n_ctas)) : 0));
   }
 }
 

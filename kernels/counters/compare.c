@@ -16,7 +16,8 @@ KernelModel kernel_model_of_schedule(const char *schedule, const Extra *extra) {
                        .bypasses_l1 = true,
                        .spills = extra != NULL,
                        .extra_read_bytes = extra ? (int64_t)extra->read_bytes : 0,
-                       .extra_write_bytes = extra ? (int64_t)extra->write_bytes : 0};
+                       .extra_write_bytes = extra ? (int64_t)extra->write_bytes : 0,
+                       .extra_atomic_bytes = extra ? (int64_t)extra->atomic_bytes : 0};
 }
 
 static void add(const CounterRow *row, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high,
@@ -78,7 +79,8 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   const uint64_t mma = uses_mma(model) ? tensor_instructions(model, &plan) : 0;
   if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);
   add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, asked / SECTOR_BYTES, comparisons, n);
-  add(row, COUNTER_L2_WRITE_SECTORS, COMPARE_EQUAL, false, written / SECTOR_BYTES, written / SECTOR_BYTES, comparisons, n);
+  const uint64_t stored = (written - (uint64_t)model->extra_atomic_bytes) / SECTOR_BYTES;
+  add(row, COUNTER_L2_WRITE_SECTORS, COMPARE_EQUAL, false, stored, stored, comparisons, n);
   add(row, COUNTER_HBM_READ, COMPARE_RANGE, false, once, asked + HBM_OVERHEAD_BYTES, comparisons, n);
   add(row, COUNTER_HBM_WRITE, COMPARE_RANGE, false, 0, written, comparisons, n);
   return STATUS_OK;

@@ -28,7 +28,7 @@ typedef struct {
   bool bypasses_l1;      /* its reads all reach L2, so that the boundary counter must agree */
   int only_block;        /* block size that cannot be chosen; 0: it can */
   bool spills;           /* it may: what it writes need not be equal */
-  int64_t extra_read_bytes, extra_write_bytes; /* besides its schedule, over all heads: sim/extra.h */
+  int64_t extra_read_bytes, extra_write_bytes, extra_atomic_bytes; /* besides its schedule, over all heads: sim/extra.h */
 } KernelModel;
 
 extern const KernelModel KERNEL_MODELS[];
