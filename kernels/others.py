@@ -9,7 +9,7 @@
 `kernels/collect.sh others` does all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
 (the kernel's own name, its grid, registers and shared memory) are for people and for the tests.
 """
-import csv, os, re, sys
+import csv, itertools, os, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from collect_ncu import SHAPE, available
@@ -42,6 +42,14 @@ def grid():
             yield "bf16", 1, 16, 32 * K, d, causal
 
 
+def repeats():
+    """The long ones twice more, so that the spread of the counters themselves is seen."""
+    for _ in range(2):
+        for dtype, batch, heads, n, d, causal in grid():
+            if dtype == "fp16" and n >= 16 * K:
+                yield dtype, batch, heads, n, d, causal
+
+
 def run(kernel, path):
     import torch
     import torch.nn.functional as F
@@ -49,7 +57,7 @@ def run(kernel, path):
     backend = getattr(SDPBackend, KERNELS[kernel][0])
     with open(path, "w") as calls:
         calls.write(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
-        for dtype, batch, heads, n, d, causal in grid():
+        for dtype, batch, heads, n, d, causal in itertools.chain([] if os.environ.get("ONLY_REPEATS") else grid(), repeats()):
             q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype])
                        for _ in range(3))
             with torch.no_grad(), sdpa_kernel(backend):
