@@ -404,7 +404,7 @@ static void test_tooltips(void **state) {
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
     Snapshot now;
-    bool kinds[HIT_LINE + 1] = {false};
+    bool kinds[HIT_L2 + 1] = {false};
     stage_snapshot(&stage, stage.n_steps / 2, &now);
     for (int y = 4; y < 720; y += 14)
       for (int x = 4; x < 1280; x += 40) {
@@ -414,6 +414,7 @@ static void test_tooltips(void **state) {
         kinds[view.hover.kind] = true;
         assert_int_equal(scene_tooltip(&now, &view.hover, text, sizeof text)[0] == '\0', view.hover.kind == HIT_NONE);
       }
+    assert_int_equal(kinds[HIT_L2], CASES[c].has_l2);
     for (int k = HIT_NONE; k <= HIT_LINE; k++)
       if (!kinds[k]) fail_msg("nothing of kind %d is found in %s N %d", k, CASES[c].algorithm, (int)CASES[c].shape.N_q);
     stage_free(&stage);
