@@ -220,6 +220,13 @@ if complains; then fail "it complained"; fi
 line='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
 start --state "$line"
 state "^$line\$"
+if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in again
+  xrandr --output screen --off >/dev/null 2>&1
+  keys Right f f
+  xrandr --output screen --auto >/dev/null 2>&1
+  keys Left
+  state "^$line\$"
+fi
 keys Escape
 wait $viewer || fail "Escape does not end it well"
 if complains; then fail "it complained"; fi

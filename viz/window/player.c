@@ -287,10 +287,10 @@ static void edit(Player *p, Parameter which) {
   if (PARAMETERS[which].kind == PARAMETER_SWITCH) {
     parameter_step(p, which, 1);
   } else if (PARAMETERS[which].kind == PARAMETER_NUMBER) {
-    open_entry(p, which);
+    open_entry(p, (int)which);
   } else {
     p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
-    p->edited = which;
+    p->edited = (int)which;
     p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
     if (p->n_choices == 0) player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
   }
@@ -452,7 +452,7 @@ const KeyHelp KEY_HELP[] = {
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
-    {"e", "save: the screen as PNG, SVG or PDF, the run as WebP, GIF or PNG files"},
+    {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
     {"r", "reduced motion"},
