@@ -705,6 +705,33 @@ static void endless_pages_are_cut(void **state) {
   }
 }
 
+/* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still takes less than a
+ * second. */
+static void many_slow_states_and_tasks_take_no_time(void **state) {
+  (void)state;
+  static const char STATE[] = "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
+  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: step=100000\nhint: h\n```\n";
+  char *lesson = malloc(1 << 17);
+  assert_non_null(lesson);
+  for (int tasks = 0; tasks < 2; tasks++) {
+    char *p = lesson + sprintf(lesson, HEAD "Text.\n\n");
+    for (int k = 0; k < (tasks ? 39 : 190); k++) p += sprintf(p, "%s", k > 0 && tasks ? TASK : STATE);
+    const char *path = write_lesson("slow.md", lesson);
+    Bench *b;
+    Error error = {0};
+    const double began = seconds();
+    if (open_bench(&b, path, &FRESH, 640, 360, &error)) fail_msg("%s", error.message);
+    player_input(&b->player, INPUT_PLAY);
+    for (int n = 0; n < 10; n++) {
+      player_tick(&b->player, 0.1);
+      send(b, (SideEvent){.kind = SIDE_LOOK});
+    }
+    if (seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", seconds() - began);
+    close_bench(b);
+  }
+  free(lesson);
+}
+
 /* The lesson of the author's guide, as it stands there, works here as in the terminal. */
 static void the_lesson_of_the_guide_runs(void **state) {
   (void)state;
@@ -767,6 +794,7 @@ int main(void) {
       cmocka_unit_test(long_pages_scroll),
       cmocka_unit_test(hostile_lessons_are_refused_at_once),
       cmocka_unit_test(endless_pages_are_cut),
+      cmocka_unit_test(many_slow_states_and_tasks_take_no_time),
       cmocka_unit_test(the_lesson_of_the_guide_runs),
       cmocka_unit_test(every_allocation_may_fail),
   };

@@ -60,6 +60,18 @@ Status lesson_change(Request *request, const char *change, Error *error) {
   return STATUS_OK;
 }
 
+/* Without the GPU's L2 and clock, which no condition asks for and which take a walk over all CTAs. */
+static Status make_stage(const Request *r, Stage *stage, Error *error) {
+  StageConfig config = {.seed = (uint64_t)r->seed, .schedule = r->algorithms[0]};
+  Status status = request_problem(r, &config.problem, NULL, error);
+  if (!status) status = stage_make(stage, &config, error);
+  if (!status && (uint64_t)r->step > stage->n_steps)
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
+                       stage->n_steps);
+  return status;
+}
+
 static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
   Request *r = &s->request;
   SceneKind scene = SCENE_MAIN;
@@ -69,8 +81,9 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
     status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'",
                        quote(r->scene, strlen(r->scene)).text);
+  if (!status) status = request_algorithms(r, "fa2", error);
   lesson_one_algorithm(r);
-  if (!status) status = request_stage(r, false, 0, &s->stage, error);
+  if (!status) status = make_stage(r, &s->stage, error);
   if (status) return status;
   stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);
   s->view = lesson_view(&s->stage, &s->now, scene);

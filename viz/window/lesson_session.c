@@ -24,6 +24,9 @@ static size_t page_after(const LessonSession *s, size_t page) {
   return k;
 }
 
+/* Whether the block at `at` waits on this page. */
+static bool is_open_here(const LessonSession *s) { return s->page == s->current && s->at < page_after(s, s->current); }
+
 /* ---- Keeping --------------------------------------------------------------------------------------------- */
 
 /* A prediction counts when its show was seen: until then it is asked again. */
@@ -64,27 +67,35 @@ static void open_task(LessonSession *s, Player *player) {
   s->checked[0] = '\0';
 }
 
-/* Up to the next thing that is open, or to the end of the page. */
-static void advance(LessonSession *s, Player *player) {
-  char state[LESSON_STATE_BYTES];
-  Error error = {0};
-  session_changed(s);
+/* Up to the next thing that is open, or to the end of the page. Returns whether a state stands on the way. */
+static bool walk_on(LessonSession *s) {
+  bool has_state = false;
   for (; s->at < s->lesson.n_blocks && !s->error.status; s->at++) {
     const LessonBlock *b = &s->lesson.blocks[s->at];
     switch (b->kind) {
     case LESSON_PROSE:
-      if (s->at > s->current && begins_page(s, s->at)) return;
+      if (s->at > s->current && begins_page(s, s->at)) return has_state;
       break;
-    case LESSON_STATE:
-      lesson_run_refill(&s->run);
-      if (!session_failed(s, lesson_run_state(&s->run, b, state, sizeof state, &error), &error)) session_restore(player, state);
-      break;
-    case LESSON_SHOW: lesson_session_play(s, player, s->at); return;
-    case LESSON_ASK: open_ask(s, b->ask); return;
-    case LESSON_TASK: open_task(s, player); return;
+    case LESSON_STATE: has_state = true; break;
+    case LESSON_SHOW:
+    case LESSON_ASK:
+    case LESSON_TASK: return has_state;
     default: break;
     }
   }
+  return has_state;
+}
+
+/* Goes on, and opens what it comes to. Of several states only the last is shown. */
+static void advance(LessonSession *s, Player *player) {
+  const bool has_state = walk_on(s);
+  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
+  session_changed(s);
+  lesson_run_refill(&s->run);
+  if (b && b->kind == LESSON_SHOW) lesson_session_play(s, player, s->at);
+  else if (b && b->kind == LESSON_TASK) open_task(s, player);
+  else if (has_state) session_set_player(s, player, s->at);
+  if (b && b->kind == LESSON_ASK) open_ask(s, b->ask);
 }
 
 /* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that back. */
@@ -184,9 +195,6 @@ void lesson_session_start(LessonSession *s, Player *player) {
 bool lesson_session_is_finished(const LessonSession *s) { return s->at >= s->lesson.n_blocks; }
 
 bool lesson_session_is_review(const LessonSession *s) { return s->page != s->current; }
-
-/* Whether the block at `at` waits on this page. */
-static bool is_open_here(const LessonSession *s) { return s->page == s->current && s->at < page_after(s, s->current); }
 
 size_t lesson_session_page_end(const LessonSession *s) { return is_open_here(s) ? s->at + 1 : page_after(s, s->page); }
 
