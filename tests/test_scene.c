@@ -152,7 +152,7 @@ static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint6
 /* No word leaves the page, is cut short or runs into another, at many steps of many runs, with small type and large. */
 static void test_words_keep_apart(void **state) {
   (void)state;
-  enum { N_STEPS = 21 };
+  enum { N_STEPS = 11 };
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
     for (uint64_t k = 0; k <= N_STEPS; k++) {
@@ -406,8 +406,8 @@ static void test_tooltips(void **state) {
     Snapshot now;
     bool kinds[HIT_L2 + 1] = {false};
     stage_snapshot(&stage, stage.n_steps / 2, &now);
-    for (int y = 4; y < 720; y += 14)
-      for (int x = 4; x < 1280; x += 40) {
+    for (int y = 4; y < 720; y += 18)
+      for (int x = 4; x < 1280; x += 56) {
         char text[256];
         SceneView view = {0};
         view.hover = scene_hit(SCENE_MAIN, &now, &view, 1280, 720, x, y);

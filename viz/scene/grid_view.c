@@ -339,7 +339,7 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
     if (!small || pen->hit == NULL) {
       const SceneHit *hover = &pen->view->hover;
       const bool linked = hover->kind == HIT_TILE && (upright ? hover->i == k : hover->j == k);
-      if (in_sram(pen->now, tensor, k)) pen_fill(pen, block, pen_lit(pen, t->tile[TILE_COLOUR_CURRENT], pen_talks_of(pen, tensor)), 1);
+      if (in_sram(pen->now, tensor, k)) pen_fill(pen, block, pen_lit(pen, t->tile[TILE_COLOUR_CURRENT], pen_talks_of(pen, (int)tensor)), 1);
       if (linked) pen_frame(pen, block, t->ink, 2);
     }
     if (!small) pen_region(pen, HIT_TENSOR, tensor, i, j, 0, block);
