@@ -227,8 +227,7 @@ Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, 
   lua_pushlightuserdata(lua, data);
   const int lua_status = lua_pcall(lua, 1, 0, 0);
   const bool fine = lua_status == LUA_OK && !scope->no_memory;
-  const Status status =
-      fine ? STATUS_OK : sandbox_report_error(scope, lua_status, line, error);
+  const Status status = fine ? STATUS_OK : sandbox_report_error(scope, lua_status, line, error);
   lua_settop(lua, 0);
   return status;
 }

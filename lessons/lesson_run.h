@@ -33,8 +33,8 @@ Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
                                 const ExpressionLimits *limits, int variant, Error *error);
 void lesson_run_end(LessonRun *run);
 
-/* Gives the expressions the whole budget again. Each thing that a learner does has one of its own, so that a long
- * evening with a lesson does not use it up. */
+/* Gives the expressions the whole budget again. Each thing that a learner does has one of its own,
+ * so that a long evening with a lesson does not use it up. */
 void lesson_run_refill(LessonRun *run);
 
 /* How many variants show every value of every draw. */

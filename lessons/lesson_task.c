@@ -97,8 +97,8 @@ static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView 
   LessonView seen = *view;
   Status status = sandbox_call(run->scope, set_view, &seen, task->until.line, error);
   if (!status)
-    status = expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value,
-                                   error);
+    status =
+        expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error);
   if (status) return status;
   if (value.kind != EXPRESSION_FLAG)
     return lesson_refuse(run->lesson->file, task->until.line, error,

@@ -18,16 +18,16 @@
 /* What is on the screen. `run` is of the one head that is shown, and outlives the check. */
 typedef struct {
   const Simulation *run;
-  int64_t heads, batch;    /* of the problem, of which one is shown */
-  const char *scene;       /* "main", ... */
-  uint64_t step, n_steps;  /* events done, and in all */
-  Event event;             /* the present one, number step - 1 */
-  bool has_event;          /* false at the start */
-  Traffic traffic;         /* of events [0, step) */
+  int64_t heads, batch;   /* of the problem, of which one is shown */
+  const char *scene;      /* "main", ... */
+  uint64_t step, n_steps; /* events done, and in all */
+  Event event;            /* the present one, number step - 1 */
+  bool has_event;         /* false at the start */
+  Traffic traffic;        /* of events [0, step) */
   Wide read_bytes, write_bytes;
-  bool has_row;            /* the row has real numbers, and a tile of it was begun */
-  double m_old, m, l;      /* the maximum before the present tile, and both now */
-  double factor;           /* e^(m_old - m), once the new maximum is known, else 1 */
+  bool has_row;       /* the row has real numbers, and a tile of it was begun */
+  double m_old, m, l; /* the maximum before the present tile, and both now */
+  double factor;      /* e^(m_old - m), once the new maximum is known, else 1 */
 } LessonView;
 
 /* Sets *done. Errors are the lesson's, with file and line. */

@@ -54,8 +54,7 @@ static Status split(LessonReader *r, Piece body, int line, Piece *prose, Piece *
   for (bool begins = false; p < end; ++*keys_line) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     const char *const next = newline ? newline + 1 : end;
-    const Status status =
-        begins_keys(r, (Piece){p, (size_t)(next - p)}, *keys_line + 1, &begins);
+    const Status status = begins_keys(r, (Piece){p, (size_t)(next - p)}, *keys_line + 1, &begins);
     if (status) return status;
     if (begins) break;
     p = next;
@@ -85,8 +84,8 @@ Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *bloc
   if (!status) status = lesson_read_keys(r, keys, keys_line, read_task_key, task);
   if (status) return status;
   if (!task->until.offset && keys.length)
-    return LESSON_REFUSE(r,
-                         line, "the task has keys, but no 'until: ...' that says when it is done");
+    return LESSON_REFUSE(r, line,
+                         "the task has keys, but no 'until: ...' that says when it is done");
   if (task->until.offset && !task->solution.offset)
     return LESSON_REFUSE(r, line,
                          "the task has no 'solution: key=value ...', a change of the state that "

@@ -25,8 +25,10 @@ Status lesson_files(LessonFiles *files, Error *error);
  * of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
 
-/* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut to the sizes. */
-Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error);
+/* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut
+ * to the sizes. */
+Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text,
+                       size_t size, Error *error);
 
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
 extern const ExpressionLimits LESSON_LIMITS;

@@ -172,7 +172,8 @@ Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bo
 
 /* ---- GIFT (docs.moodle.org, "GIFT format") */
 
-/* Its special characters take a backslash; a run of blanks is one. "->" would make a pair of what stands on its sides. */
+/* Its special characters take a backslash; a run of blanks is one. "->" would make a pair of what
+ * stands on its sides. */
 static void put_gift(FILE *out, const char *text) {
   for (; *text; text++) {
     if ((*text == ' ' || *text == '\n') && (text[1] == ' ' || text[1] == '\n')) continue;

@@ -29,8 +29,8 @@ typedef struct {
 Status lesson_progress_open(LessonProgress *progress, FILE *warnings, Error *error);
 Status lesson_progress_save(const LessonProgress *progress, Error *error);
 
-/* Writes what is known of one lesson into the file as it is now: another program may have written of others since it was
- * opened. */
+/* Writes what is known of one lesson into the file as it is now: another program may have written
+ * of others since it was opened. */
 Status lesson_progress_save_lesson(LessonProgress *progress, const char *lesson, Error *error);
 void lesson_progress_close(LessonProgress *progress);
 

@@ -10,17 +10,18 @@
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {
   const SnapshotRow *r = &now->row;
-  LessonView v = {.run = &stage->run,
-                  .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
-                  .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
-                  .scene = scene_name(scene),
-                  .step = now->step,
-                  .n_steps = now->n_steps,
-                  .event = now->event,
-                  .has_event = now->has_event,
-                  .traffic = now->traffic,
-                  .read_bytes = now->read_bytes,
-                  .write_bytes = now->write_bytes};
+  LessonView v = {
+      .run = &stage->run,
+      .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
+      .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
+      .scene = scene_name(scene),
+      .step = now->step,
+      .n_steps = now->n_steps,
+      .event = now->event,
+      .has_event = now->has_event,
+      .traffic = now->traffic,
+      .read_bytes = now->read_bytes,
+      .write_bytes = now->write_bytes};
   v.has_row = r->is_computed && r->phase != ROW_NONE;
   v.m_old = r->m_old;
   v.m = r->m;
@@ -52,15 +53,15 @@ Status lesson_change(Request *request, const char *change, Error *error) {
   Request r = *request;
   const Status status = parse(&r, change, error);
   if (status) return status;
-  const bool new_sides =
-      r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
+  const bool new_sides = r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
   if (r.block != request->block && !new_sides) r.tiling.B_r = r.tiling.B_c = 0;
   if (r.block == request->block && new_sides) r.block = 0;
   *request = r;
   return STATUS_OK;
 }
 
-/* Without the GPU's L2 and clock, which no condition asks for and which take a walk over all CTAs. */
+/* Without the GPU's L2 and clock, which no condition asks for and which take a walk over all CTAs.
+ */
 static Status make_stage(const Request *r, Stage *stage, Error *error) {
   StageConfig config = {.seed = (uint64_t)r->seed, .schedule = r->algorithms[0]};
   Status status = request_problem(r, &config.problem, NULL, error);
@@ -90,19 +91,24 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   return STATUS_OK;
 }
 
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error) {
+Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change,
+                          Error *error) {
   memset(screen, 0, sizeof *screen);
   return open_screen(screen, state, change, error);
 }
 
-void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
+void lesson_screen_free(LessonScreen *screen) {
+  stage_free(&screen->stage);
+}
 
 static void moment_words(const LessonView *v, char *text, size_t size) {
-  int used = snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.",
-                      v->step, v->n_steps, event_kind_name((EventKind)v->event.kind),
-                      number_bytes(v->read_bytes).text, number_bytes(v->write_bytes).text);
+  int used =
+      snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.",
+               v->step, v->n_steps, event_kind_name((EventKind)v->event.kind),
+               number_bytes(v->read_bytes).text, number_bytes(v->write_bytes).text);
   if (v->has_row && used > 0 && (size_t)used < size)
-    snprintf(text + used, size - (size_t)used, " The row that the softmax scene shows has m = %s, and the factor was %s.",
+    snprintf(text + used, size - (size_t)used,
+             " The row that the softmax scene shows has m = %s, and the factor was %s.",
              number_double(v->m, 4).text, number_double(v->factor, 4).text);
 }
 
@@ -116,9 +122,11 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
   }
   char more[3 * NUMBER_CHARS] = "";
   if (skipped > 0)
-    snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text, number_count(all).text);
+    snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text,
+             number_count(all).text);
   snprintf(text, size,
-           "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s Beside inputs and output "
+           "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s "
+           "Beside inputs and output "
            "%s stand in HBM.",
            number_bytes(r->total_bytes).text, number_double(r->intensity_flops_per_byte, 4).text,
            number_bytes(r->sram.bytes).text, r->fits ? "fit" : "do not fit", more,

@@ -1,6 +1,6 @@
-/* What a learner looks at, for the conditions of tasks: from the snapshot that a window draws, or from
- * a one-line state without a window. Both fill the same LessonView, so a task that is done in the one
- * is done in the other. */
+/* What a learner looks at, for the conditions of tasks: from the snapshot that a window draws, or
+ * from a one-line state without a window. Both fill the same LessonView, so a task that is done in
+ * the one is done in the other. */
 #ifndef TILEWALK_VIZ_CLI_LESSON_VIEW_H
 #define TILEWALK_VIZ_CLI_LESSON_VIEW_H
 
@@ -18,12 +18,14 @@ typedef struct {
   LessonView view; /* looks into `stage` */
 } LessonScreen;
 
-/* Opens what a state shows after a change of it ("" none), as a viewer would that is given the one and
- * has the other typed in. Free it even after an error. */
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error);
+/* Opens what a state shows after a change of it ("" none), as a viewer would that is given the one
+ * and has the other typed in. Free it even after an error. */
+Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change,
+                          Error *error);
 void lesson_screen_free(LessonScreen *screen);
 
-/* Parses a change of a request: a block takes the place of block-q and block-k, and these of a block. */
+/* Parses a change of a request: a block takes the place of block-q and block-k, and these of a
+ * block. */
 Status lesson_change(Request *request, const char *change, Error *error);
 
 /* Takes one algorithm of several: the last that is named. A scene shows one. */

@@ -283,12 +283,12 @@ static Status try_change(Walk *w, const LessonTask *task, const char *change, Hi
                          bool *done, Error *error) {
   Look l = {.walk = w, .task = task};
   Error why = {0};
-  const bool is_whole = strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
+  const bool is_whole =
+      strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
   const Status status =
       lesson_look(NULL, is_whole ? change : w->state, is_whole ? "" : change, look, &l, &why);
   *done = l.done;
-  if (l.is_broken || status == STATUS_NO_MEMORY)
-    return error_set(error, status, "%s", why.message);
+  if (l.is_broken || status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
   if (l.done) return say_explain(w, task, ROLE_GOOD, "Done.", error);
   if (status)
     say(w, ROLE_WARN, why.message);
@@ -399,7 +399,8 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
     const LessonBlockKind kind = l->blocks[k].kind;
     const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
-    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save_lesson(&w->progress, l->name, error);
+    if (did_something || k + 1 == l->n_blocks)
+      status = lesson_progress_save_lesson(&w->progress, l->name, error);
   }
   return status;
 }
