@@ -107,6 +107,25 @@ static void test_describe(void **state) {
   assert_non_null(strstr(run.out, "In SRAM: "));
 }
 
+/* What charts and timeline show is described too. */
+static void test_describe_charts(void **state) {
+  (void)state;
+  /* fa2, N = 64, d = 16, B = 8, causal: 36 of 64 tiles, 4 x 8 x 8 x 16 FLOPs each, for 22 KiB: 147,456 / 22,528 */
+  program_run(&run, "render --scene charts --step 276 --describe");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "FLOPs a byte: 6.545, at the end 6.545"));
+  assert_non_null(strstr(run.out, "best block: 64 × 64, moves 0.364x")); /* 8 KiB of 22 */
+  /* longest first: the fifth row block is the fourth of eight CTAs, whose 5 tiles take 5 x 6 steps, one for the mask and three at the ends */
+  program_run(&run, "render --scene timeline --step 131 --describe");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "8 CTAs on 108 SMs"));
+  assert_non_null(strstr(run.out, "The present CTA is number 3"));
+  assert_non_null(strstr(run.out, "it takes 34 steps"));
+  program_run(&run, "render --scene charts --chart pie --describe");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(strstr(run.err, "there are all, traffic, misses, roofline and blocks"));
+}
+
 /* A sequence has one file a frame, and nothing else. */
 static void test_sequence(void **state) {
   (void)state;
@@ -216,6 +235,7 @@ int main(void) {
       cmocka_unit_test(test_scenes),
       cmocka_unit_test(test_state_restores),
       cmocka_unit_test(test_describe),
+      cmocka_unit_test(test_describe_charts),
       cmocka_unit_test(test_sequence),
       cmocka_unit_test(test_motion_between_steps),
 #ifdef TILEWALK_WEBP

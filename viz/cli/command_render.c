@@ -196,7 +196,7 @@ static int run_render(void *options, Io *io, Error *error) {
   if (!status && o->describe) {
     char text[DESCRIPTION_BYTES];
     show_step(r, (uint64_t)o->request.step);
-    fputs(snapshot_describe(&r->now, text, sizeof text), io->out);
+    fputs(scene_describe(r->scene, &r->now, r->view.memo, text, sizeof text), io->out);
   }
   stage_free(&r->stage);
   memo_free(r->view.memo);

@@ -93,6 +93,10 @@ void scene_charts(const Pen *pen);
 void scene_timeline(const Pen *pen);
 void scene_code(const Pen *pen);
 
+/* Appended to the description of a step in these scenes. */
+void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
+void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
+
 static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 #endif

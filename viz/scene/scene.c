@@ -52,6 +52,13 @@ bool chart_kind_from_name(const char *name, ChartKind *chart) {
 /* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more than air. */
 enum { NARROW_UNITS = 1110, HIGH_UNITS = 720 };
 
+const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+  snapshot_describe(now, text, size);
+  if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
+  if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
+  return text;
+}
+
 static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height, const Theme *theme) {
   return (Pen){.cr = cr, .theme = theme, .now = now, .view = view, .page = box_at(0, 0, width, height),
                .unit = fmin(width / NARROW_UNITS, height / HIGH_UNITS)};

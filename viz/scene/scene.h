@@ -87,6 +87,9 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const Sce
 /* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
 const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
 
+/* The step in words: snapshot_describe, and in charts and timeline what they show beside. `memo` may be NULL. Returns text. */
+const char *scene_describe(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, char *text, size_t size);
+
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
 bool scene_from_name(const char *name, SceneKind *scene);

@@ -163,16 +163,35 @@ static void sram_line(Line *lines, int *n, const ChartNumbers *c, const Snapshot
   if (c->max_block > 0 && c->max_block < c->by_B[c->n_B - 1].value) append(lines, *n, words);
 }
 
+static int fill_lines(Line lines[LINES_MAX], const ChartNumbers *c, RooflinePoint here, const Snapshot *now) {
+  int n = 0;
+  moved_line(lines, &n, now);
+  computed_line(lines, &n, now);
+  intensity_lines(lines, &n, c, here);
+  cache_line(lines, &n, c);
+  block_line(lines, &n, c, now);
+  sram_line(lines, &n, c, now);
+  return n;
+}
+
+void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+  ChartNumbers room;
+  Line lines[LINES_MAX];
+  const ChartNumbers *c = memo_charts(memo, now, &room);
+  const int n = fill_lines(lines, c, chart_roofline_now(now), now);
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used, "Charts:");
+  for (int k = 2; k < n - 1; k++) { /* what is moved and computed, and SRAM, stand in every description */
+    const size_t so_far = strlen(text);
+    snprintf(text + so_far, size - so_far, "%s %s: %s", k > 2 ? ";" : "", lines[k].label, lines[k].value);
+  }
+  snprintf(text + strlen(text), size - strlen(text), ".\n");
+}
+
 static void draw_words(const Pen *pen, Box box, const ChartNumbers *c, RooflinePoint here) {
   const Theme *t = pen->theme;
   Line lines[LINES_MAX];
-  int n = 0;
-  moved_line(lines, &n, pen->now);
-  computed_line(lines, &n, pen->now);
-  intensity_lines(lines, &n, c, here);
-  cache_line(lines, &n, c);
-  block_line(lines, &n, c, pen->now);
-  sram_line(lines, &n, c, pen->now);
+  const int n = fill_lines(lines, c, here, pen->now);
   char of[sizeof pen->now->gpu.name + NUMBER_CHARS + 32];
   const Wide heads = wide(pen->now->launched.batch) * wide(pen->now->launched.heads);
   snprintf(of, sizeof of, "%s, one head", pen->now->gpu.name);

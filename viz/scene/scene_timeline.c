@@ -25,6 +25,25 @@ static void model_words(const Timeline *t, const Snapshot *now, char *text, size
   }
 }
 
+void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+  Timeline room = {0};
+  char words[1024], time[48];
+  const Timeline *t = memo_timeline(memo, now, &room);
+  const size_t used = strlen(text);
+  if (!t->is_known) {
+    snprintf(text + used, size - used, "No timeline: %s.\n", t->why_not);
+  } else {
+    const TimelineMoment m = timeline_now(t, now);
+    snprintf(text + used, size - used, "Timeline: %s. The present CTA is number %lld, ", wave_numbers(t, words, sizeof words), (long long)timeline_number(t, m.kernel, m.outer));
+    snprintf(text + strlen(text), size - strlen(text), "%s after its start; ", time_words(t, m.time, time, sizeof time));
+    snprintf(text + strlen(text), size - strlen(text), "it takes %s. All take ", time_words(t, timeline_duration(t, m.kernel, m.outer), time, sizeof time));
+    snprintf(text + strlen(text), size - strlen(text), "%s.\n", time_words(t, t->end, time, sizeof time));
+    model_words(t, now, words, sizeof words);
+    snprintf(text + strlen(text), size - strlen(text), "%s\n", words);
+  }
+  timeline_free(&room);
+}
+
 static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[1024];

@@ -10,6 +10,9 @@ void draw_lanes(const Pen *pen, Box box, const Timeline *timeline, const Timelin
 /* All CTAs on the slots of the machine; a DrawStill. Its plane goes to places->waves. */
 void draw_waves(const Pen *pen, Box box, const void *timeline, StillPlaces *places);
 
+/* "1,024 CTAs on 132 SMs × 1 slots: 8 waves, the last 75.8% full; slots busy 96.2% of the time". Returns text. */
+const char *wave_numbers(const Timeline *timeline, char *text, size_t size);
+
 /* The present CTA and moment on top of it. */
 void draw_wave_mark(const Pen *pen, Box plane, const Timeline *timeline, const TimelineMoment *moment);
 

@@ -127,7 +127,7 @@ static void draw_sm_names(const Pen *pen, const Waves *w) {
 
 /* ---- In numbers ------------------------------------------------------------------------------------------ */
 
-static void wave_numbers(const Timeline *t, char *text, size_t size) {
+const char *wave_numbers(const Timeline *t, char *text, size_t size) {
   const TimelineKernel *k = &t->kernels[0];
   const Launch *l = &k->launch;
   const double use = timeline_use(t);
@@ -138,6 +138,7 @@ static void wave_numbers(const Timeline *t, char *text, size_t size) {
   snprintf(text + strlen(text), size - strlen(text), "%s wave%s, ", number_count((Wide)l->n_waves).text, l->n_waves == 1 ? "" : "s");
   snprintf(text + strlen(text), size - strlen(text), "%s%s full; ", l->n_waves == 1 ? "" : "the last ", number_percent(l->tail_fill).text);
   snprintf(text + strlen(text), size - strlen(text), "slots busy %s of the time", number_percent(use).text);
+  return text;
 }
 
 const char *time_words(const Timeline *t, double time, char *text, size_t size) {

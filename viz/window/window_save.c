@@ -163,7 +163,7 @@ static void paste_state(Window *w) {
 
 static void describe(Window *w) {
   char text[DESCRIPTION_BYTES];
-  fputs(snapshot_describe(&w->player->now, text, sizeof text), w->out);
+  fputs(scene_describe(w->player->scene, &w->player->now, w->memo, text, sizeof text), w->out);
   fflush(w->out);
   player_say(w->player, false, "The step in words is printed where the viewer was started");
 }
