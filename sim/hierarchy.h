@@ -35,25 +35,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HIERARCHY_SIDES = 2, HIERARCHY_EDGES = 11 };
+enum { HIERARCHY_SIDES = 2, HIERARCHY_EDGES = 11, HIERARCHY_KINDS = 8 };
 
-/* Zero in a field means the value for an H200, fitted on its scans
+/* As many granules of so many bytes each: the tiles of one tensor. */
+typedef struct {
+  uint64_t n;
+  double bytes;
+} HierarchyKind;
+
+/* The granules of kind 0 come first, then those of kind 1, ...; at least one kind is needed. Zero in
+ * the other fields means the value for an H200, fitted on its scans
  * (assets/counters/h200_l2_scan.csv): all CTAs in step re-read from L2 98.9 % of a buffer of 28
  * MiB, 25.4 % of one of 32 MiB, nothing of one of 36 MiB. */
 typedef struct {
-  uint64_t granule_bytes;     /* 16 KiB; even */
-  uint64_t n_granules;        /* how many different ones there are; needed */
+  HierarchyKind kinds[HIERARCHY_KINDS];
   double side_capacity_bytes; /* 31.1 MiB */
-  double side_knee_bytes;     /* 1.36 MiB: one standard deviation of the soft edge */
+  double side_knee_bytes;     /* 1.36 MiB: one standard deviation of the soft edge; negative: none */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
-  bool
-      far_requests_renew; /* true: a far request renews the line in its home (an H200's does not) */
+  bool far_requests_renew;    /* true: a far request renews the line in its home (an H200's does not) */
 } HierarchyConfig;
 
 /* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write / 2; hbm_read is at least every byte
- * once. */
+ * that is read and was not stored before, once. */
 typedef struct {
-  double read_bytes;   /* asked for by SMs */
+  double read_bytes;   /* asked for */
   double miss_bytes;   /* of those, not on the asking SM's side */
   double fabric_bytes; /* across, both directions: copies fetched and stores to the far home */
   double hbm_read_bytes;
@@ -71,14 +76,15 @@ typedef struct {
 typedef struct {
   HierarchyConfig config; /* resolved */
   HierarchyCounts counts;
+  uint64_t n_granules;                /* of all kinds */
+  double half_bytes[HIERARCHY_KINDS]; /* of a granule of this kind */
   /* Private from here. */
-  uint64_t n_nodes; /* a side's: a home half and a copy half for each granule */
-  double half_bytes;
-  uint64_t edges[HIERARCHY_EDGES];  /* how many nodes lie before each edge */
-  double kept[HIERARCHY_EDGES + 1]; /* the part that is still there, zone by zone */
+  uint64_t n_nodes;                 /* a side's: a home half and a copy half for each granule */
+  double edges[HIERARCHY_EDGES];    /* bytes before each edge */
+  double kept[HIERARCHY_EDGES + 2]; /* the part that is still there, zone by zone */
   struct {
-    uint64_t n;
-    uint32_t first, last, last_inside[HIERARCHY_EDGES];
+    uint32_t first, last_inside[HIERARCHY_EDGES]; /* the last node before each edge */
+    double inside_bytes[HIERARCHY_EDGES];
   } sides[HIERARCHY_SIDES];
   uint64_t nodes_offset, state_bytes;
 } Hierarchy;
@@ -92,5 +98,11 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
 /* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
+
+/* Bytes of a granule. */
+double hierarchy_granule_bytes(const Hierarchy *hierarchy, uint64_t granule);
+
+/* Dirty bytes that are still in L2. */
+double hierarchy_dirty_bytes(const Hierarchy *hierarchy);
 
 #endif

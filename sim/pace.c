@@ -4,33 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-  double time;
-  uint32_t cta;
-} Turn;
+enum { WHEEL = 4096, WINDOW = 32, NORMALS = 1 << 13 };
+#define NOBODY UINT32_MAX
 
 typedef struct {
-  double speed; /* times the wait */
-  uint64_t step;
-  uint32_t side, coalescer;
+  double time;        /* of the next step */
+  double factor;      /* times what a step takes */
+  uint32_t steps, side, coalescer, next; /* next: in the same bucket */
 } Cta;
 
+/* A request that waits at a coalescer: others for the same granule may join. */
 typedef struct {
+  uint64_t granule; /* + 1 */
+  double until;
+  uint32_t n;
+} Pending;
+
+struct Pace {
   PaceConfig config;
   PaceProgram *program;
-  const void *context;
+  void *context;
   Hierarchy *hierarchy;
   Cta *ctas;
-  Turn *turns; /* a heap, earliest first */
-  uint32_t n_turns;
+  double bucket_cycles;
+  struct {
+    uint32_t first, last;
+  } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
   double *ready[HIERARCHY_SIDES]; /* by granule: when the home half, then the copy half, is there */
-  struct Pending {
-    double since;
-    uint32_t n;
-  } * pending; /* by coalescer and granule */
-  uint32_t n_coalescers;
-  PaceResult result;
-} Pace;
+  Pending (*pending)[WINDOW];     /* by coalescer, and granule modulo WINDOW */
+  uint32_t n_waiting, kernel;
+  double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
+  float normal[NORMALS];                      /* drawn once, about normal: mean 0, standard deviation 1 */
+  PaceResult result; /* bytes.read_bytes: of requests that joined another */
+};
 
 /* --- placement --- */
 
@@ -54,28 +60,19 @@ uint32_t pace_side(const PacePlacement *placement, uint32_t cta) {
   return 0;
 }
 
-/* --- the queue of turns --- */
+/* --- the clock --- */
 
-static void push_turn(Pace *p, Turn turn) {
-  uint32_t i = p->n_turns++;
-  for (; i && p->turns[(i - 1) / 2].time > turn.time; i = (i - 1) / 2)
-    p->turns[i] = p->turns[(i - 1) / 2];
-  p->turns[i] = turn;
+static void wait_until(Pace *p, uint32_t cta, double time) {
+  const uint64_t bucket = (uint64_t)(time / p->bucket_cycles) % WHEEL;
+  p->ctas[cta].time = time;
+  p->ctas[cta].next = NOBODY;
+  if (p->wheel[bucket].first == NOBODY)
+    p->wheel[bucket].first = cta;
+  else
+    p->ctas[p->wheel[bucket].last].next = cta;
+  p->wheel[bucket].last = cta;
+  p->n_waiting++;
 }
-
-static Turn pop_turn(Pace *p) {
-  const Turn first = p->turns[0], last = p->turns[--p->n_turns];
-  uint32_t i = 0;
-  for (uint32_t child; (child = 2 * i + 1) < p->n_turns; i = child) {
-    if (child + 1 < p->n_turns && p->turns[child + 1].time < p->turns[child].time) child++;
-    if (p->turns[child].time >= last.time) break;
-    p->turns[i] = p->turns[child];
-  }
-  p->turns[i] = last;
-  return first;
-}
-
-/* --- one turn --- */
 
 /* 64 bits for the n-th draw of a stream: two steps of Vigna's splitmix64 (2015). A few nanoseconds,
  * and good enough for a jitter; sim/random.h is for numbers that people see. */
@@ -97,25 +94,38 @@ static double about_normal(uint64_t bits) {
   return (sum / 65536 - 2) * 1.7320508075688772;
 }
 
+/* One of the normals, as good as at random for each CTA and step (the finisher of splitmix64, halved). */
+static uint32_t scatter(uint32_t cta, uint32_t step) {
+  uint64_t x = ((uint64_t)cta << 32 | step) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 31)) * 0x94d049bb133111ebu;
+  return (uint32_t)(x >> 32) % NORMALS;
+}
+
 static double later(double a, double b) {
   return a > b ? a : b;
+}
+
+/* --- one step --- */
+
+/* What is asked for at `now` leaves a server that hands out so many bytes a cycle, one request after another. */
+static double queue(double *free_at, double now, double bytes, double bytes_per_cycle) {
+  if (bytes_per_cycle <= 0) return now;
+  return *free_at = later(*free_at, now) + bytes / bytes_per_cycle;
 }
 
 /* Asks L2 for the granule at `now`; returns when all of it is there. */
 static double fetch(Pace *p, uint32_t side, uint64_t granule, double now) {
   const PaceConfig *c = &p->config;
   double *own = p->ready[side] + 2 * granule, *far_home = p->ready[1 - side] + 2 * granule;
-  const double hit = c->hit_cycles + c->share_cycles * c->ctas_per_sm,
-               half = p->hierarchy->half_bytes;
+  const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
-  double there = now + hit;
-  p->result.l2_miss_bytes += (read.home_missing + read.copy_missing) * half;
-  if (read.home_missing > 0) {
-    own[0] = (there + c->miss_cycles);
-  } else if (own[0] > now && own[1] <= 0) {
-    p->result.l2_miss_bytes +=
-        half; /* the other side has sent for it, and nobody of this side has looked yet */
-  }
+  double there = queue(&p->l2_free[side], now, 2 * half, c->l2_bytes_per_cycle) + c->hit_cycles + c->share_cycles * c->ctas_per_sm;
+  if (read.home_missing + read.copy_missing > 0)
+    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, c->hbm_bytes_per_cycle));
+  if (read.home_missing > 0)
+    own[0] = there + c->miss_cycles;
+  else if (own[0] > now && own[1] <= 0) /* the other side has sent for it, and nobody of this side has looked yet */
+    p->result.l2_miss_bytes += half;
   if (read.copy_missing > 0) {
     double arrives = there + c->far_cycles;
     if (read.far_missing > 0)
@@ -127,32 +137,56 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now) {
   return later(there, later(own[0], own[1]));
 }
 
-/* Counts what the coalescer lets through: a request joins one that still waits and has room. */
-static void coalesce(Pace *p, uint32_t cta, uint64_t granule, double now, double wait) {
-  struct Pending *pending = &p->pending[granule * p->n_coalescers + p->ctas[cta].coalescer];
-  if (pending->n && pending->n < p->config.coalesce_most && now - pending->since < wait) {
+/* Asks for a granule; returns when it is there. A request joins one that still waits at the same coalescer and has room,
+ * and never reaches L2. */
+static double ask(Pace *p, const Cta *cta, uint64_t granule, double now) {
+  Pending *pending = &p->pending[cta->coalescer][granule % WINDOW];
+  if (pending->granule == granule + 1 && pending->n < p->config.coalesce_most && now < pending->until) {
     pending->n++;
-    return;
+    p->result.bytes.read_bytes += hierarchy_granule_bytes(p->hierarchy, granule);
+    return later(pending->until, now + p->config.hit_cycles + p->config.share_cycles * p->config.ctas_per_sm);
   }
-  pending->since = now;
-  pending->n = 1;
-  p->result.l2_read_bytes += 2 * p->hierarchy->half_bytes;
+  *pending = (Pending){granule + 1, fetch(p, cta->side, granule, now), 1};
+  return pending->until;
 }
 
-static void take_turn(Pace *p, Turn turn) {
+static void take_step(Pace *p, uint32_t at) {
   const PaceConfig *c = &p->config;
-  Cta *cta = &p->ctas[turn.cta];
-  PaceStep step;
-  if (!p->program(p->context, turn.cta, cta->step, &step)) return;
-  const double wait = fetch(p, cta->side, step.granule, turn.time) - turn.time;
-  coalesce(p, turn.cta, step.granule, turn.time, wait);
-  const double passing =
-      1 + c->passing_spread * about_normal(draw(c->seed, 1 + turn.cta, cta->step));
-  const double next = turn.time + wait * cta->speed * later(passing, 0.1) + step.work_cycles;
-  p->result.cycles = later(p->result.cycles, next);
+  Cta *cta = &p->ctas[at];
+  const double now = cta->time;
+  PaceStep step = {0};
+  if (!p->program(p->context, p, at, &step)) return;
+  double there = now;
+  for (uint32_t i = 0; i < step.n_reads; i++)
+    there = later(there, ask(p, cta, step.reads[i], now));
+  for (uint32_t i = 0; i < step.n_writes; i++)
+    hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  double takes = 1;
+  if (!c->in_step) {
+    const double factor = later(cta->factor + c->passing_spread * p->normal[scatter(at, cta->steps)], 0.1), wait = (there - now) * (c->work_varies ? 1 : factor);
+    takes = c->overlapped ? later(wait, step.work_cycles) : wait + step.work_cycles;
+    if (c->work_varies) takes *= factor;
+  }
+  cta->steps++;
   p->result.steps++;
-  cta->step++;
-  push_turn(p, (Turn){next, turn.cta});
+  p->result.cycles = later(p->result.cycles, now + takes);
+  wait_until(p, at, now + takes);
+}
+
+static void run_clock(Pace *p, double start) {
+  for (uint64_t bucket = (uint64_t)(start / p->bucket_cycles); p->n_waiting; bucket++) {
+    const uint64_t slot = bucket % WHEEL;
+    uint32_t cta = p->wheel[slot].first;
+    p->wheel[slot].first = NOBODY;
+    for (uint32_t next; cta != NOBODY; cta = next) {
+      next = p->ctas[cta].next;
+      p->n_waiting--;
+      if (p->ctas[cta].time >= (double)(bucket + 1) * p->bucket_cycles)
+        wait_until(p, cta, p->ctas[cta].time); /* in a later round of the wheel */
+      else
+        take_step(p, cta);
+    }
+  }
 }
 
 /* --- a run --- */
@@ -160,14 +194,40 @@ static void take_turn(Pace *p, Turn turn) {
 static void fill_in(PaceConfig *c) {
   double *const values[] = {&c->hit_cycles, &c->share_cycles,   &c->miss_cycles,
                             &c->far_cycles, &c->lasting_spread, &c->passing_spread};
-  const double defaults[] = {525, 160, 625, 200, 0.0045, 0.16};
+  const double defaults[] = {525, 160, 625, 200, 0.0045, PACE_PASSING_SPREAD};
   for (int i = 0; i < 6; i++)
     if (*values[i] == 0) *values[i] = defaults[i];
   c->lasting_spread = later(c->lasting_spread, 0);
   c->passing_spread = later(c->passing_spread, 0);
   if (!c->ctas_per_sm) c->ctas_per_sm = 1;
+  if (!c->n_kernels) c->n_kernels = 1;
   if (!c->coalesce_sms) c->coalesce_sms = 8;
   if (!c->coalesce_most) c->coalesce_most = 4;
+  if (c->in_step) { /* all that is asked for in a turn is there before the next one */
+    c->hit_cycles = c->far_cycles = c->miss_cycles = 0.25;
+    c->share_cycles = 0;
+  }
+}
+
+static void start_all(Pace *p, double now) {
+  const PaceConfig *c = &p->config;
+  for (uint32_t i = 0; i < c->n_ctas; i++) {
+    const double start = c->skew_cycles * i / c->n_ctas;
+    wait_until(p, i, now + (c->in_step ? floor(start) : start + 0.01 * i));
+  }
+}
+
+/* SMs of one side share a coalescer, as many as the config says, in launch order. */
+static void place(Pace *p) {
+  const PaceConfig *c = &p->config;
+  const uint32_t per_coalescer = c->coalesce_sms * c->ctas_per_sm;
+  uint32_t on_side[HIERARCHY_SIDES] = {0};
+  for (uint32_t i = 0; i < c->n_ctas; i++) {
+    Cta *cta = &p->ctas[i];
+    cta->factor = 1 + c->lasting_spread * about_normal(draw(c->seed, 0, i));
+    cta->side = c->hierarchy.one_partition ? 0 : pace_side(&c->placement, i);
+    cta->coalescer = HIERARCHY_SIDES * (on_side[cta->side]++ / per_coalescer) + cta->side;
+  }
 }
 
 static Status prepare(Pace *p, Error *error) {
@@ -176,44 +236,65 @@ static Status prepare(Pace *p, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "pace: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
                      c->ctas_per_sm, PACE_CTAS_MAX);
-  const size_t bytes = hierarchy_state_bytes(&c->hierarchy), n = (size_t)c->hierarchy.n_granules;
+  const size_t bytes = hierarchy_state_bytes(&c->hierarchy);
   Hierarchy probe;
   if (!bytes) return hierarchy_init(&probe, &c->hierarchy, error);
-  p->n_coalescers = c->n_ctas / c->ctas_per_sm / c->coalesce_sms + 1;
   p->hierarchy = malloc(bytes);
+  if (!p->hierarchy) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for an L2");
+  const Status status = hierarchy_init(p->hierarchy, &c->hierarchy, error);
+  const size_t n = p->hierarchy->n_granules;
   p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
-  p->turns = malloc(c->n_ctas * sizeof *p->turns);
-  p->pending = calloc(n * p->n_coalescers, sizeof *p->pending);
+  p->pending = calloc(2 * (c->n_ctas / (c->coalesce_sms * c->ctas_per_sm) + 1), sizeof *p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     p->ready[side] = calloc(2 * n, sizeof(double));
-  if (!p->hierarchy || !p->ctas || !p->turns || !p->pending || !p->ready[0] || !p->ready[1])
+  if (!p->ctas || !p->pending || !p->ready[0] || !p->ready[1])
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
-  for (uint32_t i = 0; i < c->n_ctas; i++) {
-    p->ctas[i].speed = 1 + c->lasting_spread * about_normal(draw(c->seed, 0, i));
-    p->ctas[i].side = pace_side(&c->placement, i);
-    p->ctas[i].coalescer = i % (c->n_ctas / c->ctas_per_sm) / c->coalesce_sms;
-    push_turn(p, (Turn){0.01 * i, i});
-  }
-  return hierarchy_init(p->hierarchy, &c->hierarchy, error);
+  p->bucket_cycles = c->in_step ? 1 : 8;
+  for (int i = 0; i < WHEEL; i++)
+    p->wheel[i].first = p->wheel[i].last = NOBODY;
+  for (int i = 0; i < NORMALS; i++)
+    p->normal[i] = (float)about_normal(draw(c->seed, 1, (uint64_t)i));
+  place(p);
+  return status;
 }
 
-Status pace_run(const PaceConfig *config, PaceProgram *program, const void *context,
+uint32_t pace_kernel(const Pace *p) {
+  return p->kernel;
+}
+
+PaceResult pace_so_far(const Pace *p) {
+  PaceResult r = p->result;
+  r.bytes = p->hierarchy->counts;
+  r.l2_read_bytes = r.bytes.read_bytes;
+  r.l2_miss_bytes += r.bytes.miss_bytes;
+  r.bytes.read_bytes += p->result.bytes.read_bytes;
+  return r;
+}
+
+Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
                 PaceResult *result, Error *error) {
-  Pace p = {.config = *config, .program = program, .context = context};
-  fill_in(&p.config);
-  const Status status = prepare(&p, error);
+  Pace *const p = calloc(1, sizeof *p);
+  if (!p) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for a clock");
+  p->config = *config;
+  p->program = program;
+  p->context = context;
+  fill_in(&p->config);
+  const Status status = prepare(p, error);
   if (status == STATUS_OK) {
-    while (p.n_turns)
-      take_turn(&p, pop_turn(&p));
-    p.result.bytes = p.hierarchy->counts;
-    *result = p.result;
+    for (; p->kernel < p->config.n_kernels; p->kernel++) {
+      const double now = p->result.cycles;
+      start_all(p, now);
+      run_clock(p, now);
+    }
+    *result = pace_so_far(p);
+    result->dirty_bytes = hierarchy_dirty_bytes(p->hierarchy);
   }
-  free(p.hierarchy);
-  free(p.ctas);
-  free(p.turns);
-  free(p.pending);
+  free(p->hierarchy);
+  free(p->ctas);
+  free(p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
-    free(p.ready[side]);
+    free(p->ready[side]);
+  free(p);
   return status;
 }

@@ -43,7 +43,9 @@
 
 #include "sim/hierarchy.h"
 
-enum { PACE_RUNS_MAX = 16, PACE_CTAS_MAX = 4096 };
+enum { PACE_RUNS_MAX = 16, PACE_CTAS_MAX = 1 << 17 };
+
+#define PACE_PASSING_SPREAD 0.16
 
 /* The sides on which the CTAs of a launch start, as lengths of runs: the first so many on side 0,
  * the next on side 1, ... and around again. */
@@ -56,48 +58,64 @@ typedef struct {
 PacePlacement pace_placement_h200(uint32_t ctas_per_sm);
 uint32_t pace_side(const PacePlacement *placement, uint32_t cta);
 
-/* What a CTA does next: read a granule, then work for so many cycles. */
+/* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
+ * works for so many cycles. */
+enum { PACE_ACCESSES_MAX = 6 };
 typedef struct {
-  uint64_t granule;
+  uint32_t n_reads, n_writes;
+  uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
   double work_cycles;
 } PaceStep;
 
-/* The steps of CTA `cta` of the caller's kernel: step 0, 1, 2, ...; false: it is done. */
-typedef bool PaceProgram(const void *context, uint32_t cta, uint64_t step, PaceStep *next);
+/* A run in progress. */
+typedef struct Pace Pace;
+
+/* The next step of CTA `cta` of the caller's kernel; false: it has nothing left to do in this kernel. *next is all zeros
+ * when called. */
+typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep *next);
 
 /* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
  * one at a time. */
 typedef struct {
-  HierarchyConfig hierarchy; /* n_granules is needed */
+  HierarchyConfig hierarchy; /* its granules are needed */
   PacePlacement placement;
-  uint32_t n_ctas;      /* all resident at once; needed */
-  uint32_t ctas_per_sm; /* 1 */
-  double hit_cycles;    /* 525: one CTA alone, from L2 [measured] */
-  double share_cycles;  /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
-  double miss_cycles;   /* 625: more when a line comes from HBM [measured] */
-  double far_cycles; /* 200: more when a line comes across from the other side's L2 [measured with
-                        atomics] */
-  double lasting_spread;  /* 0.0045: of the wait, one standard deviation between CTAs [measured];
-                             negative: none */
-  double passing_spread;  /* 0.16: of the wait, from one granule to the next [measured]; negative:
-                             none */
-  uint32_t coalesce_sms;  /* 8: SMs that share a coalescer [fitted] */
-  uint32_t coalesce_most; /* 4: requests it makes into one [measured: 0.256 at best] */
+  uint32_t n_ctas; /* all resident at once; needed */
+  uint32_t ctas_per_sm;      /* 1 */
+  uint32_t n_kernels;        /* 1: launched one after the other, each when all CTAs of the one before are done */
+  bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
+  double skew_cycles;        /* the last CTA begins so much after the first */
+  bool overlapped;           /* the next step's data are asked for while one works: a step takes the longer of both */
+  double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
+  double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
+  double miss_cycles;        /* 625: more when a line comes from HBM [measured] */
+  double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
+  double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured]; negative: none */
+  double passing_spread;     /* 0.16: of the wait, from one granule to the next [measured]; negative: none */
+  bool work_varies;          /* both spreads are of the whole step: arithmetic varies too, a spin by the clock does not */
+  double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
+  double hbm_bytes_per_cycle; /* the same for HBM behind both */
+  uint32_t coalesce_sms;     /* 8: SMs that share a coalescer [fitted] */
+  uint32_t coalesce_most;    /* 4: requests it makes into one [measured: 0.256 at best]; 1: none */
   uint64_t seed;
 } PaceConfig;
 
 typedef struct {
-  HierarchyCounts bytes;
-  double l2_read_bytes; /* of bytes.read_bytes, what is left after the coalescer */
-  double l2_miss_bytes; /* of that, looks that found nothing yet: misses, and lines still on their
-                           way from the other side */
-  double cycles;        /* until the last CTA is done */
+  HierarchyCounts bytes; /* after the coalescer, but for read_bytes: all that SMs asked for */
+  double l2_read_bytes;  /* of bytes.read_bytes, what is left after the coalescer */
+  double l2_miss_bytes;  /* of that, looks that found nothing yet: misses, and lines still on their
+                            way from the other side */
+  double dirty_bytes;    /* stored, and still in L2 at the end */
+  double cycles;         /* until the last CTA is done */
   uint64_t steps;
 } PaceResult;
 
 /* Runs the program to its end. STATUS_BAD_REQUEST for sizes out of range, STATUS_NO_MEMORY; *result
  * is unchanged on error. */
-Status pace_run(const PaceConfig *config, PaceProgram *program, const void *context,
+Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
                 PaceResult *result, Error *error);
+
+/* For the program: which of the kernels runs, and what has been counted so far. */
+uint32_t pace_kernel(const Pace *pace);
+PaceResult pace_so_far(const Pace *pace);
 
 #endif

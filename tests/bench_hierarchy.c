@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     const PaceConfig config = scan_config(s, 1);
     PaceResult r;
     Error error = {0};
-    if (pace_run(&config, scan_step, s, &r, &error) != STATUS_OK) {
+    if (pace_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
       fprintf(stderr, "%s\n", error.message);
       return 1;
     }

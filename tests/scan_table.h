@@ -9,7 +9,7 @@
 
 #include "sim/pace.h"
 
-enum { SCAN_ROWS_MAX = 256, SCAN_TILE_BYTES = 16384 };
+enum { SCAN_ROWS_MAX = 256, SCAN_TILE_BYTES = 16384, SCAN_CTAS_MAX = 512 };
 
 typedef enum { SCAN_FORWARD, SCAN_LAST_FIRST, SCAN_TRIANGULAR } ScanWalk;
 
@@ -53,22 +53,31 @@ static inline int scan_read_table(Scan *rows) {
 }
 
 /* The kernel of the table, as a program of steps. */
-static inline bool scan_step(const void *context, uint32_t cta, uint64_t step, PaceStep *next) {
-  const Scan *s = context;
+typedef struct {
+  const Scan *scan;
+  uint64_t step[SCAN_CTAS_MAX]; /* of each CTA, the next */
+} ScanRun;
+
+static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  ScanRun *run = (ScanRun *)context;
+  const Scan *s = run->scan;
   const uint64_t n = s->walk == SCAN_TRIANGULAR ? s->n_tiles * (cta + 1) / s->ctas : s->n_tiles;
+  const uint64_t step = run->step[cta]++;
   if (step >= n * s->rounds) return false;
   const uint64_t k = step % n;
-  next->granule = s->walk == SCAN_FORWARD ? ((uint64_t)cta * s->phase_step + k) % n : n - 1 - k;
+  next->n_reads = 1;
+  next->reads[0] = s->walk == SCAN_FORWARD ? ((uint64_t)cta * s->phase_step + k) % n : n - 1 - k;
   next->work_cycles = s->work_cycles + s->jitter_cycles * (cta * 2654435761u % 1000) /
                                            1000; /* a fixed amount of its own */
   return true;
 }
 
 static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
-  PaceConfig config = {.hierarchy = {.granule_bytes = SCAN_TILE_BYTES, .n_granules = s->n_tiles},
+  PaceConfig config = {.hierarchy = {.kinds = {{s->n_tiles, SCAN_TILE_BYTES}}},
                        .n_ctas = s->ctas,
                        .seed = seed};
-  config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
+    config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
   config.placement = pace_placement_h200(config.ctas_per_sm);
   return config;
 }

@@ -25,11 +25,12 @@ static bool near(double a, double b) {
 
 /* --- the slow way: each side an array of half granules, last used first --- */
 
-enum { SLOW_MAX = 4096 };
+enum { SLOW_MAX = 4096, SLOW_EDGES = 11 };
 
 typedef struct {
   int64_t granule;
   bool is_copy, dirty;
+  int zone; /* edges that it has fallen over */
 } Half;
 
 typedef struct {
@@ -38,14 +39,15 @@ typedef struct {
   HierarchyCounts counts;
 } Slow;
 
-/* The part still there of what has `before` halves before it: from the definition, zone by zone. */
-static double slow_part(const HierarchyConfig *c, int before) {
-  const double half = (double)c->granule_bytes / 2;
-  double z = -2.5;
-  for (int edge = 0; edge < 11; edge++, z += 0.5)
-    if (before < (int)((c->side_capacity_bytes + z * c->side_knee_bytes) / half))
-      return edge == 0 ? 1 : 0.5 * erfc((z - 0.25) / sqrt(2));
-  return 0;
+static double slow_half(const HierarchyConfig *c, int64_t granule) {
+  return (granule < (int64_t)c->kinds[0].n ? c->kinds[0].bytes : c->kinds[1].bytes) / 2;
+}
+
+/* The part still there of a half that has fallen over so many edges: from the definition. */
+static double slow_part(int zone) {
+  if (zone >= SLOW_EDGES) return 0;
+  const double part = zone ? 0.5 * erfc((-2.5 + 0.5 * zone - 0.25) / sqrt(2)) : 1;
+  return part > 1 - 1.0 / 64 ? 1 : part;
 }
 
 static int slow_find(const Slow *s, int side, int64_t granule, bool is_copy) {
@@ -54,64 +56,75 @@ static int slow_find(const Slow *s, int side, int64_t granule, bool is_copy) {
   return SLOW_MAX;
 }
 
-static double slow_missing(const HierarchyConfig *c, const Slow *s, int side, int64_t granule,
-                           bool is_copy) {
-  const double there = slow_part(c, slow_find(s, side, granule, is_copy));
-  return there > 1 - 1.0 / 64 ? 0 : 1 - there;
+static double slow_missing(const Slow *s, int side, int64_t granule, bool is_copy) {
+  const int at = slow_find(s, side, granule, is_copy);
+  return 1 - slow_part(at == SLOW_MAX ? SLOW_EDGES : s->halves[side][at].zone);
 }
 
-/* What has fallen behind the middle edge is written back; behind the last edge it is forgotten. */
+/* For each edge: as long as there are too many bytes before it, the last one there falls over it. Over the middle edge it is
+ * written back; over the last it is forgotten. */
 static void slow_settle(const HierarchyConfig *c, Slow *s, int side) {
-  const double half = (double)c->granule_bytes / 2;
-  const int middle = (int)(c->side_capacity_bytes / half);
-  const int last = (int)((c->side_capacity_bytes + 2.5 * c->side_knee_bytes) / half);
-  for (int i = middle; i < s->n[side]; i++) {
-    if (s->halves[side][i].dirty) s->counts.hbm_write_bytes += half;
-    s->halves[side][i].dirty = false;
+  Half *halves = s->halves[side];
+  for (int edge = 0; edge < SLOW_EDGES; edge++) {
+    const double room = c->side_capacity_bytes + 0.5 * (edge - 5) * c->side_knee_bytes;
+    double bytes = 0;
+    for (int i = 0; i < s->n[side]; i++)
+      if (halves[i].zone <= edge) bytes += slow_half(c, halves[i].granule);
+    for (int i = s->n[side] - 1; i >= 0 && bytes > room; i--) {
+      if (halves[i].zone > edge) continue;
+      bytes -= slow_half(c, halves[i].granule);
+      halves[i].zone = edge + 1;
+      if (edge != 5) continue;
+      if (halves[i].dirty) s->counts.hbm_write_bytes += slow_half(c, halves[i].granule);
+      halves[i].dirty = false;
+    }
   }
-  if (s->n[side] > last) s->n[side] = last;
+  while (s->n[side] > 0 && halves[s->n[side] - 1].zone == SLOW_EDGES)
+    s->n[side]--;
+}
+
+static void slow_remove(Slow *s, int side, int at) {
+  if (at == SLOW_MAX) return;
+  s->n[side]--;
+  memmove(s->halves[side] + at, s->halves[side] + at + 1, (size_t)(s->n[side] - at) * sizeof(Half));
 }
 
 static void slow_front(const HierarchyConfig *c, Slow *s, int side, Half half) {
-  int at = slow_find(s, side, half.granule, half.is_copy);
-  if (at == SLOW_MAX)
-    at = s->n[side]++;
-  else
-    half.dirty |= s->halves[side][at].dirty;
-  memmove(s->halves[side] + 1, s->halves[side], (size_t)at * sizeof half);
+  const int at = slow_find(s, side, half.granule, half.is_copy);
+  if (at != SLOW_MAX) half.dirty |= s->halves[side][at].dirty;
+  slow_remove(s, side, at);
+  memmove(s->halves[side] + 1, s->halves[side], (size_t)s->n[side]++ * sizeof half);
   s->halves[side][0] = half;
   slow_settle(c, s, side);
 }
 
 static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granule) {
-  const double half = (double)c->granule_bytes / 2;
-  const double home = slow_missing(c, s, side, granule, false);
-  slow_front(c, s, side, (Half){granule, false, false});
-  const double copy = slow_missing(c, s, side, granule, true);
-  slow_front(c, s, side, (Half){granule, true, false});
+  const double half = slow_half(c, granule);
+  const double home = slow_missing(s, side, granule, false);
+  slow_front(c, s, side, (Half){granule, false, false, 0});
+  const double copy = slow_missing(s, side, granule, true);
+  slow_front(c, s, side, (Half){granule, true, false, 0});
   s->counts.read_bytes += 2 * half;
   s->counts.miss_bytes += (home + copy) * half;
   s->counts.fabric_bytes += copy * half;
   s->counts.hbm_read_bytes += home * half;
   if (copy > 0) {
-    const double far = slow_missing(c, s, 1 - side, granule, false);
+    const double far = slow_missing(s, 1 - side, granule, false);
     if (far > 0.5 || c->far_requests_renew)
-      slow_front(c, s, 1 - side, (Half){granule, false, false});
+      slow_front(c, s, 1 - side, (Half){granule, false, false, 0});
     s->counts.hbm_read_bytes += copy * far * half;
   }
 }
 
-static void slow_write(const HierarchyConfig *c, Slow *s, int64_t granule) {
+/* Both homes take their half; the other side's copy is dropped, the own one is renewed. */
+static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
   for (int side = 0; side < 2; side++) {
-    slow_front(c, s, side, (Half){granule, false, true});
-    const int at = slow_find(s, side, granule, true);
-    if (at == SLOW_MAX) continue;
-    s->n[side]--;
-    memmove(s->halves[side] + at, s->halves[side] + at + 1,
-            (size_t)(s->n[side] - at) * sizeof(Half));
+    slow_front(c, s, side, (Half){granule, false, true, 0});
+    if (side != own) slow_remove(s, side, slow_find(s, side, granule, true));
   }
-  s->counts.write_bytes += (double)c->granule_bytes;
-  s->counts.fabric_bytes += (double)c->granule_bytes / 2;
+  if (slow_find(s, own, granule, true) != SLOW_MAX) slow_front(c, s, own, (Half){granule, true, false, 0});
+  s->counts.write_bytes += 2 * slow_half(c, granule);
+  s->counts.fabric_bytes += slow_half(c, granule);
 }
 
 static void random_accesses_count_like_the_slow_lists(void **unused) {
@@ -119,31 +132,37 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60; round++) {
-    const HierarchyConfig c = {.granule_bytes = 1024,
-                               .n_granules = (uint64_t)rand_in(&r, 1, 400),
+    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024}, {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480}},
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
                                .side_knee_bytes = 512.0 * (double)rand_in(&r, 1, 6),
                                .far_requests_renew = round % 3 == 0};
     Hierarchy *h = make(&c);
     memset(slow, 0, sizeof *slow);
     int64_t granule = 0;
+    double bytes = 0;
     for (int i = 0; i < 1500; i++) {
-      granule = rand_in(&r, 0, 3) ? (granule + 1) % (int64_t)c.n_granules
-                                  : rand_in(&r, 0, (int64_t)c.n_granules - 1);
+      const int64_t n = (int64_t)(c.kinds[0].n + c.kinds[1].n);
+      granule = rand_in(&r, 0, 3) ? (granule + 1) % n : rand_in(&r, 0, n - 1);
+      bytes += 2 * slow_half(&c, granule);
       const int side = (int)rand_in(&r, 0, 1);
       if (rand_in(&r, 0, 4)) {
         hierarchy_read(h, (uint32_t)side, (uint64_t)granule);
         slow_read(&c, slow, side, granule);
       } else {
         hierarchy_write(h, (uint32_t)side, (uint64_t)granule);
-        slow_write(&c, slow, granule);
+        slow_write(&c, slow, side, granule);
       }
       assert_true(near(h->counts.miss_bytes, slow->counts.miss_bytes));
       assert_true(near(h->counts.fabric_bytes, slow->counts.fabric_bytes));
       assert_true(near(h->counts.hbm_read_bytes, slow->counts.hbm_read_bytes));
       assert_true(near(h->counts.hbm_write_bytes, slow->counts.hbm_write_bytes));
     }
-    assert_true(near(h->counts.read_bytes + h->counts.write_bytes, 1500.0 * 1024));
+    assert_true(near(h->counts.read_bytes + h->counts.write_bytes, bytes));
+    double dirty = 0;
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < slow->n[side]; i++)
+        if (slow->halves[side][i].dirty) dirty += slow_half(&c, slow->halves[side][i].granule);
+    assert_true(near(hierarchy_dirty_bytes(h), dirty));
     free(h);
   }
   free(slow);
@@ -153,7 +172,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
 
 static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) {
   (void)unused;
-  Hierarchy *h = make(&(HierarchyConfig){.n_granules = 4});
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4, 16384}}});
   HierarchyRead read = hierarchy_read(h, 0, 2);
   assert_true(read.home_missing == 1 && read.copy_missing == 1 && read.far_missing == 1);
   assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 8192);
@@ -173,10 +192,10 @@ static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) 
 static void what_both_sides_read_has_room_on_one(void **unused) {
   (void)unused;
   for (int one_partition = 0; one_partition < 2; one_partition++) {
-    const HierarchyConfig c = {.n_granules = 40 * 64, .one_partition = one_partition};
+    const HierarchyConfig c = {.kinds = {{40 * 64, 16384}}, .one_partition = one_partition};
     Hierarchy *h = make(&c);
     for (int round = 0; round < 3; round++)
-      for (uint64_t granule = 0; granule < c.n_granules; granule++)
+      for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
         for (uint32_t side = 0; side < 2; side++)
           hierarchy_read(h, side, granule);
     const double buffer = 40.0 * 1048576;
@@ -195,10 +214,10 @@ static void the_knee_is_soft_and_narrow(void **unused) {
     double readings, within;
   } cases[] = {{24, 1, 0.001}, {28, 1.011, 0.012}, {32, 1.746, 0.08}, {36, 2, 0.001}};
   for (int i = 0; i < 4; i++) {
-    const HierarchyConfig c = {.n_granules = cases[i].mib * 64};
+    const HierarchyConfig c = {.kinds = {{cases[i].mib * 64, 16384}}};
     Hierarchy *h = make(&c);
     for (int round = 0; round < 2; round++)
-      for (uint64_t granule = 0; granule < c.n_granules; granule++)
+      for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
         for (uint32_t side = 0; side < 2; side++)
           hierarchy_read(h, side, granule);
     const double readings = h->counts.hbm_read_bytes / (double)(cases[i].mib << 20);
@@ -209,7 +228,7 @@ static void the_knee_is_soft_and_narrow(void **unused) {
 
 static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
   (void)unused;
-  const HierarchyConfig c = {.n_granules = 6000};
+  const HierarchyConfig c = {.kinds = {{6000, 16384}}};
   Hierarchy *h = make(&c);
   hierarchy_read(h, 1, 5);
   hierarchy_write(h, 0, 5);
@@ -233,8 +252,7 @@ static void counts_obey_their_laws(void **unused) {
   (void)unused;
   Rand r = {6};
   for (int round = 0; round < 20; round++) {
-    const HierarchyConfig c = {.granule_bytes = 4096,
-                               .n_granules = 3000,
+    const HierarchyConfig c = {.kinds = {{3000, 4096}},
                                .side_capacity_bytes = 2 << 20,
                                .side_knee_bytes = 64 << 10};
     Hierarchy *h = make(&c);
@@ -260,8 +278,7 @@ static void more_room_never_reads_more(void **unused) {
   (void)unused;
   double last = 1e30;
   for (int kib = 256; kib <= 8192; kib *= 2) {
-    const HierarchyConfig c = {.granule_bytes = 2048,
-                               .n_granules = 2000,
+    const HierarchyConfig c = {.kinds = {{2000, 2048}},
                                .side_capacity_bytes = kib * 1024.0,
                                .side_knee_bytes = 16384};
     Hierarchy *h = make(&c);
@@ -276,8 +293,7 @@ static void more_room_never_reads_more(void **unused) {
 
 static void a_copy_goes_on_as_the_original_does(void **unused) {
   (void)unused;
-  const HierarchyConfig c = {.granule_bytes = 1024,
-                             .n_granules = 300,
+  const HierarchyConfig c = {.kinds = {{300, 1024}},
                              .side_capacity_bytes = 65536,
                              .side_knee_bytes = 2048};
   const size_t bytes = hierarchy_state_bytes(&c);
@@ -304,12 +320,15 @@ static void bad_configs_are_explained(void **unused) {
     HierarchyConfig config;
     const char *says;
   } cases[] = {
-      {{0}, "0 granules"},
-      {{.n_granules = (uint64_t)1 << 40}, "1 to 2^30"},
-      {{.n_granules = 1, .granule_bytes = 1001}, "even"},
-      {{.n_granules = 1, .side_capacity_bytes = 1 << 20}, "fit a side"},
-      {{.n_granules = 1, .side_knee_bytes = -1}, "fit a side"},
-      {{.n_granules = 1, .side_capacity_bytes = NAN}, "fit a side"},
+      {{.kinds = {{0, 0}}}, "0 granules"},
+      {{.kinds = {{(uint64_t)1 << 40, 1024}}}, "too many"},
+      {{.kinds = {{UINT64_MAX, 1024}, {1, 1024}}}, "too many"},
+      {{.kinds = {{1, 0}}}, "0 bytes"},
+      {{.kinds = {{1, NAN}}}, "nan bytes"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = 1 << 20}, "0.4 of it"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "0.4 of it"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "0.4 of it"},
+      {{.kinds = {{1, 1024}}, .side_knee_bytes = NAN}, "0.4 of it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     Error error = {0};

@@ -13,16 +13,17 @@
 typedef struct {
   uint64_t n;
   double work_cycles;
+  uint64_t at[32]; /* of each CTA */
 } Walk;
 
-static bool walk(const void *context, uint32_t cta, uint64_t step, PaceStep *next) {
-  (void)cta;
-  const Walk *w = context;
-  *next = (PaceStep){step, w->work_cycles};
-  return step < w->n;
+static bool walk(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Walk *w = context;
+  *next = (PaceStep){.n_reads = 1, .reads = {w->at[cta]}, .work_cycles = w->work_cycles};
+  return w->at[cta]++ < w->n;
 }
 
-static PaceResult run(const PaceConfig *config, PaceProgram *program, const void *context) {
+static PaceResult run(const PaceConfig *config, PaceProgram *program, void *context) {
   PaceResult result;
   Error error = {0};
   if (pace_run(config, program, context, &result, &error) != STATUS_OK)
@@ -30,8 +31,13 @@ static PaceResult run(const PaceConfig *config, PaceProgram *program, const void
   return result;
 }
 
+static PaceResult run_scan(const PaceConfig *config, const Scan *scan) {
+  ScanRun once = {.scan = scan};
+  return run(config, scan_step, &once);
+}
+
 static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
-  return (PaceConfig){.hierarchy = {.n_granules = n_granules},
+  return (PaceConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
                       .n_ctas = n_ctas,
                       .lasting_spread = -1,
                       .passing_spread = -1};
@@ -39,7 +45,7 @@ static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
 
 static void one_cta_waits_and_works(void **unused) {
   (void)unused;
-  const Walk w = {10, 1000};
+  Walk w = {.n = 10, .work_cycles = 1000};
   PaceConfig config = steady(10, 1);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600,
   config.far_cycles = 200;
@@ -54,10 +60,11 @@ static void one_cta_waits_and_works(void **unused) {
 
 static void four_in_step_are_one_for_l2(void **unused) {
   (void)unused;
-  const Walk w = {50, 100};
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
+    Walk w = {.n = 50, .work_cycles = 100};
     PaceConfig config = steady(50, ctas);
     config.coalesce_sms = 16;
+    config.placement = (PacePlacement){1, {16}}; /* all on side 0 */
     const PaceResult r = run(&config, walk, &w);
     assert_true(r.bytes.read_bytes == ctas * 50.0 * 16384);
     assert_true(r.l2_read_bytes == (ctas + 3) / 4 * 50.0 * 16384);
@@ -77,7 +84,7 @@ static void a_follower_catches_up_and_pays_nothing(void **unused) {
             .work_cycles = 100};
   PaceConfig config = steady(4000, 2);
   config.placement = (PacePlacement){1, {2}}; /* both on side 0 */
-  const PaceResult r = run(&config, scan_step, &s);
+  const PaceResult r = run_scan(&config, &s);
   assert_true(r.bytes.hbm_read_bytes < 1.01 * 4000 * 16384);
   assert_true(r.l2_read_bytes < 1.2 * 4000 * 16384); /* most of the way they ask together */
 }
@@ -86,10 +93,10 @@ static void the_same_config_gives_the_same_result(void **unused) {
   (void)unused;
   Scan s = {.walk = SCAN_FORWARD, .ctas = 132, .rounds = 2, .phase_step = 7, .n_tiles = 1024};
   PaceConfig config = scan_config(&s, 5);
-  const PaceResult a = run(&config, scan_step, &s), b = run(&config, scan_step, &s);
+  const PaceResult a = run_scan(&config, &s), b = run_scan(&config, &s);
   assert_memory_equal(&a, &b, sizeof a);
   config.seed = 6;
-  const PaceResult c = run(&config, scan_step, &s);
+  const PaceResult c = run_scan(&config, &s);
   assert_true(c.cycles != a.cycles);
 }
 
@@ -128,7 +135,7 @@ static void the_placement_is_the_measured_one(void **unused) {
 
 static void bad_requests_are_explained(void **unused) {
   (void)unused;
-  const Walk w = {1, 0};
+  Walk w = {.n = 1};
   PaceResult r;
   Error error = {0};
   PaceConfig config = steady(10, 0);
@@ -141,7 +148,7 @@ static void bad_requests_are_explained(void **unused) {
 }
 
 static Status run_small(void *context, Error *error) {
-  const Walk w = {3, 0};
+  Walk w = {.n = 3};
   const PaceConfig config = steady(3, 2);
   return pace_run(&config, walk, &w, context, error);
 }
@@ -149,7 +156,7 @@ static Status run_small(void *context, Error *error) {
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
   PaceResult r;
-  assert_int_equal(alloc_fail_each(run_small, &r), 6);
+  assert_int_equal(alloc_fail_each(run_small, &r), 6); /* the clock, L2, CTAs, coalescers, two tables of times */
 }
 
 /* --- the scans of an H200 --- */
@@ -161,7 +168,7 @@ typedef struct {
 
 static void predict(const Scan *s, Errors *errors) {
   const PaceConfig config = scan_config(s, 1);
-  const PaceResult r = run(&config, scan_step, s);
+  const PaceResult r = run_scan(&config, s);
   const double hbm = fabs(r.bytes.hbm_read_bytes / s->hbm_read - 1);
   const double fabric = fabs((r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES) / s->fabric - 1);
   if (hbm > errors->worst_hbm) errors->worst_hbm = hbm;
