@@ -28,7 +28,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
        "registers spilled, a CTA for each tile of K and V"},                                                \
       {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
        "registers spilled besides, a CTA for each row block"}
-enum { TILE_KEYS = 8, TILE_FIRST = 12 };
+enum { TILE_KEYS = 8, TILE_FIRST = 13 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -41,6 +41,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
+    {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100, "of the peak rate of products that it reaches"},
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536, "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
     TILE("d64_", 0, 0),
@@ -202,6 +203,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,
                            .spill_block_bytes = t->spill_block_bytes,
-                           .pull_bytes = profile->pull_bytes};
+                           .pull_bytes = profile->pull_bytes,
+                           .percent_of_peak = profile->percent_of_peak};
   return STATUS_OK;
 }

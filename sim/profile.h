@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 60 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 61 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -51,6 +51,7 @@ typedef struct {
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */
+  int64_t percent_of_peak; /* of the products' peak rate that it reaches; 0: not known */
   int64_t pull_bytes; /* read and written to pull a piece of work; 0: none */
 
   ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
