@@ -14,7 +14,8 @@ typedef struct {
   Shape shape;
   Tiling tiling;
   int64_t block, sram_bytes;
-  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES];
+  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES],
+      pace[ARGUMENT_TEXT_BYTES];
 } Request;
 
 static const ArgumentField REQUEST_FIELDS[] = {
@@ -39,6 +40,7 @@ static const ArgumentField REQUEST_FIELDS[] = {
     {"lse", ARGUMENT_FLAG, offsetof(Request, tiling.lse)},
     {"sram", ARGUMENT_SIZE, offsetof(Request, sram_bytes)},
     {"gpu", ARGUMENT_TEXT, offsetof(Request, gpu)},
+    {"pace", ARGUMENT_TEXT, offsetof(Request, pace)},
 };
 enum { N_REQUEST_FIELDS = sizeof REQUEST_FIELDS / sizeof *REQUEST_FIELDS };
 
@@ -61,7 +63,7 @@ static const Schedule *find_schedule(lua_State *lua, const char *function, const
 /* The same rules as the command line's: --block sets both sides, the machine's SRAM unless another
  * is given. */
 static Problem read_problem(lua_State *lua, const char *function, const Schedule **schedule) {
-  Request r = {.algorithm = "fa2", .dtype = "fp16"};
+  Request r = {.algorithm = "fa2", .dtype = "fp16", .pace = "time"};
   arguments_read(lua, function, REQUEST_FIELDS, N_REQUEST_FIELDS, &r);
   Problem p = {.shape = r.shape, .tiling = r.tiling, .machine = machine_paper()};
   if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
@@ -82,6 +84,10 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
     lua_pop(lua, 1);
   }
   if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
+  p.in_step = strcmp(r.pace, "step") == 0;
+  if (!p.in_step && strcmp(r.pace, "time") != 0)
+    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function,
+                 quote(r.pace, strlen(r.pace)).text);
   *schedule = find_schedule(lua, function, r.algorithm);
   if (r.tiling.n_splits && !(*schedule)->splits)
     sandbox_fail(lua, "%s: splits has no effect on %s; only fa2-split splits the keys", function,
@@ -92,27 +98,30 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   return p;
 }
 
-static Simulation answer(lua_State *lua, const char *function) {
+static Simulation answer(lua_State *lua, const char *function, Problem *read) {
   const Schedule *schedule;
   const Problem problem = read_problem(lua, function, &schedule);
   Simulation s;
+  if (read) *read = problem;
   Error error = {0};
   sandbox_charge(lua, 2000);
   if (simulate(&s, &problem, schedule, &error)) sandbox_refuse(lua, function, &error);
   return s;
 }
 
-/* With a GPU named: what its L2 keeps from HBM. The walk stops at six million tile reads
- * (sim/many_ctas.h). */
-static void add_l2(lua_State *lua, Simulation *s) {
-  enum { WALK_MAX = 6000000, STEPS_PER_READ = 3 };
+/* With a GPU named: what its L2 keeps from HBM. The walk takes 300,000 steps a head or fewer, and
+ * eight heads' at most (sim/many_ctas.h). */
+static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
+  enum { WALK_MAX = 2400000, STEPS_PER_READ = 8 };
   const int type = arguments_push(lua, "gpu");
   if (type == LUA_TSTRING) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
     const double reads = (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads *
                          (double)s->plan.shape.batch;
-    const Problem launched = {
-        .shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine};
+    const Problem launched = {.shape = s->plan.shape,
+                              .tiling = s->plan.tiling,
+                              .machine = s->machine,
+                              .in_step = problem->in_step};
     Error error = {0};
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
     if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
@@ -124,8 +133,9 @@ static void add_l2(lua_State *lua, Simulation *s) {
 /* sim{...}: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
  * algorithm goes over the problem from start to end: one kernel launch each. */
 static int model_sim(lua_State *lua) {
-  Simulation s = answer(lua, "sim");
-  add_l2(lua, &s);
+  Problem problem;
+  Simulation s = answer(lua, "sim", &problem);
+  add_l2(lua, &s, &problem);
   SandboxReport report;
   const ReportSink sink = sandbox_report(&report, lua);
   report_run(&sink, NULL, &s);
@@ -172,7 +182,7 @@ static TileKind push_tile(lua_State *lua, const Plan *plan, int64_t i, int64_t j
 
 /* tiles{...}: the list of all tiles, row by row, and how many there are of each kind. */
 static int model_tiles(lua_State *lua) {
-  const Simulation s = answer(lua, "tiles");
+  const Simulation s = answer(lua, "tiles", NULL);
   const Plan *plan = &s.plan;
   if (plan->T_r > TILES_MAX || plan->T_c > TILES_MAX || plan->T_r * plan->T_c > TILES_MAX)
     sandbox_fail(
@@ -213,7 +223,7 @@ static void push_event(lua_State *lua, const Event *e) {
 
 /* events{...}: what one head does, event by event, for small problems. */
 static int model_events(lua_State *lua) {
-  const Simulation s = answer(lua, "events");
+  const Simulation s = answer(lua, "events", NULL);
   const Wide n = schedule_n_steps(s.schedule, &s.plan);
   if (n > EVENTS_MAX)
     sandbox_fail(lua, "events: more than %d events; take a smaller N or larger blocks", EVENTS_MAX);
@@ -230,7 +240,7 @@ static int model_events(lua_State *lua) {
 
 /* lower_bound{...}: bytes that no exact algorithm can go below, in order of magnitude. */
 static int model_lower_bound(lua_State *lua) {
-  const Simulation s = answer(lua, "lower_bound");
+  const Simulation s = answer(lua, "lower_bound", NULL);
   lua_pushnumber(lua, lower_bound_bytes(&s.plan.shape, s.machine.sram_bytes));
   return 1;
 }

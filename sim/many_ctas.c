@@ -1,268 +1,257 @@
 #include "sim/many_ctas.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 2, DEFAULT_MAX_STEPS = 6000000, HEAD_MAX_STEPS = 64000000 };
+#include "sim/stream.h"
+#include "sim/timing.h"
 
-/* ---- LRU over half tiles -------------------------------------------------------------------------- */
+enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
+enum { STEPS_PER_HEAD = 300000, HEADS_WALKED = 8, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
-/* A unit is a tile of K with its tile of V, a block of Q, or a block of O. Item 2 u + h is the half of unit u whose home is
- * side h. Each side keeps its items in a ring, last used first, that starts and ends at `sentinel`. */
-typedef struct {
-  int32_t before, after; /* after < 0: not here */
-} Link;
-
-typedef struct {
-  Link *links;
-  int64_t used_bytes;
-} Side;
+#define CAPACITY_OF_NOMINAL (31.1 / 30) /* an H200's, hierarchy.h; assumed of other GPUs */
+#define KNEE_OF_NOMINAL     (1.36 / 30)
+#define SPREAD_BYTES        16384.0 /* the passing spread was measured on reads of this size; that of more reads averages out */
 
 typedef struct {
-  Side sides[SIDES];
-  int n_sides;
-  int32_t sentinel;
-  int64_t side_bytes;
-  int32_t first_Q, first_O;                    /* units */
-  int64_t kv_half_bytes, q_half_bytes; /* of an item; O as Q */
-  int64_t own_misses, fabric, hbm_read, hbm_write; /* bytes */
-} L2;
-
-static int64_t item_bytes(const L2 *l2, int32_t item) { return item < 2 * l2->first_Q ? l2->kv_half_bytes : l2->q_half_bytes; }
-
-static void take_out(Link *links, int32_t item) {
-  links[links[item].before].after = links[item].after;
-  links[links[item].after].before = links[item].before;
-}
-
-static void put_first(Link *links, int32_t sentinel, int32_t item) {
-  const int32_t first = links[sentinel].after;
-  links[item] = (Link){sentinel, first};
-  links[first].before = item;
-  links[sentinel].after = item;
-}
-
-/* An O item is dirty for as long as it is here: nobody reads it. */
-static void push_out_last(L2 *l2, Side *side) {
-  const int32_t last = side->links[l2->sentinel].before;
-  take_out(side->links, last);
-  side->links[last].after = -1;
-  side->used_bytes -= item_bytes(l2, last);
-  if (last >= 2 * l2->first_O) l2->hbm_write += l2->q_half_bytes;
-}
-
-/* True when it was there. */
-static bool touch(L2 *l2, Side *side, int32_t item) {
-  const bool hit = side->links[item].after >= 0;
-  if (hit) take_out(side->links, item);
-  put_first(side->links, l2->sentinel, item);
-  if (hit) return true;
-  side->used_bytes += item_bytes(l2, item);
-  while (side->used_bytes > l2->side_bytes) push_out_last(l2, side);
-  return false;
-}
-
-static void read_unit(L2 *l2, int s, int32_t unit) {
-  Side *own = &l2->sides[s];
-  const int32_t near = 2 * unit + s, far = near ^ 1;
-  if (own->links[l2->sentinel].after == far && own->links[far].after == near) return; /* just read: nothing would change */
-  const int64_t half = item_bytes(l2, near);
-  if (!touch(l2, own, near)) {
-    l2->own_misses += half;
-    l2->hbm_read += half;
-  }
-  if (touch(l2, own, far)) return;
-  l2->own_misses += half;
-  if (l2->n_sides == 1) {
-    l2->hbm_read += half;
-    return;
-  }
-  l2->fabric += half;
-  if (!touch(l2, &l2->sides[s ^ 1], far)) l2->hbm_read += half;
-}
-
-/* Each half goes to its home. */
-static void write_unit(L2 *l2, int s, int32_t unit) {
-  for (int home = 0; home < SIDES; home++) {
-    const int at = l2->n_sides == 1 ? 0 : home;
-    touch(l2, &l2->sides[at], 2 * unit + home);
-    if (at != s) l2->fabric += l2->q_half_bytes;
-  }
-}
-
-/* ---- The turns ------------------------------------------------------------------------------------ */
-
-typedef struct {
-  int32_t unit, step; /* the next tile of K and V, and +1 or -1 to the one after */
-  int32_t left;       /* tiles still to read; 0: free */
-  int32_t wait;       /* turns before the first piece */
-  int32_t piece_unit; /* row block, counted through all heads */
-  int32_t side;
-} Slot;
-
-typedef struct {
+  Stream stream;
   const Launch *launch;
-  const Plan *plan;
-  L2 l2;
-  Slot *slots;
-  int64_t n_used_slots;
-  int64_t next_piece, n_pieces; /* n_pieces: that are walked */
-  int64_t reads, q_reads, o_writes; /* units, walked */
+  const ManyCtasConfig *config;
+  StreamSlot *slots;
+  int64_t *active; /* CTAs at work, by SM */
+  int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
+  double steps, stop_steps; /* taken; after so many nothing new is begun */
+  struct {
+    int64_t piece;
+    double steps; /* before which this was counted; 0: not reached */
+    PaceResult counted;
+  } half, end; /* of the way: half of the pieces have been begun, and all */
 } Run;
 
-/* Gives the slot its next piece; row blocks that see no key only store zeros and take no turn. False: none is left. */
-static bool start_piece(Run *r, Slot *slot) {
-  const Launch *l = r->launch;
-  const Plan *plan = r->plan;
-  const int64_t group = plan->shape.heads / plan->shape.kv_heads;
-  while (r->next_piece < r->n_pieces) {
-    const LaunchPiece p = launch_piece(l, r->next_piece++);
-    const int64_t block = (p.batch * plan->shape.heads + p.head) * plan->T_r + p.row_block;
-    const int64_t kv_head = p.batch * plan->shape.kv_heads + p.head / group;
-    const Span span = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, p.row_block).computed;
-    slot->piece_unit = (int32_t)block;
-    if (span.end <= span.begin) {
-      write_unit(&r->l2, slot->side, r->l2.first_O + slot->piece_unit);
-      r->o_writes++;
-      continue;
-    }
-    slot->left = (int32_t)(span.end - span.begin);
-    slot->unit = (int32_t)(kv_head * plan->T_c + launch_walk_tile(l, span, 0));
-    slot->step = l->config.walk == WALK_REVERSED ? -1 : 1;
-    read_unit(&r->l2, slot->side, r->l2.first_Q + slot->piece_unit);
-    r->q_reads++;
-    return true;
-  }
-  return false;
+ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
+  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions};
+  const double clock = gpu->clock_hz, sms = (double)gpu->n_sm;
+  if (clock <= 0 || sms <= 0) return c;
+  c.flops_per_cycle = timing_rate(gpu, TIME_MATH, dtype) / clock / sms;
+  c.exps_per_cycle = timing_rate(gpu, TIME_EXP, dtype) / clock / sms;
+  c.l2_bytes_per_cycle = gpu->l2_bytes_per_s / clock;
+  c.hbm_bytes_per_cycle = gpu_hbm_bytes_per_s(gpu) / clock;
+  return c;
 }
 
-/* One turn of one slot; false when it has nothing left to do. */
-static bool advance(Run *r, Slot *slot) {
-  if (slot->wait > 0) {
-    slot->wait--;
-    return true;
+/* ---- The program of a slot ------------------------------------------------------------------------ */
+
+/* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
+ * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. */
+static double work_cycles(const Run *r, const StreamStep *step, double sharing) {
+  const ManyCtasConfig *c = r->config;
+  const double products = c->flops_per_cycle > 0 ? step->flops / c->flops_per_cycle : 0;
+  const double exps = c->exps_per_cycle > 0 ? step->exps / c->exps_per_cycle : 0;
+  const int64_t percent = r->launch->config.percent_of_peak ? r->launch->config.percent_of_peak : PERCENT_OF_PEAK;
+  return fmax(products + exps, sharing * fmax(products * 100 / (double)percent, exps));
+}
+
+/* At half of the way, and at its end before slots run empty, what has been counted is put aside. */
+static void note_progress(Run *r, const Pace *pace) {
+  const int64_t begun = r->next_piece[0];
+  if (r->half.steps == 0 && (begun >= r->half.piece || r->steps >= r->stop_steps / 2)) {
+    r->half.steps = r->steps;
+    r->half.counted = pace_so_far(pace);
   }
-  if (slot->left == 0 && !start_piece(r, slot)) return false;
-  read_unit(&r->l2, slot->side, slot->unit);
-  r->reads++;
-  slot->unit += slot->step;
-  if (--slot->left > 0) return true;
-  write_unit(&r->l2, slot->side, r->l2.first_O + slot->piece_unit);
-  r->o_writes++;
+  if (r->end.steps == 0 && (begun >= r->end.piece || r->steps >= r->stop_steps)) {
+    r->end.steps = r->steps;
+    r->end.counted = pace_so_far(pace);
+  }
+}
+
+static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
+  Run *r = context;
+  StreamSlot *slot = &r->slots[at];
+  const uint32_t k = pace_kernel(pace);
+  const StreamKernel *kernel = &r->stream.kernels[k];
+  int64_t *active = &r->active[launch_sm(r->launch, at)];
+  if (!slot->busy) {
+    if (k == 0 && r->end.steps == 0) note_progress(r, pace);
+    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) return false;
+    kernel->begin(&r->stream, slot, r->next_piece[k]++);
+    slot->busy = slot->fresh = true;
+    ++*active;
+  }
+  if (r->steps >= r->stop_steps) {
+    note_progress(r, pace);
+    return false;
+  }
+  StreamStep step = {0};
+  kernel->next(&r->stream, slot, &step);
+  slot->fresh = false;
+  r->steps++;
+  *next = step.access;
+  next->work_cycles = work_cycles(r, &step, (double)*active);
+  if (!slot->busy) --*active;
   return true;
 }
 
-static ManyCtas totals(const Run *r) {
-  const L2 *l2 = &r->l2;
-  ManyCtas t = {.own_miss_bytes = (double)l2->own_misses, .fabric_bytes = (double)l2->fabric, .hbm_read_bytes = (double)l2->hbm_read,
-                .hbm_write_bytes = (double)l2->hbm_write};
-  t.read_bytes = (double)r->reads * 2 * (double)l2->kv_half_bytes + (double)r->q_reads * 2 * (double)l2->q_half_bytes;
-  t.write_bytes = (double)r->o_writes * 2 * (double)l2->q_half_bytes;
-  return t;
-}
-
-/* Runs turn after turn until all pieces are done; the totals at the turn in which piece n_half begins go to *half. */
-static void run_turns(Run *r, int64_t n_half, ManyCtas *half, int64_t *half_reads) {
-  for (bool busy = true; busy;) {
-    busy = false;
-    for (int64_t s = 0; s < r->n_used_slots; s++) busy |= advance(r, &r->slots[s]);
-    if (*half_reads < 0 && r->next_piece >= n_half) {
-      *half = totals(r);
-      *half_reads = r->reads;
-    }
-  }
-}
-
-/* ---- The whole ------------------------------------------------------------------------------------ */
+/* ---- How much is walked --------------------------------------------------------------------------- */
 
 static Status check(const Launch *l, const Plan *plan, const ManyCtasConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
     return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2", (long long)c->l2_partitions);
   if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
     return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d", (long long)c->skew_turns, 1 << 20);
-  if (l->n_splits != 1 || l->config.whole_head || l->config.block_q != plan->tiling.B_r || l->config.block_k != plan->tiling.B_c ||
-      l->n_row_blocks != plan->T_r || l->heads != plan->shape.heads || l->batch != plan->shape.batch)
-    return error_set(error, STATUS_BAD_REQUEST, "the launch and the plan must be of one problem, with equal blocks and no splits");
+  if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
+      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != (l->config.whole_head ? 1 : plan->T_r) || l->heads != plan->shape.heads ||
+      l->batch != plan->shape.batch)
+    return error_set(error, STATUS_BAD_REQUEST, "the launch and the plan must be of one problem, with equal blocks and splits");
   return STATUS_OK;
 }
 
-/* How many pieces to walk: all, or as many whole heads as come to max_steps, at least two of them and the first wave. */
-static int64_t choose_pieces(const Launch *l, double reads_per_head, int64_t max_steps) {
-  const int64_t n_heads = l->n_pieces / l->n_row_blocks;
-  const double wanted = (double)max_steps / reads_per_head;
-  int64_t heads = wanted < 2 ? 2 : wanted < (double)n_heads ? (int64_t)wanted : n_heads;
-  const int64_t waves = ceil_div(4 * l->n_slots, l->n_row_blocks);
-  if (heads < waves) heads = waves;
-  return heads < n_heads ? heads * l->n_row_blocks : l->n_pieces;
+static Status refuse_large(double steps, Error *error) {
+  return error_set(error, STATUS_TOO_LARGE, "%.3g tile reads take too long to walk through L2; a shorter sequence or larger blocks do not", steps);
 }
 
-static void release(Run *r) {
-  for (int s = 0; s < SIDES; s++) free(r->l2.sides[s].links);
-  free(r->slots);
+/* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other, enough that
+ * L2 holds little of what goes between them. */
+static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
+  const int64_t n_heads = s->n_heads, pieces = l->n_pieces / n_heads;
+  if (s->n_kernels == 2) return n_heads;
+  double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
+  if (s->n_kernels == 1) heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
+  else heads = fmax(heads, ceil(8 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
+  return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
-static Status prepare(Run *r, const ManyCtasConfig *c, Error *error) {
-  const Plan *plan = r->plan;
-  const int64_t row = plan->shape.d * plan->element_bytes, n_heads = plan->shape.batch * plan->shape.heads;
-  const int64_t n_kv = plan->shape.batch * plan->shape.kv_heads * plan->T_c, n_units = n_kv + 2 * n_heads * plan->T_r;
-  r->l2.n_sides = (int)c->l2_partitions;
-  r->l2.side_bytes = c->l2_bytes / c->l2_partitions;
-  r->l2.first_Q = (int32_t)n_kv;
-  r->l2.first_O = (int32_t)(n_kv + n_heads * plan->T_r);
-  r->l2.sentinel = (int32_t)(2 * n_units);
-  r->l2.kv_half_bytes = plan->tiling.B_c * row;
-  r->l2.q_half_bytes = plan->tiling.B_r * row / 2;
-  const size_t n_items = (size_t)(2 * n_units + 1);
-  for (int s = 0; s < r->l2.n_sides; s++) {
-    r->l2.sides[s].links = malloc(n_items * sizeof(Link));
-    if (!r->l2.sides[s].links) return error_set(error, STATUS_NO_MEMORY, "no memory for an L2 of %zu half tiles", n_items);
-    memset(r->l2.sides[s].links, 0xFF, n_items * sizeof(Link));
-    r->l2.sides[s].links[r->l2.sentinel] = (Link){r->l2.sentinel, r->l2.sentinel};
+/* Merges tiles until a head takes few enough steps, and chooses the heads. */
+static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
+  const double max = r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD;
+  const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
+  int64_t merge = 1;
+  for (;; merge *= 2) {
+    if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
+      return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
+    const double together = r->stream.n_kernels == 2 || r->launch->config.whole_head ? fmin((double)n_heads, 256) / HEADS_WALKED : 1;
+    if (r->stream.steps_per_head * fmax(together, 1) <= max || merge >= widest) break;
   }
-  r->n_used_slots = r->launch->n_slots < r->n_pieces ? r->launch->n_slots : r->n_pieces;
-  r->slots = calloc((size_t)r->n_used_slots, sizeof *r->slots);
-  if (!r->slots) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld CTAs at once", (long long)r->n_used_slots);
-  for (int64_t s = 0; s < r->n_used_slots; s++) {
-    r->slots[s].wait = (int32_t)(c->skew_turns * s / r->n_used_slots);
-    r->slots[s].side = r->l2.n_sides == 1 ? 0 : (int32_t)(launch_sm(r->launch, s) & 1);
-  }
+  const double budget = max * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
+  const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
+  const double steps = r->stream.steps_per_head * (double)heads;
+  stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
+  r->stop_steps = r->stream.n_kernels == 1 ? 2 * budget + 1000 : INFINITY;
+  double granules = 0;
+  for (int k = 0; k < STREAM_KIND_COUNT; k++) granules += (double)r->stream.kinds[k].n;
+  if ((r->stream.n_kernels > 1 && steps > STEPS_MOST) || granules > GRANULES_MOST) return refuse_large(steps, error);
+  for (int k = 0; k < r->stream.n_kernels; k++) r->n_pieces[k] = r->stream.kernels[k].n_pieces(&r->stream);
+  r->half.piece = heads / 2 * (r->n_pieces[0] / heads);
+  r->end.piece = r->n_pieces[0];
   return STATUS_OK;
 }
 
-/* What is not walked goes on as the second half did, read for read. */
-static void go_on(ManyCtas *t, const ManyCtas *half, double half_reads, double reads, double all_reads) {
-  const double factor = (all_reads - reads) / (reads - half_reads);
-  double *const to[] = {&t->read_bytes, &t->write_bytes, &t->own_miss_bytes, &t->fabric_bytes, &t->hbm_read_bytes, &t->hbm_write_bytes};
-  const double from[] = {half->read_bytes, half->write_bytes, half->own_miss_bytes, half->fabric_bytes, half->hbm_read_bytes, half->hbm_write_bytes};
-  for (int i = 0; i < 6; i++) *to[i] += (*to[i] - from[i]) * factor;
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+static PaceConfig pace_config(const Run *r) {
+  const ManyCtasConfig *c = r->config;
+  const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
+  const double nominal = (double)c->l2_bytes / 2; /* hierarchy.h gives one partition the room of both sides */
+  int64_t n = 1;
+  for (int k = 0; k < r->stream.n_kernels; k++)
+    if (r->n_pieces[k] > n) n = r->n_pieces[k];
+  if (n > r->launch->n_slots) n = r->launch->n_slots;
+  const int64_t per_sm = r->launch->occupancy.ctas_per_sm < n ? r->launch->occupancy.ctas_per_sm : n;
+  PaceConfig p = {.n_ctas = (uint32_t)n,
+                  .ctas_per_sm = (uint32_t)per_sm,
+                  .n_kernels = (uint32_t)r->stream.n_kernels,
+                  .in_step = c->in_step,
+                  .skew_cycles = (double)c->skew_turns,
+                  .overlapped = true,
+                  .work_varies = true,
+                  .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
+                  .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
+                  .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
+                  .seed = c->seed};
+  memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
+  p.hierarchy.one_partition = one;
+  p.hierarchy.far_requests_renew = c->without == L2_NO_RENEWAL;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : nominal * CAPACITY_OF_NOMINAL;
+  p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : nominal * KNEE_OF_NOMINAL;
+  if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
+  if (r->launch->n_sm == 132 && c->without != L2_PLACEMENT) p.placement = pace_placement_h200((uint32_t)r->launch->occupancy.ctas_per_sm);
+  p.lasting_spread = c->without == L2_SPREAD ? -1 : 0;
+  p.passing_spread = c->without == L2_SPREAD ? -1 : PACE_PASSING_SPREAD * fmin(1, sqrt(SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes));
+  return p;
 }
 
-Status many_ctas_run(ManyCtas *result, const Launch *launch, const Plan *plan, const ManyCtasConfig *c, Error *error) {
-  Status status = check(launch, plan, c, error);
+static ManyCtas totals(const PaceResult *p) {
+  return (ManyCtas){.read_bytes = p->bytes.read_bytes,
+                    .write_bytes = p->bytes.write_bytes,
+                    .l2_read_bytes = p->l2_read_bytes,
+                    .own_miss_bytes = p->l2_miss_bytes,
+                    .fabric_bytes = p->bytes.fabric_bytes,
+                    .hbm_read_bytes = p->bytes.hbm_read_bytes,
+                    .hbm_write_bytes = p->bytes.hbm_write_bytes,
+                    .left_dirty_bytes = p->dirty_bytes,
+                    .cycles = p->cycles,
+                    .simulated = 1};
+}
+
+/* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did. */
+static void go_on(const Run *r, ManyCtas *t, double all_steps) {
+  const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
+  const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
+  const double factor = (all_steps - r->steps) / (halved ? r->end.steps - r->half.steps : r->steps);
+  t->read_bytes += (to.read_bytes - from.read_bytes) * factor;
+  t->write_bytes += (to.write_bytes - from.write_bytes) * factor;
+  t->l2_read_bytes += (to.l2_read_bytes - from.l2_read_bytes) * factor;
+  t->own_miss_bytes += (to.own_miss_bytes - from.own_miss_bytes) * factor;
+  t->fabric_bytes += (to.fabric_bytes - from.fabric_bytes) * factor;
+  t->hbm_read_bytes += (to.hbm_read_bytes - from.hbm_read_bytes) * factor;
+  t->hbm_write_bytes += (to.hbm_write_bytes - from.hbm_write_bytes) * factor;
+  t->cycles += (to.cycles - from.cycles) * factor;
+  t->simulated = r->steps / all_steps;
+}
+
+/* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
+static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) {
+  Traffic traffic = {0};
+  bool overflow = false;
+  schedule->traffic(plan, &traffic, &overflow);
+  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes;
+  t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);
+  t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
+  if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
+  if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
+  if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
+  t->hbm_write_bytes = fmin(t->hbm_write_bytes, t->write_bytes);
+  t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
+}
+
+Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan, const ManyCtasConfig *config,
+                     Error *error) {
+  Status status = check(launch, plan, config, error);
   if (status) return status;
-  const double n_heads = (double)(launch->n_pieces / launch->n_row_blocks);
-  const double per_head = (double)band_count(&plan->band, plan->tiling.B_r, plan->tiling.B_c, plan->T_r).computed;
-  const double all_reads = per_head * n_heads, n_units = n_heads * ((double)plan->T_c + 2 * (double)plan->T_r);
-  if (per_head > HEAD_MAX_STEPS || n_units > 1e8 || launch->n_slots > 1 << 20)
-    return error_set(error, STATUS_TOO_LARGE, "a head of %.3g tiles takes too long to walk through L2; a shorter sequence or larger blocks do not", per_head);
-  Run r = {.launch = launch, .plan = plan};
-  r.n_pieces = per_head < 1 ? launch->n_pieces : choose_pieces(launch, per_head, c->max_steps ? c->max_steps : DEFAULT_MAX_STEPS);
-  status = prepare(&r, c, error);
+  Run r = {.launch = launch, .config = config};
+  status = choose(&r, schedule, plan, error);
+  if (status) return status;
+  if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
+  const PaceConfig pace = pace_config(&r);
+  r.slots = calloc(pace.n_ctas, sizeof *r.slots);
+  r.active = calloc((size_t)launch->n_sm, sizeof *r.active);
+  PaceResult counted;
+  status = r.slots && r.active ? pace_run(&pace, next_step, &r, &counted, error)
+                               : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
   if (!status) {
-    ManyCtas half = {0};
-    int64_t half_reads = -1;
-    run_turns(&r, r.n_pieces / 2, &half, &half_reads);
-    ManyCtas t = totals(&r);
-    t.simulated = all_reads > 0 ? (double)r.reads / all_reads : 1;
-    if (r.n_pieces < launch->n_pieces) go_on(&t, &half, (double)half_reads, (double)r.reads, all_reads);
-    t.left_dirty_bytes = t.write_bytes - t.hbm_write_bytes;
+    ManyCtas t = totals(&counted);
+    const double all_heads = (double)(plan->shape.batch * plan->shape.heads);
+    const bool all = r.stream.n_heads == (int64_t)all_heads && r.steps < r.stop_steps;
+    if (!all) go_on(&r, &t, r.stream.steps_per_head * all_heads);
+    make_exact(&t, schedule, plan);
     *result = t;
   }
-  release(&r);
+  free(r.slots);
+  free(r.active);
   return status;
 }
 
 double many_ctas_hit_rate(const ManyCtas *t) {
-  const double all = t->read_bytes + t->write_bytes;
+  const double all = t->l2_read_bytes + t->write_bytes;
   return all > 0 ? 1 - t->own_miss_bytes / all : 1;
 }

@@ -1,53 +1,110 @@
 /* All CTAs of a launch at once, over an L2 in two partitions: what is left for HBM.
  *
- *     slot 0, 1, 2, ...     each works on one row block; a turn moves each of them one tile of K and V on
- *       |  |  |             (in step; with a skew, slots begin one after another)
- *     side 0     side 1     an SM asks the partition on its own side
+ *     slot 0, 1, 2, ...     each works on one piece at a time: a stream of tile accesses (sim/stream.h); it takes the next piece
+ *       |  |  |             when it is done
+ *     coalescers            up to four requests of neighbouring SMs for one tile become one (sim/pace.h)
+ *       |  |  |
+ *     side 0     side 1     an SM asks the partition on its own side (sim/hierarchy.h)
  *       L2 <-------> L2     half of the lines of a tile have their home on the other side: the first reader fetches them
  *         \         /       over the fabric and they stay on both sides until they are pushed out
  *             HBM
  *
- * Modelled: LRU over half tiles (the half whose home is near, the half whose home is far), the copies that two partitions
- * hold of what both read, write-back of O (a store fetches nothing), the order of CTAs, CTAs per SM, the walk.
- * Not modelled: associativity and sets (the knee at full capacity is sharper than measured), the coalescer (it changes how
- * many requests reach L2, not what they miss), spills (their room in L2), prefetch, pace: a CTA that waits longer than
- * another falls back, and causal attention sees that most.
+ * Modelled: what stream.h, pace.h and hierarchy.h model, together: the order of CTAs and CTAs per SM, the walk, what each step waits
+ * for and works, two partitions and their copies, write-back, kernels one after another on the same L2.
+ * Not modelled: L1, spills (sim/extra.h adds them), clusters, slices and sets of L2, the code of the kernel (about 45 KB of
+ * reads from HBM in each launch), what a store of a new line moves over the fabric besides its data (a sixteenth of O, counted).
  *
- * Which SMs are near which partition is not published; slots alternate between the sides (assumed).
+ * Numbers, and where they are from (none from the runs that are predicted):
+ *     31.1 MiB and 1.36 MiB of 30    room of a side and its soft edge: scans of a buffer (hierarchy.h)
+ *     8 SMs, 4 requests              of a coalescer: the same scans (pace.h)
+ *     525, 160, 625, 200 cycles      of waiting: the same (pace.h)
+ *     0.45 %, 16 % a 16 KiB tile     how far CTAs differ in speed, for good and from tile to tile: the same (pace.h)
+ *     which SM is on which side      measured with atomics, 132 SMs (pace.h); other GPUs: sides in turns, assumed
+ *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
+ *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed)
+ * Other GPUs than an H200 have its numbers in proportion to their L2 (assumed).
  *
- * Against counters of an H200 (fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads; nothing fitted, in step), over four
- * recordings, which differ by up to 6 % in a row themselves: bytes read from HBM are off by 0.4 to 0.6 % without a mask and 0.2 to
- * 0.3 % with one (medians); worst 3 to 7 % causal, 8 to 10 % full, and 27 to 35 % in one full case (d = 64, N = 64K, 16 heads), where
- * two heads of 16 MiB pass through 30 MiB and LRU falls off a cliff that hardware rounds off. Fabric: median 4 %. With one
- * partition the worst are 18 and 40 %. tests/test_many_ctas.c holds these figures. */
+ * The mechanism: nothing holds the CTAs of attention together. They start in step, and each tile takes each of them a little more or
+ * less time, so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
+ * the first and the last of them. Where two heads of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff
+ * (15 % to 19 % too many bytes) and hardware does not.
+ *
+ * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the middle one
+ * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
+ *
+ *                        HBM read         fabric           sectors reaching L2   hit rate (points)
+ *     full             0.6 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
+ *     causal           0.3 %,  3.7 %    2.2 %, 13.3 %         7 %, 32 %            0.3, 13.5
+ *
+ *     left out, full / causal           worst HBM read    median of sectors
+ *     time (all in step)                 14.5 / 3.7 %        66 / 59 %
+ *     differences of speed               14.5 / 3.7 %        65 / 34 %
+ *     the second partition               40   / 15  %        10 /  8 %
+ *     the measured placement              6.2 / 3.8 %        10 /  7 %     (fabric: worst 16 / 27 %)
+ *     the soft edge                       7.1 / 3.7 %        10 /  7 %
+ *     that far requests do not renew     10.0 / 4.2 %        10 /  7 %
+ *     the coalescer                       6.4 / 3.7 %        31 / 23 %
+ *
+ * The worst rows: HBM d = 128, 16K, 4 heads, full (51.9 MB of 55.7: compulsory is 50.3). Fabric d = 128, 8K, 4 heads, causal (-13 %) and 4K,
+ * 4 heads, causal (+12 %): launches smaller than the machine, which it deals out to its GPCs otherwise than full ones, and not alike on two
+ * machines. Hit rate: 4K, one head, causal, 32 CTAs: 13.5 points too low, because CTAs of the first tiles ask for one tile more evenly
+ * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 14 and 6 %. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
 #include "sim/launch.h"
+#include "sim/schedule.h"
 
+/* Parts of the model that can be left out, to see what each of them explains. */
+typedef enum {
+  L2_NOTHING = 0,
+  L2_SPREAD,     /* all CTAs equally fast */
+  L2_PARTITIONS, /* one partition of the same size: no copies, no fabric */
+  L2_PLACEMENT,  /* CTAs by turns on both sides, although it is known where they run */
+  L2_KNEE,       /* LRU without a soft edge */
+  L2_NO_RENEWAL, /* a request from the far side renews a line in its home */
+  L2_COALESCER,  /* every request reaches L2 */
+  L2_PART_COUNT,
+} L2Part;
+
+/* Zero means what many_ctas_config does not know, or the usual. */
 typedef struct {
   int64_t l2_bytes;      /* all partitions */
   int64_t l2_partitions; /* 1 or 2 */
-  int64_t skew_turns;    /* the last slot begins so many turns after the first; 0: in step */
-  int64_t max_steps;     /* after so many tile reads, at the next head, the rest is taken to go on as the last half did;
-                            0: 6 million */
+
+  bool in_step;       /* every slot moves one tile a turn; else each at its own pace, in time */
+  int64_t skew_turns; /* in step: the last slot begins so many turns after the first */
+  double flops_per_cycle, exps_per_cycle;         /* of one SM */
+  double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
+
+  double side_capacity_bytes; /* 0: 31.1 / 30 of the nominal size, as measured on an H200 */
+  double side_knee_bytes;     /* 0: 1.36 / 30 of it; negative: none, a sharp LRU */
+  L2Part without;
+  int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
+                        0: 300,000 for each head, at most eight times that */
+  uint64_t seed;
 } ManyCtasConfig;
 
 typedef struct {
-  double read_bytes, write_bytes;         /* asked of L2 by the SMs: what crosses the SRAM boundary */
-  double own_miss_bytes;                  /* of the reads, not found on the own side */
+  double read_bytes, write_bytes;         /* asked for by the SMs: what crosses the SRAM boundary */
+  double l2_read_bytes;                   /* of the reads, what reaches L2 past the coalescers */
+  double own_miss_bytes;                  /* of that, not found on the own side */
   double fabric_bytes;                    /* between the partitions, both ways */
-  double hbm_read_bytes, hbm_write_bytes; /* written: pushed out; the rest of O is still in L2 when the kernel ends */
-  double left_dirty_bytes;                /* that rest */
-  double simulated;                       /* the part of the tile reads that was walked; 1: all of them */
+  double hbm_read_bytes, hbm_write_bytes; /* written: pushed out by the end of the last kernel */
+  double left_dirty_bytes;                /* stored and still in L2 then: written sooner or later */
+  double cycles;                          /* of the SMs' clock; turns, in step */
+  double simulated;                       /* the part of the steps that was walked; 1: all of them */
 } ManyCtas;
+
+/* What a GPU's description says, for operands of the type. */
+ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype);
 
 /* Looks of the SMs that found their bytes on their own side, with stores as hits, as ncu counts them; 0 to 1. */
 double many_ctas_hit_rate(const ManyCtas *result);
 
-/* Runs FlashAttention-2 (schedule fa2, one split) on *plan as launched. Errors: another number of partitions or of splits,
- * a plan with other blocks than the launch, no memory, a single head so long that it would take seconds
- * (STATUS_TOO_LARGE). *result is unchanged on error. */
-Status many_ctas_run(ManyCtas *result, const Launch *launch, const Plan *plan, const ManyCtasConfig *config, Error *error);
+/* Runs *schedule on *plan as launched. Errors: another number of partitions, a plan with other blocks than the launch, no memory,
+ * a problem that would take seconds (STATUS_TOO_LARGE). *result is unchanged on error. */
+Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan, const ManyCtasConfig *config,
+                     Error *error);
 
 #endif

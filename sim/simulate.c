@@ -116,38 +116,48 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
   LaunchConfig c = problem->launch;
   c.block_q = s->plan.tiling.B_r;
   c.block_k = s->plan.tiling.B_c;
+  c.n_splits = s->plan.tiling.n_splits;
+  c.whole_head = s->schedule == schedule_find("fa1");
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) c.shared_bytes = (int64_t)s->sram.bytes;
   return c;
 }
 
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
   s->has_l2 = false;
-  if (s->schedule != schedule_find("fa2") || gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
+  if (gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
   const LaunchConfig config = complete_launch(s, problem);
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
-    s->extra = extra_of(&s->launch, &s->plan);
+    if (s->schedule == schedule_find("fa2")) s->extra = extra_of(&s->launch, &s->plan);
     const int64_t room = gpu->l2_bytes - (int64_t)s->extra.resident_bytes;
-    const ManyCtasConfig l2 = {.l2_bytes = room > 0 ? room : 1, .l2_partitions = gpu->l2_partitions, .skew_turns = problem->skew_turns};
-    status = many_ctas_run(&s->l2, &s->launch, &s->plan, &l2, &inner);
+    ManyCtasConfig l2 = many_ctas_config(gpu, s->plan.shape.dtype);
+    l2.l2_bytes = room > 0 ? room : 1;
+    l2.in_step = problem->in_step;
+    l2.skew_turns = problem->skew_turns;
+    l2.without = problem->without;
+    status = many_ctas_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
     s->l2.read_bytes += s->extra.read_bytes;
-    const double besides_O = (double)s->traffic.write[TENSOR_STATS] + s->extra.write_bytes;
-    s->l2.write_bytes += besides_O;
-    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += besides_O / 2;
+    s->l2.l2_read_bytes += s->extra.read_bytes;
+    s->l2.write_bytes += s->extra.write_bytes;
+    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += s->extra.write_bytes / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
   return error_set(error, status, "%s", inner.message);
 }
 
-double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.write_bytes - s->extra.write_bytes; }
-
 void simulation_time(Simulation *s, const Gpu *gpu) {
-  const TimeWork work = simulation_work(s, gpu->l2_bytes);
+  TimeWork work = simulation_work(s, gpu->l2_bytes);
+  if (s->has_l2) {
+    work.hbm_bytes = fmax(work.hbm_bytes, s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s));
+    work.l2_bytes = fmax(work.l2_bytes, s->l2.l2_read_bytes + s->l2.write_bytes);
+  }
   s->timing = timing_at_best(&work, gpu);
   s->timed = true;
 }
+
+double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.hbm_write_bytes + s->l2.left_dirty_bytes; }
 
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
   const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;

@@ -30,7 +30,9 @@ typedef struct {
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
   Machine machine;
   LaunchConfig launch; /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
-  int64_t skew_turns;  /* the same: the last CTA of the first wave begins so many tiles after the first; 0: in step */
+  bool in_step;        /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
+  int64_t skew_turns;  /* in step: the last CTA of the first wave begins so many tiles after the first */
+  L2Part without;      /* the same: a part of the model left out, to see what it explains */
 } Problem;
 
 typedef struct {
@@ -70,15 +72,15 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
 TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
 
 /* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is said about resources,
- * CTAs per SM follow from the SRAM budget. Only fa2 is modelled, on one or two partitions, up to a head of 64 million tiles:
+ * CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes milliseconds:
  * otherwise `has_l2` stays false, which is no error. */
 Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);
 
-/* Written to HBM sooner or later, where has_l2: what the schedule writes. What is still in L2 when the kernel ends counts, and
- * spilled registers do not: they are written over in L2 for as long as the kernel runs. */
+/* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends. Spilled registers do
+ * not count: they are written over in L2 for as long as the kernel runs. */
 double simulation_hbm_write_bytes(const Simulation *simulation);
 
-/* Fills in `timing`, for a run on *gpu. */
+/* Fills in `timing`, for a run on *gpu; with has_l2, what it moves in L2 and HBM is what was found there. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);
 
 /* The block that simulate() takes when none is given. */

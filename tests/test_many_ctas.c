@@ -1,4 +1,5 @@
-/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; and against an H200's counters. */
+/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/test_l2_counters.c holds
+ * it against an H200's counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,30 +11,34 @@
 #include <cmocka.h>
 
 #include "sim/many_ctas.h"
-#include "sim/profile.h"
 #include "tests/alloc_fail.h"
 #include "tests/rand.h"
 
 static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
 
 typedef struct {
+  const Schedule *schedule;
   Plan plan;
   Launch launch;
 } Case;
 
-static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
-  Case c;
+static Case make_for(const char *schedule, Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
+  Case c = {.schedule = schedule_find(schedule)};
   Error error = {0};
   config.block_q = tiling.B_r;
   config.block_k = tiling.B_c;
+  config.n_splits = tiling.n_splits;
+  config.whole_head = strcmp(schedule, "fa1") == 0;
   if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error)) fail_msg("%s", error.message);
   return c;
 }
 
+static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) { return make_for("fa2", shape, tiling, config, gpu); }
+
 static ManyCtas run(const Case *c, ManyCtasConfig config) {
   ManyCtas result;
   Error error = {0};
-  if (many_ctas_run(&result, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
+  if (many_ctas_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
   return result;
 }
 
@@ -54,13 +59,20 @@ typedef struct {
 typedef struct {
   SlowSide sides[2];
   int n_sides;
-  double capacity, misses, fabric, hbm_read, hbm_write;
+  double capacity, fabric, hbm_read, hbm_write;
 } SlowL2;
+
+static int slow_find(const SlowSide *s, Half half) {
+  int at = 0;
+  while (at < s->n && !(s->halves[at].kind == half.kind && s->halves[at].head == half.head && s->halves[at].block == half.block && s->halves[at].home == half.home)) at++;
+  return at;
+}
+
+static bool slow_has(const SlowL2 *l2, int side, Half half) { return slow_find(&l2->sides[side], half) < l2->sides[side].n; }
 
 static bool slow_touch(SlowL2 *l2, int side, Half half) {
   SlowSide *s = &l2->sides[side];
-  int at = 0;
-  while (at < s->n && !(s->halves[at].kind == half.kind && s->halves[at].head == half.head && s->halves[at].block == half.block && s->halves[at].home == half.home)) at++;
+  int at = slow_find(s, half);
   const bool hit = at < s->n;
   if (!hit) at = s->n++;
   assert_true(s->n < 4096);
@@ -81,11 +93,12 @@ static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t blo
     const int home = i == 0 ? side : 1 - side;
     const Half half = {kind, head, block, home, bytes / 2};
     if (slow_touch(l2, side, half)) continue;
-    l2->misses += bytes / 2;
     if (l2->n_sides == 1 || home == side) l2->hbm_read += bytes / 2;
     else {
       l2->fabric += bytes / 2;
-      if (!slow_touch(l2, home, half)) l2->hbm_read += bytes / 2;
+      if (slow_has(l2, home, half)) continue; /* a far request renews nothing */
+      slow_touch(l2, home, half);
+      l2->hbm_read += bytes / 2;
     }
   }
 }
@@ -101,7 +114,7 @@ typedef struct {
   bool busy;
   LaunchPiece piece;
   Span span;
-  int64_t at, wait;
+  int64_t at;
 } SlowSlot;
 
 static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
@@ -109,27 +122,35 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
   memset(slots, 0, sizeof slots);
   const Launch *l = &c->launch;
   const Plan *p = &c->plan;
-  const double row = (double)(p->shape.d * p->element_bytes), q_bytes = (double)p->tiling.B_r * row, kv_bytes = 2 * (double)p->tiling.B_c * row;
-  int64_t next = 0, n = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
-  for (int64_t s = 0; s < n; s++) slots[s].wait = config->skew_turns * s / n;
-  for (bool busy = true; busy;) {
+  const double row = (double)(p->shape.d * p->element_bytes), q_bytes = (double)p->shape.N_q / (double)p->T_r * row; /* of a mean tile, where the last is ragged */
+  const double kv_bytes = 2 * (double)p->shape.N_k / (double)p->T_c * row;
+  int64_t turn = 0, next = 0, n = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
+  int64_t line[64], in_line = 0; /* slots at work: whoever begins in a turn comes first in it */
+  for (bool busy = true, more = true; busy || more; turn++) {
+    more = false;
+    for (int64_t s = n - 1; s >= 0; s--) {
+      const int64_t start = config->skew_turns * s / n;
+      more = more || start > turn;
+      if (start != turn) continue;
+      memmove(line + 1, line, (size_t)in_line++ * sizeof *line);
+      line[0] = s;
+    }
     busy = false;
-    for (int64_t s = 0; s < n; s++) {
+    for (int64_t k = 0; k < in_line; k++) {
+      const int64_t s = line[k];
       SlowSlot *slot = &slots[s];
-      const int side = l2->n_sides == 1 ? 0 : (int)(launch_sm(l, s) % 2);
-      if (slot->wait > 0) {
-        slot->wait--;
-        busy = true;
-        continue;
-      }
-      while (!slot->busy && next < l->n_pieces) {
+      const int side = l2->n_sides == 1 ? 0 : (int)(s % 2);
+      if (!slot->busy && next < l->n_pieces) {
         slot->piece = launch_piece(l, next++);
         const int64_t head = slot->piece.batch * p->shape.heads + slot->piece.head;
         slot->span = band_row(&p->band, p->tiling.B_r, p->tiling.B_c, slot->piece.row_block).computed;
         slot->at = 0;
         slot->busy = slot->span.end > slot->span.begin;
         if (slot->busy) slow_read(l2, side, 'Q', head, slot->piece.row_block, q_bytes);
-        else slow_write(l2, side, head, slot->piece.row_block, q_bytes);
+        else {
+          slow_write(l2, side, head, slot->piece.row_block, q_bytes);
+          busy = true; /* a turn of its own */
+        }
       }
       if (!slot->busy) continue;
       busy = true;
@@ -143,6 +164,8 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
   }
 }
 
+static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
+
 static void equals_the_slow_lru(void **state) {
   (void)state;
   static SlowL2 slow;
@@ -155,15 +178,17 @@ static void equals_the_slow_lru(void **state) {
     const LaunchConfig config = {.order = (LaunchOrder)rand_in(&r, 0, ORDER_COUNT - 1), .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
                                  .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
     const Case c = make(shape, tiling, config, &SMALL);
-    const ManyCtasConfig l2 = {.l2_bytes = 2048 * rand_in(&r, 4, 60), .l2_partitions = rand_in(&r, 1, 2), .skew_turns = rand_in(&r, 0, 5)};
+    /* No sum of tiles comes so close to the capacity that rounding decides. */
+    const ManyCtasConfig l2 = {.l2_bytes = 1, .l2_partitions = rand_in(&r, 1, 2), .skew_turns = rand_in(&r, 0, 5), .in_step = true,
+                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331, .side_knee_bytes = -1, .without = L2_COALESCER};
     memset(&slow, 0, sizeof slow);
     slow.n_sides = (int)l2.l2_partitions;
-    slow.capacity = (double)(l2.l2_bytes / l2.l2_partitions);
+    slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
     slow_run(&slow, &c, &l2);
     const ManyCtas fast = run(&c, l2);
-    if (fast.hbm_read_bytes != slow.hbm_read || fast.fabric_bytes != slow.fabric || fast.own_miss_bytes != slow.misses || fast.hbm_write_bytes != slow.hbm_write)
-      fail_msg("round %d: HBM %g, %g; fabric %g, %g; misses %g, %g; written %g, %g", round, fast.hbm_read_bytes, slow.hbm_read, fast.fabric_bytes,
-               slow.fabric, fast.own_miss_bytes, slow.misses, fast.hbm_write_bytes, slow.hbm_write);
+    if (differs(fast.hbm_read_bytes, slow.hbm_read) || differs(fast.fabric_bytes, slow.fabric) || differs(fast.hbm_write_bytes, slow.hbm_write))
+      fail_msg("round %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", round, fast.hbm_read_bytes, slow.hbm_read, fast.fabric_bytes,
+               slow.fabric, fast.hbm_write_bytes, slow.hbm_write);
   }
 }
 
@@ -203,110 +228,35 @@ static void laws(void **state) {
 
 /* Two CTAs on two sides, one tile of 1 KiB each of Q, K, V and O, L2 ample. Side 0 reads Q0: 1 KiB from HBM, half of it
  * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
- * each O crosses. */
+ * each O crosses. The home half of K and V on side 1 is on its way for side 0 when side 1 looks: a miss for the counters. */
 static void by_hand(void **state) {
   (void)state;
   const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
   const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
   assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
   assert_true(t.hbm_read_bytes == 4 * 1024);
-  assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024);
+  assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
   assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
   assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
 }
 
-/* Where only some heads are walked the rest must come out as if they were: within 1 %. */
+/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
+ * have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
   (void)state;
-  for (int causal = 0; causal < 2; causal++) {
-    const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = causal}, (Tiling){.B_r = 32, .B_c = 32},
+  for (int round = 0; round < 4; round++) {
+    const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .rows = ROWS_LONGEST_FIRST}, &SMALL);
-    const ManyCtasConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2};
+    const ManyCtasConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
+    const double within = config.in_step ? 0.01 : 0.02;
     ManyCtasConfig few = config;
-    few.max_steps = 60000;
+    few.max_steps = 8000;
     const ManyCtas all = run(&c, config), some = run(&c, few);
     assert_true(all.simulated == 1 && some.simulated < 0.5);
-    assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < 0.01);
-    assert_true(fabs(some.fabric_bytes / all.fabric_bytes - 1) < 0.01);
-    assert_true(fabs(some.read_bytes / all.read_bytes - 1) < 0.01);
+    assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < within);
+    assert_true(fabs(some.fabric_bytes / all.fabric_bytes - 1) < within);
+    assert_true(fabs(some.read_bytes / all.read_bytes - 1) < within);
   }
-}
-
-/* ---- Counters ------------------------------------------------------------------------------------- */
-
-static size_t read_asset(const char *name, char *text, size_t size) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  const size_t length = fread(text, 1, size - 1, file);
-  fclose(file);
-  text[length] = '\0';
-  return length;
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-typedef struct {
-  double error[128];
-  int n;
-} Errors;
-
-static double median(Errors *e) {
-  qsort(e->error, (size_t)e->n, sizeof *e->error, by_size);
-  return e->error[e->n / 2];
-}
-
-static int above(const Errors *e, double limit) {
-  int n = 0;
-  for (int i = 0; i < e->n; i++) n += e->error[i] > limit;
-  return n;
-}
-
-/* fa2_async on an H200, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, with the tiles of its profile. Nothing here was
- * fitted: 30 MiB a side, two CTAs an SM (from its registers), in step. */
-static void as_an_h200_counts(void **state) {
-  (void)state;
-  static char text[1 << 18];
-  Gpu gpu;
-  Profile profile;
-  Error error = {0};
-  size_t length = read_asset("gpus/h200", text, sizeof text);
-  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
-  length = read_asset("kernels/fa2_async", text, sizeof text);
-  if (profile_parse(text, length, "fa2_async", &profile, &error)) fail_msg("%s", error.message);
-  read_asset("counters/h200_kernels.csv", text, sizeof text);
-  Errors hbm[2] = {0}, fabric = {0};
-  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
-    double boundary_read, boundary_write, l2_read, l2_write, fabric_sectors, hbm_read;
-    if (sscanf(line, "fa2_async,fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf", &batch, &heads, &kv_heads, &N_q, &N_k,
-               &d, &causal, &B_r, &B_c, &boundary_read, &boundary_write, &l2_read, &l2_write, &fabric_sectors, &hbm_read) != 15)
-      continue;
-    const Shape shape = {.batch = batch, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = d, .causal = causal};
-    LaunchConfig config;
-    if (profile_config(&profile, &shape, &config, &error)) fail_msg("%s", error.message);
-    if (N_q < 4096 || B_r != config.block_q || B_c != config.block_k) continue;
-    const Case c = make(shape, (Tiling){.B_r = B_r, .B_c = B_c}, config, &gpu);
-    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = gpu.l2_bytes, .l2_partitions = gpu.l2_partitions});
-    if (t.simulated == 1) assert_true(fabs(t.read_bytes / boundary_read - 1) < 1e-3);
-    hbm[causal].error[hbm[causal].n++] = fabs(t.hbm_read_bytes / hbm_read - 1);
-    fabric.error[fabric.n++] = fabs(t.fabric_bytes / (32 * fabric_sectors) - 1);
-  }
-  assert_true(hbm[0].n >= 30 && hbm[1].n >= 30);
-  const double full = median(&hbm[0]), masked = median(&hbm[1]), over = median(&fabric);
-  if (getenv("TILEWALK_TABLE"))
-    print_message("HBM reads: full median %.2f %%, worst %.1f %%; causal median %.2f %%, worst %.1f %%; fabric median %.1f %%, worst %.1f %%\n", 100 * full,
-                  100 * hbm[0].error[hbm[0].n - 1], 100 * masked, 100 * hbm[1].error[hbm[1].n - 1], 100 * over, 100 * fabric.error[fabric.n - 1]);
-  assert_true(full < 0.01 && masked < 0.01); /* the target is 2 % */
-  assert_true(hbm[1].error[hbm[1].n - 1] < 0.10); /* a row differs by up to 6 % from one recording to the next */
-  assert_true(above(&hbm[0], 0.10) <= 1); /* d = 64, N = 64K, 16 heads: two heads of 16 MiB in 30 MiB, where LRU falls off a cliff */
-  assert_true(hbm[0].error[hbm[0].n - 1] < 0.45);
-  assert_true(over < 0.05);
 }
 
 /* ---- Refusals ------------------------------------------------------------------------------------- */
@@ -314,14 +264,14 @@ static void as_an_h200_counts(void **state) {
 static void impossible_requests(void **state) {
   (void)state;
   const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
-  const Case vast = make((Shape){.N_q = 1 << 24, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const ManyCtasConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
   ManyCtas t = {.read_bytes = 77};
   Error error = {0};
-  assert_int_equal(many_ctas_run(&t, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(many_ctas_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "1 or 2"));
-  assert_int_equal(many_ctas_run(&t, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(many_ctas_run(&t, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
+  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
   assert_true(t.read_bytes == 77);
 }
 
@@ -329,7 +279,7 @@ static Status small_run(void *context, Error *error) {
   const Case *c = context;
   const ManyCtasConfig two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
   ManyCtas t;
-  return many_ctas_run(&t, &c->launch, &c->plan, &two, error);
+  return many_ctas_run(&t, c->schedule, &c->launch, &c->plan, &two, error);
 }
 
 static void no_memory(void **state) {
@@ -342,7 +292,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws),
       cmocka_unit_test(by_hand),             cmocka_unit_test(going_on_is_close),
-      cmocka_unit_test(as_an_h200_counts),   cmocka_unit_test(impossible_requests),
+      cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests_name("many_ctas", tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void hbm_traffic_falls_to_every_byte_once(void **state) {
   assert_true(first > ONCE);
 }
 
-/* The same pace as an option, as a state and as a point of a sweep; in step is the default. */
+/* The same pace as an option, as a state and as a point of a sweep; time is the default. */
 static void skew_is_a_pace(void **state) {
   (void)state;
   static ProgramRun step, plain;
@@ -49,12 +49,18 @@ static void skew_is_a_pace(void **state) {
   assert_int_equal(run.exit_status, 0);
   program_run(&step, "sim --state 'gpu=h200 kernel=fa2-sm90 N=32768 heads=4 pace=skew:200' --json");
   assert_string_equal(run.out, step.out);
-  snprintf(command, sizeof command, "sim %s --pace step", problem);
+  snprintf(command, sizeof command, "sim %s --pace time", problem);
   program_run(&step, command);
   snprintf(command, sizeof command, "sim %s", problem);
   program_run(&plain, command);
   assert_string_equal(step.out, plain.out);
   assert_string_not_equal(step.out, run.out);
+  snprintf(command, sizeof command, "sim %s --pace step", problem);
+  program_run(&step, command);
+  assert_string_not_equal(step.out, run.out);
+  assert_string_not_equal(step.out, plain.out);
+  program_run(&run, "sim --state 'gpu=h200 kernel=fa2-sm90 N=32768 heads=4 pace=step' --json");
+  assert_string_equal(run.out, step.out);
   program_run(&run, "sweep --over skew --values 1,200 --gpu h200 --kernel fa2-sm90 -N 32K --heads 4 --csv");
   assert_int_equal(run.exit_status, 0);
   program_run(&run, "sim --pace skew:x");
@@ -91,7 +97,7 @@ static void defaults_that_show_something(void **state) {
 
 static void nothing_to_sweep(void **state) {
   (void)state;
-  static const char *const WRONG[] = {"sweep --over l2 --gpu paper", "sweep --over l2 --gpu h200 --algorithm fa1", "sweep --over l2 --gpu nope",
+  static const char *const WRONG[] = {"sweep --over l2 --gpu paper", "sweep --over l2 --gpu nope",
                                       "sweep --over l2 --gpu h200 --values 0"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
     program_run(&run, WRONG[i]);

@@ -101,9 +101,11 @@ static Status set_walk(void *target, const char *value, Error *error) {
 static Status set_pace(void *target, const char *value, Error *error) {
   Request *r = target;
   r->skew_turns = 0;
-  if (strcmp(value, "step") == 0) return STATUS_OK;
+  r->in_step = strcmp(value, "time") != 0;
+  if (!r->in_step || strcmp(value, "step") == 0) return STATUS_OK;
   if (strncmp(value, "skew:", 5) == 0 && !size_parse_count(value + 5, &r->skew_turns, NULL) && r->skew_turns <= 1 << 20) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no pace; give step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no pace; give time, step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
                    quote(value, strlen(value)).text);
 }
 
@@ -248,8 +250,8 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      false, false, "query-batch-head query-head-batch head-query-batch head-batch-query"},
     {"walk", 0, "WALK", "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward.", set_walk, false, false,
      "forward reversed"},
-    {"pace", 0, "PACE", "How CTAs advance, for L2: step (all in step), or skew:N, where the last of the first wave begins N tiles after the "
-     "first. Default step.", set_pace, false, false, "step skew:8 skew:64"},
+    {"pace", 0, "PACE", "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), or skew:N, where the last "
+     "of the first wave begins N tiles after the first. Default time.", set_pace, false, false, "time step skew:8 skew:64"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
@@ -314,6 +316,7 @@ static Status resolve_launch(const Request *r, Problem *p, Error *error) {
   if (r->has_order) c.order = r->order;
   if (r->has_walk) c.walk = r->walk;
   p->launch = c;
+  p->in_step = r->in_step;
   p->skew_turns = r->skew_turns;
   return STATUS_OK;
 }
@@ -439,7 +442,8 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (*r->kernel) put(text, " kernel=%s", r->kernel);
   put_count(text, "ctas-per-sm", r->ctas_per_sm, 0);
   if (r->has_order) put(text, " order=%s", launch_order_name(r->order));
-  if (r->skew_turns) put(text, " pace=skew:%" PRId64, r->skew_turns);
+  if (r->in_step && r->skew_turns) put(text, " pace=skew:%" PRId64, r->skew_turns);
+  else if (r->in_step) put(text, " pace=step");
   if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);

@@ -20,7 +20,8 @@ typedef struct {
   char gpu[REQUEST_NAME_BYTES]; /* "": paper */
   char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
   int64_t ctas_per_sm;      /* 0: as the kernel, or its resources, allow */
-  int64_t skew_turns;       /* --pace skew:N; 0: in step */
+  bool in_step;             /* --pace step, skew:N; else in time */
+  int64_t skew_turns;       /* --pace skew:N */
   bool has_order, has_walk; /* given; else the kernel's */
   LaunchOrder order;
   LaunchWalk walk;

@@ -18,7 +18,10 @@ static void set_block_q(Problem *p, int64_t value) { p->tiling.B_r = value; }
 static void set_block_k(Problem *p, int64_t value) { p->tiling.B_c = value; }
 static void set_sram(Problem *p, int64_t value) { p->machine.sram_bytes = value; }
 static void set_l2(Problem *p, int64_t value) { p->machine.l2_bytes = value; }
-static void set_skew(Problem *p, int64_t value) { p->skew_turns = value; }
+static void set_skew(Problem *p, int64_t value) {
+  p->in_step = true;
+  p->skew_turns = value;
+}
 static void set_heads(Problem *p, int64_t value) {
   if (p->shape.kv_heads == p->shape.heads) p->shape.kv_heads = value;
   p->shape.heads = value;
@@ -84,9 +87,6 @@ Wide sweep_bytes(const Sweep *sweep, const Simulation *run) {
 static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu **gpu, Error *error) {
   *gpu = NULL;
   if (!axis->behind_l2) return STATUS_OK;
-  for (int k = 0; k < request->n_algorithms; k++)
-    if (strcmp(request->algorithms[k]->name, "fa2") != 0)
-      return error_set(error, STATUS_BAD_REQUEST, "only fa2 is walked through L2, not %s; give --algorithm fa2", request->algorithms[k]->name);
   Gpu *loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Status status = description_gpu(request->gpu, loaded, error);

@@ -185,7 +185,7 @@ static void draw_l2(const Pen *pen, Box box) {
   pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
   draw_figure(pen, &body, "through it so far", number_bytes(now->total_bytes).text);
   if (!l2->is_known) {
-    pen_paragraph(pen, TYPE_SMALL, t->ink_soft, body, "What it keeps from HBM is modelled for fa2 alone.");
+    pen_paragraph(pen, TYPE_SMALL, t->ink_soft, body, "What it keeps from HBM is not known for this launch.");
     return;
   }
   pen_fill(pen, box_at(body.x, body.y, body.width, fmax(1, round(pen->unit))), t->axis, 1);

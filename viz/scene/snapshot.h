@@ -99,7 +99,7 @@ typedef struct {
  * launch, all CTAs of all heads at once, not of a step of one head. */
 typedef struct {
   uint64_t capacity_bytes; /* 0: there is none */
-  bool is_known;           /* the figures below: sim/many_ctas.h models fa2 */
+  bool is_known;           /* the figures below: sim/many_ctas.h has an answer */
   Wide asked_read_bytes, asked_write_bytes; /* of L2 by the SMs */
   Wide hbm_read_bytes, hbm_write_bytes;
   Wide fabric_bytes;       /* between its partitions */

@@ -1,0 +1,28 @@
+/* What the hardware counters of an NVIDIA GPU would say of a run: the L2 of many_ctas.h under the names of ncu, for
+ * comparisons.
+ *
+ *     hbm_read_bytes     dram__bytes_read.sum
+ *     fabric_bytes       lts__t_sectors_srcunit_ltcfabric.sum x 32
+ *     l2_read_bytes      lts__t_sectors_srcunit_tex_op_read.sum x 32: past the coalescers
+ *     l2_write_bytes     lts__t_sectors_srcunit_tex_op_write.sum x 32
+ *     hit_rate           lts__t_sectors_srcunit_tex_lookup_hit.sum over hits and misses
+ *
+ * With caches flushed before the launch (ncu --cache-control all). */
+#ifndef TILEWALK_SIM_L2_COUNTERS_H
+#define TILEWALK_SIM_L2_COUNTERS_H
+
+#include "sim/simulate.h"
+
+/* A part of the model left out, for people: "one partition", ... */
+const char *l2_part_title(L2Part part);
+
+typedef struct {
+  double hbm_read_bytes, fabric_bytes, l2_read_bytes, l2_write_bytes, hit_rate;
+  double simulated; /* the part of the steps that was walked */
+} L2Counters;
+
+/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2 has no answer; *counters is unchanged on
+ * error. */
+Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error);
+
+#endif

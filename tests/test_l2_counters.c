@@ -1,0 +1,186 @@
+/* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
+ * and causal, each counted three times (assets/counters/h200_l2.csv; the middle one is compared). TILEWALK_TABLE=1 prints every
+ * row, =2 also what each part of the model does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/l2_counters.h"
+#include "sim/profile.h"
+
+enum { ROWS_MAX = 512, TIMES_MAX = 8 };
+typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
+static const char *const NAMES[QUANTITIES] = {"HBM read", "fabric", "sectors reaching L2", "hit rate"};
+
+static char text[1 << 18];
+static Gpu gpu;
+
+static size_t read_asset(const char *name) {
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/%s", assets ? assets : "assets", name);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot open %s", path);
+  const size_t length = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[length] = '\0';
+  return length;
+}
+
+typedef struct {
+  char rung[32];
+  Shape shape;
+  Tiling tiling;
+  int times; /* that it was counted */
+  double counted[QUANTITIES][TIMES_MAX];
+} Row;
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static Row *row_of(Row *rows, int *n, const Row *row) {
+  for (int i = 0; i < *n; i++)
+    if (strcmp(rows[i].rung, row->rung) == 0 && memcmp(&rows[i].shape, &row->shape, sizeof row->shape) == 0 &&
+        rows[i].tiling.B_r == row->tiling.B_r && rows[i].tiling.B_c == row->tiling.B_c)
+      return &rows[i];
+  assert_true(*n < ROWS_MAX);
+  rows[*n] = *row;
+  return &rows[(*n)++];
+}
+
+static int read_rows(Row *rows) {
+  int n = 0;
+  read_asset("counters/h200_l2.csv");
+  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+    Row row;
+    long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
+    double read, write, l2_read, l2_write, fabric, hbm_read, hbm_write, read_hit, read_miss, hit, miss;
+    memset(&row, 0, sizeof row);
+    if (sscanf(line, "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", row.rung, &batch,
+               &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read, &l2_write, &fabric, &hbm_read, &hbm_write,
+               &read_hit, &read_miss, &hit, &miss) != 21 ||
+        N_q < 4096)
+      continue;
+    row.shape.batch = batch, row.shape.heads = heads, row.shape.kv_heads = kv_heads, row.shape.N_q = N_q, row.shape.N_k = N_k;
+    row.shape.d = d, row.shape.causal = causal;
+    row.tiling.B_r = B_r, row.tiling.B_c = B_c;
+    Row *to = row_of(rows, &n, &row);
+    const double counted[QUANTITIES] = {hbm_read, 32 * fabric, 32 * l2_read, hit / (hit + miss)};
+    assert_true(to->times < TIMES_MAX);
+    for (int q = 0; q < QUANTITIES; q++) to->counted[q][to->times] = counted[q];
+    to->times++;
+  }
+  for (int i = 0; i < n; i++)
+    for (int q = 0; q < QUANTITIES; q++) qsort(rows[i].counted[q], (size_t)rows[i].times, sizeof(double), by_size);
+  return n;
+}
+
+/* Relative errors; of the hit rate, its difference. */
+typedef struct {
+  double errors[ROWS_MAX];
+  int n;
+} Column;
+
+static double middle(const Column *c) { return c->errors[c->n / 2]; }
+static double worst(const Column *c) { return c->errors[c->n - 1]; }
+
+static void print_row(const Row *row, const L2Counters *p, const double *predicted) {
+  const Shape *s = &row->shape;
+  char line[512];
+  int at = snprintf(line, sizeof line, "%-10s d %3d N %5d heads %2d/%-2d %-6s %3d x %3d |", row->rung, (int)s->d, (int)s->N_q, (int)s->heads,
+                    (int)s->kv_heads, s->causal ? "causal" : "full", (int)row->tiling.B_r, (int)row->tiling.B_c);
+  for (int q = 0; q < QUANTITIES; q++) {
+    const double counted = row->counted[q][row->times / 2], unit = q == HIT_RATE ? 1 : 1e6;
+    at += snprintf(line + at, sizeof line - (size_t)at, " %s %.*f %.*f (%+.1f %%) |", NAMES[q], q == HIT_RATE ? 4 : 2, predicted[q] / unit,
+                   q == HIT_RATE ? 4 : 2, counted / unit, 100 * (q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1));
+  }
+  print_message("%s walked %.2f\n", line, p->simulated);
+}
+
+/* The errors of a rung, [0] full and [1] causal. */
+static void compare(const char *rung, const Row *rows, int n, L2Part without, bool in_step, Column columns[2][QUANTITIES], bool print) {
+  Profile profile;
+  Error error = {0};
+  char name[64];
+  snprintf(name, sizeof name, "kernels/%s", rung);
+  const size_t length = read_asset(name);
+  if (profile_parse(text, length, rung, &profile, &error)) fail_msg("%s", error.message);
+  memset(columns, 0, 2 * QUANTITIES * sizeof **columns);
+  for (int i = 0; i < n; i++) {
+    if (strcmp(rows[i].rung, rung) != 0) continue;
+    Problem problem = {.shape = rows[i].shape, .tiling = rows[i].tiling, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .without = without, .in_step = in_step};
+    if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+    if (problem.tiling.B_r != problem.launch.block_q || problem.tiling.B_c != problem.launch.block_k) continue;
+    L2Counters p;
+    if (l2_counters_predict(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
+    const double predicted[QUANTITIES] = {p.hbm_read_bytes, p.fabric_bytes, p.l2_read_bytes, p.hit_rate};
+    if (print) print_row(&rows[i], &p, predicted);
+    for (int q = 0; q < QUANTITIES; q++) {
+      Column *c = &columns[problem.shape.causal][q];
+      const double counted = rows[i].counted[q][rows[i].times / 2];
+      c->errors[c->n++] = fabs(q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1);
+    }
+  }
+  for (int causal = 0; causal < 2; causal++)
+    for (int q = 0; q < QUANTITIES; q++) qsort(columns[causal][q].errors, (size_t)columns[causal][q].n, sizeof(double), by_size);
+}
+
+static void print_columns(const char *title, Column columns[2][QUANTITIES]) {
+  print_message("%s\n", title);
+  for (int causal = 0; causal < 2; causal++)
+    for (int q = 0; q < QUANTITIES; q++)
+      print_message("    %-6s %-20s %3d rows   median %5.2f %%   nine of ten within %5.1f %%   worst %5.1f %%\n", causal ? "causal" : "full",
+                    NAMES[q], columns[causal][q].n, 100 * middle(&columns[causal][q]),
+                    100 * columns[causal][q].errors[columns[causal][q].n * 9 / 10], 100 * worst(&columns[causal][q]));
+}
+
+static void our_kernels_are_predicted(void **state) {
+  (void)state;
+  static Row rows[ROWS_MAX];
+  static Column columns[2][QUANTITIES];
+  const char *table = getenv("TILEWALK_TABLE");
+  Error error = {0};
+  const size_t length = read_asset("gpus/h200");
+  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
+  const int n = read_rows(rows);
+  if (table && *table == '2') {
+    compare("fa2_async", rows, n, L2_NOTHING, true, columns, false);
+    print_columns("fa2_async, in step", columns);
+    for (int part = 1; part < L2_PART_COUNT; part++) {
+      compare("fa2_async", rows, n, (L2Part)part, false, columns, false);
+      print_columns(l2_part_title((L2Part)part), columns);
+    }
+  }
+  compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
+  if (table) print_columns("fa2_tensor", columns);
+  for (int causal = 0; causal < 2; causal++) {
+    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.15);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.04 && worst(&columns[causal][FABRIC]) < 0.15);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005);
+  }
+  assert_int_equal(columns[0][HBM].n, 12);
+  assert_int_equal(columns[1][HBM].n, 12);
+  compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
+  if (table) print_columns("fa2_async", columns);
+  for (int causal = 0; causal < 2; causal++) {
+    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.08);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.035 && worst(&columns[causal][FABRIC]) < 0.14);
+    assert_true(middle(&columns[causal][SECTORS]) < 0.12 && worst(&columns[causal][SECTORS]) < 0.35);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.15);
+  }
+  assert_int_equal(columns[0][HBM].n, 30);
+  assert_int_equal(columns[1][HBM].n, 30);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted)};
+  return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);
+}
