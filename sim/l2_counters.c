@@ -10,19 +10,22 @@ static const char *const TITLES[L2_PART_COUNT] = {
 
 const char *l2_part_title(L2Part part) { return TITLES[part]; }
 
+L2Counters l2_counters_of(const Simulation *s) {
+  const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
+  return (L2Counters){.hbm_read_bytes = s->l2.hbm_read_bytes,
+                      .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + (double)sms * FABRIC_BYTES_PER_SM : 0,
+                      .l2_read_bytes = s->l2.l2_read_bytes,
+                      .l2_write_bytes = s->l2.write_bytes,
+                      .hit_rate = many_ctas_hit_rate(&s->l2),
+                      .simulated = s->l2.simulated};
+}
+
 Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
   Simulation s;
   Status status = simulate(&s, problem, schedule, error);
   if (!status) status = simulation_l2(&s, problem, gpu, error);
   if (status) return status;
   if (!s.has_l2) return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size", gpu->name);
-  const int64_t sms = s.launch.n_ctas < s.launch.n_sm ? s.launch.n_ctas : s.launch.n_sm;
-  const bool divided = gpu->l2_partitions == 2 && problem->without != L2_PARTITIONS;
-  *counters = (L2Counters){.hbm_read_bytes = s.l2.hbm_read_bytes,
-                           .fabric_bytes = s.l2.fabric_bytes + (divided ? (double)sms * FABRIC_BYTES_PER_SM : 0),
-                           .l2_read_bytes = s.l2.l2_read_bytes,
-                           .l2_write_bytes = s.l2.write_bytes,
-                           .hit_rate = many_ctas_hit_rate(&s.l2),
-                           .simulated = s.l2.simulated};
+  *counters = l2_counters_of(&s);
   return STATUS_OK;
 }

@@ -8,7 +8,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 300000, HEADS_WALKED = 8, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 8, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
 #define CAPACITY_OF_NOMINAL (31.1 / 30) /* an H200's, hierarchy.h; assumed of other GPUs */
 #define KNEE_OF_NOMINAL     (1.36 / 30)
@@ -21,6 +21,7 @@ typedef struct {
   StreamSlot *slots;
   int64_t *active; /* CTAs at work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
+  double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
   double steps, stop_steps; /* taken; after so many nothing new is begun */
   struct {
     int64_t piece;
@@ -45,11 +46,10 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 /* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
  * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. */
 static double work_cycles(const Run *r, const StreamStep *step, double sharing) {
-  const ManyCtasConfig *c = r->config;
-  const double products = c->flops_per_cycle > 0 ? step->flops / c->flops_per_cycle : 0;
-  const double exps = c->exps_per_cycle > 0 ? step->exps / c->exps_per_cycle : 0;
-  const int64_t percent = r->launch->config.percent_of_peak ? r->launch->config.percent_of_peak : PERCENT_OF_PEAK;
-  return fmax(products + exps, sharing * fmax(products * 100 / (double)percent, exps));
+  const double products = step->flops * r->cycles_per_flop, exps = step->exps * r->cycles_per_exp;
+  const double alone = products + exps, reached = products * r->slower;
+  const double shared = sharing * (reached > exps ? reached : exps);
+  return alone > shared ? alone : shared;
 }
 
 /* At half of the way, and at its end before slots run empty, what has been counted is put aside. */
@@ -82,11 +82,9 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
     note_progress(r, pace);
     return false;
   }
-  StreamStep step = {0};
+  StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
-  slot->fresh = false;
   r->steps++;
-  *next = step.access;
   next->work_cycles = work_cycles(r, &step, (double)*active);
   if (!slot->busy) --*active;
   return true;
@@ -117,7 +115,7 @@ static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, do
   if (s->n_kernels == 2) return n_heads;
   double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
   if (s->n_kernels == 1) heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
-  else heads = fmax(heads, ceil(8 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
+  else heads = fmax(2, ceil(4 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
   return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
@@ -130,9 +128,9 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
     const double together = r->stream.n_kernels == 2 || r->launch->config.whole_head ? fmin((double)n_heads, 256) / HEADS_WALKED : 1;
-    if (r->stream.steps_per_head * fmax(together, 1) <= max || merge >= widest) break;
+    if (r->stream.steps_per_head * r->stream.accesses_per_step * fmax(together, 1) <= max || merge >= widest) break;
   }
-  const double budget = max * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
+  const double budget = max / r->stream.accesses_per_step * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
   const double steps = r->stream.steps_per_head * (double)heads;
   stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
@@ -174,6 +172,10 @@ static PaceConfig pace_config(const Run *r) {
   p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : nominal * CAPACITY_OF_NOMINAL;
   p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : nominal * KNEE_OF_NOMINAL;
   if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
+  const Tiling *t = &r->stream.plan->tiling;
+  const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
+  const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
+  p.tick_cycles = fmax(8, work_cycles(r, &longest, (double)per_sm) / 1024);
   if (r->launch->n_sm == 132 && c->without != L2_PLACEMENT) p.placement = pace_placement_h200((uint32_t)r->launch->occupancy.ctas_per_sm);
   p.lasting_spread = c->without == L2_SPREAD ? -1 : 0;
   p.passing_spread = c->without == L2_SPREAD ? -1 : PACE_PASSING_SPREAD * fmin(1, sqrt(SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes));
@@ -209,6 +211,14 @@ static void go_on(const Run *r, ManyCtas *t, double all_steps) {
   t->simulated = r->steps / all_steps;
 }
 
+/* Every byte of Q, K and V that is asked for, once. */
+static double inputs_once(const Plan *plan, const Traffic *traffic) {
+  const Shape *s = &plan->shape;
+  const double row = (double)s->d * plan->element_bytes, heads = (double)(s->batch * s->heads), keys = (double)(s->batch * s->kv_heads * s->N_k) * row;
+  const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
+  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys) + fmin((double)traffic->read[TENSOR_V] * heads, keys);
+}
+
 /* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
 static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) {
   Traffic traffic = {0};
@@ -219,6 +229,8 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
+  if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
+    t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
   if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
   t->hbm_write_bytes = fmin(t->hbm_write_bytes, t->write_bytes);
   t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
@@ -228,7 +240,10 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
                      Error *error) {
   Status status = check(launch, plan, config, error);
   if (status) return status;
-  Run r = {.launch = launch, .config = config};
+  const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
+  Run r = {.launch = launch, .config = config, .slower = 100 / (double)percent};
+  if (config->flops_per_cycle > 0) r.cycles_per_flop = 1 / config->flops_per_cycle;
+  if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
   status = choose(&r, schedule, plan, error);
   if (status) return status;
   if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);

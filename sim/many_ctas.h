@@ -33,7 +33,7 @@
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.6 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
+ *     full             0.7 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
  *     causal           0.3 %,  3.7 %    2.2 %, 13.3 %         7 %, 32 %            0.3, 13.5
  *
  *     left out, full / causal           worst HBM read    median of sectors
@@ -48,7 +48,7 @@
  * The worst rows: HBM d = 128, 16K, 4 heads, full (51.9 MB of 55.7: compulsory is 50.3). Fabric d = 128, 8K, 4 heads, causal (-13 %) and 4K,
  * 4 heads, causal (+12 %): launches smaller than the machine, which it deals out to its GPCs otherwise than full ones, and not alike on two
  * machines. Hit rate: 4K, one head, causal, 32 CTAs: 13.5 points too low, because CTAs of the first tiles ask for one tile more evenly
- * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 14 and 6 %. */
+ * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 13 and 5 %. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
@@ -81,7 +81,7 @@ typedef struct {
   double side_knee_bytes;     /* 0: 1.36 / 30 of it; negative: none, a sharp LRU */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
-                        0: 300,000 for each head, at most eight times that */
+                        0: 100,000 for each head, at most eight times that */
   uint64_t seed;
 } ManyCtasConfig;
 

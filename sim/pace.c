@@ -16,7 +16,7 @@ typedef struct {
 /* A request that waits at a coalescer: others for the same granule may join. */
 typedef struct {
   uint64_t granule; /* + 1 */
-  double until;
+  double until, bytes;
   uint32_t n;
 } Pending;
 
@@ -26,7 +26,8 @@ struct Pace {
   void *context;
   Hierarchy *hierarchy;
   Cta *ctas;
-  double bucket_cycles;
+  double bucket_cycles, buckets_per_cycle;
+  double hit_cycles, l2_cycles_per_byte, hbm_cycles_per_byte; /* hit: with the CTAs that share an SM */
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
@@ -63,7 +64,7 @@ uint32_t pace_side(const PacePlacement *placement, uint32_t cta) {
 /* --- the clock --- */
 
 static void wait_until(Pace *p, uint32_t cta, double time) {
-  const uint64_t bucket = (uint64_t)(time / p->bucket_cycles) % WHEEL;
+  const uint64_t bucket = (uint64_t)(time * p->buckets_per_cycle) % WHEEL;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
   if (p->wheel[bucket].first == NOBODY)
@@ -108,20 +109,20 @@ static double later(double a, double b) {
 /* --- one step --- */
 
 /* What is asked for at `now` leaves a server that hands out so many bytes a cycle, one request after another. */
-static double queue(double *free_at, double now, double bytes, double bytes_per_cycle) {
-  if (bytes_per_cycle <= 0) return now;
-  return *free_at = later(*free_at, now) + bytes / bytes_per_cycle;
+static double queue(double *free_at, double now, double bytes, double cycles_per_byte) {
+  if (cycles_per_byte <= 0) return now;
+  return *free_at = later(*free_at, now) + bytes * cycles_per_byte;
 }
 
 /* Asks L2 for the granule at `now`; returns when all of it is there. */
-static double fetch(Pace *p, uint32_t side, uint64_t granule, double now) {
+static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double *bytes) {
   const PaceConfig *c = &p->config;
   double *own = p->ready[side] + 2 * granule, *far_home = p->ready[1 - side] + 2 * granule;
-  const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
+  const double half = (*bytes = hierarchy_granule_bytes(p->hierarchy, granule)) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
-  double there = queue(&p->l2_free[side], now, 2 * half, c->l2_bytes_per_cycle) + c->hit_cycles + c->share_cycles * c->ctas_per_sm;
+  double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + p->hit_cycles;
   if (read.home_missing + read.copy_missing > 0)
-    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, c->hbm_bytes_per_cycle));
+    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, p->hbm_cycles_per_byte));
   if (read.home_missing > 0)
     own[0] = there + c->miss_cycles;
   else if (own[0] > now && own[1] <= 0) /* the other side has sent for it, and nobody of this side has looked yet */
@@ -143,18 +144,21 @@ static double ask(Pace *p, const Cta *cta, uint64_t granule, double now) {
   Pending *pending = &p->pending[cta->coalescer][granule % WINDOW];
   if (pending->granule == granule + 1 && pending->n < p->config.coalesce_most && now < pending->until) {
     pending->n++;
-    p->result.bytes.read_bytes += hierarchy_granule_bytes(p->hierarchy, granule);
-    return later(pending->until, now + p->config.hit_cycles + p->config.share_cycles * p->config.ctas_per_sm);
+    p->result.bytes.read_bytes += pending->bytes;
+    return later(pending->until, now + p->hit_cycles);
   }
-  *pending = (Pending){granule + 1, fetch(p, cta->side, granule, now), 1};
-  return pending->until;
+  pending->granule = granule + 1;
+  pending->n = 1;
+  return pending->until = fetch(p, cta->side, granule, now, &pending->bytes);
 }
 
 static void take_step(Pace *p, uint32_t at) {
   const PaceConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   const double now = cta->time;
-  PaceStep step = {0};
+  PaceStep step; /* its tables stay as they are: only what is counted in them is read */
+  step.n_reads = step.n_writes = 0;
+  step.work_cycles = 0;
   if (!p->program(p->context, p, at, &step)) return;
   double there = now;
   for (uint32_t i = 0; i < step.n_reads; i++)
@@ -174,7 +178,7 @@ static void take_step(Pace *p, uint32_t at) {
 }
 
 static void run_clock(Pace *p, double start) {
-  for (uint64_t bucket = (uint64_t)(start / p->bucket_cycles); p->n_waiting; bucket++) {
+  for (uint64_t bucket = (uint64_t)(start * p->buckets_per_cycle); p->n_waiting; bucket++) {
     const uint64_t slot = bucket % WHEEL;
     uint32_t cta = p->wheel[slot].first;
     p->wheel[slot].first = NOBODY;
@@ -250,7 +254,11 @@ static Status prepare(Pace *p, Error *error) {
   if (!p->ctas || !p->pending || !p->ready[0] || !p->ready[1])
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
-  p->bucket_cycles = c->in_step ? 1 : 8;
+  p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
+  p->buckets_per_cycle = 1 / p->bucket_cycles;
+  p->hit_cycles = c->hit_cycles + c->share_cycles * c->ctas_per_sm;
+  if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
+  if (c->hbm_bytes_per_cycle > 0) p->hbm_cycles_per_byte = 1 / c->hbm_bytes_per_cycle;
   for (int i = 0; i < WHEEL; i++)
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   for (int i = 0; i < NORMALS; i++)

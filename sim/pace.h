@@ -70,8 +70,8 @@ typedef struct {
 /* A run in progress. */
 typedef struct Pace Pace;
 
-/* The next step of CTA `cta` of the caller's kernel; false: it has nothing left to do in this kernel. *next is all zeros
- * when called. */
+/* The next step of CTA `cta` of the caller's kernel; false: it has nothing left to do in this kernel. *next holds
+ * no accesses and no work when called. */
 typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep *next);
 
 /* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
@@ -85,6 +85,7 @@ typedef struct {
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
   bool overlapped;           /* the next step's data are asked for while one works: a step takes the longer of both */
+  double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
   double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
   double miss_cycles;        /* 625: more when a line comes from HBM [measured] */

@@ -5,11 +5,11 @@
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
 
 static void read_granule(StreamStep *step, const Stream *s, StreamKind kind, int64_t n) {
-  step->access.reads[step->access.n_reads++] = (uint64_t)(s->first[kind] + n);
+  step->access->reads[step->access->n_reads++] = (uint64_t)(s->first[kind] + n);
 }
 
 static void write_granule(StreamStep *step, const Stream *s, StreamKind kind, int64_t n) {
-  step->access.writes[step->access.n_writes++] = (uint64_t)(s->first[kind] + n);
+  step->access->writes[step->access->n_writes++] = (uint64_t)(s->first[kind] + n);
 }
 
 /* Arithmetic of so many tiles of S: the two products (or one of them), and the exponentials. */
@@ -59,6 +59,7 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t row = slot->head * p->T_r + slot->row_block;
   if (slot->left > 0) {
     if (slot->fresh) read_granule(step, s, STREAM_Q, row);
+    slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
     add_tiles(step, p, (double)s->merge, 2, true);
     slot->at += slot->step;
@@ -118,6 +119,7 @@ static void fa1_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     for (int n = 0; n < PACE_ACCESSES_MAX && slot->left > 0; n++, slot->left--) write_granule(step, s, STREAM_O, rows + slot->at++);
   } else {
     if (slot->fresh) read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->outer);
+    slot->fresh = false;
     read_granule(step, s, STREAM_Q, rows + slot->at);
     read_granule(step, s, STREAM_O, rows + slot->at);
     write_granule(step, s, STREAM_O, rows + slot->at);
@@ -200,10 +202,13 @@ static void set_kind(Stream *s, StreamKind kind, int64_t n, double all_bytes) {
 /* Granules are of equal size: a ragged last tile is spread over all. */
 static void set_kinds(Stream *s) {
   const Plan *p = s->plan;
-  const double row = row_bytes(p), heads = (double)(p->shape.batch * p->shape.heads), kv_heads = (double)(p->shape.batch * p->shape.kv_heads);
-  const double queries = heads * (double)p->shape.N_q, keys = kv_heads * (double)p->shape.N_k;
-  const int64_t all = p->shape.batch * p->shape.heads, all_kv = p->shape.batch * p->shape.kv_heads;
   const bool standard = s->kernels == STANDARD;
+  int64_t all = p->shape.batch * p->shape.heads, all_kv = p->shape.batch * p->shape.kv_heads;
+  if (standard && s->n_heads < all) { /* walked head after head; others have their pieces in any order */
+    all_kv = ceil_div(s->n_heads, p->shape.heads / p->shape.kv_heads);
+    all = s->n_heads;
+  }
+  const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
@@ -251,6 +256,7 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
   }
   set_kinds(&s);
   s.steps_per_head = steps_per_head(&s);
+  s.accesses_per_step = s.kernels == FA1 ? 6 : s.kernels == STANDARD ? 3 : 1;
   *stream = s;
   return true;
 }

@@ -35,12 +35,12 @@ typedef struct {
   int64_t head, kv_head, row_block, split;
   int64_t at, left, step; /* the next granule of the walk, how many are left, +1 or -1 */
   int64_t outer;          /* fa1: the tile of K and V */
-  bool busy, fresh;       /* fresh: nothing of the piece has been asked for */
+  bool busy, fresh;       /* fresh: Q_i (fa1: K_j and V_j) has not been asked for */
 } StreamSlot;
 
 /* One step: accesses, and the arithmetic on them. */
 typedef struct {
-  PaceStep access; /* its work_cycles are the caller's to fill in */
+  PaceStep *access; /* its work_cycles are the caller's to fill in */
   double flops, exps;
 } StreamStep;
 
@@ -59,7 +59,7 @@ struct Stream {
   int64_t n_cols, n_rows; /* granules of a head across and down */
   HierarchyKind kinds[STREAM_KIND_COUNT];
   int64_t first[STREAM_KIND_COUNT]; /* granule of each kind */
-  double steps_per_head;
+  double steps_per_head, accesses_per_step; /* about */
 };
 
 /* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. n_heads: only so many of

@@ -1,6 +1,6 @@
 #include "kernels/counters/predict.h"
 
-#include "sim/simulate.h"
+#include "sim/l2_counters.h"
 
 enum { SECTOR_BYTES = 32 };
 
@@ -30,9 +30,11 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
   simulation_time(&s, &gpu);
   set(prediction, PREDICT_TIME, timing_total_s(&s.timing));
   if (!s.has_l2) return STATUS_OK;
-  set(prediction, PREDICT_HBM_READ, s.l2.hbm_read_bytes);
-  set(prediction, PREDICT_FABRIC, s.l2.fabric_bytes);
-  set(prediction, PREDICT_HIT_RATE, many_ctas_hit_rate(&s.l2));
+  const L2Counters l2 = l2_counters_of(&s);
+  set(prediction, PREDICT_HBM_READ, l2.hbm_read_bytes);
+  set(prediction, PREDICT_FABRIC, l2.fabric_bytes);
+  set(prediction, PREDICT_L2_SECTORS, l2.l2_read_bytes / SECTOR_BYTES);
+  set(prediction, PREDICT_HIT_RATE, l2.hit_rate);
   return STATUS_OK;
 }
 

@@ -1,0 +1,80 @@
+/* How long the model of L2 takes for one answer, in CPU time of this process, over a grid of N and heads, full and causal: a slider that
+ * redraws has 16 ms for one head and 100 ms for 128. Each answer is timed three times; the middle counts. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/simulate.h"
+
+static Gpu gpu;
+
+static double cpu_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Below zero: no answer. */
+static double time_of(const char *algorithm, Problem problem) {
+  double ms[3];
+  for (int i = 0; i < 3; i++) {
+    Simulation s;
+    Error error = {0};
+    const double began = cpu_ms();
+    if (simulate(&s, &problem, schedule_find(algorithm), &error) || simulation_l2(&s, &problem, &gpu, &error)) {
+      fprintf(stderr, "%s\n", error.message);
+      exit(1);
+    }
+    if (!s.has_l2) return -1;
+    ms[i] = cpu_ms() - began;
+  }
+  qsort(ms, 3, sizeof *ms, by_size);
+  return ms[1];
+}
+
+static double most[2]; /* for one head, for more */
+
+static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bool in_step) {
+  printf("%-9s d %3d block %3d %-6s %-7s ms:", algorithm, (int)d, (int)block, causal ? "causal" : "full", in_step ? "in step" : "in time");
+  for (int64_t heads = 1; heads <= 128; heads = heads == 1 ? 16 : heads * 8) {
+    printf("  %d:", (int)heads);
+    for (int64_t N = 4096; N <= 131072; N *= 2) {
+      const Problem problem = {.shape = {.heads = heads, .N_q = N, .d = d, .causal = causal}, .tiling = {.B_r = block, .B_c = block},
+                               .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm}, .in_step = in_step};
+      const double ms = time_of(algorithm, problem);
+      printf(ms < 0 ? " -" : " %.1f", ms);
+      if (ms > most[heads > 1]) most[heads > 1] = ms;
+    }
+  }
+  printf("\n");
+}
+
+int main(void) {
+  static char text[1 << 16];
+  char path[4096];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  Error error = {0};
+  snprintf(path, sizeof path, "%s/gpus/h200", assets ? assets : "assets");
+  FILE *file = fopen(path, "rb");
+  if (!file) return 1;
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  if (gpu_parse(text, length, "h200", &gpu, &error)) return 1;
+  printf("L2 of an H200, heads: N = 4K, 8K, ... 128K\n");
+  static const char *const OTHERS[] = {"standard", "fa1", "fa2-split"};
+  for (int causal = 0; causal < 2; causal++) {
+    for (int64_t d = 64; d <= 128; d *= 2)
+      for (int64_t block = 32; block <= 128; block *= 2) row("fa2", d, block, causal, false);
+    row("fa2", 64, 128, causal, true);
+    for (int k = 0; k < 3; k++) row(OTHERS[k], 128, 128, causal, false);
+  }
+  printf("one head at most %.1f ms (%.2f of 16), more at most %.1f ms (%.2f of 100)\n", most[0], most[0] / 16, most[1], most[1] / 100);
+  return 0;
+}
