@@ -126,6 +126,13 @@ static void test_jumps(void **state) {
   player_input(p, INPUT_SKIP_NEXT);
   assert_int_equal(p->now.step, 7);
   assert_string_equal(p->message, "There is no skipped tile after this");
+  assert_true(player_restore(p, "algorithm=standard N=4194304 d=16 block=16 step=9")); /* its maxima are 2^36 tiles away */
+  player_input(p, INPUT_MAX_NEXT);
+  assert_int_equal(p->now.step, 9);
+  assert_string_equal(p->message, "There is no new maximum within 16,777,216 events after this");
+  player_input(p, INPUT_END);
+  player_input(p, INPUT_MAX_BACK);
+  assert_true(p->now.step == p->now.n_steps && strstr(p->message, "within"));
   close_player(p);
 }
 

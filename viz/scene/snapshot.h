@@ -241,8 +241,11 @@ typedef enum {
   STRIDE_STORE,
 } Stride;
 
+/* Events of a kind are searched one by one, at most so many: a moment, in a walk that may have 2^62. */
+#define STAGE_SEARCH_EVENTS ((uint64_t)1 << 24)
+
 /* The step reached from `step` by one stride forward (direction 1) or back (-1); the end or the start when
- * there is nothing further. */
+ * there is nothing further, and `step` itself when nothing was found within STAGE_SEARCH_EVENTS. */
 uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction);
 
 /* A sentence about the present event, and a description of the whole step in a few lines. Returns text. */

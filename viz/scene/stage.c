@@ -261,9 +261,11 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
   Event event;
   if (direction > 0) {
     schedule_seek(s, plan, &cursor, step);
-    while (schedule_next(s, plan, &cursor, &event))
+    while (cursor.step - step < STAGE_SEARCH_EVENTS) {
+      if (!schedule_next(s, plan, &cursor, &event)) return stage->n_steps;
       if (is_wanted(&event, stride)) return cursor.step;
-    return stage->n_steps;
+    }
+    return step;
   }
   for (uint64_t end = step > 0 ? step - 1 : 0; end > 0;) {
     const uint64_t begin = end > SEARCH_CHUNK ? end - SEARCH_CHUNK : 0;
@@ -272,6 +274,7 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
     while (cursor.step < end && schedule_next(s, plan, &cursor, &event))
       if (is_wanted(&event, stride)) found = cursor.step;
     if (found) return found;
+    if (step - begin > STAGE_SEARCH_EVENTS) return step;
     end = begin;
   }
   return 0;

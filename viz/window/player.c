@@ -134,8 +134,10 @@ static void jump(Player *p, Stride to, EventKind kind, const char *what, int dir
   if (is_searched) show(p, stage_stride(&p->stage, before, to, direction));
   p->moved_s = MOVE_S;
   if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
+  const bool is_cut = is_searched && (direction > 0 ? p->stage.n_steps - before : before) > STAGE_SEARCH_EVENTS;
   if (p->now.step != before) show(p, before);
-  player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
+  if (is_cut) player_say(p, false, "There is no %s within %s events %s", what, number_count(STAGE_SEARCH_EVENTS).text, direction > 0 ? "after this" : "before this");
+  else player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
 }
 
 static void set_playing(Player *p) {
