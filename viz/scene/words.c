@@ -96,7 +96,7 @@ static void put_levels(char *text, size_t size, const Snapshot *s) {
   if (l2->capacity_bytes == 0) return;
   put(text, size, "L2 of %s: all that is moved goes through it. ", number_bytes(l2->capacity_bytes).text);
   if (!l2->is_known) {
-    put(text, size, "What it keeps from HBM is modelled for fa2 alone.\n");
+    put(text, size, "What it keeps from HBM is not known for this launch.\n");
     return;
   }
   put(text, size, "The whole launch asks it for %s", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
