@@ -65,13 +65,36 @@ static void what_fits_is_read_once(void **state) {
   for (int causal = 0; causal < 2; causal++) {
     PredictedRun run = run_of(4096, causal);
     const Prediction whole = predicted(&run);
-    for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.known[q] || q == PREDICT_L2_SECTORS);
+    for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.known[q]);
     assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
     assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 && whole.value[PREDICT_HIT_RATE] < 1);
     run.without = WITHOUT_PARTITIONS;
     const Prediction one = predicted(&run);
     assert_true(one.value[PREDICT_FABRIC] == 0 && one.value[PREDICT_HIT_RATE] > whole.value[PREDICT_HIT_RATE]);
+    run.without = WITHOUT_COALESCER;
+    const Prediction apart = predicted(&run);
+    const double asked = causal ? 32 * 33 / 2 : 32 * 32; /* tiles of K, and of V, of 128 x 64 x 2 B; Q once */
+    assert_true(fabs(apart.value[PREDICT_L2_SECTORS] / ((4096 * 128 + asked * 2 * 128 * 128) / 32) - 1) < 1e-9);
+    assert_true(whole.value[PREDICT_L2_SECTORS] < apart.value[PREDICT_L2_SECTORS] &&
+                whole.value[PREDICT_L2_SECTORS] >= apart.value[PREDICT_L2_SECTORS] / 4);
   }
+}
+
+/* One CTA has nobody to be in step with; 32 without a mask have, and then one of four requests reaches L2. */
+static void in_step_is_a_pace(void **state) {
+  (void)state;
+  PredictedRun alone = run_of(128, false), many = run_of(4096, false);
+  const Prediction whole = predicted(&alone);
+  alone.without = WITHOUT_PACE;
+  assert_true(whole.value[PREDICT_HBM_READ] == predicted(&alone).value[PREDICT_HBM_READ]);
+  assert_true(whole.value[PREDICT_L2_SECTORS] == predicted(&alone).value[PREDICT_L2_SECTORS]);
+  many.without = WITHOUT_PACE;
+  const double asked = (4096 * 128 + 32 * 32 * 2 * 128 * 128) / 32.0;
+  const Prediction step = predicted(&many);
+  assert_true(step.value[PREDICT_L2_SECTORS] < 0.27 * asked && step.value[PREDICT_L2_SECTORS] > 0.25 * asked);
+  many.without = WITHOUT_NOTHING;
+  many.in_step = true; /* the same, asked for as a pace */
+  assert_true(predicted(&many).value[PREDICT_L2_SECTORS] == step.value[PREDICT_L2_SECTORS]);
 }
 
 int main(void) {
@@ -79,6 +102,7 @@ int main(void) {
       cmocka_unit_test(errors_by_hand),
       cmocka_unit_test(counters_become_quantities),
       cmocka_unit_test(what_fits_is_read_once),
+      cmocka_unit_test(in_step_is_a_pace),
   };
   return cmocka_run_group_tests_name("predict", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ const PredictedName PREDICTED_NAMES[PREDICT_COUNT] = {
     {"HBM reads", 0.10}, {"fabric", 0.05}, {"L2 sectors", 0.10}, {"L2 hit rate", 0.01}, {"time at best", 0},
 };
 
-const char *const WITHOUT_NAMES[WITHOUT_COUNT] = {"whole model", "one partition"};
+const char *const WITHOUT_NAMES[WITHOUT_COUNT] = {"whole model", "one partition", "no coalescer", "in step"};
 
 static void set(Prediction *p, PredictedQuantity quantity, double value) {
   p->known[quantity] = true;
@@ -16,18 +16,21 @@ static void set(Prediction *p, PredictedQuantity quantity, double value) {
 }
 
 Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
-  Gpu gpu = *run->gpu;
-  if (run->without == WITHOUT_PARTITIONS) gpu.l2_partitions = 1;
+  static const L2Part PARTS[WITHOUT_COUNT] = {[WITHOUT_PARTITIONS] = L2_PARTITIONS, [WITHOUT_COALESCER] = L2_COALESCER};
+  const Gpu *gpu = run->gpu;
   Problem problem = {.shape = run->shape,
                      .tiling = run->tiling,
-                     .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm},
-                     .launch = run->launch};
+                     .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm},
+                     .launch = run->launch,
+                     .without = PARTS[run->without],
+                     .in_step = run->in_step || run->without == WITHOUT_PACE,
+                     .skew_turns = run->skew_turns};
   Simulation s;
   Status status = simulate(&s, &problem, run->schedule, error);
-  if (status == STATUS_OK) status = simulation_l2(&s, &problem, &gpu, error);
+  if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);
   if (status) return status;
   *prediction = (Prediction){0};
-  simulation_time(&s, &gpu);
+  simulation_time(&s, gpu);
   set(prediction, PREDICT_TIME, timing_total_s(&s.timing));
   if (!s.has_l2) return STATUS_OK;
   const L2Counters l2 = l2_counters_of(&s);

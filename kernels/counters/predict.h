@@ -34,9 +34,11 @@ extern const PredictedName PREDICTED_NAMES[PREDICT_COUNT];
 typedef enum {
   WITHOUT_NOTHING = 0,
   WITHOUT_PARTITIONS, /* L2 in one piece */
+  WITHOUT_COALESCER,
+  WITHOUT_PACE,       /* all CTAs in step */
   WITHOUT_COUNT
 } Without;
-extern const char *const WITHOUT_NAMES[WITHOUT_COUNT]; /* "whole model", "one partition" */
+extern const char *const WITHOUT_NAMES[WITHOUT_COUNT]; /* "whole model", "one partition", "no coalescer", "in step" */
 
 typedef struct {
   bool known[PREDICT_COUNT];
@@ -52,6 +54,8 @@ typedef struct {
   LaunchConfig launch;
   const Gpu *gpu;
   Without without;
+  bool in_step;       /* pace, as in a Problem (sim/simulate.h) */
+  int64_t skew_turns;
 } PredictedRun;
 Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
 

@@ -200,9 +200,10 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   return add_files(c, o, WITHOUT_NOTHING, error);
 }
 
-/* The same runs again, with one part of the model after another left out. */
+/* The same runs again, with one part of the model after another left out; in the README those of one kernel, to spare time. */
 static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Error *error) {
   Status status = STATUS_OK;
+  if (o->markdown && !*o->kernel_name) strcpy(o->kernel_name, CROSSCHECK_ABLATED);
   for (int w = 0; w < WITHOUT_COUNT && status == STATUS_OK; w++) {
     Crosscheck again = {0};
     CrosscheckGroup *groups = NULL;

@@ -78,6 +78,8 @@ Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, 
 
 /* The predictions' part of crosscheck_print. */
 Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);
+#define CROSSCHECK_ABLATED "fa2_async" /* the kernel whose ablations are in the README */
+
 /* The same as Markdown: the section of the README. */
 Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
 json_t *crosscheck_predictions_json(const Crosscheck *crosscheck, const char *gpu);

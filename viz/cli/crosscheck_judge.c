@@ -134,7 +134,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
   if (status == STATUS_OK) status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status || is_split) return status;
-  const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without};
+  const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
@@ -166,7 +166,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   status = find_profile(j, row->kernel, error);
   if (status == STATUS_OK) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
-  const PredictedRun run = {j->profile.schedule, shape, row->tiling, launch, &j->gpu, j->without};
+  const PredictedRun run = {j->profile.schedule, shape, row->tiling, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   return status ? status : crosscheck_add_predictions(c, row, &row->shape, &row->tiling, &prediction, error);
@@ -198,7 +198,7 @@ Status judge_time(Judge *j, const char *kernel, const Shape *shape, double *seco
   if (status == STATUS_OK) status = shape_complete(&complete, error);
   if (status == STATUS_OK) status = launch_of(j, &complete, &launch, error);
   if (status) return status;
-  const PredictedRun run = {j->profile.schedule, complete, {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse}, launch, &j->gpu, j->without};
+  const PredictedRun run = {j->profile.schedule, complete, {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse}, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
   status = predict(&p, &run, error);
   if (status == STATUS_OK) *seconds = p.value[PREDICT_TIME];
   return status;

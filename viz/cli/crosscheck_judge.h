@@ -13,7 +13,7 @@
 
 typedef struct Judge Judge;
 
-/* Predictions are for the request's GPU, with its order, walk and CTAs per SM where it names them. *request must outlive the judge. */
+/* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must outlive the judge. */
 Status judge_open(Judge **judge, const Request *request, Without without, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 

@@ -244,8 +244,8 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
     fprintf(out, "| *the counters themselves* | %zu |", spread.n);
     markdown_cells(out, &spread);
   }
-  for (int w = 1; c->has_ablations && w < WITHOUT_COUNT; w++) {
-    fprintf(out, "| *all, %s* | %zu |", WITHOUT_NAMES[w], c->ablations[w].quantities[PREDICT_HBM_READ].n);
+  for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
+    fprintf(out, "| *`%s`: %s* | %zu |", CROSSCHECK_ABLATED, WITHOUT_NAMES[w], c->ablations[w].quantities[PREDICT_HBM_READ].n);
     markdown_cells(out, &c->ablations[w]);
   }
   fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
