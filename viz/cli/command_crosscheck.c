@@ -211,7 +211,7 @@ static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Error *error) {
     status = add_files(&again, o, (Without)w, error);
     if (status == STATUS_OK) status = crosscheck_groups(&again, &groups, &n, error);
     if (status == STATUS_OK && n) {
-      c->ablations[w] = groups[n - 1];
+      c->ablations[w] = groups[n - 2];
       for (int q = 0; q < PREDICT_COUNT; q++) c->ablations[w].quantities[q].where = NULL; /* of `again` */
     }
     free(groups);

@@ -32,11 +32,11 @@ typedef struct {
   const CrosscheckItem *where; /* the worst */
 } PredictionSummary;
 
-/* Over the runs of one kernel with one mask; kernel NULL: over all runs of min_N queries or more. */
+/* Over the runs of one kernel with one mask (kernel NULL: of all) that have min_N queries or more and fewer than max_N. */
 typedef struct {
   const char *kernel;
   bool causal;
-  int64_t min_N;
+  int64_t min_N, max_N;
   size_t n;
   PredictionSummary quantities[PREDICT_COUNT];
 } CrosscheckGroup;
@@ -69,8 +69,8 @@ void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
 Status crosscheck_print(const Crosscheck *crosscheck, const char *title, const char *gpu, bool details, const OutputRequest *output, Io *io,
                         Error *error);
 
-/* Groups in the order of their first runs, by kernel, without a mask and with one; the last two are of all of them from CROSSCHECK_LONG_N on,
- * and of all of them. *groups is for free(). */
+/* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on alone. The last
+ * two are of all of those, and of all that are shorter. *groups is for free(). */
 Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups, size_t *n_groups, Error *error);
 
 /* How far recordings of the same run are from their median: what no model can get below. */

@@ -9,7 +9,7 @@
 #include "viz/text/table.h"
 
 static bool belongs(const CrosscheckItem *i, const CrosscheckGroup *g) {
-  return i->is_prediction && i->shape.N_q >= g->min_N && (!g->kernel || (!strcmp(i->kernel, g->kernel) && i->shape.causal == g->causal));
+  return i->is_prediction && i->shape.N_q >= g->min_N && i->shape.N_q < g->max_N && (!g->kernel || (!strcmp(i->kernel, g->kernel) && i->shape.causal == g->causal));
 }
 
 static int by_value(const void *a, const void *b) {
@@ -60,21 +60,21 @@ Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *
     bool known = !item->is_prediction || n + 2 > GROUPS_MAX;
     for (size_t k = 0; k < n && !known; k++) known = !strcmp(found[k].kernel, item->kernel);
     if (known) continue;
-    found[n++] = (CrosscheckGroup){.kernel = item->kernel};
-    found[n++] = (CrosscheckGroup){.kernel = item->kernel, .causal = true};
+    found[n++] = (CrosscheckGroup){.kernel = item->kernel, .min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
+    found[n++] = (CrosscheckGroup){.kernel = item->kernel, .causal = true, .min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
   }
   size_t kept = 0;
   for (size_t k = 0; k < n; k++) {
     summarise(c, &found[k], errors);
     if (found[k].n) found[kept++] = found[k];
   }
-  for (int all = 0; all < 2; all++) {
-    found[kept + (size_t)all] = (CrosscheckGroup){.min_N = all ? 0 : CROSSCHECK_LONG_N};
-    summarise(c, &found[kept + (size_t)all], errors);
-  }
+  found[kept] = (CrosscheckGroup){.min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
+  found[kept + 1] = (CrosscheckGroup){.max_N = CROSSCHECK_LONG_N};
+  summarise(c, &found[kept], errors);
+  summarise(c, &found[kept + 1], errors);
   free(errors);
   *groups = found;
-  *n_groups = kept ? kept + 2 : 0;
+  *n_groups = n ? kept + 2 : 0;
   return STATUS_OK;
 }
 
@@ -106,7 +106,7 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   CrosscheckGroup *groups = NULL;
   size_t n_groups = 0;
   if (status == STATUS_OK) status = crosscheck_groups(&deviations, &groups, &n_groups, error);
-  *spread = n_groups ? groups[n_groups - 1] : (CrosscheckGroup){0};
+  *spread = n_groups ? groups[n_groups - 2] : (CrosscheckGroup){0};
   for (int q = 0; q < PREDICT_COUNT; q++) spread->quantities[q].where = NULL; /* of `deviations` */
   spread->quantities[PREDICT_TIME].n = 0;                                       /* a time is not predicted, it is bounded */
   free(groups);
@@ -116,8 +116,7 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
 
 static void group_name(const CrosscheckGroup *g, const char *quotes, char *name, size_t size) {
   if (g->kernel) snprintf(name, size, "%s%s%s%s", quotes, g->kernel, quotes, g->causal ? ", causal" : "");
-  else if (g->min_N) snprintf(name, size, "all, N from %" PRId64 " on", g->min_N);
-  else snprintf(name, size, "all");
+  else snprintf(name, size, g->min_N ? "all" : "shorter ones");
 }
 
 static void add_cell(Table *table, const PredictionSummary *s, PredictedQuantity q) {
@@ -146,11 +145,12 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
                                             {.heading = "hit rate", .right = true},
                                             {.heading = "time", .right = true}},
                             7);
-    table_title(&table, "the model of %s's L2: median/worst error in %%", gpu);
+    table_title(&table, "the model of %s's L2, N from %d on: median/worst error in %%", gpu, CROSSCHECK_LONG_N);
     for (size_t k = 0; k < n; k++) {
       const CrosscheckGroup *g = &groups[k];
       char name[128];
-      if (g->min_N) table_rule(&table);
+      if (!g->n) continue;
+      if (!g->kernel && g->min_N) table_rule(&table);
       group_name(g, "", name, sizeof name);
       table_text(&table, ROLE_PLAIN, name);
       add_cells(&table, g);
@@ -162,7 +162,7 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
       add_cells(&table, &spread);
     }
     for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
-      if (w == 0) table_group(&table, "All runs, with parts of the model left out");
+      if (w == 0) table_group(&table, "All of those, with parts of the model left out");
       table_format(&table, ROLE_PLAIN, "%s", WITHOUT_NAMES[w]);
       add_cells(&table, &c->ablations[w]);
     }
@@ -190,7 +190,7 @@ static json_t *group_json(const CrosscheckGroup *g) {
   json_t *quantities = json_array();
   for (int q = 0; q < PREDICT_COUNT; q++)
     if (g->quantities[q].n) json_array_append_new(quantities, summary_json(&g->quantities[q], (PredictedQuantity)q));
-  return json_pack("{s:s?, s:I, s:b, s:I, s:o}", "kernel", g->kernel, "from_seq_q", (json_int_t)g->min_N, "causal", (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
+  return json_pack("{s:s?, s:b, s:b, s:I, s:o}", "kernel", g->kernel, "long", (int)(g->min_N > 0), "causal", (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
 }
 
 json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
@@ -249,7 +249,7 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
     markdown_cells(out, &c->ablations[w]);
   }
   fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
-  for (int q = 0; n && q < PREDICT_TIME; q++) markdown_worst(out, &groups[n - 1].quantities[q], (PredictedQuantity)q);
+  for (int q = 0; n && q < PREDICT_TIME; q++) markdown_worst(out, &groups[n - 2].quantities[q], (PredictedQuantity)q);
   free(groups);
   return status;
 }
