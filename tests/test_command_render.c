@@ -190,6 +190,12 @@ static void test_gif(void **state) {
   for (size_t k = 0; k + 4 < n; k++) frames += bytes[k] == 0x21 && bytes[k + 1] == 0xf9 && bytes[k + 2] == 4;
   assert_int_equal(frames, 13);
   free(bytes);
+  render("--scene tiles --size 320x180", "run.gif"); /* without --frames the whole run: 276 events in strides of 2 */
+  bytes = read_back("run.gif", &n);
+  frames = 0;
+  for (size_t k = 0; k + 4 < n; k++) frames += bytes[k] == 0x21 && bytes[k + 1] == 0xf9 && bytes[k + 2] == 4;
+  assert_int_equal(frames, 139);
+  free(bytes);
 }
 #endif
 

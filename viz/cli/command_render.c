@@ -135,7 +135,7 @@ static Status save_animation(Render *r, Io *io, Error *error) {
   const RenderOptions *o = r->options;
   const uint64_t end = r->stage.n_steps;
   r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
-  r->last = o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
+  r->last = o->ranged && o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
   r->stride = o->stride ? (uint64_t)o->stride : (r->last - r->first) / DEFAULT_FRAMES + 1;
   const uint64_t n_steps = (r->last - r->first + r->stride - 1) / r->stride + 1, each = o->sub_frames ? (uint64_t)o->sub_frames : 1;
   const uint64_t n_frames = n_steps > UINT64_MAX / each ? UINT64_MAX : n_steps * each;
