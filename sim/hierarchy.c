@@ -80,11 +80,7 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config) {
   return plan(config, &h, NULL) == STATUS_OK ? (size_t)h.state_bytes : 0;
 }
 
-Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
-  Hierarchy planned;
-  const Status status = plan(config, &planned, error);
-  if (status != STATUS_OK) return status;
-  *hierarchy = planned;
+static void empty(Hierarchy *hierarchy) {
   for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
     hierarchy->sides[side].first = NONE;
     for (int e = 0; e < HIERARCHY_EDGES; e++)
@@ -93,8 +89,23 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
     for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
       for (uint64_t i = 0; i < 2 * hierarchy->config.kinds[kind].n; i++)
         *node++ = (Node){NONE, NONE, ABSENT, (uint8_t)kind, 0};
+    for (int e = 0; e < HIERARCHY_EDGES; e++)
+      hierarchy->sides[side].inside_bytes[e] = 0;
   }
+}
+
+Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
+  Hierarchy planned;
+  const Status status = plan(config, &planned, error);
+  if (status != STATUS_OK) return status;
+  *hierarchy = planned;
+  empty(hierarchy);
   return STATUS_OK;
+}
+
+void hierarchy_flush(Hierarchy *hierarchy) {
+  hierarchy->counts.hbm_write_bytes += hierarchy_dirty_bytes(hierarchy);
+  empty(hierarchy);
 }
 
 /* --- one side's list --- */

@@ -19,8 +19,10 @@
  *   lines. The edge comes from sets that fill unevenly; an H200's is narrow.
  * - A far request that misses its copy looks in the home. If the home has the line, that does not
  *   renew it there; otherwise the home fetches and keeps it.
- * - Stores: write-validate at home, half of the bytes cross the fabric; copies elsewhere are
- *   dropped; what is dirty goes to HBM when it falls out.
+ * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
+ *   dropped, a copy on the own side is kept up to date (FlashAttention-1's O, stored and read again
+ *   by one CTA, crosses the fabric with its stores and never with its loads); what is dirty goes to
+ *   HBM when it falls out.
  *
  * Not modelled: sets, slices, HBM pages, compression, L1, time (pace.h gives accesses their order).
  *
@@ -98,6 +100,9 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
 /* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
+
+/* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */
+void hierarchy_flush(Hierarchy *hierarchy);
 
 /* Bytes of a granule. */
 double hierarchy_granule_bytes(const Hierarchy *hierarchy, uint64_t granule);

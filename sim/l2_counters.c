@@ -21,9 +21,11 @@ L2Counters l2_counters_of(const Simulation *s) {
 }
 
 Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
+  Problem profiled = *problem;
+  profiled.flushed = true;
   Simulation s;
-  Status status = simulate(&s, problem, schedule, error);
-  if (!status) status = simulation_l2(&s, problem, gpu, error);
+  Status status = simulate(&s, &profiled, schedule, error);
+  if (!status) status = simulation_l2(&s, &profiled, gpu, error);
   if (status) return status;
   if (!s.has_l2) return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size", gpu->name);
   *counters = l2_counters_of(&s);

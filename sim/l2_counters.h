@@ -7,7 +7,8 @@
  *     l2_write_bytes     lts__t_sectors_srcunit_tex_op_write.sum x 32
  *     hit_rate           lts__t_sectors_srcunit_tex_lookup_hit.sum over hits and misses
  *
- * With caches flushed before the launch (ncu --cache-control all). */
+ * With caches flushed before each kernel (ncu --cache-control all): `standard` and fa2-split then read from HBM what goes between
+ * their kernels. */
 #ifndef TILEWALK_SIM_L2_COUNTERS_H
 #define TILEWALK_SIM_L2_COUNTERS_H
 

@@ -158,6 +158,7 @@ static PaceConfig pace_config(const Run *r) {
   PaceConfig p = {.n_ctas = (uint32_t)n,
                   .ctas_per_sm = (uint32_t)per_sm,
                   .n_kernels = (uint32_t)r->stream.n_kernels,
+                  .flushed = c->flushed,
                   .in_step = c->in_step,
                   .skew_cycles = (double)c->skew_turns,
                   .overlapped = true,

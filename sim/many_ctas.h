@@ -45,6 +45,10 @@
  *     that far requests do not renew     10.0 / 4.2 %        10 /  7 %
  *     the coalescer                       6.4 / 3.7 %        31 / 23 %
  *
+ * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 1.4 %, HBM
+ * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
+ * worst 17 %, fabric median 14 %, worst 18 % (one head: its kernels are small launches).
+ *
  * The worst rows: HBM d = 128, 16K, 4 heads, full (51.9 MB of 55.7: compulsory is 50.3). Fabric d = 128, 8K, 4 heads, causal (-13 %) and 4K,
  * 4 heads, causal (+12 %): launches smaller than the machine, which it deals out to its GPCs otherwise than full ones, and not alike on two
  * machines. Hit rate: 4K, one head, causal, 32 CTAs: 13.5 points too low, because CTAs of the first tiles ask for one tile more evenly
@@ -79,6 +83,7 @@ typedef struct {
 
   double side_capacity_bytes; /* 0: 31.1 / 30 of the nominal size, as measured on an H200 */
   double side_knee_bytes;     /* 0: 1.36 / 30 of it; negative: none, a sharp LRU */
+  bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most eight times that */

@@ -292,6 +292,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   if (status == STATUS_OK) {
     for (; p->kernel < p->config.n_kernels; p->kernel++) {
       const double now = p->result.cycles;
+      if (p->kernel > 0 && p->config.flushed) hierarchy_flush(p->hierarchy);
       start_all(p, now);
       run_clock(p, now);
     }

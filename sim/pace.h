@@ -15,26 +15,28 @@
  *   neighbours in launch order mostly share a side of L2. On an H200 the sides were measured by the
  *   latency of atomics: 325 cycles to the near side, 522 to the far one, 66 SMs on each
  *   (assets/counters/h200_sm_sides.csv).
- * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, the whole granule at once;
- *   data on their way are waited for, not fetched again. Small differences of speed between CTAs:
- *   lasting ones, and passing ones from granule to granule.
- * - The coalescer in front of L2: up to four requests for a granule from a group of SMs, made while
- *   the first one waits, reach L2 as one.
+ * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
+ *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
+ *   one request after another. Small differences of speed between CTAs: lasting ones, and passing
+ *   ones from step to step.
+ * - A CTA that works while its next data come (overlapped) takes the longer of both.
+ * - The coalescer in front of L2: up to four requests for a granule from a group of SMs of one side,
+ *   made while the first one waits, reach L2 as one.
+ * - In step, instead of all that: each step takes one turn of the clock.
  *
- * Not modelled: bandwidth limits, the order in which HBM serves, L1, more than one granule on the
- * way (a CTA that prefetches waits less, and differences of speed count less).
+ * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
  *
  * Against the 169 scans of assets/counters/h200_l2_scan.csv, in which a buffer is read from HBM
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2
- *     in step            0.1 %,   4 %      0.0 %,   3 %          9 %,  85 %
- *     starting apart     4.9 %,  37 %      3.6 %,  38 %          8 %,  27 %
- *     triangular         2.4 %,  14 %      1.8 %,  14 %         12 %,  40 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         10 %,  87 %
+ *     starting apart     4.4 %,  45 %      4.5 %,  45 %          7 %,  32 %
+ *     triangular         3.0 %,  11 %      2.6 %,  10 %          8 %,  38 %
  *
- * Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 53 %,
- * 326 %; no differences of speed 31 %, 411 %; far requests renewing lines 4.5 %, 49 %; one
- * partition 41 %, 90 %. Fitted are capacity and knee (on two rows in step) and the SMs that share a
+ * Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 44 %,
+ * 373 %; no differences of speed 31 %, 411 %; far requests renewing lines 4.3 %, 55 %; one
+ * partition 44 %, 90 %. Fitted are capacity and knee (on two rows in step) and the SMs that share a
  * coalescer; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
@@ -82,6 +84,7 @@ typedef struct {
   uint32_t n_ctas; /* all resident at once; needed */
   uint32_t ctas_per_sm;      /* 1 */
   uint32_t n_kernels;        /* 1: launched one after the other, each when all CTAs of the one before are done */
+  bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
   bool overlapped;           /* the next step's data are asked for while one works: a step takes the longer of both */

@@ -226,6 +226,49 @@ static void laws(void **state) {
   }
 }
 
+/* The same laws for the other algorithms, in time and in step: what is asked for is the schedule's traffic, HBM delivers every input at
+ * least once, all that is stored is written to HBM or still there, and a larger L2 never reads more (in step, LRU). */
+static void laws_of_other_streams(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"fa1", "fa2-split", "standard"};
+  Rand r = {8};
+  for (int round = 0; round < 90; round++) {
+    const char *name = NAMES[round % 3];
+    const int64_t heads = rand_in(&r, 1, 5), N = 16 * rand_in(&r, 1, 24), splits = round % 3 == 1 ? rand_in(&r, 1, 7) : 1;
+    const Case c = make_for(name, (Shape){.heads = heads, .N_q = N, .d = 32, .causal = rand_in(&r, 0, 1)},
+                            (Tiling){.B_r = 16, .B_c = 16, .n_splits = splits}, (LaunchConfig){.ctas_per_sm = rand_in(&r, 1, 2)}, &SMALL);
+    const double once = 2.0 * 32 * (double)(N * heads), all = (double)(N / 16);
+    Traffic traffic = {0};
+    bool overflow = false;
+    c.schedule->traffic(&c.plan, &traffic, &overflow);
+    double asked = (double)heads * (double)traffic_read_bytes(&traffic, &overflow);
+    /* Q and K for each tile; S twice, P once for each block of d (two), V for each row block */
+    if (strcmp(name, "standard") == 0) asked = (double)heads * (2 * all * all * 16 * 64 + 4 * (double)N * (double)N * 2 + all * (double)N * 64);
+    double before = INFINITY;
+    for (int64_t l2 = 64 << 10; l2 <= 4 << 20; l2 *= 4) {
+      for (int in_step = 0; in_step < 2; in_step++) {
+        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
+        assert_true(fabs(t.read_bytes - asked) < 1e-6 * asked);
+        assert_true(t.write_bytes == (double)heads * (double)traffic_write_bytes(&traffic, &overflow));
+        assert_true(t.hbm_read_bytes >= (1 - 1e-9) * 3 * once);
+        assert_true(t.l2_read_bytes <= (1 + 1e-9) * t.read_bytes && t.own_miss_bytes >= 0);
+        assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
+        assert_true(t.hbm_write_bytes + t.left_dirty_bytes >= (1 - 1e-9) * once && t.hbm_write_bytes + t.left_dirty_bytes <= (1 + 1e-9) * t.write_bytes);
+        assert_true(t.simulated == 1 || strcmp(name, "standard") == 0); /* whose heads are alike: two and more are walked */
+        if (!in_step || (round & 1)) continue;
+        assert_true(t.hbm_read_bytes <= (1 + 1e-9) * before);
+        before = t.hbm_read_bytes;
+      }
+    }
+    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2});
+    assert_true(fabs(t.hbm_read_bytes - 3 * once) < 1e-6 * once); /* all of it fits */
+    const ManyCtas flushed = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .flushed = true});
+    const double between = strcmp(name, "standard") == 0 ? (double)heads * 4 * (double)N * (double)N /* S and P */
+                           : splits > 1 ? (double)(heads * N * splits) * (32 * 4 + 4) : 0;           /* partial O and log-sum-exp */
+    assert_true(fabs(flushed.hbm_read_bytes - 3 * once - between) < 1e-6 * (once + between));
+  }
+}
+
 /* Two CTAs on two sides, one tile of 1 KiB each of Q, K, V and O, L2 ample. Side 0 reads Q0: 1 KiB from HBM, half of it
  * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
  * each O crosses. The home half of K and V on side 1 is on its way for side 0 when side 1 looks: a miss for the counters. */
@@ -290,7 +333,7 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws),
+      cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws), cmocka_unit_test(laws_of_other_streams),
       cmocka_unit_test(by_hand),             cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),

@@ -58,6 +58,49 @@ static void one_cta_waits_and_works(void **unused) {
   assert_true(r.l2_read_bytes == 10 * 16384);
 }
 
+/* Two kernels: the second one begins when the slowest CTA of the first is done, and finds its data in L2, unless that is emptied. */
+typedef struct {
+  uint64_t at[2][4];
+} TwoKernels;
+
+static bool two_kernels(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  TwoKernels *t = context;
+  const uint32_t kernel = pace_kernel(pace);
+  if (kernel == 1 && t->at[1][cta] == 0) assert_true(pace_so_far(pace).steps >= 1 + 2 + 3 + 4);
+  const uint64_t step = t->at[kernel][cta]++;
+  *next = (PaceStep){.n_reads = 1, .reads = {step}, .work_cycles = 100};
+  return step < (kernel == 0 ? cta + 1 : 2);
+}
+
+static void kernels_follow_each_other(void **unused) {
+  (void)unused;
+  for (int flushed = 0; flushed < 2; flushed++) {
+    TwoKernels t = {0};
+    PaceConfig config = steady(8, 4);
+    config.n_kernels = 2;
+    config.flushed = flushed;
+    const PaceResult r = run(&config, two_kernels, &t);
+    assert_int_equal(r.steps, 1 + 2 + 3 + 4 + 4 * 2);
+    assert_true(r.bytes.hbm_read_bytes == (flushed ? 4 + 2 : 4) * 16384.0);
+  }
+}
+
+/* Overlapped, a step takes the longer of waiting and work; in step, a turn; from a slow HBM, as long as its bytes take. */
+static void what_a_step_takes(void **unused) {
+  (void)unused;
+  PaceConfig config = steady(10, 1);
+  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.overlapped = true;
+  Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000}, turns = {.n = 10, .work_cycles = 2000},
+       slow = {.n = 10};
+  assert_true(fabs(run(&config, walk, &short_work).cycles - 10 * 1400) < 1e-6);
+  assert_true(fabs(run(&config, walk, &long_work).cycles - 10 * 2000) < 1e-6);
+  config.hbm_bytes_per_cycle = 2; /* 16 KiB take 8192 cycles, and half of it crosses afterwards */
+  assert_true(fabs(run(&config, walk, &slow).cycles - 10 * (8192 + 600 + 200)) < 1e-6);
+  config.in_step = true;
+  assert_true(run(&config, walk, &turns).cycles == 10);
+}
+
 static void four_in_step_are_one_for_l2(void **unused) {
   (void)unused;
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
@@ -208,6 +251,8 @@ static void the_scans_of_an_h200_are_predicted(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_cta_waits_and_works),
+      cmocka_unit_test(kernels_follow_each_other),
+      cmocka_unit_test(what_a_step_takes),
       cmocka_unit_test(four_in_step_are_one_for_l2),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
       cmocka_unit_test(the_same_config_gives_the_same_result),

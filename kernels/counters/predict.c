@@ -24,7 +24,8 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
                      .launch = run->launch,
                      .without = PARTS[run->without],
                      .in_step = run->in_step || run->without == WITHOUT_PACE,
-                     .skew_turns = run->skew_turns};
+                     .skew_turns = run->skew_turns,
+                     .flushed = true};
   Simulation s;
   Status status = simulate(&s, &problem, run->schedule, error);
   if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);
