@@ -3,7 +3,7 @@
  * SDL2 brings some forty libraries, whose loading costs every run of a program that is linked with it several
  * milliseconds. So there are two programs of the same objects: `tilewalk` without the window, and `tilewalk-window` beside
  * it, which has it. Here, and only here, the first turns into the second. */
-#define _POSIX_C_SOURCE 200809L /* readlink, execv */
+#define _POSIX_C_SOURCE 200809L /* readlink, execv, _exit */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -125,10 +125,18 @@ static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *ho
   return status;
 }
 
+/* What SDL and X11 hold cannot be freed without a display, so nothing is: the program ends here. */
+static void on_lost_display(const char *state) {
+  fflush(NULL);
+  fprintf(stderr, "tilewalk view: the display went away; to go on where it was: tilewalk view --state '%s'\n", state);
+  fflush(NULL);
+  _exit(EXIT_BAD_REQUEST);
+}
+
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
   if (!window_run) return become_window_program(io, error);
-  WindowOptions how = {.fullscreen = o->fullscreen, .n_frames = o->n_frames, .started_s = window_clock_s()};
+  WindowOptions how = {.fullscreen = o->fullscreen, .n_frames = o->n_frames, .started_s = window_clock_s(), .on_lost_display = on_lost_display};
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
   Status status = player_open(player, &o->request, o->request.without_max, error);

@@ -1,11 +1,9 @@
-#define _POSIX_C_SOURCE 200809L /* dlfcn.h, _exit */
 #include "viz/window/window.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "viz/window/window_parts.h"
 
@@ -15,21 +13,19 @@ double window_clock_s(void) { return (double)SDL_GetPerformanceCounter() / (doub
 
 /* ---- When the display goes away -------------------------------------------------------------------------- */
 
-static const Window *open_window; /* for the handler below alone, which is given nothing of ours */
+/* For the handler below alone, which is given nothing of ours. */
+static const Player *lost_player;
+static void (*on_lost_display)(const char *state);
 
-/* X11's library ends the program when its connection breaks; this says first what happened, and how to go on. It must not come back,
- * and what SDL and X11 hold cannot be freed without a display. */
-static int on_lost_display(void *display) {
+static int on_x11_lost(void *display) {
   char state[REQUEST_STATE_BYTES];
   (void)display;
-  fflush(NULL);
-  fprintf(stderr, "tilewalk view: the display went away; to go on where it was: tilewalk view --state '%s'\n", player_state(open_window->player, state));
-  fflush(NULL);
-  _exit(2);
+  on_lost_display(player_state(lost_player, state));
+  return 0;
 }
 
 /* SDL loads X11's library by itself, when it uses it; it is asked for the function, and nothing of X11 is needed to build. */
-static void watch_display(const Window *w) {
+static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
   typedef int Handler(void *display);
   typedef Handler *SetHandler(Handler *handler);
   SetHandler *set = NULL;
@@ -37,8 +33,9 @@ static void watch_display(const Window *w) {
   if (!library) return;
   void *found = dlsym(library, "XSetIOErrorHandler");
   memcpy(&set, &found, sizeof set); /* POSIX lets dlsym find functions; C has no cast for it */
-  open_window = w;
-  if (set) set(on_lost_display);
+  lost_player = w->player;
+  on_lost_display = on_lost;
+  if (set) set(on_x11_lost);
   dlclose(library);
 }
 
@@ -154,7 +151,7 @@ static void note_size(const Window *w, WindowOptions *options) {
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
   Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
   Status status = window_open(&w, options, error);
-  if (!status) watch_display(&w);
+  if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
   if (!status && options->n_frames > 0) status = measure(&w, options, error);
   else if (!status) run_loop(&w);
   if (!status) note_size(&w, options);

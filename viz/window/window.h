@@ -19,6 +19,9 @@ typedef struct {
   int64_t n_frames;    /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
   double started_s;    /* of window_clock_s, when the program began to work for the first frame */
+  /* The display is gone, and X11's library will end the program when this returns, so it should not: it says where things were
+   * (`state`, to go on from) and ends the program its own way. Nothing of the window or SDL may be used in it. NULL: X11's way */
+  void (*on_lost_display)(const char *state);
 } WindowOptions;
 
 /* Runs until the user quits. Prints to `out` what is asked for (states, descriptions, names of saved files).
