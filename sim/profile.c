@@ -62,7 +62,7 @@ const KeyfileField *profile_fields(int *n_fields) {
 static int field_index(const char *key) {
   for (int f = 0; f < PROFILE_FIELD_COUNT; f++)
     if (strcmp(FIELDS[f].name, key) == 0) return f;
-  assert(!"the key exists");
+  assert(0 && "the key exists");
   return 0;
 }
 

@@ -130,9 +130,9 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
     if (s->schedule == schedule_find("fa2")) s->extra = extra_of(&s->launch, &s->plan);
-    const int64_t room = gpu->l2_bytes - (int64_t)s->extra.resident_bytes;
+    const double room = (double)gpu->l2_bytes - s->extra.resident_bytes;
     ManyCtasConfig l2 = many_ctas_config(gpu, s->plan.shape.dtype);
-    l2.l2_bytes = room > 0 ? room : 1;
+    l2.l2_bytes = room >= 1 ? (int64_t)room : 1;
     l2.in_step = problem->in_step;
     l2.skew_turns = problem->skew_turns;
     l2.flushed = problem->flushed;

@@ -25,9 +25,9 @@ expect() {
   fi
 }
 
-expect 0 'read across the boundary' --recorded
+expect 0 'read across the boundary' --recorded --kernel-name standard # all of them: test_accuracy_table.sh
 expect 0 'tensor instructions' --kernel-name fa2_async --details
-expect 0 '"holds": true' --json
+expect 0 '"holds": true' --json --kernel-name fa1
 expect 0 'bytes counted, read' --cpu
 expect 0 'fa2_scalar' --cpu -N 20 -d 24 --causal # the tensor rungs do not take d = 24 and are left out
 expect 0 'fa2_async' --ncu tests/corpus/ncu/recorded.csv
@@ -61,6 +61,7 @@ expect 2 'leave out --cpu' --cpu --ablations
 expect 2 'leave out --json' --markdown --json
 expect 0 'within' --ncu tests/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64
 expect 1 'DIFFERS' --ncu tests/corpus/ncu/pytorch.csv -N 16K -d 64 --block 128 # it writes spilled registers, which no schedule has
+expect 2 'smaller shape' --ncu "$work/one.csv" -N 2G --heads 1M --kernel mem-efficient-sm90
 sed 's/^fa2_async/stranger/' tests/corpus/ncu/recorded.csv >"$work/stranger.csv"
 expect 2 "there is no kernel 'stranger'" --ncu "$work/stranger.csv"
 expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel fa2_async

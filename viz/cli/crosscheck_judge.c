@@ -1,6 +1,7 @@
 #include "viz/cli/crosscheck_judge.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,8 +132,11 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
     if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
     if (status == STATUS_OK) extra = extra_of(&launched, &plan);
   }
+  if (status == STATUS_OK && (fabs(extra.read_bytes) >= 0x1p62 || extra.write_bytes >= 0x1p62))
+    status = error_set(error, STATUS_TOO_LARGE, "the kernel would move 2^62 bytes or more: choose a smaller shape");
+  if (status) return status;
   const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
-  if (status == STATUS_OK) status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
+  status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status || is_split) return status;
   const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
   Prediction prediction;
