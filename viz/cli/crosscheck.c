@@ -165,7 +165,7 @@ static Status print_details(const Crosscheck *c, Io *io, Error *error) {
     table_text(&table, ROLE_PLAIN, model_text(i).text);
     table_text(&table, ROLE_PLAIN, value_text(i, i->measured).text);
     if (i->is_prediction && i->predicted == PREDICT_TIME) table_format(&table, ROLE_PLAIN, "%.2f x", 1 + i->error);
-    else table_format(&table, ROLE_PLAIN, "%.3f%%", i->error * 100);
+    else table_format(&table, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
     table_text(&table, role_of(i), verdict_of(i));
   }
   const Status status = table_print(&table, io->out, &io->style, error);
