@@ -52,7 +52,12 @@
  * The worst rows: HBM d = 128, 16K, 4 heads, full (51.9 MB of 55.7: compulsory is 50.3). Fabric d = 128, 8K, 4 heads, causal (-13 %) and 4K,
  * 4 heads, causal (+12 %): launches smaller than the machine, which it deals out to its GPCs otherwise than full ones, and not alike on two
  * machines. Hit rate: 4K, one head, causal, 32 CTAs: 13.5 points too low, because CTAs of the first tiles ask for one tile more evenly
- * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 13 and 5 %. */
+ * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 13 and 5 %.
+ *
+ * Not explained: kernels that run short rows first under a mask, so that many heads are walked at once and the CTAs cover nearly as much as
+ * a side holds. fa2-sm90 at N = 32K, d = 128, 16 heads reads 0.42 GB here and 1.3 to 1.6 GB on hardware, mem-efficient-sm90 at 64K 0.81 and
+ * 1.6 to 1.9 (assets/counters/h200_others.csv). Either would come out with 24 to 25 MiB a side instead of 31: when CTAs are far apart, an
+ * H200 seems to keep less than LRU would. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
