@@ -27,7 +27,7 @@
  * The mechanism: nothing holds the CTAs of attention together. They start in step, and each tile takes each of them a little more or
  * less time, so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
  * the first and the last of them. Where two heads of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff
- * (15 % to 19 % too many bytes) and hardware does not.
+ * (20 % too many bytes) and hardware does not.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the middle one
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
@@ -37,12 +37,12 @@
  *     causal           0.3 %,  3.7 %    2.2 %, 13.3 %         7 %, 32 %            0.3, 13.5
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 14.5 / 3.7 %        66 / 59 %
- *     differences of speed               14.5 / 3.7 %        65 / 34 %
- *     the second partition               40   / 15  %        10 /  8 %
- *     the measured placement              6.2 / 3.8 %        10 /  7 %     (fabric: worst 16 / 27 %)
+ *     time (all in step)                 19.8 / 3.7 %        66 / 59 %
+ *     differences of speed               26.7 / 3.7 %        65 / 34 %
+ *     the second partition               41   / 15  %         9 /  8 %
+ *     the measured placement              5.8 / 3.7 %        10 /  7 %     (fabric: worst 16 / 27 %)
  *     the soft edge                       7.1 / 3.7 %        10 /  7 %
- *     that far requests do not renew     10.0 / 4.2 %        10 /  7 %
+ *     that far requests do not renew      6.9 / 4.0 %        10 /  7 %
  *     the coalescer                       6.4 / 3.7 %        31 / 23 %
  *
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 1.4 %, HBM

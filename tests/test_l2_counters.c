@@ -159,6 +159,10 @@ static void our_kernels_are_predicted(void **state) {
       print_columns(l2_part_title((L2Part)part), columns);
     }
   }
+  compare("fa2_async", rows, n, L2_NOTHING, true, columns, false); /* what the parts explain */
+  assert_true(worst(&columns[0][HBM]) > 0.15 && middle(&columns[0][SECTORS]) > 0.5 && middle(&columns[1][SECTORS]) > 0.5);
+  compare("fa2_async", rows, n, L2_PARTITIONS, false, columns, false);
+  assert_true(worst(&columns[0][HBM]) > 0.3 && worst(&columns[1][HBM]) > 0.12);
   compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_tensor", columns);
   for (int causal = 0; causal < 2; causal++) {
