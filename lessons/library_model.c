@@ -110,9 +110,9 @@ static Simulation answer(lua_State *lua, const char *function, Problem *read) {
 }
 
 /* With a GPU named: what its L2 keeps from HBM. The walk takes 100,000 steps a head or fewer, and
- * eight heads' at most (sim/many_ctas.h). */
+ * six heads' at most (sim/many_ctas.h). */
 static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
-  enum { WALK_MAX = 800000, STEPS_PER_READ = 8 };
+  enum { WALK_MAX = 600000, STEPS_PER_READ = 8 };
   const int type = arguments_push(lua, "gpu");
   if (type == LUA_TSTRING) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));

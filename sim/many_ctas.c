@@ -8,7 +8,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 8, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 6, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
 #define CAPACITY_OF_NOMINAL (31.1 / 30) /* an H200's, hierarchy.h; assumed of other GPUs */
 #define KNEE_OF_NOMINAL     (1.36 / 30)

@@ -91,7 +91,7 @@ typedef struct {
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
-                        0: 100,000 for each head, at most eight times that */
+                        0: 100,000 for each head, at most six times that */
   uint64_t seed;
 } ManyCtasConfig;
 
