@@ -7,6 +7,7 @@ tests/accuracy_table.sh || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tests" && cp tests/accuracy_table.sh "$work/tests"
+# shellcheck disable=SC2016 # Markdown's backquotes
 sed '/^<!-- accuracy: begin/,/^<!-- accuracy: end/ s/^| `fa2_async` | [0-9]*/| `fa2_async` | 0/' README.md >"$work/README.md"
 TILEWALK=${TILEWALK:-$PWD/build/tilewalk} TILEWALK_ASSETS=$PWD/assets
 export TILEWALK TILEWALK_ASSETS

@@ -51,6 +51,7 @@ expect 0 'HBM reads' --kernel-name cudnn --details
 expect 0 'one partition' --kernel-name mem-efficient --ablations
 expect 0 '"worst_error"' --kernel-name fa2-sm90 --json
 expect 0 'cudnn-sm90,.*HBM reads,[0-9]*,[0-9]*,[0-9]*,' --kernel-name cudnn --csv
+# shellcheck disable=SC2016 # Markdown's backquotes
 expect 0 '| `fa2-sm90`, causal |' --kernel-name fa2-sm90 --markdown
 expect 0 'HBM reads' --ncu "$work/one.csv" -N 1024 -d 64 --kernel fa2_async
 expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --kernel mem-efficient-sm90

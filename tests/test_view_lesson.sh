@@ -35,7 +35,7 @@ refused() { # refused LESSON PATTERN
 head='# T\n\n- idea: x\n- minutes: 5\n\n'
 refused none "there is no lesson 'none'"
 refused "$box/none.md" 'none.md'
-# shellcheck disable=SC2059 # the heads hold no %
+# shellcheck disable=SC2016,SC2059 # the heads hold no %, and the backquotes are a lesson's
 {
   printf "$head{(function() while true do end end)()}\n" >"$box/endless.md"
   printf "$head"'```ask a\nprompt: p\nanswer: os.execute("true")\nhint: h\n```\n' >"$box/hostile.md"

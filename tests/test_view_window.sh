@@ -1,6 +1,7 @@
 #!/bin/sh
 # The viewer as a user drives it: a real window under Xvfb with keys and mouse from xdotool, then the dummy driver, then
 # no display at all. What it did is read from what it prints (y prints the one-line state) and from the files it saves.
+# shellcheck disable=SC2015 # fail ends the test
 set -u
 cd "$(dirname "$0")/.." || exit 1
 view=${TILEWALK:-$PWD/build/tilewalk}
