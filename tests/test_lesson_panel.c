@@ -179,6 +179,19 @@ static void type_order(Bench *b, const char *keys) {
   }
 }
 
+/* The places of an order from the smallest rank to the largest. */
+static void right_order(const LessonQuestion *q, int *order) {
+  for (int n = 0; n < q->n_choices; n++) {
+    int next = -1;
+    for (int p = 0; p < q->n_choices; p++) {
+      bool used = false;
+      for (int k = 0; k < n; k++) used = used || order[k] == p;
+      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
+    }
+    order[n] = next;
+  }
+}
+
 /* Wrong and right answers of every kind, by keys and by mouse; a show; a task; and what is kept of it. */
 static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   (void)state;
@@ -254,13 +267,24 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   key(b, SIDE_KEY_TAB);
   click(b, WIDGET_CHECK);
   READS(b, "The other way round.");
+  /* by letters, and Return: after the last letter it checks, and before does not */
+  int order[ANSWER_CHOICES_MAX];
+  right_order(&s->questions[3], order);
   for (int k = 0; k < 3; k++) key(b, SIDE_KEY_BACKSPACE);
-  type_order(b, "load multiply store");
-  click(b, WIDGET_CHECK);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(s->answers[3].n_order, k);
+    assert_int_equal(s->answers[3].tries, 1);
+    text(b, (const char[]){(char)('a' + order[k]), '\0'});
+  }
+  key(b, SIDE_KEY_RETURN);
+  assert_int_equal(s->answers[3].tries, 2);
   READS(b, "✓ Right.  Right so.");
-  click(b, WIDGET_NEXT);
-  /* a task: begins at the start, is done in the viewer */
+  key(b, SIDE_KEY_RETURN);
+  /* a task: begins at the start, is done in the viewer, whose key Return is */
   READS(b, "○ To do,");
+  assert_false(key(b, SIDE_KEY_RETURN));
+  assert_false(text(b, "n"));
+  assert_false(s->deeds[0].is_done);
   assert_int_equal(player->now.step, 0);
   click(b, WIDGET_HINT);
   READS(b, "The first row skips.");
@@ -510,20 +534,7 @@ static void answer(Bench *b, int ask, double value, int choice, const int *order
   } else {
     while (s->answers[ask].n_order > 0) key(b, SIDE_KEY_BACKSPACE);
     for (int k = 0; k < q->n_choices; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
-    click(b, WIDGET_CHECK);
-  }
-}
-
-/* The places of an order from the smallest rank to the largest. */
-static void right_order(const LessonQuestion *q, int *order) {
-  for (int n = 0; n < q->n_choices; n++) {
-    int next = -1;
-    for (int p = 0; p < q->n_choices; p++) {
-      bool used = false;
-      for (int k = 0; k < n; k++) used = used || order[k] == p;
-      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
-    }
-    order[n] = next;
+    key(b, SIDE_KEY_RETURN);
   }
 }
 

@@ -26,7 +26,8 @@ void lesson_panel_close(LessonPanel *p) {
   lesson_session_close(&p->session);
 }
 
-/* Something of the page changed: the focus goes to what is open. */
+/* Something of the page changed: the focus goes to what is open. A task is done in the viewer: there its keys are the viewer's,
+ * and Return does not press "Show me". */
 static void after_change(LessonPanel *p) {
   LessonSession *s = &p->session;
   const int ask = lesson_session_ask(s);
@@ -39,8 +40,10 @@ static void after_change(LessonPanel *p) {
   if (turned) p->note[0] = '\0';
   if (ask >= 0) {
     if (moved) p->focus = s->lesson.asks[ask].kind == LESSON_NUMBER ? WIDGET_FIELD : 0;
-  } else {
+  } else if (lesson_session_task(s) < 0) {
     p->focus = WIDGET_NEXT;
+  } else if (moved) {
+    p->focus = WIDGET_NONE;
   }
   lesson_page_make(p); /* how wide it is to be depends on it */
 }
@@ -212,7 +215,10 @@ static void press(LessonPanel *p, Player *player, int widget) {
   }
   after_change(p);
   const int ask = lesson_session_ask(s);
-  if (ask >= 0 && s->lesson.asks[ask].kind == LESSON_NUMBER) p->focus = WIDGET_FIELD;
+  if (ask < 0) return;
+  const bool is_order = s->lesson.asks[ask].kind == LESSON_ORDER;
+  if (s->lesson.asks[ask].kind == LESSON_NUMBER) p->focus = WIDGET_FIELD;
+  else if (is_order && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices) p->focus = WIDGET_CHECK;
 }
 
 /* What can be pressed, in the order of reading. */
