@@ -605,6 +605,34 @@ static void every_question_and_task_of_the_course_is_answered(void **state) {
   free(files);
 }
 
+/* On a projector a show has the whole screen: Return ends it, and the keys of the viewer stay the viewer's. */
+static void a_show_on_a_projector_is_ended_by_return(void **state) {
+  (void)state;
+  Bench *b = bench(write_lesson("projector.md", LESSON), &FRESH);
+  const LessonSession *s = &b->panel.session;
+  const SidePanel side = lesson_panel_side(&b->panel);
+  b->player.presentation = true;
+  click(b, WIDGET_NEXT); /* the answer is shown */
+  click(b, WIDGET_NEXT);
+  click(b, WIDGET_NEXT);
+  assert_true(text(b, "a")); /* the prediction: its show plays */
+  assert_true(s->plays != LESSON_NO_BLOCK);
+  assert_true(side.width(side.data, &b->player, b->width, b->height) <= 0);
+  assert_false(text(b, " "));
+  assert_false(text(b, "a"));
+  assert_false(key(b, SIDE_KEY_TAB));
+  assert_false(key(b, SIDE_KEY_RIGHT));
+  assert_true(key(b, SIDE_KEY_RETURN));
+  assert_true(s->plays == LESSON_NO_BLOCK);
+  assert_true(side.width(side.data, &b->player, b->width, b->height) > 0);
+  READS(b, "As you predicted: It is larger.");
+  /* put away, it takes no key */
+  send(b, (SideEvent){.kind = SIDE_TOGGLE});
+  assert_false(key(b, SIDE_KEY_RETURN));
+  assert_false(text(b, "."));
+  close_bench(b);
+}
+
 /* In presentation mode nothing is smaller than 1/50 of the height. */
 static void text_is_legible_at_every_size(void **state) {
   (void)state;
@@ -801,6 +829,7 @@ int main(void) {
       cmocka_unit_test(a_term_is_explained_when_it_is_pressed),
       cmocka_unit_test(every_lesson_is_walked_and_laid_out),
       cmocka_unit_test(every_question_and_task_of_the_course_is_answered),
+      cmocka_unit_test(a_show_on_a_projector_is_ended_by_return),
       cmocka_unit_test(text_is_legible_at_every_size),
       cmocka_unit_test(long_pages_scroll),
       cmocka_unit_test(hostile_lessons_are_refused_at_once),

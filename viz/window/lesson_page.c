@@ -196,7 +196,6 @@ void lesson_page_make(LessonPanel *p) {
   const Lesson *l = &s->lesson;
   const size_t end = lesson_session_page_end(s);
   flow_clear(&p->flow);
-  p->is_wide = false;
   p->open_piece = 0;
   if (s->page == 0) {
     flow_heading(&p->flow, 1.5, lesson_text(l, l->title));

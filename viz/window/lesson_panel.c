@@ -58,11 +58,15 @@ void lesson_panel_start(LessonPanel *p, Player *player) {
 
 static double em_of(const Player *player) { return player->presentation ? 21 : 16; }
 
+/* On a projector a show has the whole screen. */
+static bool show_has_screen(const LessonPanel *p, const Player *player) {
+  return player->presentation && p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
+}
+
 static double width_of(void *data, const Player *player, double width, double height) {
   const LessonPanel *p = data;
   (void)height;
-  const bool plays = p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
-  if (p->is_hidden || (player->presentation && plays)) return 0; /* on a projector a show has the whole screen */
+  if (p->is_hidden || show_has_screen(p, player)) return 0;
   return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
 
@@ -354,9 +358,21 @@ static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
   else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 && e->y < p->view.y + p->view.height) follow(p, player, e->x, e->y);
 }
 
+/* While a show has the screen, the keys that go on end it. The others are the viewer's. */
+static bool goes_on(const SideEvent *e) {
+  if (e->kind == SIDE_TEXT) return strcmp(e->text, ".") == 0;
+  return e->kind == SIDE_KEY && (e->key == SIDE_KEY_RETURN || (e->control && e->key == SIDE_KEY_RIGHT));
+}
+
 static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   LessonPanel *p = data;
+  const bool is_typed = e->kind == SIDE_KEY || e->kind == SIDE_TEXT || e->kind == SIDE_PASTE;
   (void)box;
+  if (is_typed && p->is_hidden) return false;
+  if (is_typed && show_has_screen(p, player)) {
+    if (goes_on(e)) press(p, player, WIDGET_NEXT);
+    return goes_on(e);
+  }
   switch (e->kind) {
   case SIDE_LOOK:
     if (!lesson_session_look(&p->session, player)) return false;

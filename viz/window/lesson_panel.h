@@ -47,7 +47,7 @@ typedef struct {
   Flow flow;
   unsigned flow_version;  /* of the session, when the flow was made */
   bool has_flow, is_placed;
-  bool is_hidden, is_wide;   /* wide: the page holds lines that want more room */
+  bool is_hidden, is_wide;   /* wide: a page held lines that want more room; it stays so, that pages do not jump */
   int focus, hover, pressed;
   double scroll, most_scroll;
   size_t seen_page, seen_at;

@@ -10,8 +10,8 @@
  * player_restore, player_say. SDL is not known here, so a panel is tested without a display: send it events, draw it on a surface.
  *
  * Who gets what. Mouse: what lies within the rectangle; after a press there, everything until the release. A press elsewhere is
- * announced as SIDE_LEFT. Keys and text: offered to a shown panel first (unless the line for typing or the page of keys is open),
- * and what it does not take goes to the player; so a panel that is not being typed into returns false for text.
+ * announced as SIDE_LEFT. Keys and text: offered to the panel first, shown or not (unless the line for typing or the page of keys is
+ * open), and what it does not take goes to the player; so a panel that is not being typed into returns false for text.
  * The key l and the control "lesson" send SIDE_TOGGLE, shown or not. */
 #ifndef TILEWALK_VIZ_WINDOW_SIDE_H
 #define TILEWALK_VIZ_WINDOW_SIDE_H

@@ -9,7 +9,8 @@
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
 bool window_side_takes(Window *w, SideEvent event) {
-  if (!w->side || (event.kind != SIDE_TOGGLE && event.kind != SIDE_LOOK && w->controls.side.width <= 0)) return false;
+  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT;
+  if (!w->side || (is_of_mouse && w->controls.side.width <= 0)) return false;
   event.x = w->mouse_x;
   event.y = w->mouse_y;
   const bool taken = w->side->event(w->side->data, w->player, &event, w->controls.side);
