@@ -18,7 +18,9 @@ static void draw_tooltip(const Controls *c, const Pen *pen, const char *text, do
     p += length + (p[length] == '\n');
   }
   const double u = c->unit, step = 1.35 * pen_size(pen, TYPE_BODY), w = width + 20 * u, h = n * step + 14 * u;
-  const double floor_y = c->bar.height > 0 ? c->bar.y : c->scene.height, left = fmax(0, fmin(x + 16 * u, c->scene.width + c->side.width - w));
+  const double floor_y = c->bar.height > 0 ? c->bar.y : c->scene.height;
+  const double right = y > floor_y ? c->scene.width + c->side.width : c->scene.width; /* what the scene says does not lie on the page */
+  const double left = fmax(0, fmin(x + 16 * u, right - w));
   const double top = y > floor_y ? floor_y - 6 * u - h : y + 18 * u + h < floor_y ? y + 18 * u : fmax(0, y - 10 * u - h);
   const Box box = box_at(left, top, w, h);
   pen_fill(pen, box, pen->theme->panel, 1);
