@@ -158,7 +158,7 @@ static void put_task(LessonPanel *p, const LessonBlock *b) {
   flow_markdown(f, fill(p, b->text));
   if (!task->until.offset) return;
   if (!d->is_done) {
-    flow_boxed(f, FLOW_ACCENT, "○ To do,", "in the viewer beside this page. Return there takes a change such as N=64. It is checked as you go.");
+    flow_boxed(f, FLOW_ACCENT, "○ To do,", "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
     if (lesson_session_hints_left(s) > 0) flow_button(f, WIDGET_HINT, "Hint");
     put_hints(f, d->hint, d->n_hints, task->n_hints);
   } else if (d->is_skipped) {
