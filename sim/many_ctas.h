@@ -33,8 +33,8 @@
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.7 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
- *     causal           0.3 %,  3.7 %    2.2 %, 13.3 %         7 %, 32 %            0.3, 13.5
+ *     full             0.5 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
+ *     causal           0.3 %,  3.7 %    2.5 %, 13.3 %         7 %, 32 %            0.3, 13.5
  *
  *     left out, full / causal           worst HBM read    median of sectors
  *     time (all in step)                 19.8 / 3.7 %        66 / 59 %
