@@ -9,19 +9,11 @@
 #include <string.h>
 
 #include "sim/cache.h"
+#include "tests/make_cache.h"
 #include "tests/rand.h"
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
-
-static CacheState *make(const CacheConfig *config) {
-  const size_t bytes = cache_state_bytes(config);
-  assert_true(bytes > 0);
-  CacheState *cache = malloc(bytes);
-  assert_non_null(cache);
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
-  return cache;
-}
 
 static void assert_same_counts(const CacheCounts *a, const CacheCounts *b) {
   assert_int_equal(a->accesses, b->accesses);
@@ -66,7 +58,7 @@ static void one_head(CacheState *cache, Feed *feed) {
 /* Every exact simulator (Dinero IV, pycachesim, libCacheSim, cachegrind) gives these counts. */
 static void check_head(CacheConfig config, Feed *feed, uint64_t line_misses,
                        uint64_t dirty_evictions) {
-  CacheState *cache = make(&config);
+  CacheState *cache = make_cache(&config);
   one_head(cache, feed);
   const CacheCounts *counts = &cache->counts;
   assert_int_equal(counts->accesses, 540672);
@@ -95,7 +87,7 @@ static void a_head_in_2_mib_misses_half_its_lines(void **unused) {
 
 static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.ways = 16384, .address_bits = 32});
+  CacheState *cache = make_cache(&(CacheConfig){.ways = 16384, .address_bits = 32});
   one_head(cache, feed_range);
   assert_int_equal(cache->counts.line_misses, 540672);
   free(cache);
@@ -104,7 +96,7 @@ static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
 /* All 32 query blocks side by side, one K/V tile a turn: each line comes once. */
 static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){0});
+  CacheState *cache = make_cache(&(CacheConfig){0});
   for (uint64_t i = 0; i < TILES; i++)
     feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
   for (uint64_t j = 0; j < TILES; j++)
@@ -125,14 +117,14 @@ static void layouts_and_widths_change_speed_alone(void **unused) {
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_XOR; index++) {
     CacheConfig plain = {
         .size_bytes = 256 * KIB, .index = (CacheIndex)index, .layout = CACHE_LAYOUT_BY_SET};
-    CacheState *reference = make(&plain);
+    CacheState *reference = make_cache(&plain);
     one_head(reference, feed_records);
     for (uint32_t bits = 32; bits <= 64; bits += 16)
       for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
         CacheConfig fast = plain;
         fast.layout = CACHE_LAYOUT_BY_POSITION, fast.address_bits = bits,
         fast.vector_bytes = vector_bytes;
-        CacheState *cache = make(&fast);
+        CacheState *cache = make_cache(&fast);
         one_head(cache, feed_range);
         assert_same_counts(&cache->counts, &reference->counts);
         for (uint64_t set = 0; set < cache->sets; set++)
@@ -153,7 +145,7 @@ static void layouts_and_widths_change_speed_alone(void **unused) {
 
 static void a_read_fetches_the_sectors_it_touches(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){0});
+  CacheState *cache = make_cache(&(CacheConfig){0});
   CacheEvent event;
   assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event),
                    STATUS_OK); /* bytes 31 and 32 */
@@ -170,7 +162,7 @@ static void a_read_fetches_the_sectors_it_touches(void **unused) {
 
 static void a_store_of_whole_sectors_fetches_nothing(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){0});
+  CacheState *cache = make_cache(&(CacheConfig){0});
   cache_access(cache, 32, 64, CACHE_WRITE); /* sectors 1 and 2 */
   cache_access(cache, 32, 64, CACHE_READ);
   assert_int_equal(cache->counts.read_sector_misses, 0);
@@ -181,7 +173,7 @@ static void a_store_of_whole_sectors_fetches_nothing(void **unused) {
 
 static void parts_of_a_sector_add_up_to_a_whole_one(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){0});
+  CacheState *cache = make_cache(&(CacheConfig){0});
   for (uint64_t byte = 0; byte < 32; byte += 4) {
     const CacheLine line = cache_peek(cache, 0, 0);
     assert_int_equal(line.valid_sectors, 0);
@@ -201,7 +193,7 @@ static void parts_of_a_sector_add_up_to_a_whole_one(void **unused) {
 /* Two half-written lines take turns at the front of one set; each keeps its own bytes. */
 static void a_mask_moves_with_its_line(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.size_bytes = 512, .ways = 4});
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 512, .ways = 4});
   cache_access(cache, 0, 16, CACHE_WRITE);
   cache_access(cache, 128, 8, CACHE_WRITE);
   cache_access(cache, 16, 16, CACHE_WRITE);
@@ -215,7 +207,7 @@ static void a_mask_moves_with_its_line(void **unused) {
 
 static void without_byte_masks_parts_stay_parts(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.no_byte_masks = true});
+  CacheState *cache = make_cache(&(CacheConfig){.no_byte_masks = true});
   for (uint64_t byte = 0; byte < 32; byte += 4)
     cache_access(cache, byte, 4, CACHE_WRITE);
   cache_access(cache, 0, 4, CACHE_READ);
@@ -226,7 +218,7 @@ static void without_byte_masks_parts_stay_parts(void **unused) {
 /* A line pushed out and met again starts with empty masks. */
 static void a_mask_does_not_outlive_its_line(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.size_bytes = 256, .ways = 2});
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 256, .ways = 2});
   cache_access(cache, 0, 16, CACHE_WRITE);
   cache_access(cache, 128, 1, CACHE_READ);
   cache_access(cache, 256, 1, CACHE_READ); /* line 0 leaves */
@@ -242,7 +234,7 @@ static void an_event_names_the_line_that_left(void **unused) {
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
     for (uint64_t sets = 1; sets <= 24; sets++) {
       CacheState *cache =
-          make(&(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
+          make_cache(&(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
       Rand r = {sets};
       uint64_t last_line[24], n_dirty = 0;
       bool filled[24] = {false};
@@ -268,7 +260,7 @@ static void an_event_names_the_line_that_left(void **unused) {
 static void a_flush_writes_back_and_leaves_clean_lines(void **unused) {
   (void)unused;
   for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
-    CacheState *cache = make(&(CacheConfig){.layout = (CacheLayout)layout});
+    CacheState *cache = make_cache(&(CacheConfig){.layout = (CacheLayout)layout});
     cache_access_range(cache, 0, 4096, CACHE_WRITE);
     cache_access(cache, 8192, 1, CACHE_WRITE);
     cache_flush(cache);
@@ -291,7 +283,7 @@ static void more_ways_never_miss_more(void **unused) {
   for (uint64_t seed = 1; seed <= 4; seed++) {
     uint64_t last = ~(uint64_t)0;
     for (uint64_t ways = 1; ways <= 32; ways++) {
-      CacheState *cache = make(&(CacheConfig){.size_bytes = 48 * ways * 128, .ways = ways});
+      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 48 * ways * 128, .ways = ways});
       Rand r = {seed};
       for (int i = 0; i < 2000; i++) {
         const uint64_t line = (uint64_t)(rand_in(&r, 0, 40) * rand_in(&r, 0, 40));
@@ -311,7 +303,7 @@ static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused)
   enum { LINES = 4096 };
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
     for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
-      CacheState *cache = make(&(CacheConfig){.size_bytes = 64 * KIB,
+      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 64 * KIB,
                                               .policy = (CachePolicy)policy,
                                               .index = (CacheIndex)index,
                                               .seed = 3});
@@ -342,7 +334,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++) {
     const CacheConfig config = {.size_bytes = 32 * KIB, .policy = (CachePolicy)policy};
     const size_t bytes = cache_state_bytes(&config);
-    CacheState *cache = make(&config), *bookmark = malloc(bytes);
+    CacheState *cache = make_cache(&config), *bookmark = malloc(bytes);
     Rand r = {9};
     for (int i = 0; i < 3000; i++) {
       if (i == 1000) memcpy(bookmark, cache, bytes);
@@ -354,7 +346,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
     }
     assert_memory_equal(cache, bookmark, bytes);
     cache_reset(cache);
-    CacheState *fresh = make(&config);
+    CacheState *fresh = make_cache(&config);
     assert_memory_equal(cache, fresh, bytes);
     free(fresh);
     free(cache);
@@ -366,9 +358,9 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
 static void a_random_index_spreads(void **unused) {
   (void)unused;
   enum { SETS = 100, LINES_A_SET = 400 };
-  CacheState *a = make(
+  CacheState *a = make_cache(
       &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 1});
-  CacheState *b = make(
+  CacheState *b = make_cache(
       &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 2});
   uint64_t load[SETS] = {0}, agree = 0;
   for (uint64_t line = 0; line < SETS * LINES_A_SET; line++) {
@@ -434,7 +426,7 @@ static void zero_means_the_documented_default(void **unused) {
 
 static void an_address_out_of_range_changes_nothing(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.address_bits = 32});
+  CacheState *cache = make_cache(&(CacheConfig){.address_bits = 32});
   CacheEvent event;
   const uint64_t end = (uint64_t)1 << 32;
   assert_int_equal(cache_access(cache, 0, 0, CACHE_READ), STATUS_BAD_REQUEST);
@@ -445,7 +437,7 @@ static void an_address_out_of_range_changes_nothing(void **unused) {
   assert_int_equal(cache_access(cache, end - 1, 1, CACHE_READ), STATUS_OK);
   assert_int_equal(cache_peek(cache, 1023, 0).address, end - 128);
   free(cache);
-  cache = make(&(CacheConfig){
+  cache = make_cache(&(CacheConfig){
       .address_bits = 64, .index = CACHE_INDEX_RANDOM, .line_bytes = 1, .size_bytes = 64});
   assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
   assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
@@ -458,7 +450,7 @@ static void a_run_may_end_with_the_address_space(void **unused) {
   (void)unused;
   for (uint64_t line_bytes = 1; line_bytes <= 128; line_bytes *= 128)
     for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
-      CacheState *cache = make(&(CacheConfig){.address_bits = 64,
+      CacheState *cache = make_cache(&(CacheConfig){.address_bits = 64,
                                               .line_bytes = line_bytes,
                                               .size_bytes = 1024 * line_bytes,
                                               .layout = (CacheLayout)layout});
@@ -475,7 +467,7 @@ static void a_run_may_end_with_the_address_space(void **unused) {
  * two. */
 static void sets_need_not_be_a_power_of_two(void **unused) {
   (void)unused;
-  CacheState *cache = make(&(CacheConfig){.size_bytes = 60 * MIB, .ways = 20});
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 60 * MIB, .ways = 20});
   assert_int_equal(cache->sets, 96 * 256);
   cache_access_range(cache, 0, 60 * MIB, CACHE_READ);
   cache_access_range(cache, 0, 60 * MIB, CACHE_READ);

@@ -8,16 +8,8 @@
 #include <string.h>
 
 #include "sim/cache.h"
+#include "tests/make_cache.h"
 #include "tests/rand.h"
-
-static CacheState *make(const CacheConfig *config) {
-  const size_t bytes = cache_state_bytes(config);
-  assert_true(bytes > 0);
-  CacheState *cache = malloc(bytes);
-  assert_non_null(cache);
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
-  return cache;
-}
 
 static CacheConfig random_config(Rand *r) {
   CacheConfig c = {.index = (CacheIndex)rand_in(r, 0, 2), .policy = (CachePolicy)rand_in(r, 0, 3)};
@@ -47,7 +39,7 @@ static void counts_are_conserved(void **unused) {
   Rand r = {404};
   for (int round = 0; round < 300; round++) {
     const CacheConfig config = random_config(&r);
-    CacheState *cache = make(&config);
+    CacheState *cache = make_cache(&config);
     uint64_t line_hits = 0, fetched = 0, absent = 0, evicted = 0, dirty_evicted = 0, written = 0;
     uint64_t touched[2] = {0};
     for (int i = 0; i < 400; i++) {
@@ -109,7 +101,7 @@ static void a_bigger_lru_never_misses_more(void **unused) {
       CacheConfig grown = config;
       grown.ways = ways;
       grown.size_bytes = sets * ways * config.line_bytes;
-      CacheState *cache = make(&grown);
+      CacheState *cache = make_cache(&grown);
       Rand trace = {seed};
       for (int i = 0; i < 400;
            i++) { /* the same trace for all: as far as the first config reaches */

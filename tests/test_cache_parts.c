@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/cache.h"
+#include "tests/make_cache.h"
 #include "tests/rand.h"
 
 enum { MOST = 7 };
@@ -17,21 +18,12 @@ typedef struct {
   CacheState *states[MOST];
 } Parts;
 
-static CacheState *make(const CacheConfig *config) {
-  const size_t bytes = cache_state_bytes(config);
-  assert_true(bytes > 0);
-  CacheState *cache = malloc(bytes);
-  assert_non_null(cache);
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
-  return cache;
-}
-
 static Parts make_parts(const CacheConfig *whole, uint32_t n) {
   Parts parts = {.n = n};
   for (uint32_t part = 0; part < n; part++) {
     CacheConfig c = *whole;
     c.parts = n, c.part = part;
-    parts.states[part] = make(&c);
+    parts.states[part] = make_cache(&c);
   }
   return parts;
 }
@@ -100,7 +92,7 @@ static void parts_add_up_to_the_whole(void **unused) {
   Rand r = {31};
   for (int round = 0; round < 200; round++) {
     const CacheConfig config = random_config(&r);
-    CacheState *whole = make(&config);
+    CacheState *whole = make_cache(&config);
     Parts parts = make_parts(&config, (uint32_t)rand_in(&r, 2, MOST));
     const uint64_t room = 3 * config.size_bytes;
     const uint64_t base = config.address_bits == 64 && rand_in(&r, 0, 1) ? 0 - room : 0;
@@ -138,7 +130,7 @@ static void parts_add_up_to_the_whole(void **unused) {
 static void parts_hold_the_lines_of_the_whole(void **unused) {
   (void)unused;
   const CacheConfig config = {.size_bytes = 100 * 4 * 128, .ways = 4};
-  CacheState *whole = make(&config);
+  CacheState *whole = make_cache(&config);
   Parts parts = make_parts(&config, 3);
   Rand r = {8};
   for (int i = 0; i < 3000; i++) {

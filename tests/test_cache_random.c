@@ -9,16 +9,8 @@
 #include <string.h>
 
 #include "sim/cache.h"
+#include "tests/make_cache.h"
 #include "tests/rand.h"
-
-static CacheState *make(const CacheConfig *config) {
-  const size_t bytes = cache_state_bytes(config);
-  assert_true(bytes > 0);
-  CacheState *cache = malloc(bytes);
-  assert_non_null(cache);
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
-  return cache;
-}
 
 /* --- the slow cache: one record a line, one flag a byte, a clock --- */
 
@@ -220,7 +212,7 @@ static void random_traces_count_like_the_slow_cache(void **unused) {
     memset(slow, 0, sizeof *slow);
     assert_int_equal(cache_config_resolve(&asked, &slow->config, &error), STATUS_OK);
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
-    CacheState *cache = make(&asked);
+    CacheState *cache = make_cache(&asked);
     const bool stores_partly = round % 3 != 0;
     uint64_t address = 0, bytes = 1;
     CacheKind kind;
@@ -255,7 +247,7 @@ static void random_traces_leave_the_lines_of_the_slow_cache(void **unused) {
     memset(slow, 0, sizeof *slow);
     assert_int_equal(cache_config_resolve(&asked, &slow->config, NULL), STATUS_OK);
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
-    CacheState *cache = make(&asked);
+    CacheState *cache = make_cache(&asked);
     uint64_t address = 0, bytes = 1;
     CacheKind kind;
     for (int i = 0; i < 200; i++) {
