@@ -192,7 +192,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .rows = profile->rows,
                            .walk = profile->walk,
                            .persistent = profile->persistent,
-                           .whole_head = strcmp(profile->schedule->name, "fa1") == 0,
+                           .whole_head = profile->schedule->whole_head,
                            .block_q = t->block_q,
                            .block_k = t->block_k,
                            .threads = t->threads,

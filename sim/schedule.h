@@ -44,6 +44,7 @@ typedef struct {
   bool skips;          /* leaves masked tiles out (else it computes and masks them) */
   bool splits;         /* obeys Tiling.n_splits */
   bool writes_lse;     /* obeys Tiling.lse */
+  bool whole_head;     /* one CTA does all passes of a head: its outer loop is not over rows, which could be dealt out */
 
   bool (*next)(const Plan *plan, Cursor *cursor, Event *event); /* false: the walk is over */
 

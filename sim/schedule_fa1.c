@@ -155,6 +155,7 @@ const Schedule SCHEDULE_FA1 = {
     .summary = "outer loop over K and V blocks; Q, O and the statistics come and go for every tile",
     .source = "Dao et al., FlashAttention (2022), Algorithm 1",
     .n_passes = 2,
+    .whole_head = true,
     .skips = true,
     .next = fa1_next,
     .outer_count = fa1_outer_count,

@@ -117,7 +117,7 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
   c.block_q = s->plan.tiling.B_r;
   c.block_k = s->plan.tiling.B_c;
   c.n_splits = s->plan.tiling.n_splits;
-  c.whole_head = s->schedule == schedule_find("fa1");
+  c.whole_head = s->schedule->whole_head;
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) c.shared_bytes = (int64_t)s->sram.bytes;
   return c;
 }

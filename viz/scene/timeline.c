@@ -273,12 +273,11 @@ static LaunchConfig config_of(const Snapshot *now, const Simulation *run, bool w
 /* One kernel for each pass, or one CTA for each head that does them all (FlashAttention's order). */
 static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *run, Error *error) {
   const Schedule *s = run->schedule;
-  const bool whole_head = strcmp(s->name, "fa1") == 0;
-  for (int pass = 0; pass < (whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
+  for (int pass = 0; pass < (s->whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
     TimelineKernel *k = &t->kernels[t->n_kernels];
     const int64_t outer = s->outer_count(&run->plan, pass);
     if (outer == 0) continue;
-    LaunchConfig config = config_of(now, run, whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
+    LaunchConfig config = config_of(now, run, s->whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
     Status status = launch_make(&k->launch, &now->launched, &config, &now->gpu, NULL);
     if (status) { /* it asks for more than the machine has: shown all the same */
       t->is_assumed = true;
@@ -288,7 +287,7 @@ static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *ru
     }
     if (status) return status;
     k->pass = pass;
-    k->whole_head = whole_head;
+    k->whole_head = s->whole_head;
     k->n_pieces = k->launch.n_pieces < TIMELINE_PIECES_MAX ? k->launch.n_pieces : TIMELINE_PIECES_MAX;
     k->first_number = k->launch.n_pieces - k->n_pieces;
     t->n_kernels++;
