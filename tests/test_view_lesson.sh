@@ -2,27 +2,10 @@
 # A lesson beside the viewer as a learner goes through it: a real window under Xvfb with keys and mouse from xdotool. What happened is
 # read from the record of progress, and from what the viewer prints.
 set -u
-cd "$(dirname "$0")/.." || exit 1
-view=${TILEWALK:-$PWD/build/tilewalk}
-export TILEWALK_ASSETS="${TILEWALK_ASSETS:-$PWD/assets}"
-box=$(mktemp -d) || exit 1
-server='' viewer=''
-cleanup() {
-  [ -z "$viewer" ] || kill "$viewer" 2>/dev/null
-  [ -z "$server" ] || kill "$server" 2>/dev/null
-  rm -rf "$box"
-}
-trap cleanup EXIT
 fail() { echo "FAIL: $1"; cat "$box"/out "$box"/err "$box"/state/tilewalk/lessons.json 2>/dev/null; exit 1; }
-export XDG_STATE_HOME="$box/state"
-# See tests/test_view_window.sh: libraries keep memory; what our own code lost has our file on the first line of its stack.
-export LSAN_OPTIONS=exitcode=0
-complains() {
-  grep -E 'runtime error|ERROR: AddressSanitizer|#1 .* in [a-zA-Z_]+ (.*/)?(sim|viz|lessons|kernels)/' "$box/err" && return
-  sed '/^====/,$d' "$box/err" | grep -v -e XDG_RUNTIME_DIR -e '^$'
-}
-
-if SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 1 2>&1 | grep -q libsdl2-dev; then echo "no window in this build"; exit 77; fi
+# shellcheck source=tests/window.sh
+. "$(dirname "$0")/window.sh"
+export TILEWALK_ASSETS="${TILEWALK_ASSETS:-$PWD/assets}" XDG_STATE_HOME="$box/state"
 
 # A lesson that is missing or hostile: one line, status 2, and no window is tried for.
 refused() { # refused LESSON PATTERN
@@ -51,33 +34,13 @@ for lesson in 01 04 08 11 15; do
 done
 rm -rf "$box/state"
 
-for tool in Xvfb xdotool; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
-mkfifo "$box/number"
-Xvfb -displayfd 3 -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
-server=$!
-DISPLAY=:$(timeout 20 head -n 1 "$box/number") || fail "Xvfb does not start"
-export DISPLAY SDL_RENDER_DRIVER=software
+start_display
 
 start() {
-  : >"$box/out"
-  (cd "$box" && exec timeout 120 "$view" view "$@") >"$box/out" 2>"$box/err" &
-  viewer=$!
-  window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
-  [ -n "$window" ] || fail "no window"
-  xdotool windowmove "$window" 0 0
-  timeout 10 xdotool windowfocus --sync "$window"
+  start_in "$box" "$@"
   sleep 0.5
 }
-keys() { for key in "$@"; do xdotool key --delay 20 "$key"; done; }
 say() { xdotool type --delay 20 -- "$1"; }
-wait_for() { # wait_for FILE PATTERN
-  tries=0
-  until grep -q -- "$2" "$1" 2>/dev/null; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || fail "waited in vain for '$2' in $1"
-    sleep 0.1
-  done
-}
 record=$box/state/tilewalk/lessons.json
 # answered ID RIGHT TRIES HINTS: the record says so.
 answered() {
