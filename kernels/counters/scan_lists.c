@@ -1,0 +1,191 @@
+#include "kernels/counters/scan_lists.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIB = 64 /* granules */, MAX_OPS = 8192, MAX_CTAS = 2048 };
+
+/* Where things lie in the pool, in granules: far enough apart for the largest scan. */
+enum { OWN_AT = 256 * MIB, V_AT = 300 * MIB, Q_AT = 602 * MIB, O_AT = 904 * MIB, HOT_AT = 1206 * MIB };
+
+/* One scan under construction, and its visitor. */
+typedef struct {
+  Status (*visit)(void *context, const ScanList *scan, Error *error);
+  void *context;
+  Error *error;
+  ScanList list;
+  uint32_t ops[MAX_OPS];
+  ScanPart parts[MAX_CTAS * SCAN_PARTS];
+  bool taken[SCAN_POOL_GRANULES]; /* pieces of `scattered` */
+} Builder;
+
+/* Vigna's splitmix64, 2015: the upper half of its next number. */
+static uint32_t next_random(uint64_t *state) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return (uint32_t)((x ^ x >> 31) >> 32);
+}
+
+static void begin(Builder *b, uint32_t n_ctas, uint32_t work_cycles) {
+  assert(n_ctas <= MAX_CTAS);
+  b->list = (ScanList){.n_ctas = n_ctas, .work_cycles = work_cycles, .ops = b->ops, .parts = b->parts};
+  memset(b->parts, 0, sizeof b->parts);
+}
+
+static void add(Builder *b, uint32_t op) {
+  assert(b->list.n_ops < MAX_OPS);
+  b->ops[b->list.n_ops++] = op;
+}
+
+/* n granules a CTA that no other CTA has. */
+static ScanPart add_own(Builder *b, uint32_t n, uint32_t op) {
+  const uint32_t first = b->list.n_ops;
+  for (uint32_t i = 0; i < n; i++) add(b, (op | SCAN_PLUS_CTA) + i * b->list.n_ctas);
+  return (ScanPart){first, b->list.n_ops};
+}
+
+static void set_part(Builder *b, uint32_t cta, uint32_t k, ScanPart part) { b->parts[cta * SCAN_PARTS + k] = part; }
+
+static void set_part_of_all(Builder *b, uint32_t k, ScanPart part) {
+  for (uint32_t c = 0; c < b->list.n_ctas; c++) set_part(b, c, k, part);
+}
+
+static void read_all_twice(Builder *b) {
+  for (uint32_t k = 0; k < 2; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
+}
+
+static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->error); }
+
+/* Each piece at a random multiple of 2 MiB in its own share of the pool. */
+static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed) {
+  const uint32_t page = 2 * MIB, share = SCAN_POOL_GRANULES / n_pieces, piece = mib * MIB / n_pieces;
+  uint64_t random = 1000 * seed + n_pieces;
+  begin(b, SCAN_SLOTS, 0);
+  for (uint32_t p = 0; p < n_pieces; p++) {
+    const uint32_t at = p * share + next_random(&random) % (share / page - (piece + page - 1) / page) * page;
+    for (uint32_t i = 0; i < piece; i++) add(b, at + i);
+  }
+  read_all_twice(b);
+  snprintf(b->list.name, sizeof b->list.name, "pieces %u mib %u seed %u", n_pieces, mib, seed);
+  return finish(b);
+}
+
+/* Pieces of `piece` granules, each at a multiple of its size. */
+static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
+  uint64_t random = 7 + mib;
+  begin(b, SCAN_SLOTS, 0);
+  memset(b->taken, 0, sizeof b->taken);
+  while (b->list.n_ops < mib * MIB) {
+    const uint32_t p = next_random(&random) % (SCAN_POOL_GRANULES / piece);
+    if (b->taken[p]) continue;
+    b->taken[p] = true;
+    for (uint32_t i = 0; i < piece; i++) add(b, p * piece + i);
+  }
+  read_all_twice(b);
+  snprintf(b->list.name, sizeof b->list.name, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
+  return finish(b);
+}
+
+static Status between(Builder *b, bool store, uint32_t mib, uint32_t own) {
+  begin(b, SCAN_SLOTS, 0);
+  for (uint32_t i = 0; i < mib * MIB; i++) add(b, i);
+  const ScanPart a = {0, b->list.n_ops};
+  set_part_of_all(b, 0, a);
+  set_part_of_all(b, 1, add_own(b, own, OWN_AT | (store ? SCAN_STORES : 0)));
+  set_part_of_all(b, 2, a);
+  snprintf(b->list.name, sizeof b->list.name, "between %s a %u own %u", store ? "write" : "read", mib, own);
+  return finish(b);
+}
+
+typedef enum { HOT_NONE, HOT_READ /* the CTA's first granule of Q */, HOT_STORE /* a granule of the CTA's slot */ } Hot;
+
+/* K and V of a head are mib / 2 MiB each; a CTA is one row of one head. */
+typedef struct {
+  uint32_t mib, rows, heads;
+  bool ascending; /* the shortest rows first */
+  bool backward;  /* from the last key to the first */
+  uint32_t own;   /* granules of Q read before the walk, and of O stored after it */
+  Hot hot;        /* after each granule of K and V */
+  uint32_t work_cycles;
+} Rows;
+
+static const Rows ROWS[] = {
+    {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
+    {32, 1024, 2, 1, 0, 1, HOT_READ, 1000}, {28, 896, 2, 1, 0, 1, HOT_NONE, 3000},  {28, 896, 2, 1, 0, 1, HOT_READ, 3000},
+    {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
+    {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 500},  {8, 128, 8, 1, 1, 2, HOT_NONE, 3000},
+    {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},  {32, 512, 2, 1, 1, 2, HOT_NONE, 1000},  {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
+    {16, 256, 4, 0, 0, 2, HOT_NONE, 3000},  {8, 128, 8, 0, 0, 2, HOT_NONE, 3000},   {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
+    {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},  {16, 256, 4, 0, 1, 0, HOT_NONE, 4000},  {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
+    {16, 256, 4, 1, 0, 2, HOT_NONE, 4000},  {8, 128, 8, 1, 1, 0, HOT_NONE, 4000},   {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},
+    {32, 512, 2, 1, 0, 0, HOT_NONE, 1000},  {32, 512, 2, 1, 0, 0, HOT_NONE, 4000},  {24, 384, 2, 1, 1, 0, HOT_NONE, 1000},
+    {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},  {28, 448, 2, 1, 0, 0, HOT_NONE, 1000},
+};
+
+static Status rows(Builder *b, const Rows *r) {
+  const uint32_t n_keys = r->mib * MIB / 2, per_key = r->hot ? 3 : 2;
+  begin(b, r->rows * r->heads, r->work_cycles);
+  for (uint32_t h = 0; h < r->heads; h++)
+    for (uint32_t i = 0; i < n_keys; i++) {
+      const uint32_t key = h * n_keys + (r->backward ? n_keys - 1 - i : i);
+      add(b, key);
+      add(b, V_AT + key);
+      if (r->hot == HOT_READ) add(b, SCAN_PLUS_CTA | Q_AT);
+      if (r->hot == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_SLOT | HOT_AT);
+    }
+  for (uint32_t c = 0; c < b->list.n_ctas; c++) {
+    const uint32_t h = c / r->rows, row = r->ascending ? c % r->rows : r->rows - 1 - c % r->rows;
+    const uint32_t seen = n_keys * (row + 1) / r->rows, first = h * n_keys + (r->backward ? n_keys - seen : 0);
+    set_part(b, c, 1, (ScanPart){per_key * first, per_key * (first + seen)});
+  }
+  set_part_of_all(b, 0, add_own(b, r->own, Q_AT));
+  set_part_of_all(b, 2, add_own(b, r->own, SCAN_STORES | O_AT));
+  snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads, r->mib,
+           r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
+           r->hot == HOT_READ ? "read" : r->hot == HOT_STORE ? "write" : "none", r->work_cycles);
+  return finish(b);
+}
+
+static Status stores(Builder *b, uint32_t own, uint32_t times) {
+  begin(b, SCAN_SLOTS, 0);
+  const ScanPart part = add_own(b, own, SCAN_STORES);
+  for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, part);
+  snprintf(b->list.name, sizeof b->list.name, "stores own %u times %u", own, times);
+  return finish(b);
+}
+
+static Status each_buffer(Builder *b) {
+  Status status = STATUS_OK;
+  for (uint32_t n = 1; n <= 8; n *= 2)
+    for (uint32_t mib = 20; mib <= 34; mib += 2)
+      for (uint32_t seed = 1; seed <= (n == 1 ? 1 : 3) && !status; seed++) status = pieces(b, n, mib, seed);
+  for (uint32_t piece = 128; piece >= 1; piece = piece > 16 ? 16 : piece / 16)
+    for (uint32_t mib = 20; mib <= 36 && !status; mib += 4) status = scattered(b, piece, mib);
+  return status;
+}
+
+static Status each_other(Builder *b) {
+  Status status = STATUS_OK;
+  for (int store = 0; store < 2; store++)
+    for (uint32_t mib = 16; mib <= 24; mib += 4)
+      for (uint32_t own = 1; own <= 6 && !status; own++) status = between(b, store, mib, own);
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS && !status; i++) status = rows(b, &ROWS[i]);
+  for (uint32_t own = 2; own <= 16; own *= 2)
+    for (uint32_t times = 1; times <= 2 && !status; times++) status = stores(b, own, times);
+  return status;
+}
+
+Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+  Builder *b = malloc(sizeof *b);
+  if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
+  b->visit = visit;
+  b->context = context;
+  b->error = error;
+  Status status = each_buffer(b);
+  if (!status) status = each_other(b);
+  free(b);
+  return status;
+}

@@ -1,0 +1,67 @@
+/* Scans: launches whose every read and store is written down in a list, so that what L2 keeps can be measured apart from
+ * attention and predicted from the same list.
+ *
+ *     ops     what there is to do, one granule of 16 KiB each: read it, or store it
+ *     parts   for each CTA up to three stretches [begin, end) of ops, gone through one after another
+ *     CTA 0   ops[begin] ... ops[end - 1], then its second part, then its third
+ *
+ * CTAs share stretches, as CTAs of one head share K and V; an operation may be relative to the CTA, for what is its own. A
+ * CTA finishes one operation, spins for work_cycles, and begins the next. The families, by the first word of the name:
+ *
+ *     pieces      all CTAs read one buffer twice; it lies in 1, 2, 4 or 8 pieces far apart
+ *     scattered   the same, in pieces of 2 MiB, 256 KiB or 16 KiB all over the pool
+ *     between     all read A; each reads or stores granules of its own; all read A again
+ *     rows        the triangular walk of causal attention: row r of R reads the first (r + 1) / R of its head's K and V
+ *     stores      each CTA stores granules of its own, once or twice
+ *
+ * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
+#ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
+#define TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/error.h"
+
+#ifdef __CUDACC__
+#define SCAN_FUNCTION static inline __host__ __device__
+#else
+#define SCAN_FUNCTION static inline
+#endif
+
+enum {
+  SCAN_GRANULE_BYTES = 16384,
+  SCAN_PARTS = 3,
+  SCAN_POOL_GRANULES = 131072, /* 2 GiB: all granules lie in it */
+  SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows` */
+};
+
+typedef struct {
+  uint32_t begin, end; /* in ops; equal: nothing */
+} ScanPart;
+
+typedef struct {
+  char name[80]; /* no commas */
+  uint32_t n_ctas, work_cycles;
+  const uint32_t *ops;
+  uint32_t n_ops;
+  const ScanPart *parts; /* SCAN_PARTS a CTA, n_ctas times */
+} ScanList;
+
+/* An operation: a granule of the pool in the low bits, and these. */
+#define SCAN_STORES    0x80000000u
+#define SCAN_PLUS_SLOT 0x40000000u /* the granule, plus the CTA modulo SCAN_SLOTS */
+#define SCAN_PLUS_CTA  0x20000000u /* the granule, plus the CTA */
+#define SCAN_GRANULE   0x1fffffffu
+
+SCAN_FUNCTION bool scan_op_stores(uint32_t op) { return (op & SCAN_STORES) != 0; }
+
+SCAN_FUNCTION uint32_t scan_op_granule(uint32_t op, uint32_t cta) {
+  return (op & SCAN_GRANULE) + (op & SCAN_PLUS_SLOT ? cta % SCAN_SLOTS : op & SCAN_PLUS_CTA ? cta : 0);
+}
+
+/* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns. Stops at the first
+ * status that is not STATUS_OK and returns it. Errors: visit's own, STATUS_NO_MEMORY. */
+Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error);
+
+#endif
