@@ -8,6 +8,7 @@
 #   l2         more counters of L2, three times each, for the rungs with tensor cores        -> GPU_l2.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
+#   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #
 # KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
@@ -24,7 +25,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1)
 [ -n "$gpu" ] || { echo "collect.sh: no NVIDIA GPU here" >&2; exit 2; }
-short=$(echo "$gpu" | sed 's/NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z')
+short=$(echo "$gpu" | sed 's/NVIDIA //; s/ .*//' | tr '[:upper:]' '[:lower:]')
 
 # What a reader needs to judge the numbers below it.
 provenance() {
@@ -72,12 +73,12 @@ time)
   ;;
 ncu | l2)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=l2 name=l2
-  python3 kernels/collect_ncu.py shapes $grid >"$work/shapes" || exit 1
-  metrics=$(metrics_of $grid)
+  python3 kernels/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
+  metrics=$(metrics_of "$grid")
   provenance "$ncu --metrics $metrics $program --once --shapes SHAPES" >"$work/about"
   $ncu --kernel-name 'regex:naive_|tiled_|fa1|fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$name.ncu.csv"
-  python3 kernels/collect_ncu.py merge $grid "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
+  python3 kernels/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
 others)
@@ -95,8 +96,13 @@ others)
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
+placement)
+  provenance "$program --placement" >"$work/about"
+  $program --placement >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_placement.csv" || exit 1
+  wc -l "$out/${short}_placement.csv"
+  ;;
 *)
-  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

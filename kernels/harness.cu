@@ -314,10 +314,12 @@ int main(int argc, char **argv) {
   const std::vector<Request> requests = request.shapes.empty() ? std::vector<Request>{request} : request_lines(request);
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
-  if (!request.verify && !request.count && !request.time && !request.once && !request.bandwidth) return 0;
+  const bool runs = request.verify || request.count || request.time || request.once;
+  if (!runs && !request.bandwidth && !request.placement) return 0;
   const Gpu gpu = gpu_open();
+  if (request.placement) placement_print();
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
-  if (!request.verify && !request.count && !request.time && !request.once) return 0;
+  if (!runs) return 0;
   Run run = {&request, &gpu, true, true};
   for (const Request &r : requests) {
     run.request = &r;

@@ -14,11 +14,13 @@ enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kerne
 
 struct Request {
   bool list, verify, count, time, bandwidth, once; /* once: one launch per rung and nothing else, for profilers */
+  bool placement;                                  /* stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;
   bool has_shape;                 /* N was given; else --verify and --count walk their own grid */
   bool has_dtype;
+  bool has_values;                /* an option that takes a value was given */
   Block block;                    /* zero: each rung's default */
   uint64_t seed;
   int repeats;                    /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */

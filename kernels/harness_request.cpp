@@ -18,6 +18,7 @@ static const char HELP[] =
     "  --time           median of many runs, caches warm and cold\n"
     "  --all            all of these\n"
     "  --bandwidth      reading speed against buffer size: L2 and HBM\n"
+    "  --placement      the side of L2 of each SM, and the SM of each CTA of a launch, as CSV\n"
     "  --once           one launch of each rung and nothing else, for a profiler\n"
     "\n"
     "  --rung NAME      a rung, or several separated by commas (default: all)\n"
@@ -65,6 +66,7 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--time")) return r->time = true;
   if (!strcmp(o, "--all")) return r->list = r->verify = r->count = r->time = true;
   if (!strcmp(o, "--bandwidth")) return r->bandwidth = true;
+  if (!strcmp(o, "--placement")) return r->placement = true;
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
@@ -116,11 +118,26 @@ static void take_options(Request *r, int argc, char **argv) {
     while (option < N_VALUES && strcmp(argv[i], VALUES[option].name) && strcmp(argv[i], VALUES[option].other)) option++;
     if (option == N_VALUES) usage(argv[i], "no such option");
     take_value(r, option, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+    r->has_values = true;
     i++;
   }
 }
 
+/* Modes with a list of launches and a layout of their own. */
+static const char *alone_mode(const Request *r) { return r->placement ? "--placement" : NULL; }
+
+static void check_alone(const Request *r) {
+  const char *mode = alone_mode(r);
+  if (!mode) return;
+  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once) usage(mode, "goes with no other mode");
+  if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
+  if (r->has_values || r->shape.causal)
+    usage(mode, "chooses its launches itself; it goes with no shape and no rung");
+}
+
 static void complete(Request *r) {
+  check_alone(r);
+  if (alone_mode(r)) return;
   if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
   if (!r->shape.N_q) r->shape.N_q = 4096;
@@ -134,6 +151,7 @@ Request request_parse(int argc, char **argv) {
   Request r = {};
   r.seed = 1;
   take_options(&r, argc - 1, argv + 1);
+  check_alone(&r);
   if (r.shapes.empty()) complete(&r);
   return r;
 }

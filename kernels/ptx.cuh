@@ -63,6 +63,13 @@ TW_DEVICE unsigned char *shared_memory() {
 }
 TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
+/* On which SM this CTA runs. For programs that measure: no CPU twin. */
+TW_DEVICE unsigned this_sm() {
+  unsigned smid;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(smid));
+  return smid;
+}
+
 /* Reads that keep out of L1 (.cg: cache global, which means L2). */
 TW_DEVICE float load_l2(const float *p) {
   float y;

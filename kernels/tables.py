@@ -139,6 +139,13 @@ def chart(times, about):
     return "\n".join(svg + ["</svg>", ""])
 
 
+PROBES = [
+    "## L2 and its CTAs", "", "What the model of L2 and of its CTAs rests on. Each prints CSV and goes with no other option.", "",
+    "- `tilewalk-kernels --placement` (`kernels/placement.cu`): on which side of L2 each SM is, by the latency of atomics, and on which SM each",
+    "  CTA of a launch runs, for 4 CTAs up to four on every SM. `kernels/collect.sh placement` writes `assets/counters/h200_placement.csv`.",
+    ""]
+
+
 def main():
     about, times = load("h200_time.csv")
     _, counters = load("h200_kernels.csv")
@@ -167,7 +174,7 @@ def main():
              "## Accuracy", "", f"Root mean square error against double precision at N = 1024, d = 128, 4 heads, as in FlashAttention-3's table, and all checks: "
              f"{n_right:,} of", f"{n_verified:,} outputs right, over ragged, causal, GQA and tiny shapes with normal and outlier inputs. compute-sanitizer "
              "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200_sanitize.txt](../assets/counters/h200_sanitize.txt).", ""]
-    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked)
+    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked) + PROBES
     open(os.path.join(HERE, "README.md"), "w").write("\n".join(text))
     open(os.path.join(HERE, "speed.svg"), "w").write(chart(times, about))
 
