@@ -9,8 +9,9 @@
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
+#   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
 #
-# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2` and `others`.
+# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
 # compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time` and `others`.
 set -u
@@ -101,8 +102,16 @@ placement)
   $program --placement >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_placement.csv" || exit 1
   wc -l "$out/${short}_placement.csv"
   ;;
+scan)
+  metrics=$(python3 kernels/collect_ncu.py metrics scan)
+  provenance "$ncu --metrics $metrics $program --scan" >"$work/about"
+  $ncu --kernel-name regex:scan_granules --metrics "$metrics" "$program" --scan >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/scan.ncu.csv"
+  python3 kernels/collect_ncu.py scans "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_scan.csv" || exit 1
+  wc -l "$out/${short}_scan.csv"
+  ;;
 *)
-  sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

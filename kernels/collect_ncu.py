@@ -1,10 +1,12 @@
-"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two.
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`.
 
     shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder or l2
-    metrics GRID      the metrics, separated by commas; for l2, those of standard input (ncu --query-metrics) alone
+    metrics GRID      the metrics, separated by commas; for l2, those of standard input (ncu --query-metrics) alone;
+                      GRID may also be scan
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
+    scans CSV         one row per scan: its name, as the program printed it among ncu's rows, then the metrics
 
-The result has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
+The result of merge has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
 """
 import csv, sys
 
@@ -27,6 +29,13 @@ L2_METRICS = [
 ]
 LAUNCH_METRICS = ["launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_dynamic",
                   "launch__shared_mem_per_block_static"]
+SCAN_COLUMNS = {
+    "boundary_read_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum", "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
+    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum", "fabric_sectors": "lts__t_sectors_srcunit_ltcfabric.sum",
+    "hbm_read_bytes": "dram__bytes_read.sum", "hbm_write_bytes": "dram__bytes_write.sum",
+    "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+    "time_ns": "gpu__time_duration.sum",
+}
 L2_REPEATS = 3  # so that the spread of the counters themselves is seen
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -83,10 +92,20 @@ def options(run):
 GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS)}
 
 
+def read_ncu(path):
+    """The names, the units and the rows of ncu's raw page; lines of the profiled program begin with no quote."""
+    rows = list(csv.reader(line for line in open(path, newline="") if line.startswith('"')))
+    if len(rows) < 2:
+        sys.exit(f"collect_ncu.py: {path} holds no counters of ncu's: no kernel was profiled")
+    return rows[0], rows[1], rows[2:]
+
+
+def number(text):
+    return int(float(text.replace(",", "")))
+
+
 def merge(name, path):
-    lines = [line for line in open(path, newline="") if line.startswith('"')]
-    rows = list(csv.reader(lines))
-    names, units, rows = rows[0], rows[1], rows[2:]
+    names, units, rows = read_ncu(path)
     grid, metrics = GRIDS[name]
     metrics = [m for m in metrics if m in names]
     at = [names.index(m) for m in metrics]
@@ -100,14 +119,32 @@ def merge(name, path):
         prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_"}.get(run["rung"], run["rung"])
         if len(mine) < n or any(prefix not in row[names.index("Kernel Name")] for row in mine):
             sys.exit(f"collect_ncu.py: row {next_row} is not {run['rung']}")
-        sums = [sum(int(float(row[i].replace(",", ""))) for row in mine) for i in at]
+        sums = [sum(number(row[i]) for row in mine) for i in at]
         print(",".join([str(run[s]) for s in SHAPE] + [str(s) for s in sums]))
     if next_row != len(rows):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
 
 
+def merge_scans(path):
+    names, _, rows = read_ncu(path)
+    scans = [line.strip().removeprefix("scan,") for line in open(path) if line.startswith("scan,")]
+    missing = [m for m in SCAN_COLUMNS.values() if m not in names]
+    if missing:
+        sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
+    if len(scans) != len(rows):
+        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {len(scans)} scans")
+    at = [names.index(m) for m in SCAN_COLUMNS.values()]
+    print(",".join(["name", *SCAN_COLUMNS]))
+    for scan, row in zip(scans, rows):
+        print(",".join([scan] + [str(number(row[i])) for i in at]))
+
+
 def main():
     verb, name = (sys.argv + ["", ""])[1:3]
+    if verb == "scans" and len(sys.argv) == 3:
+        return merge_scans(name)
+    if (verb, name) == ("metrics", "scan"):
+        return print(",".join(SCAN_COLUMNS.values()))
     if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
         sys.exit(__doc__)
     if verb == "shapes":

@@ -67,6 +67,9 @@ void bandwidth_sweep(bool csv);
 /* The side of L2 of each SM, and the SMs on which the CTAs of a launch run, as CSV (kernels/placement.cu). */
 void placement_print();
 
+/* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/scan.cu). */
+void scans_run();
+
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
 

@@ -143,6 +143,9 @@ PROBES = [
     "## L2 and its CTAs", "", "What the model of L2 and of its CTAs rests on. Each prints CSV and goes with no other option.", "",
     "- `tilewalk-kernels --placement` (`kernels/placement.cu`): on which side of L2 each SM is, by the latency of atomics, and on which SM each",
     "  CTA of a launch runs, for 4 CTAs up to four on every SM. `kernels/collect.sh placement` writes `assets/counters/h200_placement.csv`.",
+    "- `tilewalk-kernels --scan` (`kernels/scan.cu`): launches whose every read and store is in a list that the model can follow too",
+    "  (`kernels/counters/scan_lists.h`): buffers in pieces, own granules between two walks, the triangle of causal attention, stores alone.",
+    "  It prints names; `kernels/collect.sh scan` runs it under ncu and writes `assets/counters/h200_scan.csv`.",
     ""]
 
 
