@@ -127,7 +127,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
 # CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
-# need nvcc: each rung twice, once counting its bytes.
+# need nvcc: each rung twice, once counting its bytes, and two rungs a third time, marking when each CTA runs.
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 $(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -148,7 +148,10 @@ $(BUILD)/kernels/plain/%.o: kernels/%.cu
 $(BUILD)/kernels/counted/%.o: kernels/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_COUNTING -c $< -o $@
-GPU_RUNGS := $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
+$(BUILD)/kernels/marked/%.o: kernels/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -DTW_MARKED -c $< -o $@
+GPU_RUNGS := $(patsubst %,$(BUILD)/kernels/marked/%.o,fa2_tensor fa2_async) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
 kernels:

@@ -6,7 +6,10 @@
  *
  * Counting: compiled with -DTW_COUNTING, each helper adds the bytes it moves to a sum per tensor and direction,
  * so that what a kernel asks of memory is counted where it asks. Compiled without, the helpers are plain
- * loads and stores. The two builds live side by side in namespaces `counted` and `plain`. */
+ * loads and stores. The two builds live side by side in namespaces `counted` and `plain`.
+ *
+ * Marking: compiled with -DTW_MARKED, in namespace `marked`, the first warp of each CTA notes where it runs and when it starts and
+ * ends (kernels/pace.cu). In the other builds these two helpers are empty. */
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
@@ -15,6 +18,8 @@
 
 #ifdef TW_COUNTING
 #define TW_BUILD counted
+#elif defined(TW_MARKED)
+#define TW_BUILD marked
 #else
 #define TW_BUILD plain
 #endif
@@ -33,6 +38,29 @@ TW_DEVICE void count_write(const Attention &a, Tensor tensor, int bytes) {
   atomicAdd(&a.counts->write[tensor], (unsigned long long)bytes);
 #else
   (void)a, (void)tensor, (void)bytes;
+#endif
+}
+
+TW_DEVICE void mark_start(const Attention &a, int tiles) {
+#ifdef TW_MARKED
+  if (threadIdx.x) return;
+  Mark *mark = &a.marks[blockIdx.x + gridDim.x * blockIdx.y];
+  mark->sm = this_sm();
+  mark->tiles = (unsigned)tiles;
+  mark->start_ns = global_ns();
+  mark->start_cycles = (unsigned long long)clock64();
+#else
+  (void)a, (void)tiles;
+#endif
+}
+TW_DEVICE void mark_end(const Attention &a) {
+#ifdef TW_MARKED
+  if (threadIdx.x) return;
+  Mark *mark = &a.marks[blockIdx.x + gridDim.x * blockIdx.y];
+  mark->end_ns = global_ns();
+  mark->end_cycles = (unsigned long long)clock64();
+#else
+  (void)a;
 #endif
 }
 

@@ -65,6 +65,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
 
   WarpRows<Tile> w;
   start_rows(w);
+  mark_start(a, T_end);
   if (T_end > 0) {
     start_tile<Tile, Tile::B_r>(a, TENSOR_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
     start_KV(0);
@@ -79,6 +80,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
     softmax_and_PV(w, scale, stage_of(j) + Tile::KV_BYTES + v_lane);
   }
   store_O(a, h.O, Q_tile, i0, w);
+  mark_end(a);
 #endif
 }
 

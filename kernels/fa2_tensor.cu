@@ -56,6 +56,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
 
   WarpRows<Tile> w;
   start_rows(w);
+  mark_start(a, T_end);
   if (T_end > 0) load_tile<Tile, Tile::B_r>(a, TENSOR_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
   for (int j = 0; j < T_end; j++) {
     const int j0 = j * Tile::B_c;
@@ -69,6 +70,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
     softmax_and_PV(w, scale, v_row);
   }
   store_O(a, h.O, Q_tile, i0, w);
+  mark_end(a);
 #endif
 }
 

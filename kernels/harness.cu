@@ -54,7 +54,7 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
   p->counts.take(sizeof(Counts), "the byte counts");
   p->a = {p->Q.data, p->K.data, p->V.data, p->O.data, p->S.data, p->P.data, (float *)p->m.data, (float *)p->l.data,
           (Counts *)p->counts.data, (int)s.batch, (int)s.heads, (int)s.kv_heads, (int)s.N_q, (int)s.N_k, (int)s.d, s.causal,
-          block.B_r, block.B_c, 1 / sqrtf((float)s.d)};
+          block.B_r, block.B_c, 1 / sqrtf((float)s.d), nullptr};
 }
 
 static Block block_for(const Request &request, const Rung &rung, const Shape &s) {

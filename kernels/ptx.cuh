@@ -63,11 +63,16 @@ TW_DEVICE unsigned char *shared_memory() {
 }
 TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-/* On which SM this CTA runs. For programs that measure: no CPU twin. */
+/* On which SM this CTA runs, and a clock that all SMs share. For programs that measure: no CPU twins. */
 TW_DEVICE unsigned this_sm() {
   unsigned smid;
   asm volatile("mov.u32 %0, %smid;" : "=r"(smid));
   return smid;
+}
+TW_DEVICE unsigned long long global_ns() {
+  unsigned long long ns;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
+  return ns;
 }
 
 /* Reads that keep out of L1 (.cg: cache global, which means L2). */

@@ -14,6 +14,12 @@ struct Counts {
   unsigned long long read[TENSOR_COUNT], write[TENSOR_COUNT];
 };
 
+/* When and where a CTA ran, as its first warp sees it. Written by a marked kernel. */
+struct Mark {
+  unsigned sm, tiles; /* tiles of K and V that it computes */
+  unsigned long long start_ns, end_ns, start_cycles, end_cycles;
+};
+
 /* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). */
 struct Attention {
   const void *Q, *K, *V;
@@ -25,6 +31,7 @@ struct Attention {
   int causal;
   int B_r, B_c; /* block size; where a rung has few, one of its list */
   float scale;
+  Mark *marks; /* a CTA each, in launch order; of the marked build */
 };
 
 struct Block {
