@@ -10,6 +10,7 @@
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
+#   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
 #
 # KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
@@ -97,10 +98,10 @@ others)
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
-placement)
-  provenance "$program --placement" >"$work/about"
-  $program --placement >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_placement.csv" || exit 1
-  wc -l "$out/${short}_placement.csv"
+placement | pace)
+  provenance "$program --$stage" >"$work/about"
+  $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
+  wc -l "$out/${short}_$stage.csv"
   ;;
 scan)
   metrics=$(python3 kernels/collect_ncu.py metrics scan)
@@ -111,7 +112,7 @@ scan)
   wc -l "$out/${short}_scan.csv"
   ;;
 *)
-  sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

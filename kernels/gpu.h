@@ -70,6 +70,9 @@ void placement_print();
 /* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/scan.cu). */
 void scans_run();
 
+/* How many cycles the CTAs of the rungs with tensor cores take for a tile, as CSV (kernels/pace.cu). */
+void pace_print();
+
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
 

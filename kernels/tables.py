@@ -146,6 +146,9 @@ PROBES = [
     "- `tilewalk-kernels --scan` (`kernels/scan.cu`): launches whose every read and store is in a list that the model can follow too",
     "  (`kernels/counters/scan_lists.h`): buffers in pieces, own granules between two walks, the triangle of causal attention, stores alone.",
     "  It prints names; `kernels/collect.sh scan` runs it under ncu and writes `assets/counters/h200_scan.csv`.",
+    "- `tilewalk-kernels --pace` (`kernels/pace.cu`): how evenly the CTAs of `fa2_async` and `fa2_tensor` go, in cycles a tile by wave and by",
+    "  place on the SM, from a third build in which each CTA notes its SM, start and end. `kernels/collect.sh pace` writes",
+    "  `assets/counters/h200_pace.csv`.",
     ""]
 
 

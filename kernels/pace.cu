@@ -1,0 +1,125 @@
+/* How evenly the CTAs of a kernel go: the marked build of two rungs, in which each CTA notes its SM and when it starts and ends.
+ *
+ *     SM 5   slot 0   CTA 3 ----------->|CTA 270 ---------->|CTA 533 ...       wave 0, wave 1, wave 2
+ *            slot 1     CTA 135 ----------->|CTA 401 ----------->| ...
+ *
+ * CTAs that find an SM with room take its next slot, in order of arrival: wave 0. A later one takes the slot whose CTA ended last
+ * before it started. A CTA's pace is its cycles divided by its tiles of K and V; times are those of its first warp. */
+#include "kernels/gpu.h"
+#include "kernels/rung.h"
+
+#include <algorithm>
+#include <map>
+#include <math.h>
+#include <utility>
+#include <vector>
+
+namespace marked {
+extern const Rung FA2_TENSOR, FA2_ASYNC;
+}
+
+namespace {
+
+enum { LAUNCHES = 3 /* the last one counts */, SLACK_NS = 200 /* of the timers of two CTAs */ };
+
+struct Walk {
+  const Rung *rung;
+  int d, N, heads;
+};
+
+struct Place {
+  int wave, slot;
+};
+
+struct Spread {
+  double mean, sd;
+};
+
+Spread spread_of(const std::vector<double> &x) {
+  double sum = 0, squares = 0;
+  for (const double y : x) sum += y;
+  const double mean = sum / (double)x.size();
+  for (const double y : x) squares += (y - mean) * (y - mean);
+  return {mean, sqrt(squares / (double)x.size())};
+}
+
+std::vector<Mark> run_marked(const Walk &walk) {
+  const size_t elements = (size_t)walk.heads * (size_t)walk.N * (size_t)walk.d;
+  const Block block = walk.rung->default_block ? walk.rung->default_block(walk.d, 2) : walk.rung->blocks[0];
+  std::vector<Mark> marks((size_t)walk.heads * (size_t)((walk.N + block.B_r - 1) / block.B_r));
+  GpuBuffer Q, K, V, O, on_gpu;
+  Q.take(2 * elements, "Q");
+  K.take(2 * elements, "K");
+  V.take(2 * elements, "V");
+  O.take(2 * elements, "O");
+  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
+  fill_normal(Q.data, elements, 2, false, 1);
+  fill_normal(K.data, elements, 2, false, 2);
+  fill_normal(V.data, elements, 2, false, 3);
+  Attention a = {};
+  a.Q = Q.data, a.K = K.data, a.V = V.data, a.O = O.data;
+  a.batch = 1, a.heads = a.kv_heads = walk.heads;
+  a.N_q = a.N_k = walk.N, a.d = walk.d;
+  a.B_r = block.B_r, a.B_c = block.B_c;
+  a.scale = 1 / sqrtf((float)walk.d);
+  a.marks = (Mark *)on_gpu.data;
+  for (int i = 0; i < LAUNCHES; i++) {
+    if (!walk.rung->run(a, DTYPE_FP16)) refuse("%s did not start: %s", walk.rung->name, cudaGetErrorString(cudaGetLastError()));
+    GPU(cudaDeviceSynchronize());
+  }
+  GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
+  return marks;
+}
+
+/* Of each CTA. */
+std::vector<Place> places_of(const std::vector<Mark> &marks) {
+  std::vector<size_t> order(marks.size());
+  for (size_t c = 0; c < order.size(); c++) order[c] = c;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return marks[a].start_ns < marks[b].start_ns; });
+  std::map<unsigned, std::vector<size_t>> latest; /* CTA of each slot of each SM */
+  std::vector<Place> places(marks.size());
+  for (const size_t c : order) {
+    std::vector<size_t> &slots = latest[marks[c].sm];
+    size_t found = slots.size();
+    for (size_t s = 0; s < slots.size(); s++) {
+      const unsigned long long end_ns = marks[slots[s]].end_ns;
+      if (end_ns > marks[c].start_ns + SLACK_NS) continue;
+      if (found == slots.size() || end_ns > marks[slots[found]].end_ns) found = s;
+    }
+    const bool first = found == slots.size();
+    places[c] = {first ? 0 : places[slots[found]].wave + 1, (int)found};
+    if (first) slots.push_back(c);
+    else slots[found] = c;
+  }
+  return places;
+}
+
+void print_pace(const Walk &walk) {
+  const std::vector<Mark> marks = run_marked(walk);
+  const std::vector<Place> places = places_of(marks);
+  unsigned long long begin_ns = marks[0].start_ns;
+  for (const Mark &m : marks) begin_ns = std::min(begin_ns, m.start_ns);
+  std::map<std::pair<int, int>, std::pair<std::vector<double>, std::vector<double>>> groups; /* wave, slot: cycles a tile, start (us) */
+  for (size_t c = 0; c < marks.size(); c++) {
+    auto &group = groups[{places[c].wave, places[c].slot}];
+    group.first.push_back((double)(marks[c].end_cycles - marks[c].start_cycles) / marks[c].tiles);
+    group.second.push_back((double)(marks[c].start_ns - begin_ns) / 1e3);
+  }
+  for (const auto &group : groups) {
+    const Spread cycles = spread_of(group.second.first), start = spread_of(group.second.second);
+    printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f\n", walk.rung->name, walk.d, walk.N, walk.heads, group.first.first, group.first.second,
+           group.second.first.size(), cycles.mean, cycles.sd, start.sd);
+  }
+}
+
+} // namespace
+
+void pace_print() {
+  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},   {&marked::FA2_ASYNC, 64, 65536, 16}, {&marked::FA2_ASYNC, 128, 16384, 4},
+                        {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4}};
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  if (gpu.major < 8) refuse("--pace needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us");
+  for (const Walk &walk : walks) print_pace(walk);
+}
