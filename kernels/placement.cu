@@ -22,7 +22,7 @@
 
 namespace {
 
-enum { ADDRESSES = 256, ADDRESS_STEP = 1024 + 32 /* words */, LAUNCHES = 2, SPIN_CYCLES = 400000 };
+enum { ADDRESSES = 256, ADDRESS_STEP = 1024 + 32 /* words */, LAUNCHES = 2, SPIN_CYCLES = 400000, CTAS_PER_SM = 8 /* so that one comes to each */ };
 
 __global__ void note_place(unsigned *smids) {
   if (threadIdx.x == 0) smids[blockIdx.x] = this_sm();
@@ -87,7 +87,7 @@ void print_sides(const std::set<unsigned> &smids) {
   std::vector<unsigned> first, cycles(ADDRESSES);
   for (const unsigned smid : smids) {
     GPU(cudaMemset(taken, 0, sizeof(unsigned)));
-    measure_latency<<<2 * (int)smids.size(), 32>>>((unsigned *)on_gpu.data, smid, taken, answer);
+    measure_latency<<<CTAS_PER_SM * (int)smids.size(), 32>>>((unsigned *)on_gpu.data, smid, taken, answer);
     GPU(cudaGetLastError());
     unsigned was_taken = 0;
     GPU(cudaMemcpy(&was_taken, taken, sizeof was_taken, cudaMemcpyDeviceToHost));
