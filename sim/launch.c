@@ -181,8 +181,6 @@ int64_t launch_number(const Launch *l, LaunchPiece p) {
   return n;
 }
 
-int64_t launch_sm(const Launch *l, int64_t slot) { return slot % l->n_sm; }
-
 int64_t launch_walk_tile(const Launch *l, Span computed, int64_t step) {
   return l->config.walk == WALK_REVERSED ? computed.end - 1 - step : computed.begin + step;
 }

@@ -113,9 +113,6 @@ LaunchPiece launch_piece(const Launch *launch, int64_t n);
 /* Its number again: launch_number(launch_piece(n)) = n. */
 int64_t launch_number(const Launch *launch, LaunchPiece piece);
 
-/* The SM of a slot: CTAs are dealt out one to each SM before any SM gets a second (assumed; NVIDIA documents no
- * order, and measurements agree for kernels of equal CTAs). */
-int64_t launch_sm(const Launch *launch, int64_t slot);
 
 /* The column tile at `step` of a walk over the computed tiles, 0 <= step < end - begin. */
 int64_t launch_walk_tile(const Launch *launch, Span computed, int64_t step);

@@ -12,6 +12,7 @@ enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 6, STEPS_MOST = 8000000, GRANULES
 
 #define CAPACITY_OF_NOMINAL (31.1 / 30) /* an H200's, hierarchy.h; assumed of other GPUs */
 #define KNEE_OF_NOMINAL     (1.36 / 30)
+#define PASSING_SPREAD      0.16
 #define SPREAD_BYTES        16384.0 /* the passing spread was measured on reads of this size; that of more reads averages out */
 
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
   const Launch *launch;
   const ManyCtasConfig *config;
   StreamSlot *slots;
+  Place *places; /* of each slot */
   int64_t *active; /* CTAs at work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
@@ -70,7 +72,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamSlot *slot = &r->slots[at];
   const uint32_t k = pace_kernel(pace);
   const StreamKernel *kernel = &r->stream.kernels[k];
-  int64_t *active = &r->active[launch_sm(r->launch, at)];
+  int64_t *active = &r->active[r->places[at].sm];
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, pace);
     if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) return false;
@@ -146,17 +148,27 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
 
 /* ---- The whole ------------------------------------------------------------------------------------ */
 
-static PaceConfig pace_config(const Run *r) {
-  const ManyCtasConfig *c = r->config;
-  const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
-  const double nominal = (double)c->l2_bytes / 2; /* hierarchy.h gives one partition the room of both sides */
+static uint32_t slots_at_work(const Run *r) {
   int64_t n = 1;
   for (int k = 0; k < r->stream.n_kernels; k++)
     if (r->n_pieces[k] > n) n = r->n_pieces[k];
-  if (n > r->launch->n_slots) n = r->launch->n_slots;
-  const int64_t per_sm = r->launch->occupancy.ctas_per_sm < n ? r->launch->occupancy.ctas_per_sm : n;
-  PaceConfig p = {.n_ctas = (uint32_t)n,
-                  .ctas_per_sm = (uint32_t)per_sm,
+  return (uint32_t)(n < r->launch->n_slots ? n : r->launch->n_slots);
+}
+
+/* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
+static void deal(Run *r, uint32_t n) {
+  const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
+  placement_deal(known ? &PLACEMENT_H200 : NULL, (uint32_t)r->launch->n_sm, r->places, n);
+}
+
+static PaceConfig pace_config(const Run *r, uint32_t n) {
+  const ManyCtasConfig *c = r->config;
+  const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
+  const double nominal = (double)c->l2_bytes / 2; /* hierarchy.h gives one partition the room of both sides */
+  const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
+  PaceConfig p = {.n_ctas = n,
+                  .ctas_per_sm = per_sm,
+                  .places = r->places,
                   .n_kernels = (uint32_t)r->stream.n_kernels,
                   .flushed = c->flushed,
                   .in_step = c->in_step,
@@ -176,10 +188,9 @@ static PaceConfig pace_config(const Run *r) {
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
-  p.tick_cycles = fmax(8, work_cycles(r, &longest, (double)per_sm) / 1024);
-  if (r->launch->n_sm == 132 && c->without != L2_PLACEMENT) p.placement = pace_placement_h200((uint32_t)r->launch->occupancy.ctas_per_sm);
+  p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
   p.lasting_spread = c->without == L2_SPREAD ? -1 : 0;
-  p.passing_spread = c->without == L2_SPREAD ? -1 : PACE_PASSING_SPREAD * fmin(1, sqrt(SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes));
+  p.passing_spread = c->without == L2_SPREAD ? -1 : PASSING_SPREAD * fmin(1, sqrt(SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes));
   return p;
 }
 
@@ -248,12 +259,18 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   status = choose(&r, schedule, plan, error);
   if (status) return status;
   if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
-  const PaceConfig pace = pace_config(&r);
-  r.slots = calloc(pace.n_ctas, sizeof *r.slots);
+  const uint32_t n = slots_at_work(&r);
+  r.slots = calloc(n, sizeof *r.slots);
+  r.places = malloc(n * sizeof *r.places);
   r.active = calloc((size_t)launch->n_sm, sizeof *r.active);
   PaceResult counted;
-  status = r.slots && r.active ? pace_run(&pace, next_step, &r, &counted, error)
-                               : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
+  if (r.slots && r.active && r.places) {
+    deal(&r, n);
+    const PaceConfig pace = pace_config(&r, n);
+    status = pace_run(&pace, next_step, &r, &counted, error);
+  } else {
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", n);
+  }
   if (!status) {
     ManyCtas t = totals(&counted);
     const double all_heads = (double)(plan->shape.batch * plan->shape.heads);
@@ -264,6 +281,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   }
   free(r.slots);
   free(r.active);
+  free(r.places);
   return status;
 }
 

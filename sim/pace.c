@@ -26,6 +26,7 @@ struct Pace {
   void *context;
   Hierarchy *hierarchy;
   Cta *ctas;
+  Place *places; /* where the caller named none */
   double bucket_cycles, buckets_per_cycle;
   double hit_cycles, l2_cycles_per_byte, hbm_cycles_per_byte; /* hit: with the CTAs that share an SM */
   struct {
@@ -38,28 +39,6 @@ struct Pace {
   float normal[NORMALS];                      /* drawn once, about normal: mean 0, standard deviation 1 */
   PaceResult result; /* bytes.read_bytes: of requests that joined another */
 };
-
-/* --- placement --- */
-
-PacePlacement pace_placement_h200(uint32_t ctas_per_sm) {
-  /* SMs of 8 GPCs in the order in which CTAs are dealt out, by the side whose atomics are near. */
-  const PacePlacement one = {6, {8, 32, 50, 18, 8, 16}};
-  const PacePlacement two = {10, {8, 32, 58, 18, 8, 48, 50, 18, 8, 16}};
-  return ctas_per_sm >= 2 ? two : one;
-}
-
-uint32_t pace_side(const PacePlacement *placement, uint32_t cta) {
-  if (!placement->n_runs) return cta % HIERARCHY_SIDES;
-  uint32_t total = 0;
-  for (uint32_t i = 0; i < placement->n_runs; i++)
-    total += placement->lengths[i];
-  cta %= total;
-  for (uint32_t i = 0; i < placement->n_runs; i++) {
-    if (cta < placement->lengths[i]) return i % HIERARCHY_SIDES;
-    cta -= placement->lengths[i];
-  }
-  return 0;
-}
 
 /* --- the clock --- */
 
@@ -198,14 +177,13 @@ static void run_clock(Pace *p, double start) {
 static void fill_in(PaceConfig *c) {
   double *const values[] = {&c->hit_cycles, &c->share_cycles,   &c->miss_cycles,
                             &c->far_cycles, &c->lasting_spread, &c->passing_spread};
-  const double defaults[] = {525, 160, 625, 200, 0.0045, PACE_PASSING_SPREAD};
+  const double defaults[] = {525, 160, 625, 200, 0.0045, 0.16};
   for (int i = 0; i < 6; i++)
     if (*values[i] == 0) *values[i] = defaults[i];
   c->lasting_spread = later(c->lasting_spread, 0);
   c->passing_spread = later(c->passing_spread, 0);
   if (!c->ctas_per_sm) c->ctas_per_sm = 1;
   if (!c->n_kernels) c->n_kernels = 1;
-  if (!c->coalesce_sms) c->coalesce_sms = 8;
   if (!c->coalesce_most) c->coalesce_most = 4;
   if (c->in_step) { /* all that is asked for in a turn is there before the next one */
     c->hit_cycles = c->far_cycles = c->miss_cycles = 0.25;
@@ -221,16 +199,21 @@ static void start_all(Pace *p, double now) {
   }
 }
 
-/* SMs of one side share a coalescer, as many as the config says, in launch order. */
-static void place(Pace *p) {
+/* How many groups of SMs there are: one more than the last of them. */
+static uint32_t count_groups(const Place *places, uint32_t n) {
+  uint32_t n_groups = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (places[i].group >= n_groups) n_groups = places[i].group + 1;
+  return n_groups;
+}
+
+static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
-  const uint32_t per_coalescer = c->coalesce_sms * c->ctas_per_sm;
-  uint32_t on_side[HIERARCHY_SIDES] = {0};
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
     cta->factor = 1 + c->lasting_spread * about_normal(draw(c->seed, 0, i));
-    cta->side = c->hierarchy.one_partition ? 0 : pace_side(&c->placement, i);
-    cta->coalescer = HIERARCHY_SIDES * (on_side[cta->side]++ / per_coalescer) + cta->side;
+    cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
+    cta->coalescer = places[i].group;
   }
 }
 
@@ -248,7 +231,10 @@ static Status prepare(Pace *p, Error *error) {
   const Status status = hierarchy_init(p->hierarchy, &c->hierarchy, error);
   const size_t n = p->hierarchy->n_granules;
   p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
-  p->pending = calloc(2 * (c->n_ctas / (c->coalesce_sms * c->ctas_per_sm) + 1), sizeof *p->pending);
+  if (!c->places) p->places = malloc(c->n_ctas * sizeof *p->places);
+  if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, p->places, c->n_ctas);
+  const Place *places = c->places ? c->places : p->places;
+  if (places) p->pending = calloc(count_groups(places, c->n_ctas), sizeof *p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     p->ready[side] = calloc(2 * n, sizeof(double));
   if (!p->ctas || !p->pending || !p->ready[0] || !p->ready[1])
@@ -263,7 +249,7 @@ static Status prepare(Pace *p, Error *error) {
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   for (int i = 0; i < NORMALS; i++)
     p->normal[i] = (float)about_normal(draw(c->seed, 1, (uint64_t)i));
-  place(p);
+  place(p, places);
   return status;
 }
 
@@ -301,6 +287,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   }
   free(p->hierarchy);
   free(p->ctas);
+  free(p->places);
   free(p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     free(p->ready[side]);

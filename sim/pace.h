@@ -11,17 +11,14 @@
  * that pays. How many convoys there are says how often the buffer is read from HBM.
  *
  * Modelled
- * - Where CTAs run: launch order goes through the GPCs, all SMs of one before the next, so
- *   neighbours in launch order mostly share a side of L2. On an H200 the sides were measured by the
- *   latency of atomics: 325 cycles to the near side, 522 to the far one, 66 SMs on each
- *   (assets/counters/h200_sm_sides.csv).
+ * - Where CTAs run: sim/placement.h.
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another. Small differences of speed between CTAs: lasting ones, and passing
  *   ones from step to step.
  * - A CTA that works while its next data come (overlapped) takes the longer of both.
- * - The coalescer in front of L2: up to four requests for a granule from a group of SMs of one side,
- *   made while the first one waits, reach L2 as one.
+ * - The coalescer in front of L2: up to four requests for a granule from a group of 8 SMs (half a GPC; the number is fitted), made
+ *   while the first one waits, reach L2 as one.
  * - In step, instead of all that: each step takes one turn of the clock.
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
@@ -44,21 +41,9 @@
 #define TILEWALK_SIM_PACE_H
 
 #include "sim/hierarchy.h"
+#include "sim/placement.h"
 
-enum { PACE_RUNS_MAX = 16, PACE_CTAS_MAX = 1 << 17 };
-
-#define PACE_PASSING_SPREAD 0.16
-
-/* The sides on which the CTAs of a launch start, as lengths of runs: the first so many on side 0,
- * the next on side 1, ... and around again. */
-typedef struct {
-  uint32_t n_runs; /* 0: alternate */
-  uint32_t lengths[PACE_RUNS_MAX];
-} PacePlacement;
-
-/* As measured on an H200 with 132 SMs, with one or two CTAs to an SM. */
-PacePlacement pace_placement_h200(uint32_t ctas_per_sm);
-uint32_t pace_side(const PacePlacement *placement, uint32_t cta);
+enum { PACE_CTAS_MAX = 1 << 17 };
 
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
@@ -80,8 +65,8 @@ typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep
  * one at a time. */
 typedef struct {
   HierarchyConfig hierarchy; /* its granules are needed */
-  PacePlacement placement;
   uint32_t n_ctas; /* all resident at once; needed */
+  const Place *places;       /* where each runs; NULL: dealt to SMs in turns, every other SM on side 1 */
   uint32_t ctas_per_sm;      /* 1 */
   uint32_t n_kernels;        /* 1: launched one after the other, each when all CTAs of the one before are done */
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
@@ -98,8 +83,7 @@ typedef struct {
   bool work_varies;          /* both spreads are of the whole step: arithmetic varies too, a spin by the clock does not */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
-  uint32_t coalesce_sms;     /* 8: SMs that share a coalescer [fitted] */
-  uint32_t coalesce_most;    /* 4: requests it makes into one [measured: 0.256 at best]; 1: none */
+  uint32_t coalesce_most;    /* 4: requests that the coalescer of a group of SMs makes into one [measured: 0.256 at best]; 1: none */
   uint64_t seed;
 } PaceConfig;
 

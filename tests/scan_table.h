@@ -77,8 +77,10 @@ static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
   PaceConfig config = {.hierarchy = {.kinds = {{s->n_tiles, SCAN_TILE_BYTES}}},
                        .n_ctas = s->ctas,
                        .seed = seed};
-    config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
-  config.placement = pace_placement_h200(config.ctas_per_sm);
+  static Place places[SCAN_CTAS_MAX];
+  placement_deal(&PLACEMENT_H200, 132, places, s->ctas);
+  config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
+  config.places = places;
   return config;
 }
 

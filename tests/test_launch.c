@@ -162,15 +162,6 @@ static void waves_and_the_tail(void **state) {
   assert_int_equal(make(shape, config).n_pieces, 16);
 }
 
-/* The first n_sm slots are on different SMs. */
-static void ctas_are_dealt_round(void **state) {
-  (void)state;
-  const Launch l = make((Shape){.heads = 16, .N_q = 4096, .d = 128}, (LaunchConfig){.block_q = 128, .block_k = 64, .ctas_per_sm = 2});
-  assert_int_equal(launch_sm(&l, 0), 0);
-  assert_int_equal(launch_sm(&l, 131), 131);
-  assert_int_equal(launch_sm(&l, 132), 0);
-}
-
 static void the_walk_runs_either_way(void **state) {
   (void)state;
   Launch l = make((Shape){.N_q = 100, .d = 64}, (LaunchConfig){.block_q = 64, .block_k = 64, .walk = WALK_REVERSED});
@@ -218,7 +209,6 @@ int main(void) {
       cmocka_unit_test(unknown_numbers_do_not_limit),
       cmocka_unit_test(orders_are_nested_loops),
       cmocka_unit_test(waves_and_the_tail),
-      cmocka_unit_test(ctas_are_dealt_round),
       cmocka_unit_test(the_walk_runs_either_way),
       cmocka_unit_test(names_read_back),
       cmocka_unit_test(impossible_requests),

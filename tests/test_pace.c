@@ -106,8 +106,8 @@ static void four_in_step_are_one_for_l2(void **unused) {
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
     Walk w = {.n = 50, .work_cycles = 100};
     PaceConfig config = steady(50, ctas);
-    config.coalesce_sms = 16;
-    config.placement = (PacePlacement){1, {16}}; /* all on side 0 */
+    static const Place together[16]; /* all on side 0, in one group */
+    config.places = together;
     const PaceResult r = run(&config, walk, &w);
     assert_true(r.bytes.read_bytes == ctas * 50.0 * 16384);
     assert_true(r.l2_read_bytes == (ctas + 3) / 4 * 50.0 * 16384);
@@ -126,7 +126,8 @@ static void a_follower_catches_up_and_pays_nothing(void **unused) {
             .n_tiles = 4000,
             .work_cycles = 100};
   PaceConfig config = steady(4000, 2);
-  config.placement = (PacePlacement){1, {2}}; /* both on side 0 */
+  static const Place together[2]; /* both on side 0 */
+  config.places = together;
   const PaceResult r = run_scan(&config, &s);
   assert_true(r.bytes.hbm_read_bytes < 1.01 * 4000 * 16384);
   assert_true(r.l2_read_bytes < 1.2 * 4000 * 16384); /* most of the way they ask together */
@@ -141,39 +142,6 @@ static void the_same_config_gives_the_same_result(void **unused) {
   config.seed = 6;
   const PaceResult c = run_scan(&config, &s);
   assert_true(c.cycles != a.cycles);
-}
-
-static void half_of_the_sms_are_on_each_side(void **unused) {
-  (void)unused;
-  for (uint32_t ctas_per_sm = 1; ctas_per_sm <= 2; ctas_per_sm++) {
-    const PacePlacement placement = pace_placement_h200(ctas_per_sm);
-    uint32_t on_side[2] = {0, 0};
-    for (uint32_t cta = 0; cta < 132 * ctas_per_sm; cta++)
-      on_side[pace_side(&placement, cta)]++;
-    assert_int_equal(on_side[0], 66 * ctas_per_sm);
-    assert_int_equal(on_side[1], 66 * ctas_per_sm);
-    assert_int_equal(pace_side(&placement, 132 * ctas_per_sm), pace_side(&placement, 0));
-  }
-  const PacePlacement none = {0};
-  assert_int_equal(pace_side(&none, 7), 1);
-}
-
-/* The run lengths are those of the measurement: where each CTA of a launch ran, and on which side
- * that SM is. */
-static void the_placement_is_the_measured_one(void **unused) {
-  (void)unused;
-  FILE *file = scan_open("h200_sm_sides.csv");
-  assert_non_null(file);
-  char line[256];
-  uint32_t n = 0, per_sm, cta, smid, side;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%u,%u,%u,%u,", &per_sm, &cta, &smid, &side) != 4) continue;
-    const PacePlacement placement = pace_placement_h200(per_sm);
-    assert_int_equal(pace_side(&placement, cta), side);
-    n++;
-  }
-  fclose(file);
-  assert_int_equal(n, 132 + 264);
 }
 
 static void bad_requests_are_explained(void **unused) {
@@ -199,7 +167,7 @@ static Status run_small(void *context, Error *error) {
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
   PaceResult r;
-  assert_int_equal(alloc_fail_each(run_small, &r), 6); /* the clock, L2, CTAs, coalescers, two tables of times */
+  assert_int_equal(alloc_fail_each(run_small, &r), 7); /* the clock, L2, CTAs, their places, coalescers, two tables of times */
 }
 
 /* --- the scans of an H200 --- */
@@ -256,8 +224,6 @@ int main(void) {
       cmocka_unit_test(four_in_step_are_one_for_l2),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
       cmocka_unit_test(the_same_config_gives_the_same_result),
-      cmocka_unit_test(half_of_the_sms_are_on_each_side),
-      cmocka_unit_test(the_placement_is_the_measured_one),
       cmocka_unit_test(bad_requests_are_explained),
       cmocka_unit_test(memory_may_run_out_anywhere),
       cmocka_unit_test(the_scans_of_an_h200_are_predicted),

@@ -1,0 +1,67 @@
+/* Where CTAs run, against the places that an H200 gave them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/placement.h"
+
+enum { SMS = 132, MOST = 4 * SMS };
+
+static void every_sm_gets_one_before_any_gets_two(void **unused) {
+  (void)unused;
+  static Place places[MOST];
+  for (int known = 0; known < 2; known++)
+    for (uint32_t n = 1; n <= MOST; n++) {
+      uint32_t on_sm[SMS] = {0}, on_side[PLACEMENT_SIDES] = {0};
+      placement_deal(known ? &PLACEMENT_H200 : NULL, SMS, places, n);
+      for (uint32_t i = 0; i < n; i++) {
+        assert_true(places[i].sm < SMS && places[i].side < PLACEMENT_SIDES);
+        assert_int_equal(places[i].layer, on_sm[places[i].sm]++);
+        on_side[places[i].side]++;
+      }
+      for (uint32_t sm = 0; sm < SMS; sm++) assert_true(on_sm[sm] == n / SMS || on_sm[sm] == (n + SMS - 1) / SMS);
+      if (n % SMS == 0) assert_int_equal(on_side[0], on_side[1]);
+    }
+}
+
+static void an_sm_is_always_on_one_side_and_in_one_group(void **unused) {
+  (void)unused;
+  static Place all[SMS], places[MOST];
+  for (int known = 0; known < 2; known++) {
+    const Placement *placement = known ? &PLACEMENT_H200 : NULL;
+    Place by_sm[SMS];
+    uint32_t in_group[SMS] = {0};
+    placement_deal(placement, SMS, all, SMS);
+    for (uint32_t i = 0; i < SMS; i++) {
+      by_sm[all[i].sm] = all[i];
+      assert_true(all[i].group < SMS && ++in_group[all[i].group] <= 9);
+    }
+    for (uint32_t n = 1; n <= MOST; n += 7) {
+      placement_deal(placement, SMS, places, n);
+      for (uint32_t i = 0; i < n; i++) {
+        const Place *same = &by_sm[places[i].sm];
+        assert_true(same->side == places[i].side && same->group == places[i].group);
+      }
+    }
+  }
+}
+
+/* 4 of a launch of 32 run on each GPC, but for the eight SMs that are dealt to first; side by side, as atomics told. */
+static void a_small_launch_is_spread_over_gpcs(void **unused) {
+  (void)unused;
+  static const uint32_t SIDES[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  Place places[32];
+  placement_deal(&PLACEMENT_H200, SMS, places, 32);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(places[i].side, SIDES[i]);
+  for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
+                                     cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_group),
+                                     cmocka_unit_test(a_small_launch_is_spread_over_gpcs)};
+  return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
+}
