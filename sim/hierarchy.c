@@ -178,7 +178,7 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
   const uint32_t far = 1 - side, home = home_node(granule), copy = copy_node(granule);
   const double half = h->half_bytes[nodes[home].kind];
   counts->read_bytes += 2 * half;
-  if (h->sides[side].first == copy && nodes[copy].next == home) return read; /* just read */
+  if (h->sides[side].first == copy && nodes[copy].next == home && nodes[home].zone == 0) return read; /* just asked for */
   read.home_missing = 1 - h->kept[nodes[home].zone];
   to_front(h, side, home);
   read.copy_missing = 1 - h->kept[nodes[copy].zone];
@@ -202,7 +202,8 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   const bool one = h->config.one_partition;
   const double half = hierarchy_granule_bytes(h, granule) / 2;
   h->counts.write_bytes += 2 * half;
-  if (!one) h->counts.fabric_bytes += half;
+  const double cold = 1 - h->kept[nodes_of(h, 1 - side)[home_node(granule)].zone];
+  if (!one) h->counts.fabric_bytes += half + cold * HIERARCHY_COLD_STORE * 2 * half;
   for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
     const uint32_t at = one ? 0 : s;
     const uint32_t node = one && s ? copy_node(granule) : home_node(granule);
@@ -212,7 +213,7 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
     if (!one && s != side && nodes[copy_node(granule)].zone != ABSENT)
       take_out(h, s, copy_node(granule)); /* a copy of what has changed */
   }
-  if (!one && nodes_of(h, side)[copy_node(granule)].zone != ABSENT) to_front(h, side, copy_node(granule));
+  if (!one) to_front(h, side, copy_node(granule));
 }
 
 double hierarchy_granule_bytes(const Hierarchy *h, uint64_t granule) {

@@ -16,13 +16,16 @@
  * Modelled
  * - Replacement: LRU on each side, with a soft edge: a half granule that was followed by D bytes of
  *   other traffic on its side is still there with the part normal((capacity - D) / knee) of its
- *   lines. The edge comes from sets that fill unevenly; an H200's is narrow.
+ *   lines. The edge comes from sets that fill unevenly. An H200's is narrow for one buffer in one piece, over which its hash
+ *   is even, and wide for pieces far apart, each of which is even by itself: 30 and 3 MiB then (sim/many_ctas.h).
  * - A far request that misses its copy looks in the home. If the home has the line, that does not
  *   renew it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
- *   dropped, a copy on the own side is kept up to date (FlashAttention-1's O, stored and read again
- *   by one CTA, crosses the fabric with its stores and never with its loads); what is dirty goes to
- *   HBM when it falls out.
+ *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
+ *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
+ *   FlashAttention-1's O, stored and read again by one CTA, crosses the fabric with its stores and never
+ *   with its loads). A line that its home does not hold yet moves a little more (HIERARCHY_COLD_STORE). What is
+ *   dirty goes to HBM when it falls out.
  *
  * Not modelled: sets, slices, HBM pages, compression, L1, time (pace.h gives accesses their order).
  *
@@ -39,6 +42,10 @@
 
 enum { HIERARCHY_SIDES = 2, HIERARCHY_EDGES = 11, HIERARCHY_KINDS = 8 };
 
+/* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
+ * (assets/counters/h200_scan.csv), nothing the second time. */
+#define HIERARCHY_COLD_STORE 0.05
+
 /* As many granules of so many bytes each: the tiles of one tensor. */
 typedef struct {
   uint64_t n;
@@ -51,13 +58,13 @@ typedef struct {
  * MiB, 25.4 % of one of 32 MiB, nothing of one of 36 MiB. */
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
-  double side_capacity_bytes; /* 31.1 MiB */
-  double side_knee_bytes;     /* 1.36 MiB: one standard deviation of the soft edge; negative: none */
+  double side_capacity_bytes; /* 31.1 MiB: one buffer in one piece */
+  double side_knee_bytes;     /* 1.36 MiB, likewise: one standard deviation of the soft edge; negative: none */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
   bool far_requests_renew;    /* true: a far request renews the line in its home (an H200's does not) */
 } HierarchyConfig;
 
-/* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write / 2; hbm_read is at least every byte
+/* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write x (1 / 2 + HIERARCHY_COLD_STORE); hbm_read is at least every byte
  * that is read and was not stored before, once. */
 typedef struct {
   double read_bytes;   /* asked for */
