@@ -10,10 +10,10 @@
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 6, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
-#define CAPACITY_OF_NOMINAL (31.1 / 30) /* an H200's, hierarchy.h; assumed of other GPUs */
-#define KNEE_OF_NOMINAL     (1.36 / 30)
-#define PASSING_SPREAD      0.16
-#define SPREAD_BYTES        16384.0 /* the passing spread was measured on reads of this size; that of more reads averages out */
+#define KNEE_OF_NOMINAL 0.1     /* an H200's, for a working set of several pieces; assumed of other GPUs */
+#define LASTING_SPREAD  0.003   /* between SMs */
+#define PASSING_SPREAD  0.08    /* from step to step */
+#define SPREAD_BYTES    16384.0 /* the passing spread was measured with a K and a V of this size; that of more averages out */
 
 typedef struct {
   Stream stream;
@@ -182,15 +182,17 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.far_requests_renew = c->without == L2_NO_RENEWAL;
-  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : nominal * CAPACITY_OF_NOMINAL;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : nominal;
   p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : nominal * KNEE_OF_NOMINAL;
   if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
-  p.lasting_spread = c->without == L2_SPREAD ? -1 : 0;
-  p.passing_spread = c->without == L2_SPREAD ? -1 : PASSING_SPREAD * fmin(1, sqrt(SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes));
+  const bool even = c->without == L2_SPREAD;
+  p.lasting_spread = even ? -1 : LASTING_SPREAD;
+  p.passing_spread = even ? -1 : PASSING_SPREAD * sqrt(2 * SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes);
+  p.slot_spread = even ? 0 : (double)r->launch->config.slot_spread_permille / 1000;
   return p;
 }
 

@@ -80,6 +80,7 @@ typedef struct {
   double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured]; negative: none */
   double passing_spread;     /* 0.16: of the wait, from one granule to the next [measured]; negative: none */
+  double slot_spread;        /* 0: of the whole step, one standard deviation between the CTAs of an SM: those that came first are faster */
   bool work_varies;          /* both spreads are of the whole step: arithmetic varies too, a spin by the clock does not */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */

@@ -27,8 +27,10 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       {prefix "spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_tile_bytes), false, 1, 1e9, \
        "registers spilled, a CTA for each tile of K and V"},                                                \
       {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
-       "registers spilled besides, a CTA for each row block"}
-enum { TILE_KEYS = 8, TILE_FIRST = 13 };
+       "registers spilled besides, a CTA for each row block"},                                              \
+      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
+            "how much faster CTAs go that came to their SM first")
+enum { TILE_KEYS = 9, TILE_FIRST = 13 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -126,7 +128,7 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
   int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
-                                      &t->spill_tile_bytes, &t->spill_block_bytes};
+                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->slot_spread_permille};
   return values[key];
 }
 
@@ -203,6 +205,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,
                            .spill_block_bytes = t->spill_block_bytes,
+                           .slot_spread_permille = t->slot_spread_permille,
                            .pull_bytes = profile->pull_bytes,
                            .percent_of_peak = profile->percent_of_peak};
   return STATUS_OK;
