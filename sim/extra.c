@@ -23,6 +23,7 @@ Extra extra_of(const Launch *l, const Plan *plan) {
     extra.atomic_bytes = pulls * (double)c->pull_bytes;
   }
   const int64_t at_work = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
-  extra.resident_bytes = (double)at_work * (double)(c->spill_tile_bytes + c->spill_block_bytes);
+  const double spilled = (double)(c->spill_tile_bytes + c->spill_block_bytes), again = c->reloads_q ? (double)B_r * row_bytes : 0;
+  extra.resident_bytes = (double)at_work * (1.5 * spilled + again);
   return extra;
 }

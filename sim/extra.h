@@ -9,7 +9,8 @@
  *
  * On an H200 these make the bytes across the boundary those of the counters for kernels of other people (assets/counters/h200_others.csv).
  * Where the bytes go: Q read again is found in L2, on the reader's own side; half of what is written crosses to the other
- * side of a divided L2; spilled registers take up room in L2, as they are used all the time. Nothing of it reaches HBM. */
+ * side of a divided L2; spilled registers and a Q that is read again take up room in L2, as they are used all the time. Nothing of it
+ * reaches HBM. */
 #ifndef TILEWALK_SIM_EXTRA_H
 #define TILEWALK_SIM_EXTRA_H
 
@@ -18,7 +19,7 @@
 typedef struct {
   double read_bytes, write_bytes; /* over all heads and batches; read: below zero where columns are left out */
   double atomic_bytes;            /* of the bytes written, those of pulling work: atomics, no stores */
-  double resident_bytes;          /* room in L2 that spilled registers of the CTAs at work take */
+  double resident_bytes;          /* room in L2 that these take for the CTAs at work: what is stored is held on one side and, half of it, at home on the other */
 } Extra;
 
 /* For a launch of *plan (schedule fa2; blocks as launched). */
