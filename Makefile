@@ -50,7 +50,7 @@ SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
 GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/pace.cu
-RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/*.cu))
+RUNGS := $(filter-out $(GPU_ONLY) kernels/watch.cu,$(wildcard kernels/*.cu))
 CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
@@ -154,9 +154,12 @@ $(BUILD)/kernels/marked/%.o: kernels/%.cu
 GPU_RUNGS := $(patsubst %,$(BUILD)/kernels/marked/%.o,fa2_tensor fa2_async) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
+$(BUILD)/libwatch.so: kernels/watch.cu kernels/gpu.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels:
 ifneq ($(NVCC),)
-	@+$(MAKE) --no-print-directory $(BUILD)/tilewalk-kernels
+	@+$(MAKE) --no-print-directory $(BUILD)/tilewalk-kernels $(BUILD)/libwatch.so
 else
 	@echo "No nvcc: the CUDA kernels are left out."
 endif

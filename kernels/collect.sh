@@ -11,10 +11,11 @@
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
+#   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
 # KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
-# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time` and `others`.
+# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`, `others` and `watch`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -94,6 +95,11 @@ others)
   sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_others.csv" || exit 1
   wc -l "$out/${short}_others.csv"
+  ;;
+watch)
+  provenance "python3 kernels/others.py watch libwatch.so" >"$work/about"
+  python3 kernels/others.py watch "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_watch.csv" || exit 1
+  wc -l "$out/${short}_watch.csv"
   ;;
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"

@@ -3,6 +3,8 @@
     kernels            the kernels (names of assets/kernels), one a line
     pattern KERNEL     a regular expression for ncu that its functions match
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
+    watch LIBRARY      how evenly the CTAs of each kernel go: when the first ones store their row blocks, CSV; LIBRARY: libwatch.so
+                       (kernels/watch.cu)
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
 
@@ -22,6 +24,8 @@ KERNELS = {
     "cudnn-sm90": ("CUDNN_ATTENTION", "sdpa|cudnn", r"_(\d+)x(\d+)x\d+_", 2),
     "mem-efficient-sm90": ("EFFICIENT_ATTENTION", "fmha_cutlassF", r"_(\d+)x(\d+)_rf", 1),
 }
+# Kernel, d, rows of a CTA, CTAs an SM: what `watch` looks at.
+WATCHED = [("fa2-sm90", 64, 128, 2), ("fa2-sm90", 128, 128, 2), ("mem-efficient-sm90", 64, 64, 4), ("mem-efficient-sm90", 128, 64, 2)]
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
@@ -67,6 +71,41 @@ def run(kernel, path):
             calls.flush()
             del q, k, v
             torch.cuda.empty_cache()
+
+
+def watch(library):
+    """One head, 64K tokens, no mask. The first CTAs of all SMs come in layers: one to each SM, then one more to each, ... O is made
+    where the last O was, so that it can be filled with a mark before."""
+    import ctypes, statistics, torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    lib = ctypes.CDLL(os.path.abspath(library))
+    lib.watch_begin.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
+    sms, n, unset = torch.cuda.get_device_properties(0).multi_processor_count, 64 * K, 0x7FFF7FFF  # two NaNs
+    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    print("kernel,d,N,rows,layer,ctas,stored_us_median,stored_us_sd,next_stored_us_median")
+    for kernel, d, rows, layers in WATCHED:
+        q, k, v = (torch.randn(1, 1, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
+        with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
+            for _ in range(2):
+                o = F.scaled_dot_product_attention(q, k, v)
+                torch.as_strided(o, (n * d,), (1,)).view(torch.int16).fill_(0x7FFF)
+                place = o.data_ptr()
+                del o
+            torch.cuda.synchronize()
+            lib.watch_begin(place, rows * d // 2, n // rows, unset, 1.0)
+            o = F.scaled_dot_product_attention(q, k, v)
+            torch.cuda.synchronize()
+        stored = (ctypes.c_ulonglong * (n // rows))()
+        lib.watch_end(stored)
+        if o.data_ptr() != place or not all(stored):
+            sys.exit(f"others.py: the O of {kernel} could not be watched: it moved, or not all of it was stored in a second")
+        us = [(t - min(stored)) / 1e3 for t in stored]
+        later = statistics.median(us[layers * sms:2 * layers * sms])
+        for layer in range(layers):
+            some = us[layer * sms:(layer + 1) * sms]
+            print(f"{kernel},{d},{n},{rows},{layer},{len(some)},{statistics.median(some):.1f},{statistics.stdev(some):.1f},{later:.1f}", flush=True)
+        del q, k, v, o
 
 
 def read_ncu(path):
@@ -119,6 +158,8 @@ if sys.argv[1:2] == ["run"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
+elif sys.argv[1:2] == ["watch"] and len(sys.argv) == 3:
+    watch(sys.argv[2])
 elif sys.argv[1:] == ["kernels"]:
     print("\n".join(KERNELS))
 elif sys.argv[1:2] == ["pattern"] and sys.argv[2:] and sys.argv[2] in KERNELS:

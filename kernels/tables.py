@@ -149,6 +149,8 @@ PROBES = [
     "- `tilewalk-kernels --pace` (`kernels/pace.cu`): how evenly the CTAs of `fa2_async` and `fa2_tensor` go, in cycles a tile by wave and by",
     "  place on the SM, from a third build in which each CTA notes its SM, start and end. `kernels/collect.sh pace` writes",
     "  `assets/counters/h200_pace.csv`.",
+    "- `kernels/others.py watch` (`kernels/watch.cu`): how evenly the CTAs of other people's kernels go, from when they store their row blocks,",
+    "  watched by a CTA beside them. `kernels/collect.sh watch` writes `assets/counters/h200_watch.csv`.",
     ""]
 
 

@@ -157,6 +157,15 @@ static Status stores(Builder *b, uint32_t own, uint32_t times) {
   return finish(b);
 }
 
+/* So many CTAs alone on the machine, all reading the same 4 MiB. */
+static Status few(Builder *b, uint32_t n_ctas) {
+  begin(b, n_ctas, 0);
+  for (uint32_t i = 0; i < 4 * MIB; i++) add(b, i);
+  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  snprintf(b->list.name, sizeof b->list.name, "few %u", n_ctas);
+  return finish(b);
+}
+
 static Status each_buffer(Builder *b) {
   Status status = STATUS_OK;
   for (uint32_t n = 1; n <= 8; n *= 2)
@@ -175,6 +184,7 @@ static Status each_other(Builder *b) {
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS && !status; i++) status = rows(b, &ROWS[i]);
   for (uint32_t own = 2; own <= 16; own *= 2)
     for (uint32_t times = 1; times <= 2 && !status; times++) status = stores(b, own, times);
+  for (uint32_t n = 1; n <= 128 && !status; n *= 2) status = few(b, n);
   return status;
 }
 

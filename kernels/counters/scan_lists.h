@@ -13,6 +13,7 @@
  *     between     all read A; each reads or stores granules of its own; all read A again
  *     rows        the triangular walk of causal attention: row r of R reads the first (r + 1) / R of its head's K and V
  *     stores      each CTA stores granules of its own, once or twice
+ *     few         1 to 128 CTAs read the same 4 MiB once: what a launch moves besides
  *
  * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
 #ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
@@ -33,7 +34,7 @@ enum {
   SCAN_GRANULE_BYTES = 16384,
   SCAN_PARTS = 3,
   SCAN_POOL_GRANULES = 131072, /* 2 GiB: all granules lie in it */
-  SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows` */
+  SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows` and `few` */
 };
 
 typedef struct {
