@@ -11,9 +11,6 @@ enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel i
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 6, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
 #define KNEE_OF_NOMINAL 0.1     /* an H200's, for a working set of several pieces; assumed of other GPUs */
-#define LASTING_SPREAD  0.003   /* between SMs */
-#define PASSING_SPREAD  0.08    /* from step to step */
-#define SPREAD_BYTES    16384.0 /* the passing spread was measured with a K and a V of this size; that of more averages out */
 
 typedef struct {
   Stream stream;
@@ -190,8 +187,8 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
   const bool even = c->without == L2_SPREAD;
-  p.lasting_spread = even ? -1 : LASTING_SPREAD;
-  p.passing_spread = even ? -1 : PASSING_SPREAD * sqrt(2 * SPREAD_BYTES / r->stream.kinds[STREAM_KV].bytes);
+  p.lasting_spread = even ? -1 : 0;
+  p.passing_spread = even ? -1 : PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   p.slot_spread = even ? 0 : (double)r->launch->config.slot_spread_permille / 1000;
   return p;
 }

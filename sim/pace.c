@@ -10,7 +10,7 @@ enum { WHEEL = 4096, WINDOW = 32, NORMALS = 1 << 13 };
 
 typedef struct {
   double time;        /* of the next step */
-  double factor;      /* times what a step takes */
+  double slower;      /* by this part, for good */
   uint32_t steps, side, coalescer, next; /* next: in the same bucket */
 } Cta;
 
@@ -147,9 +147,9 @@ static void take_step(Pace *p, uint32_t at) {
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
   double takes = 1;
   if (!c->in_step) {
-    const double factor = later(cta->factor + c->passing_spread * p->normal[scatter(at, cta->steps)], 0.1), wait = (there - now) * (c->work_varies ? 1 : factor);
-    takes = c->overlapped ? later(wait, step.work_cycles) : wait + step.work_cycles;
-    if (c->work_varies) takes *= factor;
+    const double wait = there - now, whole = c->overlapped ? later(wait, step.work_cycles) : wait + step.work_cycles;
+    const double uneven = cta->slower * (c->work_varies ? whole : wait) + c->passing_spread * p->normal[scatter(at, cta->steps)] * wait;
+    takes = later(whole + uneven, 0.1 * whole);
   }
   cta->steps++;
   p->result.steps++;
@@ -178,7 +178,7 @@ static void run_clock(Pace *p, double start) {
 static void fill_in(PaceConfig *c) {
   double *const values[] = {&c->hit_cycles, &c->share_cycles,   &c->miss_cycles,
                             &c->far_cycles, &c->lasting_spread, &c->passing_spread};
-  const double defaults[] = {525, 160, 625, 200, 0.0045, 0.16};
+  const double defaults[] = {525, 160, 625, 200, 0.0045, PACE_PASSING_SPREAD};
   for (int i = 0; i < 6; i++)
     if (*values[i] == 0) *values[i] = defaults[i];
   c->lasting_spread = later(c->lasting_spread, 0);
@@ -217,7 +217,7 @@ static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
-    cta->factor = 1 + c->lasting_spread * about_normal(draw(c->seed, 0, i)) + c->slot_spread * rank_among(places[i].layer, c->ctas_per_sm);
+    cta->slower = c->lasting_spread * about_normal(draw(c->seed, 0, i)) + c->slot_spread * rank_among(places[i].layer, c->ctas_per_sm);
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->coalescer = places[i].group;
   }

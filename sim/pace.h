@@ -45,6 +45,11 @@
 
 enum { PACE_CTAS_MAX = 1 << 17 };
 
+/* How much the wait for a granule varies from one to the next, one standard deviation, and the size for which it was measured: what is
+ * asked for in one step varies as its square root. */
+#define PACE_PASSING_SPREAD 0.16
+#define PACE_SPREAD_BYTES   16384.0
+
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
 enum { PACE_ACCESSES_MAX = 6 };
@@ -80,8 +85,8 @@ typedef struct {
   double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured]; negative: none */
   double passing_spread;     /* 0.16: of the wait, from one granule to the next [measured]; negative: none */
-  double slot_spread;        /* 0: of the whole step, one standard deviation between the CTAs of an SM: those that came first are faster */
-  bool work_varies;          /* both spreads are of the whole step: arithmetic varies too, a spin by the clock does not */
+  double slot_spread;        /* 0: likewise, one standard deviation between the CTAs of an SM: those that came first are faster */
+  bool work_varies;          /* the lasting spread is of the whole step: arithmetic varies too, a spin by the clock does not */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
   uint32_t coalesce_most;    /* 4: requests that the coalescer of a group of SMs makes into one [measured: 0.256 at best]; 1: none */
