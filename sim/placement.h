@@ -4,7 +4,7 @@
  * as evenly as they have room, one SM of each TPC before the second; then each GPC in turn gets all that is meant for it. So
  * neighbours in launch order mostly share a GPC, and with it a side of L2.
  *
- * Measured on an H200 (`tilewalk-kernels --placement`): %smid of every CTA of launches of 4 to 528 CTAs, one to four
+ * Measured on an H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
  * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 had the same GPCs on the same sides. */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H

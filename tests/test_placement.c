@@ -1,8 +1,11 @@
 /* Where CTAs run, against the places that an H200 gave them. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -59,9 +62,70 @@ static void a_small_launch_is_spread_over_gpcs(void **unused) {
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
+/* assets/counters/h200_placement.csv: the side of each SM, and the SMs of launches. SMs are told apart by their turn in the launch of one
+ * CTA to an SM; the eight that come first come in one of two orders. */
+typedef struct {
+  int side[SMS], turn[SMS]; /* by %smid */
+  uint32_t n_sides, n_launches, n_ctas, elsewhere, other_side;
+} Recorded;
+
+static void compare_launch(Recorded *r, uint32_t n, char *smids) {
+  static Place places[MOST];
+  placement_deal(&PLACEMENT_H200, SMS, places, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const long smid = strtol(smids, &smids, 10);
+    assert_true(smid >= 0 && smid < SMS);
+    const uint32_t sm = (uint32_t)r->turn[smid];
+    r->elsewhere += sm != places[i].sm && (sm >= 8 || places[i].sm >= 8);
+    r->other_side += (uint32_t)r->side[smid] != places[i].side;
+  }
+  r->n_launches++;
+  r->n_ctas += n;
+}
+
+static void read_recorded(Recorded *r, bool turns) {
+  static char line[8192];
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/h200_placement.csv", assets ? assets : "assets");
+  FILE *file = fopen(path, "r");
+  if (!file) fail_msg("cannot open %s", path);
+  while (fgets(line, sizeof line, file)) {
+    int side, smid, start = 0;
+    double near, far;
+    uint32_t per_sm, n;
+    if (sscanf(line, "sm,%d,%lf,%lf,,,%d", &side, &near, &far, &smid) == 4) {
+      assert_true(smid >= 0 && smid < SMS && far > 1.3 * near);
+      r->side[smid] = side;
+      r->n_sides++;
+    } else if (sscanf(line, "launch,,,,%u,%u,%n", &per_sm, &n, &start) == 2 && start) {
+      assert_true(n <= MOST);
+      char *smids = line + start;
+      if (!turns) compare_launch(r, n, smids);
+      else if (per_sm == 1 && n == SMS)
+        for (int i = 0; i < SMS; i++) r->turn[strtol(smids, &smids, 10)] = i;
+    }
+  }
+  fclose(file);
+}
+
+/* The last 22 CTAs of one launch of 400, whose fourth layer is all but empty, ran elsewhere: the SMs that come first had their fourth
+ * turn a little earlier. */
+static void places_are_the_recorded_ones(void **unused) {
+  (void)unused;
+  static Recorded r;
+  read_recorded(&r, true);
+  r.n_sides = 0;
+  read_recorded(&r, false);
+  assert_int_equal(r.n_sides, SMS);
+  assert_true(r.n_launches > 100 && r.n_ctas > 15000);
+  assert_true(r.elsewhere <= 2 * 22 && r.other_side <= 2 * 8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
                                      cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_group),
-                                     cmocka_unit_test(a_small_launch_is_spread_over_gpcs)};
+                                     cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
+                                     cmocka_unit_test(places_are_the_recorded_ones)};
   return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }
