@@ -8,7 +8,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 6, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 
 #define KNEE_OF_NOMINAL 0.1     /* an H200's, for a working set of several pieces; assumed of other GPUs */
 

@@ -9,55 +9,56 @@
  *         \         /       over the fabric and they stay on both sides until they are pushed out
  *             HBM
  *
- * Modelled: what stream.h, pace.h and hierarchy.h model, together: the order of CTAs and CTAs per SM, the walk, what each step waits
- * for and works, two partitions and their copies, write-back, kernels one after another on the same L2.
+ * Modelled: what stream.h, pace.h, placement.h and hierarchy.h model, together: the order of CTAs and where they run, the walk, what each
+ * step waits for and works, two partitions and their copies, write-back, kernels one after another on the same L2.
  * Not modelled: L1, spills (sim/extra.h adds them), clusters, slices and sets of L2, the code of the kernel (about 45 KB of
- * reads from HBM in each launch), what a store of a new line moves over the fabric besides its data (a sixteenth of O, counted).
+ * reads from HBM in each launch).
  *
  * Numbers, and where they are from (none from the runs that are predicted):
- *     31.1 MiB and 1.36 MiB of 30    room of a side and its soft edge: scans of a buffer (hierarchy.h)
- *     8 SMs, 4 requests              of a coalescer: the same scans (pace.h)
- *     525, 160, 625, 200 cycles      of waiting: the same (pace.h)
- *     0.45 %, 16 % a 16 KiB tile     how far CTAs differ in speed, for good and from tile to tile: the same (pace.h)
- *     which SM is on which side      measured with atomics, 132 SMs (pace.h); other GPUs: sides in turns, assumed
+ *     30 MiB and 3 MiB               room of a side, its nominal size, and its soft edge, for a working set in several pieces (K, V, Q and O
+ *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts all of them)
+ *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
+ *     0.45 %, 16 % of a wait         how far CTAs differ in speed, for good and from one wait to the next: the same (pace.h)
+ *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: those that came first are faster, and who follows
+ *                                    them is too. Clocks of CTAs, and when they store their row blocks (h200_pace.csv, h200_watch.csv)
+ *     8 SMs, 4 requests              of a coalescer (pace.h); which SM a CTA gets, and on which side it is (placement.h)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed)
- * Other GPUs than an H200 have its numbers in proportion to their L2 (assumed).
+ * Other GPUs than an H200 have its numbers in proportion to their L2, and sides by turns (assumed).
  *
  * The mechanism: nothing holds the CTAs of attention together. They start in step, and each tile takes each of them a little more or
  * less time, so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
  * the first and the last of them. Where two heads of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff
- * (20 % too many bytes) and hardware does not.
+ * (31 % too many bytes) and hardware does not.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the middle one
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.5 %,  6.4 %    2.7 %,  6.8 %        10 %, 27 %            0.3,  6.7
- *     causal           0.3 %,  3.7 %    2.5 %, 13.3 %         7 %, 32 %            0.3, 13.5
+ *     full             0.5 %,  2.8 %    0.9 %,  7.9 %         9 %, 35 %            0.2,  2.5
+ *     causal           0.3 %,  2.8 %    1.0 %,  5.9 %         8 %, 33 %            0.4,  4.2
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 19.8 / 3.7 %        66 / 59 %
- *     differences of speed               26.7 / 3.7 %        65 / 34 %
- *     the second partition               41   / 15  %         9 /  8 %
- *     the measured placement              5.8 / 3.7 %        10 /  7 %     (fabric: worst 16 / 27 %)
- *     the soft edge                       7.1 / 3.7 %        10 /  7 %
- *     that far requests do not renew      6.9 / 4.0 %        10 /  7 %
- *     the coalescer                       6.4 / 3.7 %        31 / 23 %
+ *     time (all in step)                 31.0 / 3.4 %        65 / 59 %
+ *     differences of speed               28.5 / 20.3 %       65 / 36 %
+ *     the second partition               40   / 15  %        10 /  7 %
+ *     the measured placement              3.1 / 2.8 %        10 /  7 %     (fabric: worst 18 / 29 %; hit rate: 7 / 15 points)
+ *     the soft edge                       4.3 / 2.8 %         9 /  8 %
+ *     that far requests do not renew      3.0 / 2.8 %         9 /  8 %     (of one buffer, h200_l2_scan.csv: 13 / 55 %)
+ *     the coalescer                       2.9 / 2.8 %        31 / 23 %
  *
- * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 1.4 %, HBM
+ * fa2_tensor, 12 rows each: HBM 0.9 %, 6.1 % and 0.4 %, 1.6 %; fabric 0.7 %, 6.3 % and 0.4 %, 0.8 %.
+ * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
- * worst 17 %, fabric median 14 %, worst 18 % (one head: its kernels are small launches).
+ * worst 7 %, fabric median 9 %, worst 18 % (one head: its kernels are small launches).
  *
- * The worst rows: HBM d = 128, 16K, 4 heads, full (51.9 MB of 55.7: compulsory is 50.3). Fabric d = 128, 8K, 4 heads, causal (-13 %) and 4K,
- * 4 heads, causal (+12 %): launches smaller than the machine, which it deals out to its GPCs otherwise than full ones, and not alike on two
- * machines. Hit rate: 4K, one head, causal, 32 CTAs: 13.5 points too low, because CTAs of the first tiles ask for one tile more evenly
- * than they do (from 16K on within 2 points). Slower kernels drift more: fa2_tensor, HBM 0.9 and 0.4 %, worst 13 and 5 %.
+ * The worst rows: fabric d = 128, 32K, 4 heads, full (+7.9 %), and 8K, 4 heads, causal (-5.9 %). Hit rate and sectors: launches of 32 and 64
+ * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.26 of what is asked for reaches L2, not 0.6).
  *
- * Not explained: kernels that run short rows first under a mask, so that many heads are walked at once and the CTAs cover nearly as much as
- * a side holds. fa2-sm90 at N = 32K, d = 128, 16 heads reads 0.42 GB here and 1.3 to 1.6 GB on hardware, mem-efficient-sm90 at 64K 0.81 and
- * 1.6 to 1.9 (assets/counters/h200_others.csv). Either would come out with 24 to 25 MiB a side instead of 31: when CTAs are far apart, an
- * H200 seems to keep less than LRU would. */
+ * Not explained: lines that are used all the time, such as spilled registers or a Q that is read for every tile, push out more than their own
+ * size (the hot rows of h200_scan.csv: 15 % too few bytes in the median). So kernels that have such lines and run short rows first under a
+ * mask, which fill L2 to the brim, read more than predicted: fa2-sm90 at N = 32K, d = 128, 16 heads 0.9 GB here and 1.3 to 1.6 GB on hardware
+ * (its own recordings differ by a quarter: at which addresses K and V lie is luck), mem-efficient-sm90 at 64K 0.9 and 1.6 to 1.9. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
@@ -86,12 +87,12 @@ typedef struct {
   double flops_per_cycle, exps_per_cycle;         /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
-  double side_capacity_bytes; /* 0: 31.1 / 30 of the nominal size, as measured on an H200 */
-  double side_knee_bytes;     /* 0: 1.36 / 30 of it; negative: none, a sharp LRU */
+  double side_capacity_bytes; /* 0: the nominal size */
+  double side_knee_bytes;     /* 0: a tenth of it, as measured on an H200; negative: none, a sharp LRU */
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
-                        0: 100,000 for each head, at most six times that */
+                        0: 100,000 for each head, at most five times that */
   uint64_t seed;
 } ManyCtasConfig;
 

@@ -14,8 +14,8 @@
  * - Where CTAs run: sim/placement.h.
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
- *   one request after another. Small differences of speed between CTAs: lasting ones, and passing
- *   ones from step to step.
+ *   one request after another. Small differences of speed between CTAs: lasting ones between SMs and
+ *   between the CTAs of an SM, and passing ones from one wait to the next.
  * - A CTA that works while its next data come (overlapped) takes the longer of both.
  * - The coalescer in front of L2: up to four requests for a granule from a group of 8 SMs (half a GPC; the number is fitted), made
  *   while the first one waits, reach L2 as one.
@@ -27,14 +27,15 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2
- *     in step            0.1 %,   4 %      0.0 %,   3 %         10 %,  87 %
- *     starting apart     4.4 %,  45 %      4.5 %,  45 %          7 %,  32 %
- *     triangular         3.0 %,  11 %      2.6 %,  10 %          8 %,  38 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         10 %,  84 %
+ *     starting apart     5.1 %,  37 %      2.2 %,  36 %          8 %,  28 %
+ *     triangular         3.6 %,  13 %      2.4 %,  13 %          9 %,  39 %
  *
  * Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 44 %,
  * 373 %; no differences of speed 31 %, 411 %; far requests renewing lines 4.3 %, 55 %; one
- * partition 44 %, 90 %. Fitted are capacity and knee (on two rows in step) and the SMs that share a
- * coalescer; the other numbers are measured.
+ * partition 44 %, 90 %. FIFO instead of LRU, or lines that are renewed one time in ten, 5 to 6 %, 20 to
+ * 110 %. Fitted are capacity and knee (on two rows in step) and the SMs that share a coalescer; the
+ * other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H
