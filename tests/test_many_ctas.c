@@ -295,7 +295,7 @@ static void going_on_is_close(void **state) {
     const ManyCtasConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
     const double within = config.in_step ? 0.01 : 0.02;
     ManyCtasConfig few = config;
-    few.max_steps = 10700; /* about 15 heads of 64 */
+    few.max_steps = 12840; /* about 15 heads of 64 */
     const ManyCtas all = run(&c, config), some = run(&c, few);
     assert_true(all.simulated == 1 && some.simulated < 0.5);
     assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < within);
