@@ -22,7 +22,7 @@ typedef struct {
   double resident_bytes;          /* room in L2 that these take for the CTAs at work: what is stored is held on one side and, half of it, at home on the other */
 } Extra;
 
-/* For a launch of *plan (schedule fa2; blocks as launched). */
+/* For a launch of *plan (blocks as launched), a walk of row blocks over K and V; nothing where the launch has nothing of the kind. */
 Extra extra_of(const Launch *launch, const Plan *plan);
 
 #endif

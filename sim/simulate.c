@@ -129,7 +129,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
-    if (s->schedule == schedule_find("fa2")) s->extra = extra_of(&s->launch, &s->plan);
+    s->extra = extra_of(&s->launch, &s->plan);
     const double room = (double)gpu->l2_bytes - s->extra.resident_bytes;
     ManyCtasConfig l2 = many_ctas_config(gpu, s->plan.shape.dtype);
     l2.l2_bytes = room >= 1 ? (int64_t)room : 1;
