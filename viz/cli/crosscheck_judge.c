@@ -66,7 +66,7 @@ static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   for (size_t i = 0; i < j->n_jobs; i++) {
     Job *job = &j->jobs[i];
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) && job->run.tiling.B_r == run->tiling.B_r &&
-        job->run.tiling.B_c == run->tiling.B_c)
+        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits)
       return job;
   }
   return NULL;
@@ -124,10 +124,12 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   Tiling tiles = *tiling;
   tiles.lse = j->profile.lse || is_split;
   Extra extra = {0};
-  Status status = is_split ? STATUS_OK : launch_of(j, shape, &launch, error);
+  Status status = launch_of(j, shape, &launch, error);
+  launch.block_q = tiles.B_r;
+  launch.block_k = tiles.B_c;
+  launch.n_splits = tiles.n_splits;
+  if (is_split) launch.shared_bytes = launch.spill_tile_bytes = launch.spill_block_bytes = launch.slot_spread_permille = 0; /* another kernel */
   if (status == STATUS_OK && !is_split) {
-    launch.block_q = tiles.B_r;
-    launch.block_k = tiles.B_c;
     status = launch_make(&launched, shape, &launch, &j->gpu, error);
     if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
     if (status == STATUS_OK) extra = extra_of(&launched, &plan);
@@ -137,7 +139,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   if (status) return status;
   const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
-  if (status || is_split) return status;
+  if (status) return status;
   const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
