@@ -6,6 +6,7 @@
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU_time.csv
 #   ncu        hardware counters over a grid of shapes                                       -> GPU_kernels.csv
 #   l2         more counters of L2, three times each, for the rungs with tensor cores        -> GPU_l2.csv
+#   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
@@ -74,8 +75,8 @@ sanitize)
 time)
   { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
   ;;
-ncu | l2)
-  [ "$stage" = ncu ] && grid=ladder name=kernels || grid=l2 name=l2
+ncu | l2 | fresh)
+  [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
   python3 kernels/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")
   provenance "$ncu --metrics $metrics $program --once --shapes SHAPES" >"$work/about"

@@ -1,7 +1,7 @@
 """The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder or l2
-    metrics GRID      the metrics, separated by commas; for l2, those of standard input (ncu --query-metrics) alone;
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2 or fresh
+    metrics GRID      the metrics, separated by commas; for l2 and fresh, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
     scans CSV         one row per scan: its name, as the program printed it among ncu's rows, then the metrics
@@ -65,6 +65,13 @@ def l2():
         yield from runs("fa2_tensor", [K, 4 * K, 16 * K, 64 * K], [64, 128], [1, 4], [(64, 64)])
 
 
+def fresh():
+    """Shapes between those of l2, for a look at a model that was made with l2 in sight."""
+    yield from runs("fa2_async", [6 * K, 12 * K, 24 * K, 48 * K], [64, 128], [2, 8], BEST)
+    yield from runs("fa2_async", [12 * K, 24 * K], [64, 128], [8], BEST, kv_heads=2)
+    yield from runs("fa2_tensor", [8 * K, 24 * K], [64, 128], [2, 8], [(64, 64)])
+
+
 def ladder():
     yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
     yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
@@ -89,7 +96,7 @@ def options(run):
     return line + (" --causal" if run["causal"] else "")
 
 
-GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS)}
+GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS)}
 
 
 def read_ncu(path):
