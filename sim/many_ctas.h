@@ -47,6 +47,9 @@
  *     that far requests do not renew      3.0 / 2.8 %         9 /  8 %     (of one buffer, h200_l2_scan.csv: 13 / 55 %)
  *     the coalescer                       2.9 / 2.8 %        31 / 23 %
  *
+ * Shapes that were recorded after all of this was settled, N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv, 40 rows):
+ * HBM 0.5 %, 16 % full (but for one row 4.3 %) and 0.2 %, 1 % causal; fabric 0.9 %, 16 % and 0.9 %, 11 %; hit rate 0.2 and 0.3 points, 2.9 and 4.9.
+ *
  * fa2_tensor, 12 rows each: HBM 0.9 %, 6.1 % and 0.4 %, 1.6 %; fabric 0.7 %, 6.3 % and 0.4 %, 0.8 %.
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,

@@ -56,9 +56,9 @@ static Row *row_of(Row *rows, int *n, const Row *row) {
   return &rows[(*n)++];
 }
 
-static int read_rows(Row *rows) {
+static int read_rows(Row *rows, const char *name) {
   int n = 0;
-  read_asset("counters/h200_l2.csv");
+  read_asset(name);
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
     Row row;
     long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
@@ -150,7 +150,7 @@ static void our_kernels_are_predicted(void **state) {
   Error error = {0};
   const size_t length = read_asset("gpus/h200");
   if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
-  const int n = read_rows(rows);
+  const int n = read_rows(rows, "counters/h200_l2.csv");
   if (table && *table == '2') {
     compare("fa2_async", rows, n, L2_NOTHING, true, columns, false);
     print_columns("fa2_async, in step", columns);
@@ -182,6 +182,27 @@ static void our_kernels_are_predicted(void **state) {
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
+}
+
+/* Shapes between those above, recorded once, after all numbers of the model were settled: N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K
+ * and V (assets/counters/h200_fresh.csv). */
+static void fresh_shapes_are_predicted(void **state) {
+  (void)state;
+  static Row rows[ROWS_MAX];
+  static Column columns[2][QUANTITIES];
+  static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
+  const char *table = getenv("TILEWALK_TABLE");
+  const int n = read_rows(rows, "counters/h200_fresh.csv");
+  assert_int_equal(n, 56);
+  for (int i = 0; i < 2; i++) {
+    compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
+    if (table) print_columns(RUNGS[i], columns);
+    for (int causal = 0; causal < 2; causal++) {
+      assert_true(middle(&columns[causal][HBM]) < 0.006 && worst(&columns[causal][HBM]) < (causal ? 0.015 : 0.17));
+      assert_true(middle(&columns[causal][FABRIC]) < 0.015 && worst(&columns[causal][FABRIC]) < 0.17);
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.05);
+    }
+  }
 }
 
 /* Kernels with other streams: standard attention in three kernels, between which the profiler flushes L2 (S and P come from HBM), and
@@ -230,6 +251,7 @@ static void other_streams_are_predicted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(other_streams_are_predicted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(fresh_shapes_are_predicted),
+                                     cmocka_unit_test(other_streams_are_predicted)};
   return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);
 }

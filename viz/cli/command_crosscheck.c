@@ -11,7 +11,8 @@
 #include "viz/cli/crosscheck_live.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
-static const char *const RECORDED_FILES[] = {"assets/counters/h200_kernels.csv", "assets/counters/h200_l2.csv", "assets/counters/h200_others.csv"};
+static const char *const RECORDED_FILES[] = {"assets/counters/h200_kernels.csv", "assets/counters/h200_l2.csv", "assets/counters/h200_fresh.csv",
+                                            "assets/counters/h200_others.csv"};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
