@@ -55,7 +55,9 @@
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
  * worst 7 %, fabric median 9 %, worst 18 % (one head: its kernels are small launches).
  *
- * The worst rows: fabric d = 128, 32K, 4 heads, full (+7.9 %), and 8K, 4 heads, causal (-5.9 %). Hit rate and sectors: launches of 32 and 64
+ * The worst rows: fabric d = 128, 32K, 4 heads, full (+7.9 %). Under a mask, where heads do not fill the machine: 8K, 4 heads (-5.9 %), and in
+ * h200_fresh.csv 6K, 8 heads (+11 %). There it matters with which GPC a launch begins: with the fourth, and the fifth, instead of the
+ * first (placement.h) they are 0.6 and 0.4 % off; it is not known beforehand. Hit rate and sectors: launches of 32 and 64
  * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.26 of what is asked for reaches L2, not 0.6).
  *
  * Not explained: lines that are used all the time, such as spilled registers or a Q that is read for every tile, push out more than their own
