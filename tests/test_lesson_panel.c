@@ -1,6 +1,6 @@
 /* Lessons beside the viewer, without a window: events go in, and what is read on the page, what the player shows and what is kept
  * come out. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, clock_gettime, open_memstream */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, open_memstream */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,144 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef TILEWALK_WINDOW
 #include "tests/alloc_fail.h"
-#include "viz/window/lesson_panel.h"
-
-/* fontconfig keeps what it has read until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-static char folder[] = "/tmp/tilewalk-panel-XXXXXX";
-
-static int open_folder(void **state) {
-  (void)state;
-  return !mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0 || setenv("TILEWALK_ASSETS", "assets", 0) != 0;
-}
-
-static int close_folder(void **state) {
-  (void)state;
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command);
-}
-
-/* ---- A panel without a window ---- */
-
-typedef struct {
-  LessonPanel panel;
-  Player player;
-  cairo_surface_t *surface;
-  cairo_t *cr;
-  double width, height;
-  Box box;
-  char *words;
-  size_t n_words;
-} Bench;
-
-static void draw(Bench *b) {
-  const SidePanel side = lesson_panel_side(&b->panel);
-  const double unit = b->width / 1280 < b->height / 720 ? b->width / 1280 : b->height / 720;
-  const double width = side.width(side.data, &b->player, b->width, b->height);
-  b->box = box_at(b->width - width, 0, width, b->height - 78 * unit);
-  if (width > 0) side.draw(side.data, &b->player, b->cr, b->box, unit, &theme_light);
-}
-
-static bool send(Bench *b, SideEvent event) {
-  const SidePanel side = lesson_panel_side(&b->panel);
-  const bool taken = side.event(side.data, &b->player, &event, b->box);
-  draw(b);
-  return taken;
-}
-
-static bool text(Bench *b, const char *typed) {
-  bool taken = true;
-  for (const char *p = typed; *p; p++) taken = send(b, (SideEvent){.kind = SIDE_TEXT, .text = (const char[]){*p, '\0'}}) && taken;
-  return taken;
-}
-
-static bool key(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name}); }
-static bool control(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name, .control = true}); }
-
-static void click_at(Bench *b, double x, double y) {
-  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
-  send(b, (SideEvent){.kind = SIDE_PRESS, .x = x, .y = y, .button = 1});
-  send(b, (SideEvent){.kind = SIDE_RELEASE, .x = x, .y = y, .button = 1});
-}
-
-/* Presses the middle of a widget, where it is drawn. */
-static void click(Bench *b, int widget) {
-  const LessonPanel *p = &b->panel;
-  const FlowPiece *piece = flow_widget(&p->flow, widget);
-  Box at = widget == WIDGET_NEXT ? p->next : p->back;
-  if (piece) at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width, piece->box.height};
-  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK) fail_msg("there is no widget %d on the page", widget);
-  click_at(b, at.x + at.width / 2, at.y + at.height / 2);
-}
-
-static bool says(Bench *b, const char *words) {
-  free(b->words);
-  FILE *out = open_memstream(&b->words, &b->n_words);
-  assert_non_null(out);
-  lesson_panel_words(&b->panel, out);
-  fclose(out);
-  return strstr(b->words, words) != NULL;
-}
-
-#define READS(b, text) \
-  do { if (!says(b, text)) fail_msg("'%s' is not on the page:\n%s", text, (b)->words); } while (0)
-
-static Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width, double height, Error *error) {
-  Bench *b = calloc(1, sizeof *b);
-  assert_non_null(b);
-  *out = b;
-  b->width = width;
-  b->height = height;
-  b->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
-  b->cr = cairo_create(b->surface);
-  const Request request = {0};
-  assert_int_equal(player_open(&b->player, &request, false, error), STATUS_OK);
-  const Status status = lesson_panel_open(&b->panel, name, options, stderr, error);
-  if (status) return status;
-  lesson_panel_start(&b->panel, &b->player);
-  draw(b);
-  return STATUS_OK;
-}
-
-static Bench *bench(const char *name, const LessonSessionOptions *options) {
-  Bench *b;
-  Error error = {0};
-  if (open_bench(&b, name, options, 1280, 720, &error)) fail_msg("%s", error.message);
-  return b;
-}
-
-static void close_bench(Bench *b) {
-  lesson_panel_close(&b->panel);
-  player_free(&b->player);
-  cairo_destroy(b->cr);
-  cairo_surface_destroy(b->surface);
-  free(b->words);
-  free(b);
-}
-
-static const char *write_lesson(const char *name, const char *lesson) {
-  static char path[128];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(lesson, file);
-  fclose(file);
-  return path;
-}
-
-static void play_to_the_end(Bench *b) {
-  for (int n = 0; n < 1000 && b->panel.session.plays != LESSON_NO_BLOCK; n++) {
-    player_tick(&b->player, 0.1);
-    send(b, (SideEvent){.kind = SIDE_LOOK});
-  }
-}
+#include "tests/lesson_bench.h"
 
 /* ---- The lesson of these tests ---- */
 
@@ -166,8 +32,6 @@ static const char LESSON[] =
     "```task\nJust look.\n```\n"
     "```teacher\nNothing.\n```\n";
 
-static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true};
-
 static void type_order(Bench *b, const char *keys) {
   const LessonSession *s = &b->panel.session;
   const int ask = lesson_session_ask(s);
@@ -176,19 +40,6 @@ static void type_order(Bench *b, const char *keys) {
     for (int place = 0; place < s->questions[ask].n_choices; place++)
       if (strncmp(lesson_text(&s->lesson, s->lesson.asks[ask].choice[s->questions[ask].written[place]].key), k, n) == 0) click(b, place);
     k += n;
-  }
-}
-
-/* The places of an order from the smallest rank to the largest. */
-static void right_order(const LessonQuestion *q, int *order) {
-  for (int n = 0; n < q->n_choices; n++) {
-    int next = -1;
-    for (int p = 0; p < q->n_choices; p++) {
-      bool used = false;
-      for (int k = 0; k < n; k++) used = used || order[k] == p;
-      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
-    }
-    order[n] = next;
   }
 }
 
@@ -475,136 +326,6 @@ static void a_term_is_explained_when_it_is_pressed(void **state) {
   close_bench(b);
 }
 
-/* ---- Layout ---- */
-
-static void check_layout(Bench *b) {
-  const Flow *f = &b->panel.flow;
-  draw(b);
-  const double column = b->panel.view.width;
-  for (size_t k = 0; k < f->n; k++) {
-    const FlowPiece *p = &f->pieces[k];
-    if (p->box.x < 0 || p->box.x + p->box.width > column + 1) fail_msg("piece %zu goes from %g to %g in %g", k, p->box.x, p->box.x + p->box.width, column);
-    assert_true(p->box.height > 0);
-    for (size_t other = 0; other < k; other++) {
-      const Box o = f->pieces[other].box;
-      const bool apart = p->box.y >= o.y + o.height || p->box.x >= o.x + o.width;
-      if (!apart) fail_msg("pieces %zu and %zu overlap", other, k);
-    }
-  }
-  assert_true(b->panel.next.x > b->panel.back.x + b->panel.back.width);
-  assert_true(b->panel.next.y >= b->panel.view.y + b->panel.view.height && b->panel.next.y + b->panel.next.height <= b->box.y + b->box.height);
-}
-
-/* All 15 lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
-static void every_lesson_is_walked_and_laid_out(void **state) {
-  (void)state;
-  LessonFiles *files = malloc(sizeof *files);
-  Error error = {0};
-  assert_non_null(files);
-  assert_int_equal(lesson_files(files, &error), STATUS_OK);
-  assert_true(files->n >= 15);
-  for (int k = 0; k < files->n; k++) {
-    Bench *b = bench(files->names[k], &FRESH);
-    int n = 0;
-    for (; n < 200 && !lesson_session_is_finished(&b->panel.session); n++) {
-      click(b, WIDGET_NEXT);
-      check_layout(b);
-      if (b->panel.session.error.status) fail_msg("%s", b->panel.session.error.message);
-    }
-    if (!lesson_session_is_finished(&b->panel.session)) fail_msg("%s does not end", files->names[k]);
-    for (; lesson_session_can_go_back(&b->panel.session); n++) click(b, WIDGET_BACK), check_layout(b);
-    assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
-    close_bench(b);
-  }
-  free(files);
-}
-
-/* What a learner types for a number; the letters of an order are pressed, a choice by its letter. */
-static void answer(Bench *b, int ask, double value, int choice, const int *order) {
-  const LessonSession *s = &b->panel.session;
-  const LessonQuestion *q = &s->questions[ask];
-  char typed[64];
-  if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
-    snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
-    b->panel.focus = WIDGET_FIELD;
-    text(b, typed);
-    key(b, SIDE_KEY_RETURN);
-  } else if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
-    text(b, (const char[]){(char)('a' + choice), '\0'});
-  } else {
-    while (s->answers[ask].n_order > 0) key(b, SIDE_KEY_BACKSPACE);
-    for (int k = 0; k < q->n_choices; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
-    key(b, SIDE_KEY_RETURN);
-  }
-}
-
-/* Every known wrong answer, then the right one; returns how many diagnoses there were. */
-static int answer_all_ways(Bench *b, int ask) {
-  const LessonSession *s = &b->panel.session;
-  const LessonQuestion *q = &s->questions[ask];
-  const LessonAnswer *a = &s->answers[ask];
-  int order[ANSWER_CHOICES_MAX], n = 0;
-  const bool is_prediction = s->lesson.asks[ask].is_prediction;
-  for (int k = 0; !is_prediction && k < s->lesson.asks[ask].n_wrong; k++) {
-    const LessonWrong *w = &q->wrong[k];
-    if (!w->is_known) continue;
-    answer(b, ask, w->value, w->choice, w->order);
-    if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved) fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k, lesson_verdict_name(a->verdict));
-    READS(b, "✗ Not quite.");
-    n++;
-  }
-  right_order(q, order);
-  answer(b, ask, q->key.low, q->right, order);
-  if (!a->is_resolved || !a->is_right) fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id, lesson_verdict_name(a->verdict), a->said);
-  return n;
-}
-
-/* Types the solution into the viewer, as a learner would after Return. */
-static void solve_task(Bench *b, int task) {
-  LessonSession *s = &b->panel.session;
-  char change[LESSON_STATE_BYTES];
-  Error error = {0};
-  assert_false(s->deeds[task].is_done);
-  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error)) fail_msg("%s", error.message);
-  player_input(&b->player, INPUT_ENTRY);
-  player_type(&b->player, change);
-  player_accept(&b->player);
-  send(b, (SideEvent){.kind = SIDE_LOOK});
-  if (!s->deeds[task].is_done || s->deeds[task].is_skipped) fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
-  READS(b, "✓ Done.");
-}
-
-/* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every show to its
- * end, every task done in the viewer. */
-static void every_question_and_task_of_the_course_is_answered(void **state) {
-  (void)state;
-  LessonFiles *files = malloc(sizeof *files);
-  Error error = {0};
-  int n_wrong = 0, n_right = 0, n_tasks = 0;
-  assert_non_null(files);
-  assert_int_equal(lesson_files(files, &error), STATUS_OK);
-  for (int k = 0; k < files->n; k++) {
-    Bench *b = bench(files->names[k], &FRESH);
-    const LessonSession *s = &b->panel.session;
-    for (int n = 0; n < 300 && !lesson_session_is_finished(s); n++) {
-      const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-      if (ask >= 0) n_wrong += answer_all_ways(b, ask), n_right++;
-      else if (task >= 0) solve_task(b, task), n_tasks++;
-      else if (s->plays != LESSON_NO_BLOCK) play_to_the_end(b);
-      else click(b, WIDGET_NEXT);
-      if (s->error.status) fail_msg("%s", s->error.message);
-    }
-    if (!lesson_session_is_finished(s)) fail_msg("%s does not end", files->names[k]);
-    char words[64];
-    snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson), lesson_n_counted(&s->lesson));
-    READS(b, words);
-    close_bench(b);
-  }
-  print_message("%d right answers, %d diagnosed wrong ones, %d tasks\n", n_right, n_wrong, n_tasks);
-  assert_true(n_right >= 15 * 3 && n_wrong >= 40 && n_tasks >= 10);
-  free(files);
-}
-
 /* On a projector a show has the whole screen: Return ends it, and the keys of the viewer stay the viewer's. */
 static void a_show_on_a_projector_is_ended_by_return(void **state) {
   (void)state;
@@ -668,141 +389,6 @@ static void long_pages_scroll(void **state) {
   close_bench(b);
 }
 
-/* ---- Other people's lessons ---- */
-
-#ifdef __SANITIZE_ADDRESS__
-#define LIMIT_S 4.0 /* the sanitizers take their time */
-#else
-#define LIMIT_S 1.0
-#endif
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-#define HEAD "# T\n\n- idea: x\n- minutes: 5\n\n"
-
-static void hostile_lessons_are_refused_at_once(void **state) {
-  (void)state;
-  static const char *const ROWS[][2] = {
-      {HEAD "{(function() while true do end end)()}\n", "h.md:6: the expression does too much work"},
-      {HEAD "```ask a\nprompt: p\nanswer: os.execute('true')\nhint: h\n```\n", "h.md:8: there is no name 'os'"},
-      {HEAD "```state\nN=0\n```\n", "h.md:7: "},
-      {HEAD "```state\ngpu=/etc/passwd\n```\n", "h.md:7: "},
-      {HEAD "```state\nN=64 d=16 block=8\n```\n```show\nscene=tiles steps=100000-100001\n```\n", "h.md:10: steps begin at 100000"},
-      {HEAD "```state\nN=2G d=2G\n```\n```show\nscene=softmax\n```\n", ""},
-      {HEAD "```task\nDo.\nuntil: (function() while true do end end)()\nsolution: step=1\nhint: h\n```\n", "h.md:8: the expression does too much work"},
-      {HEAD "```ask a\nprompt: p\nanswer: 1\nhint: {nothing}\n```\n", "h.md:9: "},
-      {HEAD "bad \xFF byte\n", "h.md:6: "},
-      {"no title\n", "h.md:1: "},
-      {HEAD "- needs: teleport\n", ""},
-  };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-    Bench *b;
-    Error error = {0};
-    const double began = seconds();
-    const Status status = open_bench(&b, write_lesson("h.md", ROWS[k][0]), &FRESH, 640, 360, &error);
-    if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.2f s", k, seconds() - began);
-    if (*ROWS[k][1] && (!status || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)) fail_msg("row %zu: %s", k, error.message);
-    close_bench(b);
-  }
-  Bench *b;
-  Error error = {0};
-  assert_int_not_equal(open_bench(&b, "none.md", &FRESH, 640, 360, &error), STATUS_OK);
-  assert_non_null(strstr(error.message, "none.md"));
-  close_bench(b);
-}
-
-/* As much text as a file may hold, of the kinds that are slow to lay out. */
-static void endless_pages_are_cut(void **state) {
-  (void)state;
-  static const char *const UNITS[] = {"word ", "longwordwithoutanyblank", "**b** `c` ", "| a ", "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n", "[l](m) "};
-  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
-    char *lesson = malloc((1 << 18) + 64), *p = lesson + sprintf(lesson, HEAD);
-    assert_non_null(lesson);
-    if (UNITS[u][0] == '|') p += sprintf(p, "| a | b |\n| --- | --- |\n");
-    for (size_t line = 0, block = 0; p - lesson < (1 << 18) - 400;) {
-      const size_t n = strlen(UNITS[u]);
-      memcpy(p, UNITS[u], n + 1);
-      p += n;
-      line += n;
-      block += n;
-      if (line > 1500) *p++ = '\n', line = 0;
-      if (block > 15000) p += sprintf(p, "\n\n```state\nN=64\n```\n"), block = 0;
-    }
-    Bench *b;
-    Error error = {0};
-    const double began = seconds();
-    const Status status = open_bench(&b, write_lesson("long.md", lesson), &FRESH, 1280, 720, &error);
-    const double took = seconds() - began;
-    if (took > LIMIT_S) fail_msg("'%s' took %.2f s", UNITS[u], took);
-    if (status) assert_true(strncmp(error.message, "long.md:", 8) == 0);
-    close_bench(b);
-    free(lesson);
-  }
-}
-
-/* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still takes less than a
- * second. */
-static void many_slow_states_and_tasks_take_no_time(void **state) {
-  (void)state;
-  static const char STATE[] = "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
-  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: step=100000\nhint: h\n```\n";
-  char *lesson = malloc(1 << 17);
-  assert_non_null(lesson);
-  for (int tasks = 0; tasks < 2; tasks++) {
-    char *p = lesson + sprintf(lesson, HEAD "Text.\n\n");
-    for (int k = 0; k < (tasks ? 39 : 190); k++) p += sprintf(p, "%s", k > 0 && tasks ? TASK : STATE);
-    const char *path = write_lesson("slow.md", lesson);
-    Bench *b;
-    Error error = {0};
-    const double began = seconds();
-    if (open_bench(&b, path, &FRESH, 640, 360, &error)) fail_msg("%s", error.message);
-    player_input(&b->player, INPUT_PLAY);
-    for (int n = 0; n < 10; n++) {
-      player_tick(&b->player, 0.1);
-      send(b, (SideEvent){.kind = SIDE_LOOK});
-    }
-    if (seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", seconds() - began);
-    close_bench(b);
-  }
-  free(lesson);
-}
-
-/* The lesson of the author's guide, as it stands there, works here as in the terminal. */
-static void the_lesson_of_the_guide_runs(void **state) {
-  (void)state;
-  static char guide[1 << 16];
-  FILE *file = fopen("lessons/README.md", "r");
-  assert_non_null(file);
-  guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
-  fclose(file);
-  char *begin = strstr(guide, "````markdown\n"), *end = begin ? strstr(begin + 13, "````\n") : NULL;
-  assert_non_null(end);
-  *end = '\0';
-  int n_lines = 0;
-  for (const char *p = begin + 13; p < end; p++) n_lines += *p == '\n';
-  assert_true(n_lines < 30);
-  Bench *b = bench(write_lesson("guide.md", begin + 13), &FRESH);
-  text(b, "a"); /* Q: a wrong prediction */
-  play_to_the_end(b);
-  READS(b, "It is: K");
-  key(b, SIDE_KEY_RETURN);
-  text(b, "1");
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "That would be so if all of Q fitted");
-  char typed[16];
-  snprintf(typed, sizeof typed, "%d", (int)b->player.now.grid.N_q / 128);
-  text(b, typed);
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "✓ Right.");
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "The lesson is done: 1 of 1 right.");
-  close_bench(b);
-}
-
 static Status open_once(void *context, Error *error) {
   LessonSession *s = malloc(sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory");
@@ -827,15 +413,9 @@ int main(void) {
       cmocka_unit_test(keys_are_left_to_the_viewer),
       cmocka_unit_test(given_scores_are_worked_in_the_scene),
       cmocka_unit_test(a_term_is_explained_when_it_is_pressed),
-      cmocka_unit_test(every_lesson_is_walked_and_laid_out),
-      cmocka_unit_test(every_question_and_task_of_the_course_is_answered),
       cmocka_unit_test(a_show_on_a_projector_is_ended_by_return),
       cmocka_unit_test(text_is_legible_at_every_size),
       cmocka_unit_test(long_pages_scroll),
-      cmocka_unit_test(hostile_lessons_are_refused_at_once),
-      cmocka_unit_test(endless_pages_are_cut),
-      cmocka_unit_test(many_slow_states_and_tasks_take_no_time),
-      cmocka_unit_test(the_lesson_of_the_guide_runs),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, open_folder, close_folder);

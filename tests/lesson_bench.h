@@ -1,0 +1,182 @@
+/* For tests of lessons beside the viewer: a panel without a window, the hands that use it, and the folder that the programs' lessons and
+ * records are in. Define _POSIX_C_SOURCE 200809L before the first #include, include cmocka.h first, and this in one file of a test
+ * program. */
+#ifndef TILEWALK_TESTS_LESSON_BENCH_H
+#define TILEWALK_TESTS_LESSON_BENCH_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/window/lesson_panel.h"
+
+/* fontconfig keeps what it has read until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+static char folder[] = "/tmp/tilewalk-panel-XXXXXX";
+
+static inline int open_folder(void **state) {
+  (void)state;
+  return !mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0 || setenv("TILEWALK_ASSETS", "assets", 0) != 0;
+}
+
+static inline int close_folder(void **state) {
+  (void)state;
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command);
+}
+
+/* ---- A panel without a window ---- */
+
+typedef struct {
+  LessonPanel panel;
+  Player player;
+  cairo_surface_t *surface;
+  cairo_t *cr;
+  double width, height;
+  Box box;
+  char *words;
+  size_t n_words;
+} Bench;
+
+static inline void draw(Bench *b) {
+  const SidePanel side = lesson_panel_side(&b->panel);
+  const double unit = b->width / 1280 < b->height / 720 ? b->width / 1280 : b->height / 720;
+  const double width = side.width(side.data, &b->player, b->width, b->height);
+  b->box = box_at(b->width - width, 0, width, b->height - 78 * unit);
+  if (width > 0) side.draw(side.data, &b->player, b->cr, b->box, unit, &theme_light);
+}
+
+static inline bool send(Bench *b, SideEvent event) {
+  const SidePanel side = lesson_panel_side(&b->panel);
+  const bool taken = side.event(side.data, &b->player, &event, b->box);
+  draw(b);
+  return taken;
+}
+
+static inline bool text(Bench *b, const char *typed) {
+  bool taken = true;
+  for (const char *p = typed; *p; p++) taken = send(b, (SideEvent){.kind = SIDE_TEXT, .text = (const char[]){*p, '\0'}}) && taken;
+  return taken;
+}
+
+static inline bool key(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name}); }
+static inline bool control(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name, .control = true}); }
+
+static inline void click_at(Bench *b, double x, double y) {
+  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
+  send(b, (SideEvent){.kind = SIDE_PRESS, .x = x, .y = y, .button = 1});
+  send(b, (SideEvent){.kind = SIDE_RELEASE, .x = x, .y = y, .button = 1});
+}
+
+/* Presses the middle of a widget, where it is drawn. */
+static inline void click(Bench *b, int widget) {
+  const LessonPanel *p = &b->panel;
+  const FlowPiece *piece = flow_widget(&p->flow, widget);
+  Box at = widget == WIDGET_NEXT ? p->next : p->back;
+  if (piece) at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width, piece->box.height};
+  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK) fail_msg("there is no widget %d on the page", widget);
+  click_at(b, at.x + at.width / 2, at.y + at.height / 2);
+}
+
+static inline bool says(Bench *b, const char *words) {
+  free(b->words);
+  FILE *out = open_memstream(&b->words, &b->n_words);
+  assert_non_null(out);
+  lesson_panel_words(&b->panel, out);
+  fclose(out);
+  return strstr(b->words, words) != NULL;
+}
+
+#define READS(b, text) \
+  do { if (!says(b, text)) fail_msg("'%s' is not on the page:\n%s", text, (b)->words); } while (0)
+
+/* From the beginning, with the same draws each time. */
+static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true};
+
+static inline Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width, double height, Error *error) {
+  Bench *b = calloc(1, sizeof *b);
+  assert_non_null(b);
+  *out = b;
+  b->width = width;
+  b->height = height;
+  b->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
+  b->cr = cairo_create(b->surface);
+  const Request request = {0};
+  assert_int_equal(player_open(&b->player, &request, false, error), STATUS_OK);
+  const Status status = lesson_panel_open(&b->panel, name, options, stderr, error);
+  if (status) return status;
+  lesson_panel_start(&b->panel, &b->player);
+  draw(b);
+  return STATUS_OK;
+}
+
+static inline Bench *bench(const char *name, const LessonSessionOptions *options) {
+  Bench *b;
+  Error error = {0};
+  if (open_bench(&b, name, options, 1280, 720, &error)) fail_msg("%s", error.message);
+  return b;
+}
+
+static inline void close_bench(Bench *b) {
+  lesson_panel_close(&b->panel);
+  player_free(&b->player);
+  cairo_destroy(b->cr);
+  cairo_surface_destroy(b->surface);
+  free(b->words);
+  free(b);
+}
+
+/* A lesson file in the folder; its path holds until the next. */
+static inline const char *write_lesson(const char *name, const char *lesson) {
+  static char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(lesson, file);
+  fclose(file);
+  return path;
+}
+
+static inline void play_to_the_end(Bench *b) {
+  for (int n = 0; n < 1000 && b->panel.session.plays != LESSON_NO_BLOCK; n++) {
+    player_tick(&b->player, 0.1);
+    send(b, (SideEvent){.kind = SIDE_LOOK});
+  }
+}
+
+/* The places of an order from the smallest rank to the largest. */
+static inline void right_order(const LessonQuestion *q, int *order) {
+  for (int n = 0; n < q->n_choices; n++) {
+    int next = -1;
+    for (int p = 0; p < q->n_choices; p++) {
+      bool used = false;
+      for (int k = 0; k < n; k++) used = used || order[k] == p;
+      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
+    }
+    order[n] = next;
+  }
+}
+
+/* Nothing overlaps or leaves the column, and the buttons lie below the page. */
+static inline void check_layout(Bench *b) {
+  const Flow *f = &b->panel.flow;
+  draw(b);
+  const double column = b->panel.view.width;
+  for (size_t k = 0; k < f->n; k++) {
+    const FlowPiece *p = &f->pieces[k];
+    if (p->box.x < 0 || p->box.x + p->box.width > column + 1) fail_msg("piece %zu goes from %g to %g in %g", k, p->box.x, p->box.x + p->box.width, column);
+    assert_true(p->box.height > 0);
+    for (size_t other = 0; other < k; other++) {
+      const Box o = f->pieces[other].box;
+      const bool apart = p->box.y >= o.y + o.height || p->box.x >= o.x + o.width;
+      if (!apart) fail_msg("pieces %zu and %zu overlap", other, k);
+    }
+  }
+  assert_true(b->panel.next.x > b->panel.back.x + b->panel.back.width);
+  assert_true(b->panel.next.y >= b->panel.view.y + b->panel.view.height && b->panel.next.y + b->panel.next.height <= b->box.y + b->box.height);
+}
+
+#endif
