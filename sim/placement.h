@@ -5,7 +5,8 @@
  * neighbours in launch order mostly share a GPC, and with it a side of L2.
  *
  * Measured on an H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
- * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 had the same GPCs on the same sides.
+ * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 and an H100 SXM (h100_placement.csv) had
+ * the same GPCs on the same sides.
  * With which GPC a launch begins depends on what ran before it; here always with the first, as in that recording. */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
@@ -32,7 +33,7 @@ typedef struct {
   uint32_t n_gpcs;
 } Placement;
 
-/* An H200 with 132 SMs. */
+/* An H200, or an H100 SXM, with 132 SMs. */
 extern const Placement PLACEMENT_H200;
 
 /* The places of a launch's first n CTAs, all at work at once. NULL: CTA i runs on SM i modulo n_sms, sides by turns. */

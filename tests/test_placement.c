@@ -62,7 +62,7 @@ static void a_small_launch_is_spread_over_gpcs(void **unused) {
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
-/* assets/counters/h200_placement.csv: the side of each SM, and the SMs of launches. SMs are told apart by their turn in the launch of one
+/* assets/counters/h200_placement.csv, h100_placement.csv: the side of each SM, and the SMs of launches. SMs are told apart by their turn in the launch of one
  * CTA to an SM; the eight that come first come in one of two orders. */
 typedef struct {
   int side[SMS], turn[SMS]; /* by %smid */
@@ -83,11 +83,11 @@ static void compare_launch(Recorded *r, uint32_t n, char *smids) {
   r->n_ctas += n;
 }
 
-static void read_recorded(Recorded *r, bool turns) {
+static void read_recorded(Recorded *r, const char *name, bool turns) {
   static char line[8192];
   char path[512];
   const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/h200_placement.csv", assets ? assets : "assets");
+  snprintf(path, sizeof path, "%s/counters/%s", assets ? assets : "assets", name);
   FILE *file = fopen(path, "r");
   if (!file) fail_msg("cannot open %s", path);
   while (fgets(line, sizeof line, file)) {
@@ -113,13 +113,16 @@ static void read_recorded(Recorded *r, bool turns) {
  * turn a little earlier. */
 static void places_are_the_recorded_ones(void **unused) {
   (void)unused;
-  static Recorded r;
-  read_recorded(&r, true);
-  r.n_sides = 0;
-  read_recorded(&r, false);
-  assert_int_equal(r.n_sides, SMS);
-  assert_true(r.n_launches > 100 && r.n_ctas > 15000);
-  assert_true(r.elsewhere <= 2 * 22 && r.other_side <= 2 * 8);
+  static const char *const NAMES[] = {"h200_placement.csv", "h100_placement.csv"}; /* an H100 SXM has as many SMs, at the same places */
+  for (int i = 0; i < 2; i++) {
+    Recorded r = {.n_sides = 0};
+    read_recorded(&r, NAMES[i], true);
+    r.n_sides = 0;
+    read_recorded(&r, NAMES[i], false);
+    assert_int_equal(r.n_sides, SMS);
+    assert_true(r.n_launches > 100 && r.n_ctas > 15000);
+    assert_true(r.elsewhere <= 2 * 22 && r.other_side <= 2 * 8);
+  }
 }
 
 int main(void) {
