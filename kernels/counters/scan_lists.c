@@ -157,6 +157,19 @@ static Status stores(Builder *b, uint32_t own, uint32_t times) {
   return finish(b);
 }
 
+/* One buffer twice, and after each granule of it a granule of the CTA's own. */
+static Status hot(Builder *b, Hot kind, uint32_t mib) {
+  begin(b, SCAN_SLOTS, 0);
+  for (uint32_t i = 0; i < mib * MIB; i++) {
+    add(b, i);
+    if (kind == HOT_READ) add(b, SCAN_PLUS_CTA | HOT_AT);
+    if (kind == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_CTA | HOT_AT);
+  }
+  read_all_twice(b);
+  snprintf(b->list.name, sizeof b->list.name, "hot %s mib %u", kind == HOT_READ ? "read" : kind == HOT_STORE ? "write" : "none", mib);
+  return finish(b);
+}
+
 /* So many CTAs alone on the machine, all reading the same 4 MiB. */
 static Status few(Builder *b, uint32_t n_ctas) {
   begin(b, n_ctas, 0);
@@ -185,6 +198,8 @@ static Status each_other(Builder *b) {
   for (uint32_t own = 2; own <= 16; own *= 2)
     for (uint32_t times = 1; times <= 2 && !status; times++) status = stores(b, own, times);
   for (uint32_t n = 1; n <= 128 && !status; n *= 2) status = few(b, n);
+  for (Hot kind = HOT_NONE; kind <= HOT_STORE; kind++)
+    for (uint32_t mib = 16; mib <= 32 && !status; mib += 2) status = hot(b, kind, mib);
   return status;
 }
 

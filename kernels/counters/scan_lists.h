@@ -13,6 +13,7 @@
  *     between     all read A; each reads or stores granules of its own; all read A again
  *     rows        the triangular walk of causal attention: row r of R reads the first (r + 1) / R of its head's K and V
  *     stores      each CTA stores granules of its own, once or twice
+ *     hot         all CTAs read one buffer twice, and after each granule of it read or store a granule of their own
  *     few         1 to 128 CTAs read the same 4 MiB once: what a launch moves besides
  *
  * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
