@@ -61,10 +61,11 @@
  * first (placement.h) they are 0.6 and 0.4 % off; it is not known beforehand. Hit rate and sectors: launches of 32 and 64
  * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.26 of what is asked for reaches L2, not 0.6).
  *
- * Not explained: lines that are used all the time, such as spilled registers or a Q that is read for every tile, push out more than their own
- * size (the hot rows of h200_scan.csv: 15 % too few bytes in the median). So kernels that have such lines and run short rows first under a
- * mask, which fill L2 to the brim, read more than predicted: fa2-sm90 at N = 32K, d = 128, 16 heads 0.9 GB here and 1.3 to 1.6 GB on hardware
- * (its own recordings differ by a quarter: at which addresses K and V lie is luck), mem-efficient-sm90 at 64K 0.9 and 1.6 to 1.9. */
+ * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
+ * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),
+ * but triangular walks with them read 15 % more than predicted (its rows with hot lines), so it must be how far their CTAs get from each other.
+ * fa2-sm90 at N = 32K, d = 128, 16 heads reads 0.9 GB here and 1.3 to 1.6 GB on hardware (its own recordings differ by a quarter: at which
+ * addresses K and V lie is luck), mem-efficient-sm90 at 64K 0.9 and 1.6 to 1.9. */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
