@@ -26,6 +26,13 @@ static uint64_t align_up(uint64_t bytes) {
   return (bytes + 63) & ~(uint64_t)63;
 }
 
+/* Words of fewer tag bits would soon be too narrow. */
+enum { NARROW_TAG_BITS = 16 };
+
+static uint32_t word_bits_for(uint32_t bits) {
+  return bits <= 32 ? 32 : bits <= 64 ? 64 : 128;
+}
+
 /* Everything that follows from the config; the counts are zero. */
 static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   memset(state, 0, sizeof *state);
@@ -50,20 +57,24 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   const uint64_t last_tag = state->tag_is_line ? last_line : last_line / state->cache_sets;
   const uint32_t tag_bits =
       last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
-  const uint32_t bits = tag_bits + 2 * state->sectors_per_line;
-  state->word_bits = bits <= 32 ? 32 : bits <= 64 ? 64 : 128;
   const bool by_set = c->layout == CACHE_LAYOUT_BY_SET;
+  const bool many = by_set && c->ways > CACHE_SEARCH_MAX_WAYS;
+  state->wide_bits = word_bits_for(tag_bits + 2 * state->sectors_per_line);
+  state->narrow_bits =
+      many || tag_bits < NARROW_TAG_BITS /* the table of cache_many.c knows lines by their tags */
+          ? state->wide_bits
+          : word_bits_for(NARROW_TAG_BITS + 2 * state->sectors_per_line);
   const uint64_t lanes =
-      512 / state->word_bits; /* one more group of them keeps positions off one host set */
+      512 / state->narrow_bits; /* one more group of them keeps positions off one host set */
   state->set_stride = by_set ? c->ways : 1;
   state->position_stride = by_set ? 1 : (sets + lanes - 1) / lanes * lanes + lanes;
   state->mask_bytes = c->no_byte_masks || c->sector_bytes == 1 ? 0 : (c->line_bytes + 7) / 8;
   state->words_offset = align_up(sizeof *state);
   const uint64_t words = by_set ? lines : state->position_stride * c->ways;
-  state->masks_offset = state->words_offset + align_up(words * state->word_bits / 8);
+  state->masks_offset = state->words_offset + align_up(words * state->wide_bits / 8);
   state->tree_offset = state->masks_offset + align_up(lines * state->mask_bytes);
   state->state_bytes = state->tree_offset + (c->policy == CACHE_TREE_PLRU ? align_up(sets * 8) : 0);
-  if (by_set && c->ways > CACHE_SEARCH_MAX_WAYS) {
+  if (many) {
     state->many_offset = state->state_bytes;
     state->state_bytes += align_up(cache_many_bytes(lines, sets));
   }
@@ -94,6 +105,7 @@ void cache_reset(CacheState *state) {
   memset(&state->counts, 0, sizeof state->counts);
   state->partial_sectors = 0;
   state->random = state->config.seed;
+  cache_words_reset(state);
   if (state->many_offset) cache_many_reset(state);
 }
 
@@ -117,11 +129,12 @@ static inline void locate(const CacheState *state, uint64_t line, uint64_t *set,
   else
     *set = state->set_shift < NO_SHIFT ? hashed & (sets - 1) : hashed % sets;
   *set -= state->first_set;
-  *tag = state->tag_is_line ? line : divide(line, sets, state->set_shift);
+  *tag = (state->tag_is_line ? line : divide(line, sets, state->set_shift)) - state->tag_base;
 }
 
 /* The inverse: which line it is that has this tag in this set. */
 static uint64_t line_of(const CacheState *state, uint64_t set, uint64_t tag) {
+  tag += state->tag_base;
   if (state->tag_is_line) return tag;
   set += state->first_set;
   if (state->config.index == CACHE_INDEX_MODULO) return tag * state->cache_sets + set;
@@ -199,8 +212,6 @@ static uint64_t pick_victim(CacheState *state, uint64_t set) {
 
 /* --- the sets, for each width of word --- */
 
-__extension__ typedef unsigned __int128 Word128;
-
 #define WORD    uint32_t
 #define NAME(x) x##_32
 #include "sim/cache_sets.h"
@@ -263,9 +274,8 @@ static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64
   touch(state, &one, event);
 }
 
-static inline bool accepts(const CacheState *state, uint64_t address, uint64_t bytes) {
-  if (!bytes || address + (bytes - 1) < address) return false;
-  return !state->address_end || address + (bytes - 1) < state->address_end;
+static inline bool accepts(CacheState *state, uint64_t address, uint64_t bytes) {
+  return cache_words_fit(state, address, bytes) || cache_words_admit(state, address, bytes);
 }
 
 /* The usual access of the usual cache: LRU, modulo, sizes that are powers of two; within one line,
@@ -282,7 +292,8 @@ static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_
   if (set >= state->sets) return true;
   const uint64_t begin = first >> state->sector_shift, last = (end - 1) >> state->sector_shift;
   const uint64_t sectors = ((uint64_t)2 << last) - ((uint64_t)1 << begin);
-  touch_plain(state, set, line >> state->set_shift, sectors, last - begin + 1, kind);
+  const uint64_t tag = (line >> state->set_shift) - state->tag_base;
+  touch_plain(state, set, tag, sectors, last - begin + 1, kind);
   return true;
 }
 
@@ -302,11 +313,10 @@ Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKi
 
 Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind,
                          CacheEvent *event) {
-  if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
   const uint64_t line_bytes = state->config.line_bytes;
   const uint64_t line = divide(address, line_bytes, state->line_shift),
                  first = address - line * line_bytes;
-  if (bytes > line_bytes - first) return STATUS_BAD_REQUEST;
+  if (bytes > line_bytes - first || !accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
   memset(event, 0, sizeof *event);
   state->counts.accesses += !state->config.part;
   access_line(state, line, first, first + bytes - 1, kind, event);
@@ -377,27 +387,12 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
 
 /* --- looking and emptying --- */
 
-static Word128 word_at(const CacheState *state, uint64_t set, uint64_t position) {
-  const char *words = (const char *)state + state->words_offset;
-  const uint64_t i = set * state->set_stride + position * state->position_stride;
-  if (state->word_bits == 32) return ((const uint32_t *)(const void *)words)[i];
-  if (state->word_bits == 64) return ((const uint64_t *)(const void *)words)[i];
-  return ((const Word128 *)(const void *)words)[i];
-}
-
-static void put_word(CacheState *state, uint64_t set, uint64_t position, Word128 word) {
-  char *words = (char *)state + state->words_offset;
-  const uint64_t i = set * state->set_stride + position * state->position_stride;
-  if (state->word_bits == 32)
-    ((uint32_t *)(void *)words)[i] = (uint32_t)word;
-  else if (state->word_bits == 64)
-    ((uint64_t *)(void *)words)[i] = (uint64_t)word;
-  else
-    ((Word128 *)(void *)words)[i] = word;
+static uint64_t word_of(const CacheState *state, uint64_t set, uint64_t position) {
+  return set * state->set_stride + position * state->position_stride;
 }
 
 CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position) {
-  const Word128 word = word_at(state, set, position);
+  const Word128 word = cache_get_word(state, word_of(state, set, position), state->word_bits);
   CacheLine line = {0};
   if (!word) return line;
   const uint32_t n = state->sectors_per_line;
@@ -412,10 +407,11 @@ void cache_flush(CacheState *state) {
   const uint32_t n = state->sectors_per_line;
   for (uint64_t set = 0; set < state->sets; set++)
     for (uint64_t position = 0; position < state->config.ways; position++) {
-      const Word128 word = word_at(state, set, position);
+      const uint64_t i = word_of(state, set, position);
+      const Word128 word = cache_get_word(state, i, state->word_bits);
       const Word128 dirty = word & (Word128)state->all_sectors << n;
       state->counts.written_back_sectors += count_bits((uint64_t)(dirty >> n));
-      if (dirty) put_word(state, set, position, word & ~dirty);
+      if (dirty) cache_put_word(state, i, state->word_bits, word & ~dirty);
     }
   state->partial_sectors = 0;
 }

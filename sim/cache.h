@@ -21,6 +21,9 @@
  * Not modelled: time, ports, in-flight misses (a miss is served before the next access begins),
  * compression.
  *
+ * Speed, never counts, depends on how far apart the addresses are: up to 2 TiB with the defaults
+ * (more with more sets), the lines take half the memory traffic. cache_words.c says how.
+ *
  * A CacheState lives in the caller's memory, is flat and has no interior pointers: memcpy of
  * cache_state_bytes() bytes is a bookmark, and memcmp compares two. */
 #ifndef TILEWALK_SIM_CACHE_H
@@ -68,8 +71,7 @@ typedef struct {
   CachePolicy policy;      /* LRU */
   uint64_t seed;           /* for the random index and the random policy */
   CacheLayout layout;      /* by position, except with a random index */
-  uint32_t
-      address_bits; /* 48; accesses beyond are refused. Fewer bits make a smaller, faster state. */
+  uint32_t address_bits;   /* 48; accesses beyond are refused. Fewer make a smaller state. */
   uint32_t
       vector_bytes;   /* the widest the host has, of 16, 32 and 64; changes speed, never counts */
   bool no_byte_masks; /* true: no memory for byte masks; parts of a sector then never add up to a
@@ -105,12 +107,16 @@ typedef struct {
   CacheCounts counts;
   uint64_t sets; /* of this state */
   uint32_t sectors_per_line;
-  uint32_t word_bits; /* 32, 64 or 128: tag, valid and dirty bits of one line */
+  uint32_t word_bits; /* 32, 64 or 128: tag, valid and dirty bits of one line, as stored now */
   /* Private from here. */
-  uint64_t cache_sets, first_set; /* of all parts together; of those before this one */
-  uint64_t all_sectors;           /* sectors_per_line ones */
-  uint64_t address_end;           /* first address refused; 0: none */
-  uint64_t tag_is_line;           /* 1 where the set cannot be taken out of the tag */
+  uint32_t narrow_bits, wide_bits;        /* word_bits of an empty cache, and for any address */
+  uint64_t first_accepted, last_accepted; /* addresses whose tags the words hold; first > last in a
+                                             cache that has seen none */
+  uint64_t tag_base;                      /* words hold tag - tag_base */
+  uint64_t cache_sets, first_set;         /* of all parts together; of those before this one */
+  uint64_t all_sectors;                   /* sectors_per_line ones */
+  uint64_t address_end;                   /* first address refused; 0: none */
+  uint64_t tag_is_line;                   /* 1 where the set cannot be taken out of the tag */
   uint64_t
       lru_by_order;   /* 1 where the order of the words in a set is all there is to replacement */
   uint64_t by_shifts; /* 1 where besides every size is a power of two and the index is modulo */

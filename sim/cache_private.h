@@ -1,4 +1,4 @@
-/* What cache.c, cache_config.c, cache_lanes.c and cache_many.c share. */
+/* What cache.c, cache_config.c, cache_words.c, cache_lanes.c and cache_many.c share. */
 #ifndef TILEWALK_SIM_CACHE_PRIVATE_H
 #define TILEWALK_SIM_CACHE_PRIVATE_H
 
@@ -7,6 +7,7 @@
 enum { NO_SHIFT = 64 };
 enum { CACHE_SEARCH_MAX_WAYS = 64 }; /* sets of more ways have a table to find a line */
 #define CACHE_NOWHERE UINT64_MAX
+__extension__ typedef unsigned __int128 Word128;
 
 /* Population count by halves (Warren, Hacker's Delight, 5-1): no call where the machine has no
  * instruction. */
@@ -43,6 +44,37 @@ uint64_t cache_sets_before(const CacheConfig *config, uint64_t part);
 
 /* The widest vectors that this machine and this build can use: 16, 32 or 64 bytes. */
 uint32_t cache_host_vector_bytes(void);
+
+/* The i-th word of all, where words have `bits` bits. */
+static inline Word128 cache_get_word(const CacheState *state, uint64_t i, uint32_t bits) {
+  const void *words = (const char *)state + state->words_offset;
+  if (bits == 32) return ((const uint32_t *)words)[i];
+  if (bits == 64) return ((const uint64_t *)words)[i];
+  return ((const Word128 *)words)[i];
+}
+
+static inline void cache_put_word(CacheState *state, uint64_t i, uint32_t bits, Word128 word) {
+  void *words = (char *)state + state->words_offset;
+  if (bits == 32)
+    ((uint32_t *)words)[i] = (uint32_t)word;
+  else if (bits == 64)
+    ((uint64_t *)words)[i] = (uint64_t)word;
+  else
+    ((Word128 *)words)[i] = word;
+}
+
+/* Of an empty cache, all words zero: narrow until an address needs more. */
+void cache_words_reset(CacheState *state);
+
+/* Whether the words, as wide as they are, hold the tags of this access; false for zero bytes. */
+static inline bool cache_words_fit(const CacheState *state, uint64_t address, uint64_t bytes) {
+  const uint64_t last = address + (bytes - 1);
+  return bytes && address <= last && state->first_accepted <= address &&
+         last <= state->last_accepted;
+}
+
+/* Makes the words fit. False, with nothing changed, for what cache_access refuses. */
+bool cache_words_admit(CacheState *state, uint64_t address, uint64_t bytes);
 
 /* Looks up whole lines with tag `tag` in the `n` sets from `set` on. Only for LRU laid out by
  * position, words of 32 or 64 bits, no partly written sector anywhere; n is a multiple of the lanes

@@ -32,6 +32,8 @@ static void assert_same_counts(const CacheCounts *a, const CacheCounts *b) {
 
 enum { TILES = 32 };
 static const uint64_t TILE_BYTES = 32768, Q = 0, K = 1 << 20, V = 2 << 20, O = 3 << 20;
+/* Sets and tags of V's lines part as before, but tags no longer fit narrow words. */
+static const uint64_t FAR_V = ((uint64_t)1 << 47) + (2 << 20);
 
 typedef void Feed(CacheState *cache, uint64_t address, CacheKind kind);
 
@@ -44,22 +46,23 @@ static void feed_records(CacheState *cache, uint64_t address, CacheKind kind) {
     cache_access(cache, address + byte, 128, kind);
 }
 
-static void one_head(CacheState *cache, Feed *feed) {
+static void one_head(CacheState *cache, Feed *feed, uint64_t v) {
   for (uint64_t i = 0; i < TILES; i++) {
     feed(cache, Q + i * TILE_BYTES, CACHE_READ);
     for (uint64_t j = 0; j < TILES; j++) {
       feed(cache, K + j * TILE_BYTES, CACHE_READ);
-      feed(cache, V + j * TILE_BYTES, CACHE_READ);
+      feed(cache, v + j * TILE_BYTES, CACHE_READ);
     }
     feed(cache, O + i * TILE_BYTES, CACHE_WRITE);
   }
 }
 
 /* Every exact simulator (Dinero IV, pycachesim, libCacheSim, cachegrind) gives these counts. */
-static void check_head(CacheConfig config, Feed *feed, uint64_t line_misses,
+static void check_head(CacheConfig config, Feed *feed, uint64_t v, uint64_t line_misses,
                        uint64_t dirty_evictions) {
   CacheState *cache = make_cache(&config);
-  one_head(cache, feed);
+  one_head(cache, feed, v);
+  assert_int_equal(cache->word_bits, v == V ? 32 : 64);
   const CacheCounts *counts = &cache->counts;
   assert_int_equal(counts->accesses, 540672);
   assert_int_equal(counts->line_misses, line_misses);
@@ -71,24 +74,29 @@ static void check_head(CacheConfig config, Feed *feed, uint64_t line_misses,
 
 static void a_head_in_32_mib_misses_once_a_line(void **unused) {
   (void)unused;
-  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, 32768, 0);
-  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_records, 32768, 0);
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, V, 32768, 0);
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_records, V, 32768, 0);
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, FAR_V, 32768, 0);
 }
 
 static void a_head_in_2_mib_misses_half_its_lines(void **unused) {
   (void)unused;
   for (uint32_t bits = 40; bits <= 64; bits += 8)
-    for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2)
-      check_head((CacheConfig){.address_bits = bits, .vector_bytes = vector_bytes}, feed_range,
-                 286720, 7936);
-  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, 286720, 7936);
-  check_head((CacheConfig){.address_bits = 40}, feed_records, 286720, 7936);
+    for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+      const CacheConfig config = {.address_bits = bits, .vector_bytes = vector_bytes};
+      check_head(config, feed_range, V, 286720, 7936);
+      if (bits > 40) check_head(config, feed_range, FAR_V, 286720, 7936);
+    }
+  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, V, 286720, 7936);
+  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, FAR_V, 286720, 7936);
+  check_head((CacheConfig){.address_bits = 40}, feed_records, V, 286720, 7936);
+  check_head((CacheConfig){0}, feed_records, FAR_V, 286720, 7936);
 }
 
 static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
   (void)unused;
   CacheState *cache = make_cache(&(CacheConfig){.ways = 16384, .address_bits = 32});
-  one_head(cache, feed_range);
+  one_head(cache, feed_range, V);
   assert_int_equal(cache->counts.line_misses, 540672);
   free(cache);
 }
@@ -114,18 +122,21 @@ static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
 /* The same run in every layout, word and vector width ends in the same lines in the same order. */
 static void layouts_and_widths_change_speed_alone(void **unused) {
   (void)unused;
-  for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_XOR; index++) {
-    CacheConfig plain = {
-        .size_bytes = 256 * KIB, .index = (CacheIndex)index, .layout = CACHE_LAYOUT_BY_SET};
+  for (int kind = 0; kind < 4; kind++) {
+    const bool far = kind & 1;
+    CacheConfig plain = {.size_bytes = 256 * KIB,
+                         .index = kind & 2 ? CACHE_INDEX_XOR : CACHE_INDEX_MODULO,
+                         .layout = CACHE_LAYOUT_BY_SET};
     CacheState *reference = make_cache(&plain);
-    one_head(reference, feed_records);
-    for (uint32_t bits = 32; bits <= 64; bits += 16)
+    const uint64_t v = far ? FAR_V : V;
+    one_head(reference, feed_records, v);
+    for (uint32_t bits = far ? 48 : 32; bits <= 64; bits += 16)
       for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
         CacheConfig fast = plain;
         fast.layout = CACHE_LAYOUT_BY_POSITION, fast.address_bits = bits,
         fast.vector_bytes = vector_bytes;
         CacheState *cache = make_cache(&fast);
-        one_head(cache, feed_range);
+        one_head(cache, feed_range, v);
         assert_same_counts(&cache->counts, &reference->counts);
         for (uint64_t set = 0; set < cache->sets; set++)
           for (uint64_t position = 0; position < 16; position++) {
@@ -233,8 +244,8 @@ static void an_event_names_the_line_that_left(void **unused) {
   (void)unused;
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
     for (uint64_t sets = 1; sets <= 24; sets++) {
-      CacheState *cache =
-          make_cache(&(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
+      CacheState *cache = make_cache(
+          &(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
       Rand r = {sets};
       uint64_t last_line[24], n_dirty = 0;
       bool filled[24] = {false};
@@ -304,9 +315,9 @@ static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused)
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
     for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
       CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 64 * KIB,
-                                              .policy = (CachePolicy)policy,
-                                              .index = (CacheIndex)index,
-                                              .seed = 3});
+                                                    .policy = (CachePolicy)policy,
+                                                    .index = (CacheIndex)index,
+                                                    .seed = 3});
       static bool seen[LINES * 4];
       memset(seen, 0, sizeof seen);
       uint64_t compulsory = 0;
@@ -451,9 +462,9 @@ static void a_run_may_end_with_the_address_space(void **unused) {
   for (uint64_t line_bytes = 1; line_bytes <= 128; line_bytes *= 128)
     for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
       CacheState *cache = make_cache(&(CacheConfig){.address_bits = 64,
-                                              .line_bytes = line_bytes,
-                                              .size_bytes = 1024 * line_bytes,
-                                              .layout = (CacheLayout)layout});
+                                                    .line_bytes = line_bytes,
+                                                    .size_bytes = 1024 * line_bytes,
+                                                    .layout = (CacheLayout)layout});
       assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
       assert_int_equal(
           cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ), STATUS_OK);

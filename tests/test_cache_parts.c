@@ -95,7 +95,8 @@ static void parts_add_up_to_the_whole(void **unused) {
     CacheState *whole = make_cache(&config);
     Parts parts = make_parts(&config, (uint32_t)rand_in(&r, 2, MOST));
     const uint64_t room = 3 * config.size_bytes;
-    const uint64_t base = config.address_bits == 64 && rand_in(&r, 0, 1) ? 0 - room : 0;
+    const uint64_t top = config.address_bits == 64 ? 0 - room : ((uint64_t)1 << 48) - room;
+    const int64_t at_top = rand_in(&r, 0, 2); /* none, half or all of the accesses */
     for (int i = 0; i < 150; i++) {
       uint64_t address = (uint64_t)rand_in(&r, 0, (int64_t)room - 1);
       uint64_t bytes = (uint64_t)rand_in(
@@ -107,6 +108,7 @@ static void parts_add_up_to_the_whole(void **unused) {
       if (bytes > room - address) bytes = room - address;
       const CacheKind kind = rand_in(&r, 0, 2) ? CACHE_READ : CACHE_WRITE;
       const bool range = rand_in(&r, 0, 1);
+      const uint64_t base = rand_in(&r, 0, 1) < at_top ? top : 0;
       for (uint32_t part = 0; part <= parts.n; part++) {
         CacheState *cache = part < parts.n ? parts.states[part] : whole;
         assert_int_equal(

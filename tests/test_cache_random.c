@@ -156,6 +156,38 @@ static void assert_same_counts(const CacheCounts *a, const CacheCounts *b) {
   assert_int_equal(a->written_back_sectors, b->written_back_sectors);
 }
 
+/* Which lines are there, and which of their sectors; in any order of ways. */
+static void assert_same_lines(const CacheState *cache, const Slow *slow) {
+  const CacheConfig *c = &slow->config;
+  uint64_t partial_sectors = 0;
+  for (uint64_t set = 0; set < slow->sets; set++) {
+    uint64_t present = 0, slow_present = 0;
+    for (uint64_t way = 0; way < c->ways; way++) {
+      slow_present += slow->lines[set * c->ways + way].present;
+      const CacheLine line = cache_peek(cache, set, way);
+      if (!line.present) continue;
+      present++;
+      const SlowLine *same = NULL;
+      for (uint64_t w = 0; w < c->ways; w++) {
+        const SlowLine *l = &slow->lines[set * c->ways + w];
+        if (l->present && l->line * c->line_bytes == line.address) same = l;
+      }
+      assert_non_null(same);
+      for (uint64_t s = 0; s < c->line_bytes / c->sector_bytes; s++) {
+        bool valid = true, dirty = false;
+        for (uint64_t b = s * c->sector_bytes; b < (s + 1) * c->sector_bytes; b++)
+          valid &= same->valid[b], dirty |= same->dirty[b];
+        assert_int_equal(line.valid_sectors >> s & 1, valid);
+        assert_int_equal(line.dirty_sectors >> s & 1, dirty);
+        partial_sectors += dirty && !valid;
+      }
+    }
+    assert_int_equal(present, slow_present);
+  }
+  assert_int_equal(cache->partial_sectors,
+                   partial_sectors); /* decides whether the fast path is open */
+}
+
 /* --- random traces --- */
 
 static CacheConfig random_config(Rand *r) {
@@ -255,35 +287,63 @@ static void random_traces_leave_the_lines_of_the_slow_cache(void **unused) {
       slow_access(slow, cache, address, bytes, kind);
       cache_access_range(cache, address, bytes, kind);
     }
-    uint64_t partial_sectors = 0;
-    for (uint64_t set = 0; set < slow->sets; set++) {
-      uint64_t present = 0, slow_present = 0;
-      for (uint64_t way = 0; way < asked.ways; way++) {
-        slow_present += slow->lines[set * asked.ways + way].present;
-        const CacheLine line = cache_peek(cache, set, way);
-        if (!line.present) continue;
-        present++;
-        const SlowLine *same = NULL;
-        for (uint64_t w = 0; w < asked.ways; w++) {
-          const SlowLine *l = &slow->lines[set * asked.ways + w];
-          if (l->present && l->line * asked.line_bytes == line.address) same = l;
-        }
-        assert_non_null(same);
-        for (uint64_t s = 0; s < asked.line_bytes / asked.sector_bytes; s++) {
-          bool valid = true, dirty = false;
-          for (uint64_t b = s * asked.sector_bytes; b < (s + 1) * asked.sector_bytes; b++)
-            valid &= same->valid[b], dirty |= same->dirty[b];
-          assert_int_equal(line.valid_sectors >> s & 1, valid);
-          assert_int_equal(line.dirty_sectors >> s & 1, dirty);
-          partial_sectors += dirty && !valid;
-        }
-      }
-      assert_int_equal(present, slow_present);
-    }
-    assert_int_equal(cache->partial_sectors,
-                     partial_sectors); /* decides whether the fast path is open */
+    assert_same_lines(cache, slow);
     free(cache);
   }
+  free(slow);
+}
+
+/* Addresses at both ends of the address space: each trace stays near one end, where words are
+ * narrow, then goes to the other one too, with lines, parts of sectors and the order of use in
+ * place. A bookmark taken before leads to the same bytes. */
+static void both_ends_of_the_addresses_count_like_the_slow_cache(void **unused) {
+  (void)unused;
+  enum { CROSS = 150, ACCESSES = 300 };
+  const uint64_t end = (uint64_t)1 << 48;
+  Rand r = {48};
+  Slow *slow = malloc(sizeof *slow);
+  int widened = 0;
+  for (int round = 0; round < 300; round++) {
+    CacheConfig low = random_config(&r), asked;
+    low.address_bits = 24; /* where random_access stays */
+    if (round % 2) low.policy = CACHE_LRU;
+    asked = low, asked.address_bits = 0;
+    memset(slow, 0, sizeof *slow);
+    assert_int_equal(cache_config_resolve(&asked, &slow->config, NULL), STATUS_OK);
+    slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
+    CacheState *cache = make_cache(&asked), *bookmark = make_cache(&asked);
+    const size_t state_bytes = cache_state_bytes(&asked);
+    const bool whole_lines = rand_in(&r, 0, 1), first_high = rand_in(&r, 0, 1);
+    uint64_t from_end = 0, bytes = 1;
+    CacheKind kind;
+    for (int i = 0; i < ACCESSES; i++) {
+      random_access(&r, &low, &from_end, &bytes, &kind);
+      const bool high = i < CROSS ? first_high : i == CROSS ? !first_high : rand_in(&r, 0, 1);
+      uint64_t address = high ? end - from_end - bytes : from_end;
+      if (whole_lines) { /* the fast path stays open */
+        address = address / asked.line_bytes * asked.line_bytes;
+        bytes = (bytes + asked.line_bytes - 1) / asked.line_bytes * asked.line_bytes;
+        if (bytes > end - address) bytes = end - address;
+      }
+      if (i == CROSS) {
+        assert_int_equal(cache->word_bits, cache->narrow_bits);
+        memcpy(bookmark, cache, state_bytes);
+      }
+      slow_access(slow, cache, address, bytes, kind);
+      assert_int_equal(cache_access_range(cache, address, bytes, kind), STATUS_OK);
+      slow->counts.accesses = cache->counts.accesses; /* one a line */
+      assert_same_counts(&cache->counts, &slow->counts);
+      if (i < CROSS) continue;
+      assert_int_equal(cache->word_bits, cache->wide_bits);
+      cache_access_range(bookmark, address, bytes, kind);
+    }
+    assert_same_lines(cache, slow);
+    assert_memory_equal(bookmark, cache, state_bytes);
+    widened += cache->narrow_bits < cache->wide_bits;
+    free(bookmark);
+    free(cache);
+  }
+  assert_true(widened > 100);
   free(slow);
 }
 
@@ -291,6 +351,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_traces_count_like_the_slow_cache),
       cmocka_unit_test(random_traces_leave_the_lines_of_the_slow_cache),
+      cmocka_unit_test(both_ends_of_the_addresses_count_like_the_slow_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
