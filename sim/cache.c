@@ -283,22 +283,31 @@ static inline bool accepts(CacheState *state, uint64_t address, uint64_t bytes) 
 static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_t bytes,
                                     CacheKind kind) {
   if (!state->by_shifts || state->partial_sectors) return false;
-  const uint64_t line_bytes = state->config.line_bytes, line = address >> state->line_shift;
-  const uint64_t first = address & (line_bytes - 1), end = first + bytes;
-  if (bytes > line_bytes || end > line_bytes) return false;
-  if (kind == CACHE_WRITE && ((first | end) & (state->config.sector_bytes - 1))) return false;
+  const uint64_t line = address >> state->line_shift, end = address + (bytes - 1);
+  if (end >> state->line_shift != line) return false;
+  if (kind == CACHE_WRITE && ((address | (end + 1)) & (state->config.sector_bytes - 1)))
+    return false;
   const uint64_t set = (line & (state->cache_sets - 1)) - state->first_set;
   state->counts.accesses += !state->config.part;
   if (set >= state->sets) return true;
-  const uint64_t begin = first >> state->sector_shift, last = (end - 1) >> state->sector_shift;
+  const uint64_t in_line = state->config.line_bytes - 1;
+  const uint64_t begin = (address & in_line) >> state->sector_shift,
+                 last = (end & in_line) >> state->sector_shift;
   const uint64_t sectors = ((uint64_t)2 << last) - ((uint64_t)1 << begin);
   const uint64_t tag = (line >> state->set_shift) - state->tag_base;
   touch_plain(state, set, tag, sectors, last - begin + 1, kind);
   return true;
 }
 
+/* Apart, so that the usual access keeps nothing over a call. */
+__attribute__((noinline)) static Status admit_and_access(CacheState *state, uint64_t address,
+                                                         uint64_t bytes, CacheKind kind) {
+  if (!cache_words_admit(state, address, bytes)) return STATUS_BAD_REQUEST;
+  return cache_access(state, address, bytes, kind);
+}
+
 Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
-  if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
+  if (!cache_words_fit(state, address, bytes)) return admit_and_access(state, address, bytes, kind);
   if (access_by_shifts(state, address, bytes, kind)) return STATUS_OK;
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
