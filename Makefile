@@ -154,7 +154,7 @@ $(BUILD)/kernels/marked/%.o: kernels/%.cu
 GPU_RUNGS := $(patsubst %,$(BUILD)/kernels/marked/%.o,fa2_tensor fa2_async) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
-$(BUILD)/libwatch.so: kernels/watch.cu kernels/gpu.h
+$(BUILD)/libwatch.so: kernels/watch.cu kernels/gpu.h kernels/ptx.cuh
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels:

@@ -2,18 +2,13 @@
  * set to something that no result is. It tells how evenly the CTAs of a kernel go without touching its code; kernels/others.py
  * loads this as a library. The watcher takes a place on one SM. */
 #include "kernels/gpu.h"
+#include "kernels/ptx.cuh"
 
 #include <stdint.h>
 
 namespace {
 
 enum { THREADS = 256 };
-
-__device__ unsigned long long now_ns() {
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-  return t;
-}
 
 struct Watch {
   const volatile uint32_t *words; /* of O */
@@ -26,13 +21,13 @@ struct Watch {
 };
 
 __global__ void __launch_bounds__(THREADS) watch(const Watch w) {
-  const unsigned long long start = now_ns();
+  const unsigned long long start = global_ns();
   if (threadIdx.x == 0) *w.started = 1;
-  for (bool all = false; !all && now_ns() - start < w.limit_ns;) {
+  for (bool all = false; !all && global_ns() - start < w.limit_ns;) {
     all = true;
     for (int i = (int)threadIdx.x; i < w.n; i += THREADS) {
       if (w.stored_ns[i]) continue;
-      if (w.words[i * w.stride] != w.unset) w.stored_ns[i] = now_ns();
+      if (w.words[i * w.stride] != w.unset) w.stored_ns[i] = global_ns();
       else all = false;
     }
   }

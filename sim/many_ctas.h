@@ -16,7 +16,7 @@
  *
  * Numbers, and where they are from (none from the runs that are predicted):
  *     30 MiB and 3 MiB               room of a side, its nominal size, and its soft edge, for a working set in several pieces (K, V, Q and O
- *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts all of them)
+ *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ in speed, for good and from one wait to the next: the same (pace.h)
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: those that came first are faster, and who follows
@@ -45,7 +45,7 @@
  *     the second partition               40   / 15  %        10 /  7 %
  *     the measured placement              3.1 / 2.8 %        10 /  7 %     (fabric: worst 18 / 29 %; hit rate: 7 / 15 points)
  *     the soft edge                       4.3 / 2.8 %         9 /  8 %
- *     that far requests do not renew      3.0 / 2.8 %         9 /  8 %     (of one buffer, h200_l2_scan.csv: 13 / 55 %)
+ *     that far requests do not renew      3.0 / 2.8 %         9 /  8 %     (of one buffer, h200_l2_scan.csv: 53 %)
  *     the coalescer                       2.9 / 2.8 %        31 / 23 %
  *
  * Shapes that were recorded after all of this was settled, N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv, 40 rows):
@@ -59,7 +59,7 @@
  * The worst rows: fabric d = 128, 32K, 4 heads, full (+7.9 %). Under a mask, where heads do not fill the machine: 8K, 4 heads (-5.9 %), and in
  * h200_fresh.csv 6K, 8 heads (+11 %). There it matters with which GPC a launch begins: with the fourth, and the fifth, instead of the
  * first (placement.h) they are 0.6 and 0.4 % off; it is not known beforehand. Hit rate and sectors: launches of 32 and 64
- * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.26 of what is asked for reaches L2, not 0.6).
+ * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.29 of what is asked for reaches L2, not 0.6 to 0.7).
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
  * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),
