@@ -33,8 +33,9 @@
  *
  * Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 44 %,
  * 375 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %, 53 %; one
- * partition 44 %, 90 %. FIFO instead of LRU 5 %, 111 %; lines renewed one time in ten 5 %, 21 %. Fitted are capacity and knee (on two rows in step) and the SMs that share a coalescer; the
- * other numbers are measured.
+ * partition 44 %, 90 %. FIFO instead of LRU 5 %, 111 %; lines renewed one time in ten 5 %, 21 %. Fitted
+ * are capacity and knee (on two rows in step) and the SMs that share a coalescer; the other numbers are
+ * measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H

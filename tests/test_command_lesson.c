@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/guide_lesson.h"
 #include "tests/program.h"
 
 static ProgramRun run;
@@ -246,19 +247,7 @@ static void a_new_lesson_is_clean_and_runs(void **state) {
 /* The whole lesson of the author's guide, in under 30 lines, runs as it stands there. */
 static void the_lesson_of_the_guide_runs(void **state) {
   (void)state;
-  char guide[1 << 16];
-  FILE *file = fopen("lessons/README.md", "r");
-  assert_non_null(file);
-  guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
-  fclose(file);
-  char *begin = strstr(guide, "````markdown\n"), *end = begin ? strstr(begin + 13, "````\n") : NULL;
-  assert_non_null(end);
-  *end = '\0';
-  int n_lines = 0;
-  for (const char *p = begin + 13; p < end; p++)
-    n_lines += *p == '\n';
-  assert_true(n_lines < 30);
-  write_file("guide.md", begin + 13);
+  write_file("guide.md", guide_lesson());
   tilewalk("--version >/dev/null; cp lessons/glossary.md %s/");
   tilewalk("lesson --lint %s/guide.md");
   has("guide.md:1: the lesson has 2 questions");

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #ifdef TILEWALK_WINDOW
+#include "tests/guide_lesson.h"
 #include "tests/lesson_bench.h"
 
 /* ---- The course ---- */
@@ -232,18 +233,7 @@ static void many_slow_states_and_tasks_take_no_time(void **state) {
 /* The lesson of the author's guide, as it stands there, works here as in the terminal. */
 static void the_lesson_of_the_guide_runs(void **state) {
   (void)state;
-  static char guide[1 << 16];
-  FILE *file = fopen("lessons/README.md", "r");
-  assert_non_null(file);
-  guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
-  fclose(file);
-  char *begin = strstr(guide, "````markdown\n"), *end = begin ? strstr(begin + 13, "````\n") : NULL;
-  assert_non_null(end);
-  *end = '\0';
-  int n_lines = 0;
-  for (const char *p = begin + 13; p < end; p++) n_lines += *p == '\n';
-  assert_true(n_lines < 30);
-  Bench *b = bench(write_lesson("guide.md", begin + 13), &FRESH);
+  Bench *b = bench(write_lesson("guide.md", guide_lesson()), &FRESH);
   text(b, "a"); /* Q: a wrong prediction */
   play_to_the_end(b);
   READS(b, "It is: K");
