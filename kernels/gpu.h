@@ -24,6 +24,13 @@ static inline void gpu_check(cudaError_t status, const char *what) {
 }
 #define GPU(call) gpu_check(call, #call)
 
+/* The most shared memory of which `ctas_per_sm` CTAs, and no more, find room on an SM. */
+static inline size_t shared_bytes_for(const cudaDeviceProp &gpu, int ctas_per_sm) {
+  const size_t bytes = gpu.sharedMemPerMultiprocessor / (size_t)ctas_per_sm - gpu.reservedSharedMemPerBlock;
+  const size_t whole = bytes / 1024 * 1024;
+  return whole < gpu.sharedMemPerBlockOptin ? whole : gpu.sharedMemPerBlockOptin;
+}
+
 struct GpuBuffer {
   void *data = nullptr;
   GpuBuffer() = default;

@@ -98,12 +98,6 @@ void print_sides(const std::set<unsigned> &smids) {
   }
 }
 
-/* The most shared memory of which `ctas_per_sm` CTAs, and no more, find room on an SM. */
-size_t shared_bytes_for(const cudaDeviceProp &gpu, int ctas_per_sm) {
-  const size_t bytes = gpu.sharedMemPerMultiprocessor / (size_t)ctas_per_sm - gpu.reservedSharedMemPerBlock;
-  return std::min(bytes / 1024 * 1024, gpu.sharedMemPerBlockOptin);
-}
-
 void print_launch(int ctas_per_sm, const std::vector<unsigned> &smids) {
   printf("launch,,,,%d,%zu,", ctas_per_sm, smids.size());
   for (size_t i = 0; i < smids.size(); i++) printf("%s%u", i ? " " : "", smids[i]);
