@@ -11,10 +11,11 @@
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
+#   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
-# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan` and `others`.
+# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan`, `coalescer` and `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
 # compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`, `others` and `watch`.
 set -u
@@ -110,16 +111,16 @@ placement | pace)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan)
-  metrics=$(python3 kernels/collect_ncu.py metrics scan)
-  provenance "$ncu --metrics $metrics $program --scan" >"$work/about"
-  $ncu --kernel-name regex:scan_granules --metrics "$metrics" "$program" --scan >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
-  [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/scan.ncu.csv"
-  python3 kernels/collect_ncu.py scans "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_scan.csv" || exit 1
-  wc -l "$out/${short}_scan.csv"
+scan | coalescer)
+  metrics=$(python3 kernels/collect_ncu.py metrics "$stage")
+  provenance "$ncu --metrics $metrics $program --$stage" >"$work/about"
+  $ncu --kernel-name 'regex:scan_granules|read_at_once' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$stage.ncu.csv"
+  python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
+  wc -l "$out/${short}_$stage.csv"
   ;;
 *)
-  sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -1,10 +1,11 @@
-"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`.
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan` and `coalescer`.
 
     shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2 or fresh
     metrics GRID      the metrics, separated by commas; for l2 and fresh, those of standard input (ncu --query-metrics) alone;
-                      GRID may also be scan
+                      GRID may also be scan or coalescer
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
-    scans CSV         one row per scan: its name, as the program printed it among ncu's rows, then the metrics
+    named STAGE CSV   one row per launch of scan or coalescer: what the program printed of it among ncu's rows, in lines that begin
+                      with STAGE, the first of them a heading, then the metrics
 
 The result of merge has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
 """
@@ -29,13 +30,14 @@ L2_METRICS = [
 ]
 LAUNCH_METRICS = ["launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_dynamic",
                   "launch__shared_mem_per_block_static"]
-SCAN_COLUMNS = {
+NAMED_COLUMNS = {
     "boundary_read_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum", "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
     "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum", "fabric_sectors": "lts__t_sectors_srcunit_ltcfabric.sum",
     "hbm_read_bytes": "dram__bytes_read.sum", "hbm_write_bytes": "dram__bytes_write.sum",
     "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "time_ns": "gpu__time_duration.sum",
 }
+NAMED_STAGES = ("scan", "coalescer")
 L2_REPEATS = 3  # so that the spread of the counters themselves is seen
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -132,26 +134,26 @@ def merge(name, path):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
 
 
-def merge_scans(path):
+def merge_named(stage, path):
     names, _, rows = read_ncu(path)
-    scans = [line.strip().removeprefix("scan,") for line in open(path) if line.startswith("scan,")]
-    missing = [m for m in SCAN_COLUMNS.values() if m not in names]
+    heading, *launches = [line.strip().removeprefix(stage + ",") for line in open(path) if line.startswith(stage + ",")]
+    missing = [m for m in NAMED_COLUMNS.values() if m not in names]
     if missing:
         sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
-    if len(scans) != len(rows):
-        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {len(scans)} scans")
-    at = [names.index(m) for m in SCAN_COLUMNS.values()]
-    print(",".join(["name", *SCAN_COLUMNS]))
-    for scan, row in zip(scans, rows):
-        print(",".join([scan] + [str(number(row[i])) for i in at]))
+    if len(launches) != len(rows):
+        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {len(launches)}")
+    at = [names.index(m) for m in NAMED_COLUMNS.values()]
+    print(",".join([heading, *NAMED_COLUMNS]))
+    for launch, row in zip(launches, rows):
+        print(",".join([launch] + [str(number(row[i])) for i in at]))
 
 
 def main():
     verb, name = (sys.argv + ["", ""])[1:3]
-    if verb == "scans" and len(sys.argv) == 3:
-        return merge_scans(name)
-    if (verb, name) == ("metrics", "scan"):
-        return print(",".join(SCAN_COLUMNS.values()))
+    if verb == "named" and name in NAMED_STAGES and len(sys.argv) == 4:
+        return merge_named(name, sys.argv[3])
+    if verb == "metrics" and name in NAMED_STAGES:
+        return print(",".join(NAMED_COLUMNS.values()))
     if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
         sys.exit(__doc__)
     if verb == "shapes":

@@ -77,6 +77,9 @@ void placement_print();
 /* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/scan.cu). */
 void scans_run();
 
+/* Runs each launch of kernels/coalescer.cu once and prints its name. */
+void coalescer_run();
+
 /* How many cycles the CTAs of the rungs with tensor cores take for a tile, as CSV (kernels/pace.cu). */
 void pace_print();
 

@@ -315,10 +315,12 @@ int main(int argc, char **argv) {
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
   const bool runs = request.verify || request.count || request.time || request.once;
-  if (!runs && !request.bandwidth && !request.placement && !request.scan && !request.pace) return 0;
+  const bool alone = request.placement || request.scan || request.coalescer || request.pace;
+  if (!runs && !request.bandwidth && !alone) return 0;
   const Gpu gpu = gpu_open();
   if (request.placement) placement_print();
   if (request.scan) scans_run();
+  if (request.coalescer) coalescer_run();
   if (request.pace) pace_print();
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!runs) return 0;

@@ -20,6 +20,7 @@ static const char HELP[] =
     "  --bandwidth      reading speed against buffer size: L2 and HBM\n"
     "  --placement      the side of L2 of each SM, and the SM of each CTA of a launch, as CSV\n"
     "  --scan           reads and stores of L2 granules from a list, a launch each, for a profiler\n"
+    "  --coalescer      SMs that ask for the same lines at chosen moments, a launch each, for a profiler\n"
     "  --pace           how evenly the CTAs of fa2_async and fa2_tensor go: cycles a tile, as CSV\n"
     "  --once           one launch of each rung and nothing else, for a profiler\n"
     "\n"
@@ -70,6 +71,7 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--bandwidth")) return r->bandwidth = true;
   if (!strcmp(o, "--placement")) return r->placement = true;
   if (!strcmp(o, "--scan")) return r->scan = true;
+  if (!strcmp(o, "--coalescer")) return r->coalescer = true;
   if (!strcmp(o, "--pace")) return r->pace = true;
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
@@ -128,12 +130,15 @@ static void take_options(Request *r, int argc, char **argv) {
 }
 
 /* Modes with a list of launches and a layout of their own. */
-static const char *alone_mode(const Request *r) { return r->placement ? "--placement" : r->scan ? "--scan" : r->pace ? "--pace" : NULL; }
+static const char *alone_mode(const Request *r) {
+  return r->placement ? "--placement" : r->scan ? "--scan" : r->coalescer ? "--coalescer" : r->pace ? "--pace" : NULL;
+}
 
 static void check_alone(const Request *r) {
   const char *mode = alone_mode(r);
   if (!mode) return;
-  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once || r->placement + r->scan + r->pace > 1)
+  const int alone = r->placement + r->scan + r->coalescer + r->pace;
+  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once || alone > 1)
     usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
   if (r->has_values || r->shape.causal)

@@ -85,5 +85,6 @@ void scans_run() {
   GPU(cudaMemset(pool.data, 1, pool_bytes));
   GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   Error error = {};
+  puts("scan,name");
   if (scan_lists_each(run_scan, pool.data, &error)) refuse("%s", error.message);
 }
