@@ -13,6 +13,7 @@
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
+#   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
 # KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan`, `coalescer` and `others`.
@@ -106,7 +107,7 @@ watch)
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
-placement | pace)
+placement | pace | clocks)
   provenance "$program --$stage" >"$work/about"
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
@@ -120,7 +121,7 @@ scan | coalescer)
   wc -l "$out/${short}_$stage.csv"
   ;;
 *)
-  sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,19s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -315,13 +315,14 @@ int main(int argc, char **argv) {
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
   const bool runs = request.verify || request.count || request.time || request.once;
-  const bool alone = request.placement || request.scan || request.coalescer || request.pace;
+  const bool alone = request.placement || request.scan || request.coalescer || request.pace || request.clocks;
   if (!runs && !request.bandwidth && !alone) return 0;
   const Gpu gpu = gpu_open();
   if (request.placement) placement_print();
   if (request.scan) scans_run();
   if (request.coalescer) coalescer_run();
   if (request.pace) pace_print();
+  if (request.clocks) clocks_print();
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!runs) return 0;
   Run run = {&request, &gpu, true, true};

@@ -4,8 +4,16 @@
  *            slot 1     CTA 135 ----------->|CTA 401 ----------->| ...
  *
  * CTAs that find an SM with room take its next slot, in order of arrival: wave 0. A later one takes the slot whose CTA ended last
- * before it started. A CTA's pace is its cycles divided by its tiles of K and V; times are those of its first warp. */
+ * before it started. A CTA's pace is its cycles divided by its tiles of K and V; times are those of its first warp.
+ *
+ * From the same marks: the clock of each SM, its cycles over its nanoseconds, summed over its CTAs. SMs of a GPC share a clock, which
+ * under load is its own. `idle` is one CTA to an SM that only waits:
+ *
+ *     rung,d,N,heads,smid,cycles_per_ns
+ *     fa2_async,64,65536,4,17,1.815360
+ *     idle,0,0,0,17,1.980018 */
 #include "kernels/gpu.h"
+#include "kernels/ptx.cuh"
 #include "kernels/rung.h"
 
 #include <algorithm>
@@ -21,6 +29,7 @@ extern const Rung FA2_TENSOR, FA2_ASYNC;
 namespace {
 
 enum { LAUNCHES = 3 /* the last one counts */, SLACK_NS = 200 /* of the timers of two CTAs */ };
+enum { IDLE_NS = 1000000, WARP = 32 };
 
 struct Walk {
   const Rung *rung;
@@ -112,14 +121,71 @@ void print_pace(const Walk &walk) {
   }
 }
 
+/* Catches the timer at an edge, and the SM's clock with it. */
+__device__ void note_edge(unsigned long long *ns, unsigned long long *cycles) {
+  const unsigned long long before = global_ns();
+  do {
+    *ns = global_ns();
+    *cycles = (unsigned long long)clock64();
+  } while (*ns == before);
+}
+
+__global__ void idle_sm(Mark *marks) {
+  if (threadIdx.x) return;
+  Mark mark = {this_sm(), 0, 0, 0, 0, 0};
+  note_edge(&mark.start_ns, &mark.start_cycles);
+  while (global_ns() < mark.start_ns + IDLE_NS) {}
+  note_edge(&mark.end_ns, &mark.end_cycles);
+  marks[blockIdx.x] = mark;
+}
+
+std::vector<Mark> run_idle(const cudaDeviceProp &gpu) {
+  std::vector<Mark> marks((size_t)gpu.multiProcessorCount);
+  const size_t shared_bytes = shared_bytes_for(gpu, 1);
+  GpuBuffer on_gpu;
+  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
+  GPU(cudaFuncSetAttribute(idle_sm, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+  for (int i = 0; i < LAUNCHES; i++) {
+    idle_sm<<<(unsigned)marks.size(), WARP, shared_bytes>>>((Mark *)on_gpu.data);
+    GPU(cudaGetLastError());
+    GPU(cudaDeviceSynchronize());
+  }
+  GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
+  return marks;
+}
+
+void print_clocks(const char *rung, int d, int N, int heads, const std::vector<Mark> &marks) {
+  std::map<unsigned, std::pair<unsigned long long, unsigned long long>> sums; /* of each SM: cycles, ns */
+  for (const Mark &m : marks) {
+    auto &sum = sums[m.sm];
+    sum.first += m.end_cycles - m.start_cycles;
+    sum.second += m.end_ns - m.start_ns;
+  }
+  for (const auto &sm : sums) printf("%s,%d,%d,%d,%u,%.6f\n", rung, d, N, heads, sm.first, (double)sm.second.first / (double)sm.second.second);
+}
+
+cudaDeviceProp gpu_for(const char *mode) {
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  if (gpu.major < 8) refuse("%s needs compute capability 8.0; this GPU has %d.%d", mode, gpu.major, gpu.minor);
+  return gpu;
+}
+
 } // namespace
+
+void clocks_print() {
+  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4}, {&marked::FA2_ASYNC, 128, 65536, 4}, {&marked::FA2_ASYNC, 128, 32768, 4},
+                        {&marked::FA2_TENSOR, 64, 65536, 4}};
+  const cudaDeviceProp gpu = gpu_for("--clocks");
+  puts("rung,d,N,heads,smid,cycles_per_ns");
+  for (const Walk &walk : walks) print_clocks(walk.rung->name, walk.d, walk.N, walk.heads, run_marked(walk));
+  print_clocks("idle", 0, 0, 0, run_idle(gpu));
+}
 
 void pace_print() {
   const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},   {&marked::FA2_ASYNC, 64, 65536, 16}, {&marked::FA2_ASYNC, 128, 16384, 4},
                         {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4}};
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--pace needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  gpu_for("--pace");
   puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us");
   for (const Walk &walk : walks) print_pace(walk);
 }
