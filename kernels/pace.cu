@@ -184,7 +184,13 @@ void clocks_print() {
 
 void pace_print() {
   const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},   {&marked::FA2_ASYNC, 64, 65536, 16}, {&marked::FA2_ASYNC, 128, 16384, 4},
-                        {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4}};
+                        {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4},
+                        /* launches of few waves, or of less than one */
+                        {&marked::FA2_ASYNC, 64, 4096, 1},    {&marked::FA2_ASYNC, 64, 4096, 4},   {&marked::FA2_ASYNC, 64, 8192, 4},
+                        {&marked::FA2_ASYNC, 64, 16384, 4},   {&marked::FA2_ASYNC, 64, 32768, 1},  {&marked::FA2_ASYNC, 128, 4096, 1},
+                        {&marked::FA2_ASYNC, 128, 4096, 4},   {&marked::FA2_ASYNC, 128, 8192, 4},  {&marked::FA2_ASYNC, 128, 32768, 1},
+                        {&marked::FA2_TENSOR, 64, 4096, 1},   {&marked::FA2_TENSOR, 64, 16384, 1}, {&marked::FA2_TENSOR, 128, 4096, 1},
+                        {&marked::FA2_TENSOR, 128, 16384, 1}};
   gpu_for("--pace");
   puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us");
   for (const Walk &walk : walks) print_pace(walk);
