@@ -6,8 +6,8 @@
  * CTAs that find an SM with room take its next slot, in order of arrival: wave 0. A later one takes the slot whose CTA ended last
  * before it started. A CTA's pace is its cycles divided by its tiles of K and V; times are those of its first warp.
  *
- * From the same marks: the clock of each SM, its cycles over its nanoseconds, summed over its CTAs. SMs of a GPC share a clock, which
- * under load is its own. `idle` is one CTA to an SM that only waits:
+ * From the same marks: the clock of each SM, its cycles over its nanoseconds, from when the last SM has begun until the first has
+ * ended. SMs of a GPC share a clock, which under load is its own. `idle` is one CTA to an SM that only waits:
  *
  *     rung,d,N,heads,smid,cycles_per_ns
  *     fa2_async,64,65536,4,17,1.815360
@@ -17,6 +17,7 @@
 #include "kernels/rung.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <math.h>
 #include <utility>
@@ -29,7 +30,7 @@ extern const Rung FA2_TENSOR, FA2_ASYNC;
 namespace {
 
 enum { LAUNCHES = 3 /* the last one counts */, SLACK_NS = 200 /* of the timers of two CTAs */ };
-enum { IDLE_NS = 1000000, WARP = 32 };
+enum { IDLE_LAUNCHES = 100 /* likewise: clocks settle */, IDLE_NS = 1000000, WARP = 32 };
 
 struct Walk {
   const Rung *rung;
@@ -145,7 +146,7 @@ std::vector<Mark> run_idle(const cudaDeviceProp &gpu) {
   GpuBuffer on_gpu;
   on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
   GPU(cudaFuncSetAttribute(idle_sm, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
-  for (int i = 0; i < LAUNCHES; i++) {
+  for (int i = 0; i < IDLE_LAUNCHES; i++) {
     idle_sm<<<(unsigned)marks.size(), WARP, shared_bytes>>>((Mark *)on_gpu.data);
     GPU(cudaGetLastError());
     GPU(cudaDeviceSynchronize());
@@ -154,14 +155,31 @@ std::vector<Mark> run_idle(const cudaDeviceProp &gpu) {
   return marks;
 }
 
+typedef std::map<unsigned long long, unsigned long long> Clock; /* of one SM: cycles by ns */
+
+/* Between two readings by a straight line. */
+double cycles_at(const Clock &clock, unsigned long long ns) {
+  const auto after = clock.lower_bound(ns);
+  if (after->first == ns) return (double)after->second;
+  const auto before = std::prev(after);
+  const double part = (double)(ns - before->first) / (double)(after->first - before->first);
+  return (double)before->second + part * (double)(after->second - before->second);
+}
+
 void print_clocks(const char *rung, int d, int N, int heads, const std::vector<Mark> &marks) {
-  std::map<unsigned, std::pair<unsigned long long, unsigned long long>> sums; /* of each SM: cycles, ns */
+  std::map<unsigned, Clock> clocks;
   for (const Mark &m : marks) {
-    auto &sum = sums[m.sm];
-    sum.first += m.end_cycles - m.start_cycles;
-    sum.second += m.end_ns - m.start_ns;
+    clocks[m.sm][m.start_ns] = m.start_cycles;
+    clocks[m.sm][m.end_ns] = m.end_cycles;
   }
-  for (const auto &sm : sums) printf("%s,%d,%d,%d,%u,%.6f\n", rung, d, N, heads, sm.first, (double)sm.second.first / (double)sm.second.second);
+  unsigned long long begin_ns = 0, end_ns = ~0ull;
+  for (const auto &sm : clocks) {
+    begin_ns = std::max(begin_ns, sm.second.begin()->first);
+    end_ns = std::min(end_ns, sm.second.rbegin()->first);
+  }
+  for (const auto &sm : clocks)
+    printf("%s,%d,%d,%d,%u,%.6f\n", rung, d, N, heads, sm.first,
+           (cycles_at(sm.second, end_ns) - cycles_at(sm.second, begin_ns)) / (double)(end_ns - begin_ns));
 }
 
 cudaDeviceProp gpu_for(const char *mode) {
