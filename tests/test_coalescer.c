@@ -1,0 +1,265 @@
+/* What the coalescer in front of L2 did on an H200 and an H100 (assets/counters/h200_coalescer.csv, h100_coalescer.csv): who shares one,
+ * how many requests become one, and for how long the first of them can be joined. SMs that share one are those of a GPC, which the
+ * order of a launch tells (h200_placement.csv, h100_placement.csv); they also share a clock (h200_clocks.csv, h100_clocks.csv). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "kernels/counters/spread.h"
+#include "sim/placement.h"
+
+enum { GPUS = 2, SMS = 132, ROWS = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * 20 + 8 * 8, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
+enum { SLOTS_MOST = 2, GPC_SMS_MOST = 18 };
+
+typedef struct {
+  char name[40];
+  double readers, step_bytes, steps, l2_read_sectors;
+} Row;
+
+typedef struct {
+  const char *name;
+  Row rows[ROWS];
+  int gpc[SMS]; /* by %smid */
+} Gpu;
+
+static Gpu gpus[GPUS] = {{.name = "h200"}, {.name = "h100"}};
+
+static FILE *open_counters(const char *gpu, const char *what) {
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/%s_%s.csv", assets ? assets : "assets", gpu, what);
+  FILE *file = fopen(path, "r");
+  if (!file) fail_msg("cannot open %s", path);
+  return file;
+}
+
+static void read_rows(Gpu *gpu) {
+  FILE *file = open_counters(gpu->name, "coalescer");
+  char line[1024];
+  int n = 0;
+  while (fgets(line, sizeof line, file)) {
+    Row r;
+    double warm_bytes, wait, longest, boundary;
+    if (sscanf(line, "%39[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", r.name, &r.readers, &r.step_bytes, &r.steps, &warm_bytes, &wait, &longest, &boundary,
+               &r.l2_read_sectors) != 9)
+      continue;
+    assert_true(n < ROWS);
+    gpu->rows[n++] = r;
+  }
+  fclose(file);
+  assert_int_equal(n, ROWS);
+}
+
+/* The SMs that a launch begins with are of the first GPC. */
+static int gpc_of_place(uint32_t sm) {
+  int gpc = 0;
+  uint32_t end = PLACEMENT_H200.first.n_sms + PLACEMENT_H200.gpcs[0].n_sms;
+  while (sm >= end) end += PLACEMENT_H200.gpcs[++gpc].n_sms;
+  return gpc;
+}
+
+static void read_gpcs(Gpu *gpu) {
+  static char line[8192];
+  static Place places[SMS];
+  placement_deal(&PLACEMENT_H200, SMS, places, SMS);
+  FILE *file = open_counters(gpu->name, "placement");
+  int n_launches = 0;
+  while (fgets(line, sizeof line, file)) {
+    int start = 0;
+    if (sscanf(line, "launch,,,,1,132,%n", &start) != 0 || !start) continue;
+    char *smids = line + start;
+    for (int i = 0; i < SMS; i++) {
+      const long smid = strtol(smids, &smids, 10);
+      const int gpc = gpc_of_place(places[i].sm);
+      assert_true(smid >= 0 && smid < SMS && (n_launches == 0 || gpu->gpc[smid] == gpc));
+      gpu->gpc[smid] = gpc;
+    }
+    n_launches++;
+  }
+  fclose(file);
+  assert_true(n_launches > 1);
+}
+
+static int read_recordings(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++) {
+    read_rows(&gpus[i]);
+    read_gpcs(&gpus[i]);
+  }
+  return 0;
+}
+
+static const Row *find_row(const Gpu *gpu, const char *name) {
+  for (int i = 0; i < ROWS; i++)
+    if (!strcmp(gpu->rows[i].name, name)) return &gpu->rows[i];
+  fail_msg("%s: no launch is called '%s'", gpu->name, name);
+  return NULL;
+}
+
+/* How much of what was asked for reached L2; but for what the same launch moves when nobody asks. */
+static double reached(const Gpu *gpu, const Row *r, int ctas_per_sm, bool warm) {
+  char nothing[40];
+  snprintf(nothing, sizeof nothing, "nothing %d %.0f %s", ctas_per_sm, r->step_bytes, warm ? "warm" : "cold");
+  return (r->l2_read_sectors - find_row(gpu, nothing)->l2_read_sectors) * 32 / (r->readers * r->step_bytes * r->steps);
+}
+
+/* Of two requests: 1 when all that the second asks for comes with the first. */
+static double joined(const Gpu *gpu, const char *name, bool warm) { return 2 - 2 * reached(gpu, find_row(gpu, name), 1, warm); }
+
+static void sms_of_a_gpc_and_no_others_share_one(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++)
+    for (int a = 0; a <= 120; a += 120)
+      for (int b = 0; b < SMS; b++) {
+        if (a == b) continue;
+        char name[40];
+        snprintf(name, sizeof name, "pair %d %d", a, b);
+        const double share = joined(&gpus[i], name, true);
+        if (gpus[i].gpc[a] == gpus[i].gpc[b]) assert_true(share > 0.95 && share < 1.01);
+        else assert_true(share > -0.01 && share < 0.01);
+      }
+}
+
+static void four_requests_become_one_at_most(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++) {
+    double least = 1;
+    for (int k = 0; k < ROWS; k++) {
+      const Row *r = &gpus[i].rows[k];
+      if (r->readers == 0) continue;
+      const double share = reached(&gpus[i], r, r->readers > SMS ? 2 : 1, !strstr(r->name, "cold"));
+      if (share < least) least = share;
+    }
+    assert_true(least >= 1.0 / REQUESTS_MOST && least < 1.1 / REQUESTS_MOST);
+  }
+}
+
+static double joined_after(const Gpu *gpu, int b, bool warm, int cycles) {
+  char name[40];
+  snprintf(name, sizeof name, "apart 0 %d %s %d", b, warm ? "warm" : "cold", cycles);
+  return joined(gpu, name, warm);
+}
+
+static void data_in_L2_are_joined_for_some_70_cycles(void **state) {
+  (void)state;
+  static const int TOO_LATE[] = {150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500};
+  for (int i = 0; i < GPUS; i++)
+    for (int b = 1; b <= 16; b += 15) {
+      const Gpu *gpu = &gpus[i];
+      assert_true(joined_after(gpu, b, true, 0) >= 0.95 && joined_after(gpu, b, true, 25) >= 0.95);
+      const double at_50 = joined_after(gpu, b, true, 50), at_75 = joined_after(gpu, b, true, 75);
+      assert_true(at_50 > 0.5 && at_75 < 0.5);
+      const double half = 50 + 25 * (at_50 - 0.5) / (at_50 - at_75);
+      assert_true(half > 60 && half < 85);
+      for (size_t k = 0; k < sizeof TOO_LATE / sizeof *TOO_LATE; k++) assert_true(joined_after(gpu, b, true, TOO_LATE[k]) <= 0.03);
+    }
+}
+
+static void data_from_hbm_are_joined_until_they_are_there(void **state) {
+  (void)state;
+  static const int SOON_ENOUGH[] = {0, 25, 50, 75, 100, 125, 150, 200, 250};
+  for (int i = 0; i < GPUS; i++)
+    for (int b = 1; b <= 16; b += 15) {
+      const Gpu *gpu = &gpus[i];
+      for (size_t k = 0; k < sizeof SOON_ENOUGH / sizeof *SOON_ENOUGH; k++) assert_true(joined_after(gpu, b, false, SOON_ENOUGH[k]) >= 0.99);
+      assert_true(joined_after(gpu, b, false, 350) < 0.95 && joined_after(gpu, b, false, 600) < 0.3);
+      assert_true(joined_after(gpu, b, false, 1200) <= 0.01 && joined_after(gpu, b, false, 1500) <= 0.01);
+    }
+}
+
+static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of a GPC's requests in order, each joins the first of a group that is not full and not too long ago. */
+static int groups_of(int *at, int n) {
+  int groups = 0;
+  qsort(at, (size_t)n, sizeof *at, by_value);
+  for (int i = 0, first = 0; i < n; i++)
+    if (i == 0 || i - first == REQUESTS_MOST || at[i] - at[first] > WINDOW_CYCLES) first = i, groups++;
+  return groups;
+}
+
+static double groups_a_request(const Gpu *gpu, int ctas_per_sm, uint32_t window) {
+  int groups = 0;
+  for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+    int at[SLOTS_MOST * GPC_SMS_MOST], n = 0;
+    for (int sm = 0; sm < SMS; sm++)
+      for (int slot = 0; slot < ctas_per_sm && gpu->gpc[sm] == gpc; slot++) {
+        assert_true(n < SLOTS_MOST * GPC_SMS_MOST);
+        at[n++] = (int)spread_offset((uint32_t)sm, (uint32_t)slot, window);
+      }
+    groups += groups_of(at, n);
+  }
+  return (double)groups / (ctas_per_sm * SMS);
+}
+
+/* All SMs at work, all data in L2: from nothing but the offsets. */
+static void requests_spread_in_time_are_joined_as_their_offsets_say(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++)
+    for (int ctas = 1; ctas <= SLOTS_MOST; ctas++)
+      for (int bytes = 16384; bytes <= 32768; bytes *= 2)
+        for (uint32_t window = 100; window <= 6400; window *= 2) {
+          char name[40];
+          snprintf(name, sizeof name, "spread %d %d warm %u", ctas, bytes, window);
+          const Row *r = find_row(&gpus[i], name);
+          assert_int_equal(r->readers, ctas * SMS);
+          const double error = reached(&gpus[i], r, ctas, true) - groups_a_request(&gpus[i], ctas, window);
+          assert_true(error > -0.035 && error < 0.035);
+        }
+}
+
+/* By GPC, the slowest and the fastest clock. */
+typedef struct {
+  double least[PLACEMENT_GPCS_MAX], most[PLACEMENT_GPCS_MAX];
+} Clocks;
+
+static void check_clocks(const Clocks *c, bool idle) {
+  double least = c->least[0], most = c->most[0];
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) {
+    assert_true(c->most[g] / c->least[g] < 1.0001);
+    if (c->least[g] < least) least = c->least[g];
+    if (c->most[g] > most) most = c->most[g];
+  }
+  assert_true(most / least < 1.008 && (idle || most / least > 1.0004));
+}
+
+static void sms_of_a_gpc_share_a_clock(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++) {
+    FILE *file = open_counters(gpus[i].name, "clocks");
+    Clocks clocks = {.least = {0}};
+    char line[256], rung[32];
+    int d, N, heads, smid, n = 0;
+    double rate;
+    while (fgets(line, sizeof line, file)) {
+      if (sscanf(line, "%31[^,],%d,%d,%d,%d,%lf", rung, &d, &N, &heads, &smid, &rate) != 6) continue;
+      assert_true(smid == n++ % SMS);
+      const int gpc = gpus[i].gpc[smid];
+      if (!clocks.least[gpc] || rate < clocks.least[gpc]) clocks.least[gpc] = rate;
+      if (rate > clocks.most[gpc]) clocks.most[gpc] = rate;
+      if (n % SMS) continue;
+      check_clocks(&clocks, !strcmp(rung, "idle"));
+      clocks = (Clocks){.least = {0}};
+    }
+    fclose(file);
+    assert_int_equal(n, 5 * SMS);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sms_of_a_gpc_and_no_others_share_one),
+      cmocka_unit_test(four_requests_become_one_at_most),
+      cmocka_unit_test(data_in_L2_are_joined_for_some_70_cycles),
+      cmocka_unit_test(data_from_hbm_are_joined_until_they_are_there),
+      cmocka_unit_test(requests_spread_in_time_are_joined_as_their_offsets_say),
+      cmocka_unit_test(sms_of_a_gpc_share_a_clock),
+  };
+  return cmocka_run_group_tests_name("coalescer", tests, read_recordings, NULL);
+}
