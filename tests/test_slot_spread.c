@@ -13,7 +13,7 @@
 
 #include "sim/profile.h"
 
-enum { SLOTS_MOST = 8, WAVES = 8, SMS = 132 };
+enum { SLOTS_MOST = 8, WAVES = 8, WAVES_MOST = 64, SMS = 132 };
 
 static FILE *open_asset(const char *folder, const char *name) {
   char path[512];
@@ -53,10 +53,10 @@ static double spread(const Slots *s) {
   return sqrt(sum / s->n);
 }
 
-/* The mean spread of the waves up to the eighth that filled the machine. */
+/* The mean spread of the waves up to the eighth that filled the machine, with more than one CTA to an SM. A wave's rows follow each other. */
 static double paced_permille(const char *kernel, int d) {
-  static Slots waves[64][WAVES]; /* by number of heads */
-  memset(waves, 0, sizeof waves);
+  Slots waves[WAVES_MOST];
+  int n = 0, last_wave = -1;
   FILE *file = open_asset("counters", "h200_pace.csv");
   char line[256], rung[32];
   int row_d, N, heads, wave, slot, ctas;
@@ -64,22 +64,18 @@ static double paced_permille(const char *kernel, int d) {
   while (fgets(line, sizeof line, file)) {
     if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &row_d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8) continue;
     if (strcmp(rung, kernel) != 0 || row_d != d || wave >= WAVES || ctas < SMS) continue;
-    assert_true(heads < 64 && slot < SLOTS_MOST);
-    Slots *s = &waves[heads][wave];
-    s->values[s->n++] = cycles;
+    assert_true(n < WAVES_MOST && slot < SLOTS_MOST);
+    if (slot == 0 || wave != last_wave) waves[n++] = (Slots){.n = 0};
+    last_wave = wave;
+    waves[n - 1].values[waves[n - 1].n++] = cycles;
   }
   fclose(file);
   double sum = 0;
-  int n = 0;
-  for (int i = 0; i < 64; i++) {
-    double one = 0;
-    int n_waves = 0;
-    for (int w = 0; w < WAVES; w++)
-      if (waves[i][w].n) one += spread(&waves[i][w]) / mean(&waves[i][w]), n_waves++;
-    if (n_waves) sum += one / n_waves, n++;
-  }
-  assert_true(n > 0);
-  return 1000 * sum / n;
+  int n_filled = 0;
+  for (int i = 0; i < n; i++)
+    if (waves[i].n > 1) sum += spread(&waves[i]) / mean(&waves[i]), n_filled++;
+  assert_true(n_filled > 0);
+  return 1000 * sum / n_filled;
 }
 
 /* The next CTAs store theirs one duration after the first. */
