@@ -171,7 +171,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .in_step = c->in_step,
                   .skew_cycles = (double)c->skew_turns,
                   .overlapped = true,
-                  .work_varies = true,
+                  .loaded = true,
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
@@ -186,10 +186,14 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
-  const bool even = c->without == L2_SPREAD;
-  p.lasting_spread = even ? -1 : 0;
-  p.passing_spread = even ? -1 : PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
-  p.slot_spread = even ? 0 : (double)r->launch->config.slot_spread_permille / 1000;
+  p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
+  p.own_cycles = (per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES) * sqrt((double)r->stream.merge);
+  p.slot_spread = (double)r->launch->config.slot_spread_permille / 1000;
+  if (c->without == L2_SPREAD) {
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = -1;
+    p.slot_spread = 0;
+    p.loaded = false;
+  }
   return p;
 }
 

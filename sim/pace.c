@@ -4,22 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHEEL = 4096, WINDOW = 32, NORMALS = 1 << 13 };
+enum { WHEEL = 4096, PENDING = 128, NORMALS = 1 << 13 };
+enum { SMS_OF_TPC = 2 };
+enum { DRAW_CTA, DRAW_NORMALS, DRAW_START, DRAW_RANK }; /* streams of random numbers */
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
+#define SURELY_LATER 2.0 /* standard deviations: of what comes on top of that, the middle */
 
 typedef struct {
-  double time;        /* of the next step */
-  double slower;      /* by this part, for good */
-  uint32_t steps, side, coalescer, next; /* next: in the same bucket */
+  double time;                     /* of the next step */
+  double waits_slower, works_slower; /* by this part, for good */
+  double starts_later;
+  double clock;                    /* of its GPC: a step takes this part of its cycles */
+  uint32_t steps, side, gpc, next; /* next: in the same bucket */
 } Cta;
 
-/* A request that waits at a coalescer: others for the same granule may join. */
+/* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
 typedef struct {
   uint64_t granule; /* + 1 */
-  double until, bytes;
+  double until, there, bytes;
   uint32_t n;
 } Pending;
+
+/* When the halves of a granule are there on a side, and until when the home does not know yet that the other side has asked for it. */
+typedef struct {
+  double home, copy, unknown_until;
+} Arrival;
 
 struct Pace {
   PaceConfig config;
@@ -33,8 +43,8 @@ struct Pace {
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
-  double *ready[HIERARCHY_SIDES]; /* by granule: when the home half, then the copy half, is there */
-  Pending (*pending)[WINDOW];     /* by coalescer, and granule modulo WINDOW */
+  Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
+  Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
   uint32_t n_waiting, kernel;
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   float normal[NORMALS];                      /* drawn once, about normal: mean 0, standard deviation 1 */
@@ -97,43 +107,60 @@ static double queue(double *free_at, double now, double bytes, double cycles_per
 /* Asks L2 for the granule at `now`; returns when all of it is there. */
 static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double *bytes) {
   const PaceConfig *c = &p->config;
-  double *own = p->ready[side] + 2 * granule, *far_home = p->ready[1 - side] + 2 * granule;
+  Arrival *own = &p->arrivals[side][granule], *far = &p->arrivals[1 - side][granule];
   const double half = (*bytes = hierarchy_granule_bytes(p->hierarchy, granule)) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
   double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + p->hit_cycles;
   if (read.home_missing + read.copy_missing > 0)
     there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, p->hbm_cycles_per_byte));
   if (read.home_missing > 0)
-    own[0] = there + c->miss_cycles;
-  else if (own[0] > now && own[1] <= 0) /* the other side has sent for it, and nobody of this side has looked yet */
+    own->home = there + c->miss_cycles;
+  else if (now < own->unknown_until && own->copy <= 0) /* asked for by the other side, and by nobody of this one */
     p->result.l2_miss_bytes += half;
   if (read.copy_missing > 0) {
     double arrives = there + c->far_cycles;
-    if (read.far_missing > 0)
-      far_home[0] = (arrives += c->miss_cycles);
-    else
-      arrives = later(arrives, far_home[0] + c->far_cycles);
-    own[1] = arrives;
+    if (read.far_missing > 0) {
+      far->home = (arrives += c->miss_cycles);
+      far->unknown_until = now + c->far_cycles / 2;
+    } else {
+      arrives = later(arrives, far->home + c->far_cycles);
+    }
+    own->copy = arrives;
   }
-  return later(there, later(own[0], own[1]));
+  return later(there, later(own->home, own->copy));
 }
 
-/* Asks for a granule; returns when it is there. A request joins one that still waits at the same coalescer and has room,
- * and never reaches L2. */
-static double ask(Pace *p, const Cta *cta, uint64_t granule, double now) {
-  Pending *pending = &p->pending[cta->coalescer][granule % WINDOW];
-  if (pending->granule == granule + 1 && pending->n < p->config.coalesce_most && now < pending->until) {
+/* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer, and never reaches
+ * L2. */
+static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
+  const PaceConfig *c = &p->config;
+  const Cta *cta = &p->ctas[at];
+  Pending *pending = &p->pending[cta->gpc][granule % PENDING];
+  if (pending->granule == granule + 1 && pending->n < c->coalesce_most && now < pending->until) {
     pending->n++;
     p->result.bytes.read_bytes += pending->bytes;
-    return later(pending->until, now + p->hit_cycles);
+    return pending->there;
   }
   pending->granule = granule + 1;
   pending->n = 1;
-  return pending->until = fetch(p, cta->side, granule, now, &pending->bytes);
+  const double there = fetch(p, cta->side, granule, now, &pending->bytes), wait = there - now;
+  if (c->in_step) return pending->there = pending->until = there;
+  pending->until = later(now + c->coalesce_cycles, there - p->hit_cycles - c->early_cycles);
+  return pending->there = there + later(c->passing_spread * p->normal[scatter(at, cta->steps)], -0.9) * wait;
+}
+
+/* What a step takes of its GPC's cycles. */
+static double step_cycles(const Pace *p, uint32_t at, double wait, double work) {
+  const PaceConfig *c = &p->config;
+  const Cta *cta = &p->ctas[at];
+  if (c->in_step) return 1;
+  const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
+  double takes = c->overlapped ? later(waits, works) : waits + works;
+  if (cta->steps == 0) takes += cta->starts_later;
+  return later(takes + c->own_cycles * p->normal[scatter(at + p->config.n_ctas, cta->steps)], 0.1 * takes);
 }
 
 static void take_step(Pace *p, uint32_t at) {
-  const PaceConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   const double now = cta->time;
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
@@ -142,19 +169,14 @@ static void take_step(Pace *p, uint32_t at) {
   if (!p->program(p->context, p, at, &step)) return;
   double there = now;
   for (uint32_t i = 0; i < step.n_reads; i++)
-    there = later(there, ask(p, cta, step.reads[i], now));
+    there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
-  double takes = 1;
-  if (!c->in_step) {
-    const double wait = there - now, whole = c->overlapped ? later(wait, step.work_cycles) : wait + step.work_cycles;
-    const double uneven = cta->slower * (c->work_varies ? whole : wait) + c->passing_spread * p->normal[scatter(at, cta->steps)] * wait;
-    takes = later(whole + uneven, 0.1 * whole);
-  }
+  const double ends = now + step_cycles(p, at, there - now, step.work_cycles) * cta->clock;
   cta->steps++;
   p->result.steps++;
-  p->result.cycles = later(p->result.cycles, now + takes);
-  wait_until(p, at, now + takes);
+  p->result.cycles = later(p->result.cycles, ends);
+  wait_until(p, at, ends);
 }
 
 static void run_clock(Pace *p, double start) {
@@ -176,13 +198,24 @@ static void run_clock(Pace *p, double start) {
 /* --- a run --- */
 
 static void fill_in(PaceConfig *c) {
-  double *const values[] = {&c->hit_cycles, &c->share_cycles,   &c->miss_cycles,
-                            &c->far_cycles, &c->lasting_spread, &c->passing_spread};
-  const double defaults[] = {525, 160, 625, 200, 0.0045, PACE_PASSING_SPREAD};
-  for (int i = 0; i < 6; i++)
-    if (*values[i] == 0) *values[i] = defaults[i];
-  c->lasting_spread = later(c->lasting_spread, 0);
-  c->passing_spread = later(c->passing_spread, 0);
+  const double own = c->ctas_per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES;
+  const struct {
+    double *value, usual;
+  } values[] = {{&c->hit_cycles, PACE_HIT_CYCLES},
+                {&c->share_cycles, PACE_SHARE_CYCLES},
+                {&c->miss_cycles, 625},
+                {&c->far_cycles, 200},
+                {&c->coalesce_cycles, 70},
+                {&c->early_cycles, 450},
+                {&c->lasting_spread, 0.0045},
+                {&c->work_spread, 0.0007},
+                {&c->passing_spread, PACE_PASSING_SPREAD},
+                {&c->own_cycles, own},
+                {&c->start_cycles, 150}};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    if (*values[i].value == 0) *values[i].value = values[i].usual;
+    *values[i].value = later(*values[i].value, 0);
+  }
   if (!c->ctas_per_sm) c->ctas_per_sm = 1;
   if (!c->n_kernels) c->n_kernels = 1;
   if (!c->coalesce_most) c->coalesce_most = 4;
@@ -200,26 +233,31 @@ static void start_all(Pace *p, double now) {
   }
 }
 
-/* How many groups of SMs there are: one more than the last of them. */
-static uint32_t count_groups(const Place *places, uint32_t n) {
-  uint32_t n_groups = 0;
+/* How many GPCs there are: one more than the last of them. */
+static uint32_t count_gpcs(const Place *places, uint32_t n) {
+  uint32_t n_gpcs = 0;
   for (uint32_t i = 0; i < n; i++)
-    if (places[i].group >= n_groups) n_groups = places[i].group + 1;
-  return n_groups;
+    if (places[i].gpc >= n_gpcs) n_gpcs = places[i].gpc + 1;
+  return n_gpcs;
 }
 
-/* Of the CTAs of an SM, in the order in which they came: evenly spaced, mean 0, standard deviation 1. */
-static double rank_among(uint32_t layer, double n) {
-  return n > 1 ? (layer - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
+/* Of n: evenly spaced, mean 0, standard deviation 1. */
+static double rank_among(uint64_t rank, double n) {
+  return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
 }
 
 static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
-    cta->slower = c->lasting_spread * about_normal(draw(c->seed, 0, i)) + c->slot_spread * rank_among(places[i].layer, c->ctas_per_sm);
+    const double normal = about_normal(draw(c->seed, DRAW_CTA, i));
+    const uint64_t rank = (places[i].layer + draw(c->seed, DRAW_RANK, places[i].sm)) % c->ctas_per_sm;
+    cta->waits_slower = c->lasting_spread * normal;
+    cta->works_slower = c->work_spread * normal + c->slot_spread * rank_among(rank, c->ctas_per_sm);
+    cta->starts_later = later(c->start_cycles * (SURELY_LATER + about_normal(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC))), 0);
+    cta->clock = c->loaded ? 1 - places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
-    cta->coalescer = places[i].group;
+    cta->gpc = places[i].gpc;
   }
 }
 
@@ -240,10 +278,10 @@ static Status prepare(Pace *p, Error *error) {
   if (!c->places) p->places = malloc(c->n_ctas * sizeof *p->places);
   if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, p->places, c->n_ctas);
   const Place *places = c->places ? c->places : p->places;
-  if (places) p->pending = calloc(count_groups(places, c->n_ctas), sizeof *p->pending);
+  if (places) p->pending = calloc(count_gpcs(places, c->n_ctas), sizeof *p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
-    p->ready[side] = calloc(2 * n, sizeof(double));
-  if (!p->ctas || !p->pending || !p->ready[0] || !p->ready[1])
+    p->arrivals[side] = calloc(n, sizeof *p->arrivals[side]);
+  if (!p->ctas || !p->pending || !p->arrivals[0] || !p->arrivals[1])
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
@@ -254,7 +292,7 @@ static Status prepare(Pace *p, Error *error) {
   for (int i = 0; i < WHEEL; i++)
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   for (int i = 0; i < NORMALS; i++)
-    p->normal[i] = (float)about_normal(draw(c->seed, 1, (uint64_t)i));
+    p->normal[i] = (float)about_normal(draw(c->seed, DRAW_NORMALS, (uint64_t)i));
   place(p, places);
   return status;
 }
@@ -296,7 +334,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   free(p->places);
   free(p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
-    free(p->ready[side]);
+    free(p->arrivals[side]);
   free(p);
   return status;
 }

@@ -14,11 +14,12 @@
  * - Where CTAs run: sim/placement.h.
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
- *   one request after another. Small differences of speed between CTAs: lasting ones between SMs and
- *   between the CTAs of an SM, and passing ones from one wait to the next.
+ *   one request after another.
  * - A CTA that works while its next data come (overlapped) takes the longer of both.
- * - The coalescer in front of L2: up to four requests for a granule from a group of 8 SMs (half a GPC; the number is fitted), made
- *   while the first one waits, reach L2 as one.
+ * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
+ *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
+ * - What pulls them apart: every wait and every step takes a little more or less; some CTAs are slower for good; the
+ *   CTAs of an SM share it unevenly; GPCs that are busy have clocks of their own.
  * - In step, instead of all that: each step takes one turn of the clock.
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
@@ -26,16 +27,23 @@
  * Against the 169 scans of assets/counters/h200_l2_scan.csv, in which a buffer is read from HBM
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
- *                         HBM read          fabric            sectors reaching L2
- *     in step            0.1 %,   4 %      0.0 %,   3 %         10 %,  84 %
- *     starting apart     5.1 %,  37 %      2.2 %,  36 %          8 %,  28 %
- *     triangular         3.6 %,  13 %      2.4 %,  13 %          9 %,  39 %
+ *                         HBM read          fabric            sectors reaching L2    look-ups that miss
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         15 %, 113 %              7 %, 15 %
+ *     starting apart     4.7 %,  32 %      2.5 %,  32 %          8 %,  45 %              3 %, 30 %
+ *     triangular         3.5 %,  16 %      2.7 %,  13 %         13 %,  46 %              4 %, 14 %
  *
- * Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 44 %,
- * 375 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %, 53 %; one
- * partition 44 %, 90 %. FIFO instead of LRU 5 %, 111 %; lines renewed one time in ten 5 %, 21 %. Fitted
- * are capacity and knee (on two rows in step) and the SMs that share a coalescer; the other numbers are
- * measured.
+ * (sectors, in step: 3000 cycles of spinning do not pull two CTAs of an SM apart as 3000 of arithmetic do, and with .ca loads they share
+ * through L1.) Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of
+ * speed 36 %, 355 %; far requests renewing lines 4.5 %, 52 %; one partition 40 %, 90 %.
+ *
+ * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
+ * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
+ * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c).
+ * The clocks of every tile in launches of fa2_async and fa2_tensor with 32 to 256 CTAs, and the counters of the same launches,
+ * gave its windows too (70 and about 350 cycles), as well as what a step varies by itself, and how far CTAs are from each other after the first
+ * step under a profiler, which empties the caches of code too: 70 to 160 cycles, the SMs of a TPC together.
+ *
+ * Fitted are capacity and knee (on two rows in step) and early_cycles; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H
@@ -50,6 +58,14 @@ enum { PACE_CTAS_MAX = 1 << 17 };
  * asked for in one step varies as its square root. */
 #define PACE_PASSING_SPREAD 0.16
 #define PACE_SPREAD_BYTES   16384.0
+
+/* How long a granule takes from L2: this, and this for each CTA of the SM. */
+#define PACE_HIT_CYCLES   525.0
+#define PACE_SHARE_CYCLES 160.0
+
+/* How much a step of a CTA varies by itself, cycles: alone on its SM (8 to 20), and not (from their drifting apart: 50 to 80). */
+#define PACE_OWN_CYCLES        15.0
+#define PACE_OWN_CYCLES_SHARED 60.0
 
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
@@ -68,7 +84,7 @@ typedef struct Pace Pace;
 typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep *next);
 
 /* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
- * one at a time. */
+ * one at a time; negative cycles and spreads: none. */
 typedef struct {
   HierarchyConfig hierarchy; /* its granules are needed */
   uint32_t n_ctas; /* all resident at once; needed */
@@ -84,13 +100,18 @@ typedef struct {
   double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
   double miss_cycles;        /* 625: more when a line comes from HBM [measured] */
   double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
-  double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured]; negative: none */
-  double passing_spread;     /* 0.16: of the wait, from one granule to the next [measured]; negative: none */
-  double slot_spread;        /* 0: likewise, one standard deviation between the CTAs of an SM: those that came first are faster */
-  bool work_varies;          /* the lasting spread is of the whole step: arithmetic varies too, a spin by the clock does not */
+  double coalesce_cycles;    /* 70: so long others may join a request for what L2 has [measured] */
+  double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
+  double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
+  double work_spread;        /* 0.0007: of the work, likewise [measured] */
+  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM: which of them is ahead is drawn */
+  double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
+  double own_cycles;         /* 15, or 60 with others on the SM: of a step, one standard deviation from one to the next [measured] */
+  double start_cycles;       /* 150: of the first step, likewise between TPCs, whose code has yet to come [measured] */
+  bool loaded;               /* GPCs have clocks of their own, as where all their SMs are busy with arithmetic */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
-  uint32_t coalesce_most;    /* 4: requests that the coalescer of a group of SMs makes into one [measured: 0.256 at best]; 1: none */
+  uint32_t coalesce_most;    /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */
   uint64_t seed;
 } PaceConfig;
 

@@ -6,7 +6,11 @@
  *
  * Measured on an H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
  * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 and an H100 SXM (h100_placement.csv) had
- * the same GPCs on the same sides.
+ * the same GPCs on the same sides. The SMs that a launch begins with belong to the first GPC: they share its coalescer and its clock.
+ *
+ * A GPC's clock under load differs from the others' by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
+ * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of that
+ * recording (fa2_async, d = 128, N = 65,536).
  * With which GPC a launch begins depends on what ran before it; here always with the first, as in that recording. */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
@@ -16,19 +20,21 @@
 enum { PLACEMENT_SIDES = 2, PLACEMENT_GPCS_MAX = 8 };
 
 typedef struct {
-  uint32_t sm;    /* SMs of a TPC, then of a GPC, are next to each other */
-  uint32_t side;  /* of L2 */
-  uint32_t group; /* of 8 or 9 SMs, half of a GPC */
-  uint32_t layer; /* CTAs that came to this SM before */
+  uint32_t sm;       /* SMs of a TPC, then of a GPC, are next to each other */
+  uint32_t side;     /* of L2 */
+  uint32_t gpc;      /* SMs of one ask L2 through one coalescer and share a clock */
+  uint32_t layer;    /* CTAs that came to this SM before */
+  int32_t clock_ppm; /* of the GPC under load, against the mean */
 } Place;
 
 typedef struct {
   uint32_t n_sms, side;
+  int32_t clock_ppm;
 } PlacementGpc;
 
 /* The SMs of a GPU. */
 typedef struct {
-  PlacementGpc first; /* SMs that are dealt to before all GPCs in each layer */
+  PlacementGpc first; /* SMs of the first GPC that are dealt to before all others in each layer */
   PlacementGpc gpcs[PLACEMENT_GPCS_MAX];
   uint32_t n_gpcs;
 } Placement;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kernels/counters/spread.h"
+#include "sim/pace.h"
 #include "sim/placement.h"
 
 enum { GPUS = 2, SMS = 132, ROWS = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * 20 + 8 * 8, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
@@ -214,6 +215,59 @@ static void requests_spread_in_time_are_joined_as_their_offsets_say(void **state
         }
 }
 
+/* One step of such a launch as sim/pace.h has it: two CTAs, one a side, read the granule long before, or nobody does; then every CTA, at
+ * its offset. */
+typedef struct {
+  double begins[SLOTS_MOST * SMS + 2];
+  bool asked[SLOTS_MOST * SMS + 2], worked[SLOTS_MOST * SMS + 2];
+} Step;
+
+static bool ask_late(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Step *s = context;
+  if (s->asked[cta]) return false;
+  if (s->worked[cta]) s->asked[cta] = true, next->n_reads = 1, next->reads[0] = 0;
+  else s->worked[cta] = true, next->work_cycles = s->begins[cta];
+  return true;
+}
+
+static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, uint32_t window) {
+  static Place places[SLOTS_MOST * SMS + 2];
+  Step step = {.begins = {0}};
+  uint32_t n = 0;
+  for (uint32_t side = 0; warm && side < PLACEMENT_SIDES; side++, n++) {
+    places[n] = (Place){.side = side, .gpc = PLACEMENT_GPCS_MAX + side, .sm = SMS + side};
+    step.begins[n] = 10;
+  }
+  for (uint32_t sm = 0; sm < SMS; sm++)
+    for (uint32_t slot = 0; slot < ctas_per_sm; slot++, n++) {
+      const uint32_t gpc = (uint32_t)gpu->gpc[sm];
+      places[n] = (Place){.side = PLACEMENT_H200.gpcs[gpc].side, .gpc = gpc, .sm = sm, .layer = slot};
+      step.begins[n] = 8000 + spread_offset(sm, slot, window);
+    }
+  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = n, .ctas_per_sm = ctas_per_sm, .places = places, .tick_cycles = 1, .lasting_spread = -1, .work_spread = -1, .passing_spread = -1, .own_cycles = -1, .start_cycles = -1};
+  PaceResult r;
+  Error error = {0};
+  if (pace_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
+  const double once = 16384, before = warm ? 2 * once : 0;
+  return (r.l2_read_bytes - before) / (r.bytes.read_bytes - before);
+}
+
+/* Warm and cold, the offsets alone: no fitted number but the two windows. */
+static void the_model_joins_what_the_gpu_joined(void **state) {
+  (void)state;
+  for (int i = 0; i < GPUS; i++)
+    for (int ctas = 1; ctas <= SLOTS_MOST; ctas++)
+      for (int warm = 0; warm < 2; warm++)
+        for (uint32_t window = 100; window <= 6400; window *= 2) {
+          char name[40];
+          snprintf(name, sizeof name, "spread %d 16384 %s %u", ctas, warm ? "warm" : "cold", window);
+          const double counted = reached(&gpus[i], find_row(&gpus[i], name), ctas, warm), modelled = modelled_share(&gpus[i], (uint32_t)ctas, warm, window);
+          if (getenv("TILEWALK_TABLE")) print_message("%s %s: %.3f, modelled %.3f\n", gpus[i].name, name, counted, modelled);
+          assert_true(modelled - counted < 0.06 && counted - modelled < 0.06);
+        }
+}
+
 /* By GPC, the slowest and the fastest clock. */
 typedef struct {
   double least[PLACEMENT_GPCS_MAX], most[PLACEMENT_GPCS_MAX];
@@ -252,6 +306,27 @@ static void sms_of_a_gpc_share_a_clock(void **state) {
   }
 }
 
+/* That of the launch that keeps the H200 busiest, to 10 ppm. */
+static void the_model_has_a_recorded_pattern_of_clocks(void **state) {
+  (void)state;
+  FILE *file = open_counters("h200", "clocks");
+  double sum[PLACEMENT_GPCS_MAX] = {0}, mean = 0;
+  int n[PLACEMENT_GPCS_MAX] = {0};
+  char line[256];
+  while (fgets(line, sizeof line, file)) {
+    int smid;
+    double rate;
+    if (sscanf(line, "fa2_async,128,65536,4,%d,%lf", &smid, &rate) == 2) sum[gpus[0].gpc[smid]] += rate, n[gpus[0].gpc[smid]]++;
+  }
+  fclose(file);
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) mean += sum[g] / n[g] / PLACEMENT_GPCS_MAX;
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) {
+    const double ppm = (sum[g] / n[g] / mean - 1) * 1e6;
+    assert_true(ppm - PLACEMENT_H200.gpcs[g].clock_ppm < 10 && PLACEMENT_H200.gpcs[g].clock_ppm - ppm < 10);
+  }
+  assert_int_equal(PLACEMENT_H200.first.clock_ppm, PLACEMENT_H200.gpcs[0].clock_ppm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sms_of_a_gpc_and_no_others_share_one),
@@ -259,6 +334,8 @@ int main(void) {
       cmocka_unit_test(data_in_L2_are_joined_for_some_70_cycles),
       cmocka_unit_test(data_from_hbm_are_joined_until_they_are_there),
       cmocka_unit_test(requests_spread_in_time_are_joined_as_their_offsets_say),
+      cmocka_unit_test(the_model_joins_what_the_gpu_joined),
+      cmocka_unit_test(the_model_has_a_recorded_pattern_of_clocks),
       cmocka_unit_test(sms_of_a_gpc_share_a_clock),
   };
   return cmocka_run_group_tests_name("coalescer", tests, read_recordings, NULL);

@@ -40,7 +40,10 @@ static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
   return (PaceConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
                       .n_ctas = n_ctas,
                       .lasting_spread = -1,
-                      .passing_spread = -1};
+                      .work_spread = -1,
+                      .passing_spread = -1,
+                      .own_cycles = -1,
+                      .start_cycles = -1};
 }
 
 static void one_cta_waits_and_works(void **unused) {
@@ -101,18 +104,111 @@ static void what_a_step_takes(void **unused) {
   assert_true(run(&config, walk, &turns).cycles == 10);
 }
 
+/* Every CTA works until it is its time, then reads granule 0. */
+typedef struct {
+  double begins[3];
+  int n, at[3];
+} Late;
+
+static bool late(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Late *l = context;
+  if ((int)cta >= l->n || l->at[cta] == 2) return false;
+  *next = l->at[cta]++ ? (PaceStep){.n_reads = 1} : (PaceStep){.work_cycles = l->begins[cta]};
+  return true;
+}
+
+/* Work alone. */
+typedef struct {
+  uint32_t n, at[2];
+  double work_cycles;
+} Steps;
+
+static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Steps *s = context;
+  next->work_cycles = s->work_cycles;
+  return s->at[cta]++ < s->n;
+}
+
 static void four_in_step_are_one_for_l2(void **unused) {
   (void)unused;
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
     Walk w = {.n = 50, .work_cycles = 100};
     PaceConfig config = steady(50, ctas);
-    static const Place together[16]; /* all on side 0, in one group */
+    static const Place together[16]; /* all on side 0, in one GPC */
     config.places = together;
     const PaceResult r = run(&config, walk, &w);
     assert_true(r.bytes.read_bytes == ctas * 50.0 * 16384);
     assert_true(r.l2_read_bytes == (ctas + 3) / 4 * 50.0 * 16384);
     assert_true(r.bytes.hbm_read_bytes == 50.0 * 16384);
   }
+}
+
+/* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 + 200 cycles, and can be
+ * joined for 600 + 200 - 350; then from L2, and can be joined for 70. Who joins has its data with the first. */
+static void who_is_soon_enough_joins(void **unused) {
+  (void)unused;
+  static const struct {
+    double later;
+    int reach[2]; /* L2, of two: from HBM, from L2 */
+    double ends[2];
+  } CASES[] = {{0, {1, 1}, {1400, 600}}, {60, {1, 1}, {1400, 600}}, {80, {1, 2}, {1400, 680}}, {440, {1, 2}, {1400, 1040}}, {460, {2, 2}, {1400, 1060}}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (int warm = 0; warm < 2; warm++) {
+      static const Place places[3] = {{.gpc = 0}, {.gpc = 0}, {.gpc = 1}}; /* the third, another GPC, reads it long before */
+      const double first = warm ? 5000 : 10;
+      Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
+      PaceConfig config = steady(2, 3);
+      config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+      config.tick_cycles = 1;
+      config.places = places;
+      const PaceResult r = run(&config, late, &l);
+      assert_true(r.l2_read_bytes == (CASES[i].reach[warm] + warm) * 16384.0);
+      assert_true(fabs(r.cycles - first - CASES[i].ends[warm]) < 4);
+    }
+}
+
+/* Busy GPCs have clocks of their own: 1000 ppm faster, a step takes so much less. */
+static void a_fast_gpc_takes_less_time(void **unused) {
+  (void)unused;
+  static const Place fast[1] = {{.clock_ppm = 1000}};
+  PaceConfig config = steady(100, 1);
+  config.places = fast;
+  double cycles[2];
+  for (int loaded = 0; loaded < 2; loaded++) {
+    Walk w = {.n = 100, .work_cycles = 5000};
+    config.loaded = loaded;
+    cycles[loaded] = run(&config, walk, &w).cycles;
+  }
+  assert_true(fabs(cycles[1] / cycles[0] - 0.999) < 1e-9);
+}
+
+/* A CTA by itself, from seed to seed: the standard deviations that were asked for. Two on an SM: one is ahead by twice of it. */
+static void steps_vary_as_much_as_asked(void **unused) {
+  (void)unused;
+  enum { SEEDS = 1000, STEPS = 100 };
+  static const struct {
+    double work_spread, own_cycles, expected;
+  } CASES[] = {{0.01, -1, 0.01 * 1000 * STEPS}, {-1, 20, 20 * 10}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    double sum = 0, squares = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+      Steps steps = {.n = STEPS, .work_cycles = 1000};
+      PaceConfig config = steady(1, 1);
+      config.seed = seed, config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
+      const double cycles = run(&config, work_alone, &steps).cycles;
+      sum += cycles, squares += cycles * cycles;
+    }
+    const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
+    assert_true(fabs(mean / (1000 * STEPS) - 1) < 0.001);
+    assert_true(fabs(sd / CASES[i].expected - 1) < 0.1); /* of a thousand: 2 % */
+  }
+  static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
+  Steps steps = {.n = STEPS, .work_cycles = 1000};
+  PaceConfig config = steady(1, 2);
+  config.ctas_per_sm = 2, config.places = sharing, config.slot_spread = 0.03;
+  assert_true(fabs(run(&config, work_alone, &steps).cycles - 1030 * STEPS) < 2);
 }
 
 static void a_follower_catches_up_and_pays_nothing(void **unused) {
@@ -222,6 +318,9 @@ int main(void) {
       cmocka_unit_test(kernels_follow_each_other),
       cmocka_unit_test(what_a_step_takes),
       cmocka_unit_test(four_in_step_are_one_for_l2),
+      cmocka_unit_test(who_is_soon_enough_joins),
+      cmocka_unit_test(a_fast_gpc_takes_less_time),
+      cmocka_unit_test(steps_vary_as_much_as_asked),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
       cmocka_unit_test(the_same_config_gives_the_same_result),
       cmocka_unit_test(bad_requests_are_explained),

@@ -30,23 +30,23 @@ static void every_sm_gets_one_before_any_gets_two(void **unused) {
     }
 }
 
-static void an_sm_is_always_on_one_side_and_in_one_group(void **unused) {
+static void an_sm_is_always_on_one_side_and_in_one_gpc(void **unused) {
   (void)unused;
   static Place all[SMS], places[MOST];
   for (int known = 0; known < 2; known++) {
     const Placement *placement = known ? &PLACEMENT_H200 : NULL;
     Place by_sm[SMS];
-    uint32_t in_group[SMS] = {0};
+    uint32_t in_gpc[SMS] = {0};
     placement_deal(placement, SMS, all, SMS);
     for (uint32_t i = 0; i < SMS; i++) {
       by_sm[all[i].sm] = all[i];
-      assert_true(all[i].group < SMS && ++in_group[all[i].group] <= 9);
+      assert_true(all[i].gpc < SMS && ++in_gpc[all[i].gpc] <= 18);
     }
     for (uint32_t n = 1; n <= MOST; n += 7) {
       placement_deal(placement, SMS, places, n);
       for (uint32_t i = 0; i < n; i++) {
         const Place *same = &by_sm[places[i].sm];
-        assert_true(same->side == places[i].side && same->group == places[i].group);
+        assert_true(same->side == places[i].side && same->gpc == places[i].gpc);
       }
     }
   }
@@ -127,7 +127,7 @@ static void places_are_the_recorded_ones(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
-                                     cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_group),
+                                     cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_gpc),
                                      cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
                                      cmocka_unit_test(places_are_the_recorded_ones)};
   return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
