@@ -21,6 +21,7 @@ typedef struct {
   int64_t *active; /* CTAs at work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
+  double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
   double steps, stop_steps; /* taken; after so many nothing new is begun */
   struct {
     int64_t piece;
@@ -84,7 +85,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  next->work_cycles = work_cycles(r, &step, (double)*active);
+  next->work_cycles = fmax(work_cycles(r, &step, (double)*active) - r->hidden_cycles, 0);
   if (!slot->busy) --*active;
   return true;
 }
@@ -170,7 +171,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .flushed = c->flushed,
                   .in_step = c->in_step,
                   .skew_cycles = (double)c->skew_turns,
-                  .overlapped = true,
+                  .overlapped = !r->launch->config.waits,
                   .loaded = true,
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
@@ -270,6 +271,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   if (r.slots && r.active && r.places) {
     deal(&r, n);
     const PaceConfig pace = pace_config(&r, n);
+    if (!pace.overlapped) r.hidden_cycles = PACE_HIT_CYCLES + PACE_SHARE_CYCLES * pace.ctas_per_sm;
     status = pace_run(&pace, next_step, &r, &counted, error);
   } else {
     status = error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", n);

@@ -2,7 +2,7 @@
  *
  *     slot 0, 1, 2, ...     each works on one piece at a time: a stream of tile accesses (sim/stream.h); it takes the next piece
  *       |  |  |             when it is done
- *     coalescers            up to four requests of neighbouring SMs for one tile become one (sim/pace.h)
+ *     coalescers            up to four requests of a GPC's SMs for one tile become one (sim/pace.h)
  *       |  |  |
  *     side 0     side 1     an SM asks the partition on its own side (sim/hierarchy.h)
  *       L2 <-------> L2     half of the lines of a tile have their home on the other side: the first reader fetches them
@@ -18,19 +18,24 @@
  *     30 MiB and 3 MiB               room of a side, its nominal size, and its soft edge, for a working set in several pieces (K, V, Q and O
  *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
- *     0.45 %, 16 % of a wait         how far CTAs differ in speed, for good and from one wait to the next: the same (pace.h)
- *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: those that came first are faster, and who follows
- *                                    them is too. Clocks of CTAs, and when they store their row blocks (h200_pace.csv, h200_watch.csv)
- *     8 SMs, 4 requests              of a coalescer (pace.h); which SM a CTA gets, and on which side it is (placement.h)
+ *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
+ *     0.07 %, 15 or 60 cycles        how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv, pace.h)
+ *     150 cycles                     by which they start apart, clocks of tiles (pace.h)
+ *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
+ *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel; which of them is ahead is drawn. Clocks of CTAs, and when
+ *                                    they store their row blocks (h200_pace.csv, h200_watch.csv)
+ *     where CTAs run                 which SM, on which side, and the clocks of busy GPCs (placement.h)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed)
  * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
  * and its own rates, the shapes of h100_fresh.csv come out as well as on an H200: HBM 0.3 % in the median, 12 % at worst).
  *
- * The mechanism: nothing holds the CTAs of attention together. They start in step, and each tile takes each of them a little more or
+ * The mechanism: little holds the CTAs of attention together. They start nearly in step, and each tile takes each of them a little more or
  * less time, so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
  * the first and the last of them. Where two heads of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff
- * (31 % too many bytes) and hardware does not.
+ * (31 % too many bytes) and hardware does not. What does hold them together is a coalescer: who joins a request has its data with it. A kernel that
+ * asks for a tile only when it needs it stays together that way as long as it has its SMs to itself (`waits`, sim/launch.h); one that asks
+ * ahead hides its waiting, and what it gains with it.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the middle one
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:

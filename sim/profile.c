@@ -29,8 +29,8 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
        "registers spilled besides, a CTA for each row block"},                                              \
       COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
-            "how much faster CTAs go that came to their SM first")
-enum { TILE_KEYS = 9, TILE_FIRST = 13 };
+            "how unevenly the CTAs of an SM share it")
+enum { TILE_KEYS = 9, TILE_FIRST = 14 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -40,6 +40,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
+    TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -116,6 +117,7 @@ static Status read_words(const Check *c) {
   if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows)) return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
   if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
+  if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
@@ -201,6 +203,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .registers_per_thread = t->registers_per_thread,
                            .shared_bytes = t->shared_bytes,
                            .ctas_per_sm = t->ctas_per_sm,
+                           .waits = profile->waits,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,

@@ -233,6 +233,20 @@ static void the_least_that_is_enough(void **state) {
   assert_int_equal(profile_tile(&p, 16, true)->block_k, 64);
 }
 
+static void a_kernel_that_waits_is_launched_as_one(void **state) {
+  (void)state;
+  Error error = {0};
+  const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
+  for (int waits = 0; waits < 2; waits++) {
+    char text[512];
+    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes" : "no", MINIMAL);
+    Profile p;
+    LaunchConfig config;
+    if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error)) fail_msg("%s", error.message);
+    assert_true(p.waits == waits && config.waits == waits);
+  }
+}
+
 static void wrong_files_say_where_and_why(void **state) {
   (void)state;
   static const struct {
@@ -244,6 +258,7 @@ static void wrong_files_say_where_and_why(void **state) {
                                                         "head-query-batch, head-batch-query"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nwalk = revered\n", "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nrows = longest\n", "f:4: there is no rows 'longest'"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = often\n", "f:4: there is no waits 'often'; there are yes, no"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n", "f:4: there is no persistent 'maybe'; there are yes, no"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\n", "f: no tile is given"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n", "f:5: a tile for d = 64 has no two sides"},
@@ -272,6 +287,7 @@ int main(void) {
       cmocka_unit_test(numbers_have_sources),
       cmocka_unit_test(launched_as_recorded),
       cmocka_unit_test(the_least_that_is_enough),
+      cmocka_unit_test(a_kernel_that_waits_is_launched_as_one),
       cmocka_unit_test(wrong_files_say_where_and_why),
   };
   return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
