@@ -13,7 +13,7 @@
 
 #include "sim/profile.h"
 
-enum { SLOTS_MOST = 8, WAVES = 8, WAVES_MOST = 64, SMS = 132 };
+enum { SLOTS_MOST = 8, WAVES_MOST = 64, SMS = 132 };
 
 static FILE *open_asset(const char *folder, const char *name) {
   char path[512];
@@ -53,27 +53,29 @@ static double spread(const Slots *s) {
   return sqrt(sum / s->n);
 }
 
-/* The mean spread of the waves up to the eighth that filled the machine, with more than one CTA to an SM. A wave's rows follow each other. */
+/* Of the CTAs of the first waves that filled the machine, with more than one CTA to an SM: how far the slots are from each other, and the CTAs
+ * of a slot, as which of an SM's CTAs is the faster one differs from SM to SM. A wave's rows follow each other. */
 static double paced_permille(const char *kernel, int d) {
-  Slots waves[WAVES_MOST];
-  int n = 0, last_wave = -1;
+  Slots waves[WAVES_MOST] = {0};
+  double variances[WAVES_MOST] = {0};
+  int n = 0;
   FILE *file = open_asset("counters", "h200_pace.csv");
   char line[256], rung[32];
   int row_d, N, heads, wave, slot, ctas;
-  double cycles;
+  double cycles, sd;
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &row_d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8) continue;
-    if (strcmp(rung, kernel) != 0 || row_d != d || wave >= WAVES || ctas < SMS) continue;
-    assert_true(n < WAVES_MOST && slot < SLOTS_MOST);
-    if (slot == 0 || wave != last_wave) waves[n++] = (Slots){.n = 0};
-    last_wave = wave;
+    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf,%lf", rung, &row_d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd) != 9) continue;
+    if (strcmp(rung, kernel) != 0 || row_d != d || wave > 0 || ctas < SMS) continue;
+    if (slot == 0) n++;
+    assert_true(n > 0 && n <= WAVES_MOST && slot < SLOTS_MOST);
     waves[n - 1].values[waves[n - 1].n++] = cycles;
+    variances[n - 1] += sd * sd;
   }
   fclose(file);
   double sum = 0;
   int n_filled = 0;
   for (int i = 0; i < n; i++)
-    if (waves[i].n > 1) sum += spread(&waves[i]) / mean(&waves[i]), n_filled++;
+    if (waves[i].n > 1) sum += sqrt(spread(&waves[i]) * spread(&waves[i]) + variances[i] / waves[i].n) / mean(&waves[i]), n_filled++;
   assert_true(n_filled > 0);
   return 1000 * sum / n_filled;
 }
