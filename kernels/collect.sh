@@ -7,6 +7,7 @@
 #   ncu        hardware counters over a grid of shapes                                       -> GPU_kernels.csv
 #   l2         more counters of L2, three times each, for the rungs with tensor cores        -> GPU_l2.csv
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
+#   later      the same once, for others again                                               -> GPU_later.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
@@ -77,7 +78,7 @@ sanitize)
 time)
   { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
   ;;
-ncu | l2 | fresh)
+ncu | l2 | fresh | later)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
   python3 kernels/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")
@@ -121,7 +122,7 @@ scan | coalescer)
   wc -l "$out/${short}_$stage.csv"
   ;;
 *)
-  sed -n '2,19s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,20s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -1,7 +1,7 @@
 """The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan` and `coalescer`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2 or fresh
-    metrics GRID      the metrics, separated by commas; for l2 and fresh, those of standard input (ncu --query-metrics) alone;
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later
+    metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan or coalescer
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
     named STAGE CSV   one row per launch of scan or coalescer: what the program printed of it among ncu's rows, in lines that begin
@@ -74,6 +74,13 @@ def fresh():
     yield from runs("fa2_tensor", [8 * K, 24 * K], [64, 128], [2, 8], [(64, 64)])
 
 
+def later():
+    """The same again: shapes recorded after the model had been changed with `fresh` in sight."""
+    yield from runs("fa2_async", [5 * K, 10 * K, 20 * K, 40 * K], [64, 128], [3, 6], BEST)
+    yield from runs("fa2_async", [10 * K, 20 * K], [64, 128], [12], BEST, kv_heads=3)
+    yield from runs("fa2_tensor", [5 * K, 20 * K], [64, 128], [3, 6], [(64, 64)])
+
+
 def ladder():
     yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
     yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
@@ -98,7 +105,7 @@ def options(run):
     return line + (" --causal" if run["causal"] else "")
 
 
-GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS)}
+GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS)}
 
 
 def read_ncu(path):
