@@ -174,7 +174,7 @@ static void our_kernels_are_predicted(void **state) {
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.07);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.07);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.03);
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
@@ -182,17 +182,17 @@ static void our_kernels_are_predicted(void **state) {
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.04);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.085);
-    assert_true(middle(&columns[causal][SECTORS]) < 0.1 && worst(&columns[causal][SECTORS]) < 0.38);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.05);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.065);
+    assert_true(middle(&columns[causal][SECTORS]) < 0.06 && worst(&columns[causal][SECTORS]) < 0.24);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < 0.05);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
 }
 
-/* Shapes between those above, recorded once, after all numbers of the model were settled: N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K
- * and V. An H100 differs by its description alone: sides of 25 MiB, its rates. */
-static void fresh_shapes_are_predicted_on(const char *gpu_name, const char *counters) {
+/* Shapes between those above, recorded once: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K and V; and `later`, N = 5K to 40K, 3 and
+ * 6 heads, also 12 over 3, after all numbers of the model were settled. An H100 differs by its description alone: sides of 25 MiB, its rates. */
+static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
@@ -204,21 +204,27 @@ static void fresh_shapes_are_predicted_on(const char *gpu_name, const char *coun
     compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&columns[causal][HBM]) < 0.008 && worst(&columns[causal][HBM]) < (causal ? 0.02 : 0.17));
-      assert_true(middle(&columns[causal][FABRIC]) < 0.025 && worst(&columns[causal][FABRIC]) < 0.17);
-      assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.05);
+      assert_true(middle(&columns[causal][HBM]) < 0.008 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
+      assert_true(middle(&columns[causal][FABRIC]) < 0.025 && worst(&columns[causal][FABRIC]) < (causal ? 0.15 : worst_hbm_full + 0.025));
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < 0.035);
     }
   }
 }
 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
-  fresh_shapes_are_predicted_on("h200", "counters/h200_fresh.csv");
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.12);
+}
+
+static void later_shapes_are_predicted(void **state) {
+  (void)state;
+  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.15);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
-  fresh_shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv");
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.12);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2); /* 12 heads that share 3 of K and V */
   read_gpu("h200");
 }
 
@@ -269,7 +275,7 @@ static void other_streams_are_predicted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(fresh_shapes_are_predicted),
-                                     cmocka_unit_test(another_gpu_is_predicted),
+                                     cmocka_unit_test(later_shapes_are_predicted), cmocka_unit_test(another_gpu_is_predicted),
                                      cmocka_unit_test(other_streams_are_predicted)};
   return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);
 }
