@@ -255,7 +255,7 @@ static void place(Pace *p, const Place *places) {
     cta->waits_slower = c->lasting_spread * normal;
     cta->works_slower = c->work_spread * normal + c->slot_spread * rank_among(rank, c->ctas_per_sm);
     cta->starts_later = later(c->start_cycles * (SURELY_LATER + about_normal(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC))), 0);
-    cta->clock = c->loaded ? 1 - places[i].clock_ppm * 1e-6 : 1;
+    cta->clock = c->loaded && !c->in_step ? 1 - places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
   }
