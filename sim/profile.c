@@ -40,7 +40,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
-    TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
+    TEXT("waits", waits_text, false, "yes: asks for a tile at once when it needs it, and waits"),
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),

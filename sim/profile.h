@@ -49,7 +49,7 @@ typedef struct {
   LaunchRows rows;
   LaunchWalk walk;
   bool persistent; /* CTAs pull pieces of work until none is left */
-  bool waits;      /* asks for a tile of K and V when it needs it, not while it works on the one before */
+  bool waits;      /* asks for a tile of K and V, all of it at once, when it needs it and not while it works on the one before */
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */
