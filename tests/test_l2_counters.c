@@ -192,7 +192,7 @@ static void our_kernels_are_predicted(void **state) {
 
 /* Shapes between those above, recorded once: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K and V; and `later`, N = 5K to 40K, 3 and
  * 6 heads, also 12 over 3, after all numbers of the model were settled. An H100 differs by its description alone: sides of 25 MiB, its rates. */
-static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full) {
+static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double middle_fabric) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
@@ -205,7 +205,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.008 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
-      assert_true(middle(&columns[causal][FABRIC]) < 0.025 && worst(&columns[causal][FABRIC]) < (causal ? 0.15 : worst_hbm_full + 0.025));
+      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.15 : worst_hbm_full + 0.025));
       assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < 0.035);
     }
   }
@@ -213,18 +213,18 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.12);
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.12, 0.015);
 }
 
 static void later_shapes_are_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.15);
+  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.15, 0.015);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.12);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2); /* 12 heads that share 3 of K and V */
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.12, 0.025);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.03); /* 12 heads that share 3 of K and V */
   read_gpu("h200");
 }
 
