@@ -28,7 +28,7 @@
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed)
  * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
- * and its own rates, the shapes of h100_fresh.csv come out as well as on an H200: HBM 0.3 % in the median, 12 % at worst).
+ * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.3 % in the median, 19 % at worst).
  *
  * The mechanism: little holds the CTAs of attention together. They start nearly in step, and each tile takes each of them a little more or
  * less time, so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
@@ -41,30 +41,33 @@
  * of three recordings (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.5 %,  2.8 %    0.9 %,  7.9 %         9 %, 35 %            0.2,  2.5
- *     causal           0.3 %,  2.8 %    1.0 %,  5.9 %         8 %, 33 %            0.4,  4.2
+ *     full             0.7 %,  3.9 %    0.9 %,  4.6 %         4 %, 21 %            0.1,  3.2
+ *     causal           0.2 %,  2.8 %    1.0 %,  5.9 %         2 %, 18 %            0.1,  4.3
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 31.0 / 3.4 %        65 / 59 %
- *     differences of speed               28.5 / 20.3 %       65 / 36 %
- *     the second partition               40   / 15  %        10 /  7 %
- *     the measured placement              3.1 / 2.8 %        10 /  7 %     (fabric: worst 18 / 29 %; hit rate: 7 / 15 points)
- *     the soft edge                       4.3 / 2.8 %         9 /  8 %
- *     that far requests do not renew      3.0 / 2.8 %         9 /  8 %     (of one buffer, h200_l2_scan.csv: 53 %)
- *     the coalescer                       2.9 / 2.8 %        31 / 23 %
+ *     time (all in step)                 31.0 / 3.4 %        66 / 62 %
+ *     differences of speed               28.5 / 20.3 %       66 / 35 %
+ *     the second partition               40   / 15  %         4 /  3 %
+ *     the measured placement              3.4 / 2.8 %         7 /  4 %     (fabric: worst 18 / 29 %; hit rate: 8 / 15 points)
+ *     the soft edge                      11.0 / 2.8 %         4 /  2 %
+ *     that far requests do not renew      8.5 / 2.8 %         4 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
+ *     the coalescer                       3.9 / 2.8 %        31 / 23 %
  *
- * Shapes that were recorded after all of this was settled, N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv, 40 rows):
- * HBM 0.5 %, 16 % full (but for one row 4.3 %) and 0.2 %, 1 % causal; fabric 0.9 %, 16 % and 0.9 %, 11 %; hit rate 0.2 and 0.3 points, 2.9 and 4.9.
+ * Other shapes, recorded once. N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv, 40 rows): HBM 0.7 %, 10 % full and 0.2 %, 1 %
+ * causal; fabric 0.9 %, 9 % and 1.0 %, 11 %; hit rate 0.1 and 0.04 points, 1.0 and 2.4. N = 5K to 40K, 3 and 6 heads, 12 on 3, recorded when all of this was
+ * settled (h200_later.csv, 40 rows): HBM 0.4 %, 14 % (12 heads on 3 at 20K; else 6.5 %) and 0.2 %, 1 %; fabric 1.0 %, 15 % and 0.8 %, 5 %; hit rate 0.1 and
+ * 0.05 points, 1.3 and 2.6.
  *
- * fa2_tensor, 12 rows each: HBM 0.9 %, 6.1 % and 0.4 %, 1.6 %; fabric 0.7 %, 6.3 % and 0.4 %, 0.8 %.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 5.4 % and 0.4 %, 1.6 %; fabric 0.7 %, 5.6 % and 0.4 %, 1.5 %; hit rate 0.2 and 0.3 points, 1.6 and 2.6.
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
  * worst 7 %, fabric median 9 %, worst 18 % (one head: its kernels are small launches).
  *
- * The worst rows: fabric d = 128, 32K, 4 heads, full (+7.9 %). Under a mask, where heads do not fill the machine: 8K, 4 heads (-5.9 %), and in
- * h200_fresh.csv 6K, 8 heads (+11 %). There it matters with which GPC a launch begins: with the fourth, and the fifth, instead of the
- * first (placement.h) they are 0.6 and 0.4 % off; it is not known beforehand. Hit rate and sectors: launches of 32 and 64
- * CTAs, which stay closer together than here (fa2_tensor at 4K, one head: 0.29 of what is asked for reaches L2, not 0.6 to 0.7).
+ * The worst rows. Fabric, under a mask where heads do not fill the machine: 8K, 4 heads (-5.9 %), and in h200_fresh.csv 6K, 8 heads (+11 %). There it
+ * matters with which GPC a launch begins: with the fourth, and the fifth, instead of the first (placement.h) they are within 1 %; it is not
+ * known beforehand. Hit rate: launches of one head with 32 to 128 CTAs, d = 64 above all, of which hardware merges fewer requests (0.38 of what is asked for
+ * reaches L2 at 4K, 4 heads, and 0.33 here). The same kernel with marks in it, which say when each tile is asked for, reaches 0.33 as well:
+ * it is the first step, while the kernel's code arrives, that pulls CTAs apart by 70 to 160 cycles, and differs with every compilation.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
  * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),

@@ -146,14 +146,14 @@ static void four_in_step_are_one_for_l2(void **unused) {
 }
 
 /* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 + 200 cycles, and can be
- * joined for 600 + 200 - 350; then from L2, and can be joined for 70. Who joins has its data with the first. */
+ * joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data with the first. */
 static void who_is_soon_enough_joins(void **unused) {
   (void)unused;
   static const struct {
     double later;
     int reach[2]; /* L2, of two: from HBM, from L2 */
     double ends[2];
-  } CASES[] = {{0, {1, 1}, {1400, 600}}, {60, {1, 1}, {1400, 600}}, {80, {1, 2}, {1400, 680}}, {440, {1, 2}, {1400, 1040}}, {460, {2, 2}, {1400, 1060}}};
+  } CASES[] = {{0, {1, 1}, {1400, 600}}, {60, {1, 1}, {1400, 600}}, {80, {1, 2}, {1400, 680}}, {340, {1, 2}, {1400, 940}}, {360, {2, 2}, {1400, 960}}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
     for (int warm = 0; warm < 2; warm++) {
       static const Place places[3] = {{.gpc = 0}, {.gpc = 0}, {.gpc = 1}}; /* the third, another GPC, reads it long before */
