@@ -245,7 +245,16 @@ static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, ui
       places[n] = (Place){.side = PLACEMENT_H200.gpcs[gpc].side, .gpc = gpc, .sm = sm, .layer = slot};
       step.begins[n] = 8000 + spread_offset(sm, slot, window);
     }
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = n, .ctas_per_sm = ctas_per_sm, .places = places, .tick_cycles = 1, .lasting_spread = -1, .work_spread = -1, .passing_spread = -1, .own_cycles = -1, .start_cycles = -1};
+  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                             .n_ctas = n,
+                             .ctas_per_sm = ctas_per_sm,
+                             .places = places,
+                             .tick_cycles = 1,
+                             .lasting_spread = -1,
+                             .work_spread = -1,
+                             .passing_spread = -1,
+                             .own_cycles = -1,
+                             .start_cycles = -1};
   PaceResult r;
   Error error = {0};
   if (pace_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
