@@ -43,8 +43,8 @@
  * gave its windows too (70 and about 350 cycles), as well as what a step varies by itself, and how far CTAs are from each other after the first
  * step under a profiler, which empties the caches of code too: 70 to 160 cycles, the SMs of a TPC together.
  *
- * Fitted are capacity and knee (on two rows in step) and early_cycles; start_cycles was chosen within what was measured, with the recorded runs of
- * attention in sight; the other numbers are measured.
+ * Fitted are capacity and knee (on two rows in step) and early_cycles; start_cycles was chosen within what was measured, with recorded runs of
+ * attention in sight (it suits launches of 1K and 2K tokens, which nothing else was compared with); the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H
