@@ -43,6 +43,7 @@ struct Pace {
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
+  int64_t bucket; /* being served */
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
   uint32_t n_waiting, kernel;
@@ -54,7 +55,8 @@ struct Pace {
 /* --- the clock --- */
 
 static void wait_until(Pace *p, uint32_t cta, double time) {
-  const uint64_t bucket = (uint64_t)(time * p->buckets_per_cycle) % WHEEL;
+  const int64_t due = (int64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1;
+  const uint64_t bucket = (uint64_t)(due > soonest ? due : soonest) % WHEEL;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
   if (p->wheel[bucket].first == NOBODY)
@@ -179,15 +181,15 @@ static void take_step(Pace *p, uint32_t at) {
   wait_until(p, at, ends);
 }
 
-static void run_clock(Pace *p, double start) {
-  for (uint64_t bucket = (uint64_t)(start * p->buckets_per_cycle); p->n_waiting; bucket++) {
-    const uint64_t slot = bucket % WHEEL;
+static void run_clock(Pace *p) {
+  for (p->bucket++; p->n_waiting; p->bucket++) {
+    const uint64_t slot = (uint64_t)p->bucket % WHEEL;
     uint32_t cta = p->wheel[slot].first;
     p->wheel[slot].first = NOBODY;
     for (uint32_t next; cta != NOBODY; cta = next) {
       next = p->ctas[cta].next;
       p->n_waiting--;
-      if (p->ctas[cta].time >= (double)(bucket + 1) * p->bucket_cycles)
+      if (p->ctas[cta].time >= (double)(p->bucket + 1) * p->bucket_cycles)
         wait_until(p, cta, p->ctas[cta].time); /* in a later round of the wheel */
       else
         take_step(p, cta);
@@ -227,6 +229,7 @@ static void fill_in(PaceConfig *c) {
 
 static void start_all(Pace *p, double now) {
   const PaceConfig *c = &p->config;
+  p->bucket = (int64_t)(now * p->buckets_per_cycle) - 1;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
@@ -324,7 +327,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
       const double now = p->result.cycles;
       if (p->kernel > 0 && p->config.flushed) hierarchy_flush(p->hierarchy);
       start_all(p, now);
-      run_clock(p, now);
+      run_clock(p);
     }
     *result = pace_so_far(p);
     result->dirty_bytes = hierarchy_dirty_bytes(p->hierarchy);

@@ -131,6 +131,19 @@ static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *
   return s->at[cta]++ < s->n;
 }
 
+/* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for a while, then both read:
+ * from HBM, as 0 is the first. */
+static void a_step_of_no_time_is_followed_at_once(void **unused) {
+  (void)unused;
+  static const Place together[2];
+  Late l = {.begins = {0, 200}, .n = 2};
+  PaceConfig config = steady(1, 2);
+  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.places = together;
+  const PaceResult r = run(&config, late, &l);
+  assert_true(r.l2_read_bytes == 16384 && fabs(r.cycles - 1400) < 1e-6); /* 1 joins, and is done with 0 */
+}
+
 static void four_in_step_are_one_for_l2(void **unused) {
   (void)unused;
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
@@ -317,6 +330,7 @@ int main(void) {
       cmocka_unit_test(one_cta_waits_and_works),
       cmocka_unit_test(kernels_follow_each_other),
       cmocka_unit_test(what_a_step_takes),
+      cmocka_unit_test(a_step_of_no_time_is_followed_at_once),
       cmocka_unit_test(four_in_step_are_one_for_l2),
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
