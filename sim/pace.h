@@ -28,12 +28,11 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   4 %      0.0 %,   3 %         15 %, 113 %              7 %, 15 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
  *     starting apart     4.7 %,  32 %      2.5 %,  32 %          8 %,  45 %              3 %, 30 %
- *     triangular         3.5 %,  16 %      2.7 %,  13 %         13 %,  46 %              4 %, 14 %
+ *     triangular         3.5 %,  16 %      2.2 %,  13 %          6 %,  46 %              4 %, 14 %
  *
- * (sectors, in step: 3000 cycles of spinning do not pull two CTAs of an SM apart as 3000 of arithmetic do, and with .ca loads they share
- * through L1.) Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of
+ * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of
  * speed 36 %, 355 %; far requests renewing lines 4.5 %, 52 %; one partition 40 %, 90 %.
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
