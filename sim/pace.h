@@ -32,8 +32,9 @@
  *     starting apart     4.7 %,  32 %      2.5 %,  32 %          8 %,  45 %              3 %, 30 %
  *     triangular         3.5 %,  16 %      2.2 %,  13 %          6 %,  46 %              4 %, 14 %
  *
- * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of
- * speed 36 %, 355 %; far requests renewing lines 4.5 %, 52 %; one partition 40 %, 90 %.
+ * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
+ * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
+ * 52 %; one partition 40 %, 90 %.
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
  * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
