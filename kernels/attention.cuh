@@ -9,7 +9,8 @@
  * loads and stores. The two builds live side by side in namespaces `counted` and `plain`.
  *
  * Marking: compiled with -DTW_MARKED, in namespace `marked`, the first warp of each CTA notes where it runs and when it starts and
- * ends (kernels/pace.cu). In the other builds these two helpers are empty. */
+ * ends (kernels/pace.cu). Compiled with -DTW_TIMED, in namespace `timed`, it also notes when it asks for each tile of K and V
+ * (kernels/steps.cu), which takes some time itself. In the other builds these helpers are empty. */
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
@@ -20,6 +21,8 @@
 #define TW_BUILD counted
 #elif defined(TW_MARKED)
 #define TW_BUILD marked
+#elif defined(TW_TIMED)
+#define TW_BUILD timed
 #else
 #define TW_BUILD plain
 #endif
@@ -41,6 +44,10 @@ TW_DEVICE void count_write(const Attention &a, Tensor tensor, int bytes) {
 #endif
 }
 
+#ifdef TW_TIMED
+TW_DEVICE Timing *this_timing(const Attention &a) { return &static_cast<Timing *>(a.marks)[blockIdx.x + gridDim.x * blockIdx.y]; }
+#endif
+
 TW_DEVICE void mark_start(const Attention &a, int tiles) {
 #ifdef TW_MARKED
   if (threadIdx.x) return;
@@ -49,8 +56,27 @@ TW_DEVICE void mark_start(const Attention &a, int tiles) {
   mark->tiles = (unsigned)tiles;
   mark->start_ns = global_ns();
   mark->start_cycles = (unsigned long long)clock64();
+#elif defined(TW_TIMED)
+  if (threadIdx.x) return;
+  Instant start;
+#pragma unroll 1
+  for (int again = 0; again < 2; again++) start = {global_ns(), (unsigned long long)clock64()}; /* no wait for instructions in between */
+  Timing *timing = this_timing(a);
+  timing->start_ns = start.ns;
+  timing->start_cycles = start.cycles;
+  timing->sm = this_sm();
+  timing->tiles = (unsigned)tiles;
 #else
   (void)a, (void)tiles;
+#endif
+}
+/* Goes right before the first read of tile j of K and V. */
+TW_DEVICE void mark_ask(const Attention &a, int j) {
+#ifdef TW_TIMED
+  if (threadIdx.x) return;
+  this_timing(a)->asks[j] = (unsigned long long)clock64();
+#else
+  (void)a, (void)j;
 #endif
 }
 TW_DEVICE void mark_end(const Attention &a) {
@@ -59,6 +85,12 @@ TW_DEVICE void mark_end(const Attention &a) {
   Mark *mark = &a.marks[blockIdx.x + gridDim.x * blockIdx.y];
   mark->end_ns = global_ns();
   mark->end_cycles = (unsigned long long)clock64();
+#elif defined(TW_TIMED)
+  if (threadIdx.x) return;
+  Timing *timing = this_timing(a);
+  timing->end_ns = global_ns();
+  timing->end_cycles = (unsigned long long)clock64();
+  for (int e = 0; e < TIMING_EDGES; e++) note_edge(&timing->edges[e].ns, &timing->edges[e].cycles);
 #else
   (void)a;
 #endif

@@ -15,9 +15,10 @@
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
+#   steps      when the CTAs of these rungs ask for tiles, with hardware counters            -> GPU_steps.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
-# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan`, `coalescer` and `others`.
+# KERNELS names some of the kernels for `others`; KEEP a folder for ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `others`.
 # PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
 # compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`, `others` and `watch`.
 set -u
@@ -113,10 +114,10 @@ placement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | coalescer)
+scan | coalescer | steps)
   metrics=$(python3 kernels/collect_ncu.py metrics "$stage")
   provenance "$ncu --metrics $metrics $program --$stage" >"$work/about"
-  $ncu --kernel-name 'regex:scan_granules|read_at_once' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$stage.ncu.csv"
   python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"

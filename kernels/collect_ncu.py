@@ -1,11 +1,13 @@
-"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan` and `coalescer`.
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`
+and `steps`.
 
     shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
-                      GRID may also be scan or coalescer
+                      GRID may also be scan, coalescer or steps
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
-    named STAGE CSV   one row per launch of scan or coalescer: what the program printed of it among ncu's rows, in lines that begin
-                      with STAGE, the first of them a heading, then the metrics
+    named STAGE CSV   one row per launch of scan, coalescer or steps: what the program printed of it among ncu's rows, in lines that
+                      begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
+                      colon go along as they are
 
 The result of merge has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
 """
@@ -37,7 +39,8 @@ NAMED_COLUMNS = {
     "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "time_ns": "gpu__time_duration.sum",
 }
-NAMED_STAGES = ("scan", "coalescer")
+NAMED_STAGES = {"scan": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
+                "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")}}  # these in one pass
 L2_REPEATS = 3  # so that the spread of the counters themselves is seen
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -143,16 +146,18 @@ def merge(name, path):
 
 def merge_named(stage, path):
     names, _, rows = read_ncu(path)
-    heading, *launches = [line.strip().removeprefix(stage + ",") for line in open(path) if line.startswith(stage + ",")]
-    missing = [m for m in NAMED_COLUMNS.values() if m not in names]
+    columns = NAMED_STAGES[stage]
+    lines = [line.strip() for line in open(path) if line.startswith((stage + ",", stage + ":"))]
+    n_launches = sum(line.startswith(stage + ",") for line in lines) - 1
+    missing = [m for m in columns.values() if m not in names]
     if missing:
         sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
-    if len(launches) != len(rows):
-        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {len(launches)}")
-    at = [names.index(m) for m in NAMED_COLUMNS.values()]
-    print(",".join([heading, *NAMED_COLUMNS]))
-    for launch, row in zip(launches, rows):
-        print(",".join([launch] + [str(number(row[i])) for i in at]))
+    if n_launches != len(rows):
+        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {n_launches}")
+    at = [names.index(m) for m in columns.values()]
+    endings = iter([list(columns)] + [[str(number(row[i])) for i in at] for row in rows])
+    for line in lines:
+        print(",".join([line[len(stage) + 1:]] + (next(endings) if line[len(stage)] == "," else [])))
 
 
 def main():
@@ -160,7 +165,7 @@ def main():
     if verb == "named" and name in NAMED_STAGES and len(sys.argv) == 4:
         return merge_named(name, sys.argv[3])
     if verb == "metrics" and name in NAMED_STAGES:
-        return print(",".join(NAMED_COLUMNS.values()))
+        return print(",".join(NAMED_STAGES[name].values()))
     if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
         sys.exit(__doc__)
     if verb == "shapes":

@@ -68,12 +68,16 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
   mark_start(a, T_end);
   if (T_end > 0) {
     start_tile<Tile, Tile::B_r>(a, TENSOR_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
+    mark_ask(a, 0);
     start_KV(0);
   }
   for (int j = 0; j < T_end; j++) {
     cp_async_wait<0>();
     __syncthreads(); /* tile j has arrived for every thread, and every warp is done with tile j - 1 */
-    if (j + 1 < T_end) start_KV(j + 1);
+    if (j + 1 < T_end) {
+      mark_ask(a, j + 1);
+      start_KV(j + 1);
+    }
     if (Tile::Q_STAYS && j == 0) take_Q(w, q_row);
     product_QK(w, q_row, stage_of(j) + k_lane);
     if (j >= T_full) mask_scores(a, w, first_row, j * Tile::B_c);

@@ -61,6 +61,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
   for (int j = 0; j < T_end; j++) {
     const int j0 = j * Tile::B_c;
     __syncthreads(); /* every warp is done with the previous K, V */
+    mark_ask(a, j);
     load_tile<Tile, Tile::B_c>(a, TENSOR_K, K_tile, h.K + (long long)j0 * Tile::d, a.N_k - j0);
     load_tile<Tile, Tile::B_c>(a, TENSOR_V, V_tile, h.V + (long long)j0 * Tile::d, a.N_k - j0);
     __syncthreads(); /* Q, K, V are complete */

@@ -86,6 +86,9 @@ void pace_print();
 /* The clock of each SM, under load and idle, as CSV (kernels/pace.cu). */
 void clocks_print();
 
+/* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler (kernels/steps.cu). */
+void steps_run();
+
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
 

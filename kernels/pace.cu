@@ -13,8 +13,8 @@
  *     fa2_async,64,65536,4,17,1.815360
  *     idle,0,0,0,17,1.980018 */
 #include "kernels/gpu.h"
+#include "kernels/pass.h"
 #include "kernels/ptx.cuh"
-#include "kernels/rung.h"
 
 #include <algorithm>
 #include <iterator>
@@ -54,29 +54,12 @@ Spread spread_of(const std::vector<double> &x) {
 }
 
 std::vector<Mark> run_marked(const Walk &walk) {
-  const size_t elements = (size_t)walk.heads * (size_t)walk.N * (size_t)walk.d;
-  const Block block = walk.rung->default_block ? walk.rung->default_block(walk.d, 2) : walk.rung->blocks[0];
-  std::vector<Mark> marks((size_t)walk.heads * (size_t)((walk.N + block.B_r - 1) / block.B_r));
-  GpuBuffer Q, K, V, O, on_gpu;
-  Q.take(2 * elements, "Q");
-  K.take(2 * elements, "K");
-  V.take(2 * elements, "V");
-  O.take(2 * elements, "O");
+  Pass pass(walk.rung, walk.d, walk.N, walk.heads, false);
+  std::vector<Mark> marks(pass.n_ctas());
+  GpuBuffer on_gpu;
   on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
-  fill_normal(Q.data, elements, 2, false, 1);
-  fill_normal(K.data, elements, 2, false, 2);
-  fill_normal(V.data, elements, 2, false, 3);
-  Attention a = {};
-  a.Q = Q.data, a.K = K.data, a.V = V.data, a.O = O.data;
-  a.batch = 1, a.heads = a.kv_heads = walk.heads;
-  a.N_q = a.N_k = walk.N, a.d = walk.d;
-  a.B_r = block.B_r, a.B_c = block.B_c;
-  a.scale = 1 / sqrtf((float)walk.d);
-  a.marks = (Mark *)on_gpu.data;
-  for (int i = 0; i < LAUNCHES; i++) {
-    if (!walk.rung->run(a, DTYPE_FP16)) refuse("%s did not start: %s", walk.rung->name, cudaGetErrorString(cudaGetLastError()));
-    GPU(cudaDeviceSynchronize());
-  }
+  pass.attention.marks = (Mark *)on_gpu.data;
+  for (int i = 0; i < LAUNCHES; i++) pass.run();
   GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
   return marks;
 }
@@ -120,15 +103,6 @@ void print_pace(const Walk &walk) {
     printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f\n", walk.rung->name, walk.d, walk.N, walk.heads, group.first.first, group.first.second,
            group.second.first.size(), cycles.mean, cycles.sd, start.sd);
   }
-}
-
-/* Catches the timer at an edge, and the SM's clock with it. */
-__device__ void note_edge(unsigned long long *ns, unsigned long long *cycles) {
-  const unsigned long long before = global_ns();
-  do {
-    *ns = global_ns();
-    *cycles = (unsigned long long)clock64();
-  } while (*ns == before);
 }
 
 __global__ void idle_sm(Mark *marks) {

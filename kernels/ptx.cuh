@@ -74,6 +74,14 @@ TW_DEVICE unsigned long long global_ns() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
   return ns;
 }
+/* Catches that clock at an edge, and the SM's own clock with it. */
+TW_DEVICE void note_edge(unsigned long long *ns, unsigned long long *cycles) {
+  const unsigned long long before = global_ns();
+  do {
+    *ns = global_ns();
+    *cycles = (unsigned long long)clock64();
+  } while (*ns == before);
+}
 
 /* Reads that keep out of L1 (.cg: cache global, which means L2). */
 TW_DEVICE float load_l2(const float *p) {

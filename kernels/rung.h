@@ -20,7 +20,21 @@ struct Mark {
   unsigned long long start_ns, end_ns, start_cycles, end_cycles;
 };
 
-/* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). */
+/* A reading of the timer that all SMs share, and with it of an SM's own clock. */
+struct Instant {
+  unsigned long long ns, cycles;
+};
+
+/* A mark with more: the SM's clock as the CTA asked for each tile of K and V, and readings after its end, each at an edge of the timer.
+ * Written by a timed kernel. */
+enum { TIMING_EDGES = 16, TIMING_ASKS = 256 };
+struct Timing : Mark {
+  Instant edges[TIMING_EDGES];
+  unsigned long long asks[TIMING_ASKS];
+};
+
+/* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128 bytes it would
+ * make nvcc compile every kernel another way. */
 struct Attention {
   const void *Q, *K, *V;
   void *O;
@@ -31,7 +45,7 @@ struct Attention {
   int causal;
   int B_r, B_c; /* block size; where a rung has few, one of its list */
   float scale;
-  Mark *marks; /* a CTA each, in launch order; of the marked build */
+  Mark *marks; /* a CTA each, in launch order; of the marked build, and of the timed build, where each is a Timing */
 };
 
 struct Block {
