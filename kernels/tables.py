@@ -155,6 +155,9 @@ PROBES = [
     "  `assets/counters/h200_pace.csv`.",
     "- `tilewalk-kernels --clocks` (`kernels/pace.cu`): the clock of each SM, from the same build: under load each GPC has its own.",
     "  `kernels/collect.sh clocks` writes `assets/counters/h200_clocks.csv`; `h100_clocks.csv` is the same of an H100.",
+    "- `tilewalk-kernels --steps` (`kernels/steps.cu`): when the CTAs of these rungs ask for their tiles, on one axis for all SMs, from a fourth",
+    "  build that notes each ask: so how far CTAs of a GPC are apart, and which requests its coalescer can join. `kernels/collect.sh steps`",
+    "  runs it under ncu and writes `assets/counters/h200_steps.csv`: a row of counters for each launch, then a row for each of its CTAs.",
     "- `kernels/others.py watch` (`kernels/watch.cu`): how evenly the CTAs of other people's kernels go, from when they store their row blocks,",
     "  watched by a CTA beside them. `kernels/collect.sh watch` writes `assets/counters/h200_watch.csv`.",
     ""]

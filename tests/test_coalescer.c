@@ -13,10 +13,9 @@
 
 #include "kernels/counters/spread.h"
 #include "sim/pace.h"
-#include "sim/placement.h"
+#include "tests/gpcs.h"
 
-enum { GPUS = 2, SMS = 132, ROWS = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * 20 + 8 * 8, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
-enum { SLOTS_MOST = 2, GPC_SMS_MOST = 18 };
+enum { GPUS = 2, ROWS = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * 20 + 8 * 8, SLOTS_MOST = 2 };
 
 typedef struct {
   char name[40];
@@ -30,15 +29,6 @@ typedef struct {
 } Gpu;
 
 static Gpu gpus[GPUS] = {{.name = "h200"}, {.name = "h100"}};
-
-static FILE *open_counters(const char *gpu, const char *what) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/%s_%s.csv", assets ? assets : "assets", gpu, what);
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
-  return file;
-}
 
 static void read_rows(Gpu *gpu) {
   FILE *file = open_counters(gpu->name, "coalescer");
@@ -57,41 +47,11 @@ static void read_rows(Gpu *gpu) {
   assert_int_equal(n, ROWS);
 }
 
-/* The SMs that a launch begins with are of the first GPC. */
-static int gpc_of_place(uint32_t sm) {
-  int gpc = 0;
-  uint32_t end = PLACEMENT_H200.first.n_sms + PLACEMENT_H200.gpcs[0].n_sms;
-  while (sm >= end) end += PLACEMENT_H200.gpcs[++gpc].n_sms;
-  return gpc;
-}
-
-static void read_gpcs(Gpu *gpu) {
-  static char line[8192];
-  static Place places[SMS];
-  placement_deal(&PLACEMENT_H200, SMS, places, SMS);
-  FILE *file = open_counters(gpu->name, "placement");
-  int n_launches = 0;
-  while (fgets(line, sizeof line, file)) {
-    int start = 0;
-    if (sscanf(line, "launch,,,,1,132,%n", &start) != 0 || !start) continue;
-    char *smids = line + start;
-    for (int i = 0; i < SMS; i++) {
-      const long smid = strtol(smids, &smids, 10);
-      const int gpc = gpc_of_place(places[i].sm);
-      assert_true(smid >= 0 && smid < SMS && (n_launches == 0 || gpu->gpc[smid] == gpc));
-      gpu->gpc[smid] = gpc;
-    }
-    n_launches++;
-  }
-  fclose(file);
-  assert_true(n_launches > 1);
-}
-
 static int read_recordings(void **state) {
   (void)state;
   for (int i = 0; i < GPUS; i++) {
     read_rows(&gpus[i]);
-    read_gpcs(&gpus[i]);
+    read_gpcs(gpus[i].name, gpus[i].gpc);
   }
   return 0;
 }
@@ -174,17 +134,6 @@ static void data_from_hbm_are_joined_until_they_are_there(void **state) {
     }
 }
 
-static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
-/* Of a GPC's requests in order, each joins the first of a group that is not full and not too long ago. */
-static int groups_of(int *at, int n) {
-  int groups = 0;
-  qsort(at, (size_t)n, sizeof *at, by_value);
-  for (int i = 0, first = 0; i < n; i++)
-    if (i == 0 || i - first == REQUESTS_MOST || at[i] - at[first] > WINDOW_CYCLES) first = i, groups++;
-  return groups;
-}
-
 static double groups_a_request(const Gpu *gpu, int ctas_per_sm, uint32_t window) {
   int groups = 0;
   for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
@@ -194,7 +143,7 @@ static double groups_a_request(const Gpu *gpu, int ctas_per_sm, uint32_t window)
         assert_true(n < SLOTS_MOST * GPC_SMS_MOST);
         at[n++] = (int)spread_offset((uint32_t)sm, (uint32_t)slot, window);
       }
-    groups += groups_of(at, n);
+    groups += groups_of(at, n, 0);
   }
   return (double)groups / (ctas_per_sm * SMS);
 }
