@@ -43,7 +43,7 @@ struct Pace {
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
-  int64_t bucket; /* being served */
+  uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
   uint32_t n_waiting, kernel;
@@ -55,8 +55,7 @@ struct Pace {
 /* --- the clock --- */
 
 static void wait_until(Pace *p, uint32_t cta, double time) {
-  const int64_t due = (int64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1;
-  const uint64_t bucket = (uint64_t)(due > soonest ? due : soonest) % WHEEL;
+  const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1, bucket = (due > soonest ? due : soonest) % WHEEL;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
   if (p->wheel[bucket].first == NOBODY)
@@ -182,10 +181,11 @@ static void take_step(Pace *p, uint32_t at) {
 }
 
 static void run_clock(Pace *p) {
-  for (p->bucket++; p->n_waiting; p->bucket++) {
-    const uint64_t slot = (uint64_t)p->bucket % WHEEL;
-    uint32_t cta = p->wheel[slot].first;
-    p->wheel[slot].first = NOBODY;
+  while (p->n_waiting) {
+    do p->bucket++;
+    while (p->wheel[p->bucket % WHEEL].first == NOBODY);
+    uint32_t cta = p->wheel[p->bucket % WHEEL].first;
+    p->wheel[p->bucket % WHEEL].first = NOBODY;
     for (uint32_t next; cta != NOBODY; cta = next) {
       next = p->ctas[cta].next;
       p->n_waiting--;
@@ -229,7 +229,7 @@ static void fill_in(PaceConfig *c) {
 
 static void start_all(Pace *p, double now) {
   const PaceConfig *c = &p->config;
-  p->bucket = (int64_t)(now * p->buckets_per_cycle) - 1;
+  p->bucket = (uint64_t)(now * p->buckets_per_cycle) - 1;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
