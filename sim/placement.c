@@ -6,7 +6,14 @@
  * as in one launch (placement.h). */
 const Placement PLACEMENT_H200 = {.first = {8, 0, -920},
                                   .n_gpcs = 8,
-                                  .gpcs = {{8, 0, -920}, {16, 1, -1580}, {16, 1, -160}, {16, 1, 400}, {16, 0, 790}, {16, 0, 1380}, {18, 0, 2080}, {18, 1, -1990}}};
+                                  .gpcs = {{8, 0, -920},
+                                           {16, 1, -1580},
+                                           {16, 1, -160},
+                                           {16, 1, 400},
+                                           {16, 0, 790},
+                                           {16, 0, 1380},
+                                           {18, 0, 2080},
+                                           {18, 1, -1990}}};
 
 enum { GPC_SMS = 16 }; /* of a GPU whose GPCs are not known: assumed */
 enum { BATCHES_BEFORE = 5, BATCHES_BETWEEN = 6 }; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */

@@ -7,11 +7,11 @@
  * Measured on an H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
  * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 and an H100 SXM (h100_placement.csv) had
  * the same GPCs on the same sides. The SMs that a launch begins with belong to the first GPC: they share its coalescer and its clock.
+ * With which GPC a launch begins besides depends on what ran before it; here always with the first, as in that recording.
  *
  * A GPC's clock under load differs from the others' by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
- * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of that
- * recording (fa2_async, d = 128, N = 65,536).
- * With which GPC a launch begins depends on what ran before it; here always with the first, as in that recording. */
+ * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of
+ * h200_clocks.csv (fa2_async, d = 128, N = 65,536). */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
 

@@ -42,7 +42,8 @@ typedef struct {
   char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
   char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
   char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES], walk_text[KEYFILE_TEXT_BYTES],
-      persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES], lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+      persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
+      lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;

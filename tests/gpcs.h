@@ -7,16 +7,14 @@
 #include <stdlib.h>
 
 #include "sim/placement.h"
+#include "tests/open_asset.h"
 
 enum { SMS = 132, GPC_SMS_MOST = 18, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
 
 static inline FILE *open_counters(const char *gpu, const char *what) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/%s_%s.csv", assets ? assets : "assets", gpu, what);
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
-  return file;
+  char name[64];
+  snprintf(name, sizeof name, "counters/%s_%s.csv", gpu, what);
+  return open_asset(name);
 }
 
 /* By %smid. The SMs that a launch begins with are of the first GPC. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/pace.h"
+#include "tests/open_asset.h"
 
 enum { SCAN_ROWS_MAX = 256, SCAN_TILE_BYTES = 16384, SCAN_CTAS_MAX = 512 };
 
@@ -22,18 +23,11 @@ typedef struct {
   double boundary, l2_read, l2_miss, fabric, hbm_read, time_ns; /* counted */
 } Scan;
 
-static inline FILE *scan_open(const char *name) {
-  char path[4096];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/%s", assets ? assets : "assets", name);
-  return fopen(path, "r");
-}
-
 static inline int scan_read_table(Scan *rows) {
   char line[512], walk[16];
-  FILE *file = scan_open("h200_l2_scan.csv");
+  FILE *file = open_asset("counters/h200_l2_scan.csv");
   int n = 0;
-  while (file && n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
+  while (n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
     Scan *s = &rows[n];
     double mib;
     const char *rest = strchr(line, ',');
@@ -48,7 +42,7 @@ static inline int scan_read_table(Scan *rows) {
     s->n_tiles = (uint64_t)(mib * 1048576 / SCAN_TILE_BYTES);
     n++;
   }
-  if (file) fclose(file);
+  fclose(file);
   return n;
 }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sim/placement.h"
+#include "tests/open_asset.h"
 
 enum { SMS = 132, MOST = 4 * SMS };
 
@@ -85,11 +86,7 @@ static void compare_launch(Recorded *r, uint32_t n, char *smids) {
 
 static void read_recorded(Recorded *r, const char *name, bool turns) {
   static char line[8192];
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
+  FILE *file = open_asset(name);
   while (fgets(line, sizeof line, file)) {
     int side, smid, start = 0;
     double near, far;
@@ -113,7 +110,7 @@ static void read_recorded(Recorded *r, const char *name, bool turns) {
  * turn a little earlier. */
 static void places_are_the_recorded_ones(void **unused) {
   (void)unused;
-  static const char *const NAMES[] = {"h200_placement.csv", "h100_placement.csv"}; /* an H100 SXM has as many SMs, at the same places */
+  static const char *const NAMES[] = {"counters/h200_placement.csv", "counters/h100_placement.csv"}; /* an H100 SXM has as many SMs, at the same places */
   for (int i = 0; i < 2; i++) {
     Recorded r = {.n_sides = 0};
     read_recorded(&r, NAMES[i], true);

@@ -12,6 +12,7 @@
 
 #include "kernels/counters/scan_lists.h"
 #include "sim/pace.h"
+#include "tests/open_asset.h"
 
 enum { SMS = 132, ROWS_MAX = 256 };
 #define MIB          1048576.0
@@ -127,11 +128,8 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
 }
 
 static int read_table(Counted *rows) {
-  char path[512], line[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/h200_scan.csv", assets ? assets : "assets");
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
+  char line[512];
+  FILE *file = open_asset("counters/h200_scan.csv");
   int n = 0;
   double l2_read, l2_write, sectors;
   while (n < ROWS_MAX && fgets(line, sizeof line, file)) {

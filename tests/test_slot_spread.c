@@ -12,21 +12,15 @@
 #include <cmocka.h>
 
 #include "sim/profile.h"
+#include "tests/open_asset.h"
 
 enum { SLOTS_MOST = 8, WAVES_MOST = 64, SMS = 132 };
 
-static FILE *open_asset(const char *folder, const char *name) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/%s/%s", assets ? assets : "assets", folder, name);
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
-  return file;
-}
-
 static double described_permille(const char *kernel, int64_t d) {
   static char text[1 << 16];
-  FILE *file = open_asset("kernels", kernel);
+  char name[64];
+  snprintf(name, sizeof name, "kernels/%s", kernel);
+  FILE *file = open_asset(name);
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);
   Profile profile;
@@ -59,7 +53,7 @@ static double paced_permille(const char *kernel, int d) {
   Slots waves[WAVES_MOST] = {0};
   double variances[WAVES_MOST] = {0};
   int n = 0;
-  FILE *file = open_asset("counters", "h200_pace.csv");
+  FILE *file = open_asset("counters/h200_pace.csv");
   char line[256], rung[32];
   int row_d, N, heads, wave, slot, ctas;
   double cycles, sd;
@@ -83,7 +77,7 @@ static double paced_permille(const char *kernel, int d) {
 /* The next CTAs store theirs one duration after the first. */
 static double watched_permille(const char *kernel, int d) {
   Slots layers = {.n = 0};
-  FILE *file = open_asset("counters", "h200_watch.csv");
+  FILE *file = open_asset("counters/h200_watch.csv");
   char line[256], name[32];
   int row_d, N, rows, layer, ctas;
   double stored_us, sd_us, next_us = 0, next;
