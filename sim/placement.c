@@ -4,8 +4,7 @@
 
 /* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). Clocks
  * as in one launch (placement.h). */
-const Placement PLACEMENT_H200 = {.first = {8, 0, -920},
-                                  .n_gpcs = 8,
+const Placement PLACEMENT_H200 = {.n_gpcs = 8,
                                   .gpcs = {{8, 0, -920},
                                            {16, 1, -1580},
                                            {16, 1, -160},
@@ -14,6 +13,29 @@ const Placement PLACEMENT_H200 = {.first = {8, 0, -920},
                                            {16, 0, 1380},
                                            {18, 0, 2080},
                                            {18, 1, -1990}}};
+
+/* h200_placement_other.csv. Which GPCs its first TPCs are of: their clocks count from when their GPC was started. */
+const Placement PLACEMENT_H200_OTHER = {.n_gpcs = 8,
+                                        .first = {5, 0, 0, 4},
+                                        .gpcs = {{8, 0, -920},
+                                                 {16, 1, -1580},
+                                                 {16, 1, -160},
+                                                 {16, 1, 400},
+                                                 {16, 1, 790},
+                                                 {16, 0, 1380},
+                                                 {18, 0, 2080},
+                                                 {18, 0, -1990}}};
+
+/* h200_placement_third.csv. */
+const Placement PLACEMENT_H200_THIRD = {.n_gpcs = 8,
+                                        .gpcs = {{8, 0, -920},
+                                                 {16, 0, -1580},
+                                                 {16, 1, -160},
+                                                 {16, 1, 400},
+                                                 {16, 1, 790},
+                                                 {16, 0, 1380},
+                                                 {18, 1, 2080},
+                                                 {18, 0, -1990}}};
 
 enum { GPC_SMS = 16 }; /* of a GPU whose GPCs are not known: assumed */
 enum { BATCHES_BEFORE = 5, BATCHES_BETWEEN = 6 }; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */
@@ -28,6 +50,14 @@ static void deal_batch(Dealer *d, const PlacementGpc *gpc, uint32_t g, uint32_t 
   for (uint32_t tpc = 0, dealt = 0; dealt < n; tpc++)
     for (uint32_t at = 2 * tpc; at < 2 * tpc + (tpc < twice ? 2 : 1) && dealt < n; at++, dealt++)
       if (d->at < d->end) *d->at++ = (Place){sm + at, gpc->side, g, layer, gpc->clock_ppm};
+}
+
+/* One to each SM of the TPCs that come first. */
+static void deal_first(Dealer *d, const Placement *p, uint32_t layer) {
+  for (uint32_t sm = 0; sm < 2 * PLACEMENT_FIRST_TPCS && d->at < d->end; sm++) {
+    const uint32_t g = p->first[sm / 2];
+    *d->at++ = (Place){sm, p->gpcs[g].side, g, layer, p->gpcs[g].clock_ppm};
+  }
 }
 
 /* How many of a layer's n CTAs each GPC gets: in turns, while it has TPCs without one, then while it has SMs without one. */
@@ -50,19 +80,19 @@ void placement_deal(const Placement *p, uint32_t n_sms, Place *places, uint32_t 
     return;
   }
   Dealer d = {places, places + n};
-  uint32_t all = p->first.n_sms, first_layer = 0, batches = 0;
+  uint32_t all = 2 * PLACEMENT_FIRST_TPCS, first_layer = 0, batches = 0;
   for (uint32_t g = 0; g < p->n_gpcs; g++) all += p->gpcs[g].n_sms;
   const uint32_t full_layers = n / all;
   for (uint32_t layer = 0; d.at < d.end; layer++) {
     const bool full = layer < full_layers;
-    if (first_layer == layer) deal_batch(&d, &p->first, 0, 0, p->first.n_sms, first_layer++);
+    if (first_layer == layer) deal_first(&d, p, first_layer++);
     uint32_t shares[PLACEMENT_GPCS_MAX];
-    uint32_t sm = p->first.n_sms;
+    uint32_t sm = 2 * PLACEMENT_FIRST_TPCS;
     share_out(p, full ? all : (uint32_t)(d.end - d.at), shares);
     for (uint32_t g = 0; g < p->n_gpcs; g++) {
       deal_batch(&d, &p->gpcs[g], g, sm, shares[g], layer);
       if (full && first_layer < full_layers && ++batches == BATCHES_BEFORE + BATCHES_BETWEEN * (first_layer - 1))
-        deal_batch(&d, &p->first, 0, 0, p->first.n_sms, first_layer++);
+        deal_first(&d, p, first_layer++);
       sm += p->gpcs[g].n_sms;
     }
   }

@@ -4,20 +4,21 @@
  * as evenly as they have room, one SM of each TPC before the second; then each GPC in turn gets all that is meant for it. So
  * neighbours in launch order mostly share a GPC, and with it a side of L2.
  *
- * Measured on an H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
- * to an SM, and the side of every SM by the latency of atomics, 66 on each. A second H200 and an H100 SXM (h100_placement.csv) had
- * the same GPCs on the same sides. The SMs that a launch begins with belong to the first GPC: they share its coalescer and its clock.
- * With which GPC a launch begins besides depends on what ran before it; here always with the first, as in that recording.
+ * Measured on H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
+ * to an SM, and the side of every SM by the latency of atomics, 66 on each. Four H200 of six, and two H100 SXM (h100_placement.csv), had
+ * the same GPCs on the same sides, and the SMs that a launch begins with in one of them: there they share its coalescer and its clock. On one card
+ * those are of three GPCs (h200_placement_other.csv: 12 to 18 SMs a GPC), on another only the sides differ (h200_placement_third.csv): which
+ * SMs of a chip are sold as good differs from card to card.
  *
- * A GPC's clock under load differs from the others' by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
+ * A GPC's clock differs from the others'. In launches of many waves by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
  * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of
- * h200_clocks.csv (fa2_async, d = 128, N = 65,536). */
+ * h200_clocks.csv (fa2_async, d = 128, N = 65,536). In short ones, just after the machine was idle, they are further apart (pace.h: clock_spread). */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
 
 #include <stdint.h>
 
-enum { PLACEMENT_SIDES = 2, PLACEMENT_GPCS_MAX = 8 };
+enum { PLACEMENT_SIDES = 2, PLACEMENT_GPCS_MAX = 8, PLACEMENT_FIRST_TPCS = 4 };
 
 typedef struct {
   uint32_t sm;       /* SMs of a TPC, then of a GPC, are next to each other */
@@ -34,13 +35,13 @@ typedef struct {
 
 /* The SMs of a GPU. */
 typedef struct {
-  PlacementGpc first; /* SMs of the first GPC that are dealt to before all others in each layer */
-  PlacementGpc gpcs[PLACEMENT_GPCS_MAX];
+  uint32_t first[PLACEMENT_FIRST_TPCS]; /* the GPCs of the TPCs that are dealt to before all others in each layer */
+  PlacementGpc gpcs[PLACEMENT_GPCS_MAX]; /* but for those */
   uint32_t n_gpcs;
 } Placement;
 
-/* An H200, or an H100 SXM, with 132 SMs. */
-extern const Placement PLACEMENT_H200;
+/* H200 with 132 SMs, as most that were asked, and an H100 SXM; and two cards that differ. */
+extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD;
 
 /* The places of a launch's first n CTAs, all at work at once. NULL: CTA i runs on SM i modulo n_sms, sides by turns. */
 void placement_deal(const Placement *placement, uint32_t n_sms, Place *places, uint32_t n);
