@@ -8,8 +8,11 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000, TIMES_STEPS = 40000, TIMES_MOST = 8 };
 
+#define START_CYCLES    140.0   /* where the kernel's are not known: as those of fa2_async, assumed */
+#define OWN_CYCLES_WAITING 6.0  /* how much a step varies where a CTA waits for its data, alone on its SM */
+#define CLOCK_SPREAD    0.0039  /* between GPCs' clocks, one standard deviation, where all SMs have one CTA */
 #define KNEE_OF_NOMINAL 0.1     /* an H200's, for a working set of several pieces; assumed of other GPUs */
 
 typedef struct {
@@ -17,7 +20,8 @@ typedef struct {
   const Launch *launch;
   const ManyCtasConfig *config;
   StreamSlot *slots;
-  Place *places; /* of each slot */
+  double *owed_cycles; /* of each slot: the work on what it asked for last */
+  Place *places;       /* of each slot */
   int64_t *active; /* CTAs at work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
@@ -65,6 +69,20 @@ static void note_progress(Run *r, const Pace *pace) {
   }
 }
 
+/* A step that asks ahead works on what the one before has asked for. */
+static void owe(double *work_cycles, double *owed_cycles) {
+  const double before = *owed_cycles;
+  *owed_cycles = *work_cycles;
+  *work_cycles = before;
+}
+
+/* What a slot still owes when nothing is left to ask for; false: nothing. */
+static bool work_off(Run *r, uint32_t at, PaceStep *next) {
+  next->work_cycles = r->owed_cycles[at];
+  r->owed_cycles[at] = 0;
+  return next->work_cycles > 0;
+}
+
 static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
   Run *r = context;
   StreamSlot *slot = &r->slots[at];
@@ -73,7 +91,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   int64_t *active = &r->active[r->places[at].sm];
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, pace);
-    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) return false;
+    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) return work_off(r, at, next);
     kernel->begin(&r->stream, slot, r->next_piece[k]++);
     slot->busy = slot->fresh = true;
     ++*active;
@@ -86,6 +104,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   kernel->next(&r->stream, slot, &step);
   r->steps++;
   next->work_cycles = fmax(work_cycles(r, &step, (double)*active) - r->hidden_cycles, 0);
+  if (!r->launch->config.waits) owe(&next->work_cycles, &r->owed_cycles[at]);
   if (!slot->busy) --*active;
   return true;
 }
@@ -156,7 +175,8 @@ static uint32_t slots_at_work(const Run *r) {
 /* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
 static void deal(Run *r, uint32_t n) {
   const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
-  placement_deal(known ? &PLACEMENT_H200 : NULL, (uint32_t)r->launch->n_sm, r->places, n);
+  const Placement *placement = r->config->placement ? r->config->placement : &PLACEMENT_H200;
+  placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, r->places, n);
 }
 
 static PaceConfig pace_config(const Run *r, uint32_t n) {
@@ -172,7 +192,9 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .in_step = c->in_step,
                   .skew_cycles = (double)c->skew_turns,
                   .overlapped = !r->launch->config.waits,
+                  .together = !c->in_step,
                   .loaded = true,
+                  .clock_spread = n <= n_sm ? CLOCK_SPREAD * n / n_sm : 0,
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
@@ -188,11 +210,14 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
-  p.own_cycles = (per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES) * sqrt((double)r->stream.merge);
-  p.slot_spread = (double)r->launch->config.slot_spread_permille / 1000;
+  const LaunchConfig *kernel = &r->launch->config;
+  const double alone = kernel->waits ? OWN_CYCLES_WAITING : PACE_OWN_CYCLES;
+  p.own_cycles = (per_sm > 1 ? PACE_OWN_CYCLES_SHARED : alone) * sqrt((double)r->stream.merge);
+  p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
+  p.slot_spread = (double)kernel->slot_spread_permille / 1000;
   if (c->without == L2_SPREAD) {
     p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = -1;
-    p.slot_spread = 0;
+    p.slot_spread = p.clock_spread = 0;
     p.loaded = false;
   }
   return p;
@@ -211,19 +236,26 @@ static ManyCtas totals(const PaceResult *p) {
                     .simulated = 1};
 }
 
+/* Its members, one by one. */
+enum { COUNTED = sizeof(ManyCtas) / sizeof(double) };
+
+static void add_part(ManyCtas *to, const ManyCtas *from, double part) {
+  for (int i = 0; i < COUNTED; i++) ((double *)to)[i] += ((const double *)from)[i] * part;
+}
+
+static void divide(ManyCtas *sum, int n) {
+  for (int i = 0; i < COUNTED; i++) ((double *)sum)[i] /= n;
+}
+
 /* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did. */
 static void go_on(const Run *r, ManyCtas *t, double all_steps) {
   const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
   const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
   const double factor = (all_steps - r->steps) / (halved ? r->end.steps - r->half.steps : r->steps);
-  t->read_bytes += (to.read_bytes - from.read_bytes) * factor;
-  t->write_bytes += (to.write_bytes - from.write_bytes) * factor;
-  t->l2_read_bytes += (to.l2_read_bytes - from.l2_read_bytes) * factor;
-  t->own_miss_bytes += (to.own_miss_bytes - from.own_miss_bytes) * factor;
-  t->fabric_bytes += (to.fabric_bytes - from.fabric_bytes) * factor;
-  t->hbm_read_bytes += (to.hbm_read_bytes - from.hbm_read_bytes) * factor;
-  t->hbm_write_bytes += (to.hbm_write_bytes - from.hbm_write_bytes) * factor;
-  t->cycles += (to.cycles - from.cycles) * factor;
+  const double left_dirty_bytes = t->left_dirty_bytes; /* does not grow */
+  add_part(t, &to, factor);
+  add_part(t, &from, -factor);
+  t->left_dirty_bytes = left_dirty_bytes;
   t->simulated = r->steps / all_steps;
 }
 
@@ -252,6 +284,45 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
   t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
 }
 
+/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
+static int times_to_walk(const Run *r) {
+  if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
+  const double times = TIMES_STEPS / (r->stream.steps_per_head * (double)r->stream.n_heads);
+  return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
+}
+
+static Status walk(Run *r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
+  memset(r->slots, 0, pace.n_ctas * sizeof *r->slots);
+  memset(r->owed_cycles, 0, pace.n_ctas * sizeof *r->owed_cycles);
+  memset(r->active, 0, (size_t)r->launch->n_sm * sizeof *r->active);
+  memset(r->next_piece, 0, sizeof r->next_piece);
+  r->steps = r->half.steps = r->end.steps = 0;
+  pace.seed += (uint64_t)time;
+  PaceResult counted;
+  const Status status = pace_run(&pace, next_step, r, &counted, error);
+  if (status) return status;
+  const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
+  const bool all = r->stream.n_heads == (int64_t)all_heads && r->steps < r->stop_steps;
+  *walked = totals(&counted);
+  if (!all) go_on(r, walked, r->stream.steps_per_head * all_heads);
+  return STATUS_OK;
+}
+
+static Status walk_all(Run *r, uint32_t n, ManyCtas *sum, Error *error) {
+  deal(r, n);
+  PaceConfig pace = pace_config(r, n);
+  if (!pace.overlapped) r->hidden_cycles = PACE_HIT_CYCLES + PACE_SHARE_CYCLES * pace.ctas_per_sm;
+  const int times = times_to_walk(r);
+  for (int time = 0; time < times; time++) {
+    ManyCtas walked;
+    const Status status = walk(r, pace, time, &walked, error);
+    if (status) return status;
+    add_part(sum, &walked, 1);
+  }
+  divide(sum, times);
+  return STATUS_OK;
+}
+
 Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan, const ManyCtasConfig *config,
                      Error *error) {
   Status status = check(launch, plan, config, error);
@@ -264,27 +335,19 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   if (status) return status;
   if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
   const uint32_t n = slots_at_work(&r);
-  r.slots = calloc(n, sizeof *r.slots);
+  r.slots = malloc(n * sizeof *r.slots);
+  r.owed_cycles = malloc(n * sizeof *r.owed_cycles);
   r.places = malloc(n * sizeof *r.places);
-  r.active = calloc((size_t)launch->n_sm, sizeof *r.active);
-  PaceResult counted;
-  if (r.slots && r.active && r.places) {
-    deal(&r, n);
-    const PaceConfig pace = pace_config(&r, n);
-    if (!pace.overlapped) r.hidden_cycles = PACE_HIT_CYCLES + PACE_SHARE_CYCLES * pace.ctas_per_sm;
-    status = pace_run(&pace, next_step, &r, &counted, error);
-  } else {
-    status = error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", n);
-  }
+  r.active = malloc((size_t)launch->n_sm * sizeof *r.active);
+  ManyCtas mean = {0};
+  if (r.slots && r.owed_cycles && r.active && r.places) status = walk_all(&r, n, &mean, error);
+  else status = error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", n);
   if (!status) {
-    ManyCtas t = totals(&counted);
-    const double all_heads = (double)(plan->shape.batch * plan->shape.heads);
-    const bool all = r.stream.n_heads == (int64_t)all_heads && r.steps < r.stop_steps;
-    if (!all) go_on(&r, &t, r.stream.steps_per_head * all_heads);
-    make_exact(&t, schedule, plan);
-    *result = t;
+    make_exact(&mean, schedule, plan);
+    *result = mean;
   }
   free(r.slots);
+  free(r.owed_cycles);
   free(r.active);
   free(r.places);
   return status;

@@ -6,10 +6,10 @@
 
 enum { WHEEL = 4096, PENDING = 128, NORMALS = 1 << 13 };
 enum { SMS_OF_TPC = 2 };
-enum { DRAW_CTA, DRAW_NORMALS, DRAW_START, DRAW_RANK }; /* streams of random numbers */
+enum { FIRST_WORK = 1 }; /* the step of a CTA that is its first with arithmetic, where it asks ahead */
+enum { DRAW_CTA, DRAW_NORMALS, DRAW_START, DRAW_RANK, DRAW_CLOCK }; /* streams of random numbers */
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
-#define SURELY_LATER 2.0 /* standard deviations: of what comes on top of that, the middle */
 
 typedef struct {
   double time;                     /* of the next step */
@@ -47,6 +47,8 @@ struct Pace {
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
   uint32_t n_waiting, kernel;
+  uint32_t n_begun; /* CTAs that have asked for what they need first */
+  double begun_at;  /* when all of it is there */
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   float normal[NORMALS];                      /* drawn once, about normal: mean 0, standard deviation 1 */
   PaceResult result; /* bytes.read_bytes: of requests that joined another */
@@ -85,6 +87,9 @@ static double about_normal(uint64_t bits) {
                      (double)(bits >> 32 & 0xffff) + (double)(bits >> 48);
   return (sum / 65536 - 2) * 1.7320508075688772;
 }
+
+/* Mean 1. */
+static double exponential(uint64_t bits) { return -log(((double)(bits >> 11) + 0.5) * 0x1p-53); }
 
 /* One of the normals, as good as at random for each CTA and step (the finisher of splitmix64, halved). */
 static uint32_t scatter(uint32_t cta, uint32_t step) {
@@ -147,6 +152,7 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   const double there = fetch(p, cta->side, granule, now, &pending->bytes), wait = there - now;
   if (c->in_step) return pending->there = pending->until = there;
   pending->until = later(now + c->coalesce_cycles, there - p->hit_cycles - c->early_cycles);
+  if (c->together && cta->steps == 0) return pending->there = there;
   return pending->there = there + later(c->passing_spread * p->normal[scatter(at, cta->steps)], -0.9) * wait;
 }
 
@@ -157,8 +163,16 @@ static double step_cycles(const Pace *p, uint32_t at, double wait, double work) 
   if (c->in_step) return 1;
   const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
   double takes = c->overlapped ? later(waits, works) : waits + works;
-  if (cta->steps == 0) takes += cta->starts_later;
+  if (cta->steps == FIRST_WORK && c->overlapped) takes += cta->starts_later;
   return later(takes + c->own_cycles * p->normal[scatter(at + p->config.n_ctas, cta->steps)], 0.1 * takes);
+}
+
+/* A CTA's first step would end then, or it has none; they go on when the last of them can. */
+static void begin_together(Pace *p, double ends) {
+  p->begun_at = later(p->begun_at, ends);
+  if (++p->n_begun < p->config.n_ctas) return;
+  for (uint32_t i = 0; i < p->config.n_ctas; i++)
+    if (p->ctas[i].steps == 1) wait_until(p, i, p->begun_at);
 }
 
 static void take_step(Pace *p, uint32_t at) {
@@ -167,7 +181,11 @@ static void take_step(Pace *p, uint32_t at) {
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
   step.work_cycles = 0;
-  if (!p->program(p->context, p, at, &step)) return;
+  const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
+  if (!p->program(p->context, p, at, &step)) {
+    if (begins) begin_together(p, now);
+    return;
+  }
   double there = now;
   for (uint32_t i = 0; i < step.n_reads; i++)
     there = later(there, ask(p, at, step.reads[i], now));
@@ -177,7 +195,8 @@ static void take_step(Pace *p, uint32_t at) {
   cta->steps++;
   p->result.steps++;
   p->result.cycles = later(p->result.cycles, ends);
-  wait_until(p, at, ends);
+  if (begins) begin_together(p, ends);
+  else wait_until(p, at, ends);
 }
 
 static void run_clock(Pace *p) {
@@ -213,7 +232,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->work_spread, 0.0007},
                 {&c->passing_spread, PACE_PASSING_SPREAD},
                 {&c->own_cycles, own},
-                {&c->start_cycles, 150}};
+                {&c->start_cycles, 0}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     if (*values[i].value == 0) *values[i].value = values[i].usual;
     *values[i].value = later(*values[i].value, 0);
@@ -249,6 +268,12 @@ static double rank_among(uint64_t rank, double n) {
   return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
 }
 
+/* By this part of its cycles. */
+static double gpc_faster(const PaceConfig *c, const Place *place) {
+  if (c->clock_spread <= 0) return place->clock_ppm * 1e-6;
+  return c->clock_spread * about_normal(draw(c->seed, DRAW_CLOCK, place->gpc));
+}
+
 static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
@@ -257,8 +282,8 @@ static void place(Pace *p, const Place *places) {
     const uint64_t rank = (places[i].layer + draw(c->seed, DRAW_RANK, places[i].sm)) % c->ctas_per_sm;
     cta->waits_slower = c->lasting_spread * normal;
     cta->works_slower = c->work_spread * normal + c->slot_spread * rank_among(rank, c->ctas_per_sm);
-    cta->starts_later = later(c->start_cycles * (SURELY_LATER + about_normal(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC))), 0);
-    cta->clock = c->loaded && !c->in_step ? 1 - places[i].clock_ppm * 1e-6 : 1;
+    cta->starts_later = c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
+    cta->clock = c->loaded && !c->in_step ? 1 - gpc_faster(c, &places[i]) : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
   }

@@ -15,11 +15,13 @@
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another.
- * - A CTA that works while its next data come (overlapped) takes the longer of both.
+ * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
- * - What pulls them apart: every wait and every step takes a little more or less; some CTAs are slower for good; the
- *   CTAs of an SM share it unevenly; GPCs that are busy have clocks of their own.
+ * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
+ *   others'; every wait and every step takes a little more or less; some CTAs are slower for good; the CTAs of an SM share it unevenly;
+ *   GPCs that are busy have clocks of their own.
+ * - What all ask for as a launch begins is there for all at the same time (`together`): HBM serves them by turns.
  * - In step, instead of all that: each step takes one turn of the clock.
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
@@ -29,8 +31,8 @@
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
  *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
- *     starting apart     4.7 %,  32 %      2.5 %,  32 %          8 %,  45 %              3 %, 30 %
- *     triangular         3.5 %,  16 %      2.2 %,  13 %          6 %,  46 %              4 %, 14 %
+ *     starting apart     4.5 %,  32 %      2.9 %,  32 %          9 %,  45 %              4 %, 30 %
+ *     triangular         3.6 %,  14 %      2.3 %,  13 %          5 %,  38 %              4 %, 11 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
  * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
@@ -41,11 +43,11 @@
  * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c).
  * When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by this rule, 70 cycles for what
  * L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs
- * (h200_steps.csv, tests/test_steps.c). It also says how far CTAs of a GPC are apart after the first step under a profiler, which empties the caches
- * of code too: 92 to 148 cycles, the SMs of a TPC together; and how far they drift apart then.
+ * (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a GPC
+ * have their first tile within 20 cycles of each other; the code of its arithmetic pulls them 92 to 150 cycles apart (one standard deviation), a
+ * few TPCs of each GPC much later than the others, the SMs of a TPC together; then each step adds little.
  *
- * Fitted are capacity and knee (on two rows in step) and early_cycles; start_cycles was chosen near what was measured, with recorded runs of
- * attention in sight (it suits launches of 1K and 2K tokens, which nothing else was compared with); the other numbers are measured.
+ * Fitted are capacity and knee (on two rows in step) and early_cycles; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H
@@ -65,7 +67,8 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_HIT_CYCLES   525.0
 #define PACE_SHARE_CYCLES 160.0
 
-/* How much a step of a CTA varies by itself, cycles: alone on its SM (8 to 20), and not (from their drifting apart: 50 to 80). */
+/* How much a step of a CTA varies by itself, cycles: alone on its SM (5 in the first tiles, 30 where some rows have a new maximum and others none),
+ * and not (from their drifting apart: 50 to 80). */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_SHARED 60.0
 
@@ -96,7 +99,7 @@ typedef struct {
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
-  bool overlapped;           /* the next step's data are asked for while one works: a step takes the longer of both */
+  bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
   double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
   double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
@@ -109,8 +112,11 @@ typedef struct {
   double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM: which of them is ahead is drawn */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
   double own_cycles;         /* 15, or 60 with others on the SM: of a step, one standard deviation from one to the next [measured] */
-  double start_cycles;       /* 150: of the first step, likewise between TPCs, whose code has yet to come [measured] */
-  bool loaded;               /* GPCs have clocks of their own, as where all their SMs are busy with arithmetic */
+  double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose
+                                code has yet to come; `overlapped` alone: those that wait for their data are together again with the next */
+  bool together;             /* what all CTAs ask for first is there for all at the same time */
+  bool loaded;               /* GPCs have clocks of their own, as places say or drawn, as where their SMs are busy with arithmetic */
+  double clock_spread;       /* 0: as places say; else one standard deviation between GPCs */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
   uint32_t coalesce_most;    /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */

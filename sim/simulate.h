@@ -33,6 +33,7 @@ typedef struct {
   bool in_step;        /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
   int64_t skew_turns;  /* in step: the last CTA of the first wave begins so many tiles after the first */
   bool flushed;        /* the same: L2 is emptied between kernels, as profilers do */
+  const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
   L2Part without;      /* the same: a part of the model left out, to see what it explains */
 } Problem;
 

@@ -1,6 +1,6 @@
 /* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
- * and causal, each counted three times (assets/counters/h200_l2.csv; the middle one is compared). TILEWALK_TABLE=1 prints every
- * row, =2 also what each part of the model does. */
+ * and causal, each counted on three cards, up to 8K three times on each (assets/counters/h200_l2.csv; the middle one is compared).
+ * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,13 @@
 #include "sim/l2_counters.h"
 #include "sim/profile.h"
 
-enum { ROWS_MAX = 512, TIMES_MAX = 8 };
+enum { ROWS_MAX = 512, TIMES_MAX = 9 };
 typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
 static const char *const NAMES[QUANTITIES] = {"HBM read", "fabric", "sectors reaching L2", "hit rate"};
 
 static char text[1 << 18];
 static Gpu gpu;
+static const Placement *placement; /* of its SMs; NULL: as most */
 
 static size_t read_asset(const char *name) {
   char path[512];
@@ -116,7 +117,8 @@ static void compare(const char *rung, const Row *rows, int n, L2Part without, bo
   memset(columns, 0, 2 * QUANTITIES * sizeof **columns);
   for (int i = 0; i < n; i++) {
     if (strcmp(rows[i].rung, rung) != 0) continue;
-    Problem problem = {.shape = rows[i].shape, .tiling = rows[i].tiling, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .without = without, .in_step = in_step};
+    Problem problem = {.shape = rows[i].shape, .tiling = rows[i].tiling, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .placement = placement, .without = without,
+                       .in_step = in_step};
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     if (problem.tiling.B_r != problem.launch.block_q || problem.tiling.B_c != problem.launch.block_k) continue;
     L2Counters p;
@@ -173,25 +175,50 @@ static void our_kernels_are_predicted(void **state) {
   if (table) print_columns("fa2_tensor", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.07);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.07);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.03);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.06);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.004 && worst(&columns[causal][HIT_RATE]) < 0.02);
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
   compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.04);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.065);
-    assert_true(middle(&columns[causal][SECTORS]) < 0.06 && worst(&columns[causal][SECTORS]) < 0.24);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < 0.05);
+    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.035);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.05);
+    assert_true(middle(&columns[causal][SECTORS]) < 0.05 && worst(&columns[causal][SECTORS]) < 0.23);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.025);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
 }
 
-/* Shapes between those above, recorded once: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K and V; and `later`, N = 5K to 40K, 3 and
- * 6 heads, also 12 over 3, after all numbers of the model were settled. An H100 differs by its description alone: sides of 25 MiB, its rates. */
+/* A card whose SMs are laid out in another way, recorded once, short launches three times: the model errs less where it is told. */
+static void another_layout_is_predicted(void **state) {
+  (void)state;
+  static Row rows[ROWS_MAX];
+  static Column untold[2][QUANTITIES], told[2][QUANTITIES];
+  static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
+  const char *table = getenv("TILEWALK_TABLE");
+  read_gpu("h200");
+  const int n = read_rows(rows, "counters/h200_l2_other.csv");
+  for (int i = 0; i < 2; i++) {
+    placement = NULL;
+    compare(RUNGS[i], rows, n, L2_NOTHING, false, untold, false);
+    placement = &PLACEMENT_H200_OTHER;
+    compare(RUNGS[i], rows, n, L2_NOTHING, false, told, table);
+    if (table) print_columns("not told how it is laid out", untold), print_columns("told", told);
+    assert_true(middle(&untold[1][FABRIC]) > 0.018 && middle(&told[1][FABRIC]) < 0.009);
+    for (int causal = 0; causal < 2; causal++) {
+      assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.06);
+      assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.055 : 0.14));
+      assert_true(middle(&told[causal][HIT_RATE]) < 0.004 && worst(&told[causal][HIT_RATE]) < 0.05);
+    }
+  }
+  placement = NULL;
+}
+
+/* Shapes between those above, recorded once, on a card of which it is known how it is laid out: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2
+ * of K and V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25 MiB, its rates. */
 static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double middle_fabric) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
@@ -204,27 +231,30 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&columns[causal][HBM]) < 0.008 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
-      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.15 : worst_hbm_full + 0.025));
-      assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < 0.035);
+      assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
+      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.1 : worst_hbm_full + 0.025));
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.035);
     }
   }
 }
 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.12, 0.015);
+  placement = &PLACEMENT_H200_THIRD;
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.1, 0.015);
 }
 
 static void later_shapes_are_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.15, 0.015);
+  placement = &PLACEMENT_H200_THIRD;
+  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.09, 0.015);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.12, 0.025);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.03); /* 12 heads that share 3 of K and V */
+  placement = NULL;
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.15, 0.035);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.035); /* 12 heads that share 3 of K and V */
   read_gpu("h200");
 }
 
@@ -274,7 +304,7 @@ static void other_streams_are_predicted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(fresh_shapes_are_predicted),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(another_layout_is_predicted), cmocka_unit_test(fresh_shapes_are_predicted),
                                      cmocka_unit_test(later_shapes_are_predicted), cmocka_unit_test(another_gpu_is_predicted),
                                      cmocka_unit_test(other_streams_are_predicted)};
   return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/profile.h"
 #include "tests/gpcs.h"
 
 enum { LAUNCHES = 20, TPC_SMS = 2, SECTOR_BYTES = 32, ELEMENT_BYTES = 2, HBM_CYCLES = 350, N_ASKS = 13 };
@@ -25,12 +26,12 @@ typedef struct {
   int d, N, heads, causal, n_ctas;
   double boundary_bytes, l2_sectors;
   Cta ctas[SMS];
-} Launch;
+} Recorded;
 
-static Launch launches[LAUNCHES];
+static Recorded launches[LAUNCHES];
 static int gpc_of[SMS]; /* by %smid */
 
-static void read_cta(Launch *launch, const char *row) {
+static void read_cta(Recorded *launch, const char *row) {
   int cta, at = 0, n_asks = 0;
   assert_true(launch->n_ctas < SMS);
   Cta *c = &launch->ctas[launch->n_ctas];
@@ -40,6 +41,17 @@ static void read_cta(Launch *launch, const char *row) {
   for (int i = 0; i < N_ASKS; i++) assert_true((TILES[i] < c->tiles) == (i < n_asks));
 }
 
+static int64_t described_start_cycles(int d) {
+  static char text[1 << 16];
+  FILE *file = open_asset("kernels/fa2_async");
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  Profile profile;
+  Error error = {0};
+  if (profile_parse(text, length, "fa2_async", &profile, &error)) fail_msg("%s", error.message);
+  return profile_tile(&profile, d, false)->start_cycles;
+}
+
 static int read_recordings(void **state) {
   (void)state;
   read_gpcs("h200", gpc_of);
@@ -47,7 +59,7 @@ static int read_recordings(void **state) {
   char line[512];
   int n = 0;
   while (fgets(line, sizeof line, file)) {
-    Launch of = {.d = 0};
+    Recorded of = {.d = 0};
     int at = 0;
     if (sscanf(line, "%15[^,],%d,%d,%d,%d,%n", of.rung, &of.d, &of.N, &of.heads, &of.causal, &at) != 5 || !at) continue;
     const bool is_launch = sscanf(line + at, "launch,%lf,%lf", &of.boundary_bytes, &of.l2_sectors) == 2;
@@ -60,11 +72,11 @@ static int read_recordings(void **state) {
   return 0;
 }
 
-static int head_of(const Launch *l, int cta) { return cta / (l->n_ctas / l->heads); }
-static bool has(const Launch *l, int cta, int head, int tile) { return head_of(l, cta) == head && l->ctas[cta].tiles > tile; }
+static int head_of(const Recorded *l, int cta) { return cta / (l->n_ctas / l->heads); }
+static bool has(const Recorded *l, int cta, int head, int tile) { return head_of(l, cta) == head && l->ctas[cta].tiles > tile; }
 
 /* Of the requests for a recorded tile, the share that reaches L2. */
-static double share_of(const Launch *l, int head, int ask) {
+static double share_of(const Recorded *l, int head, int ask) {
   int first = INT32_MAX, requests = 0, groups = 0;
   for (int c = 0; c < l->n_ctas; c++)
     if (has(l, c, head, TILES[ask]) && l->ctas[c].asks[ask] < first) first = l->ctas[c].asks[ask];
@@ -79,7 +91,7 @@ static double share_of(const Launch *l, int head, int ask) {
 }
 
 /* Of all that crosses the boundary; tiles between recorded ones lie on straight lines. A CTA shares its Q with nobody. */
-static double joined_share(const Launch *l) {
+static double joined_share(const Recorded *l) {
   double requests = 0, groups = 0;
   for (int head = 0; head < l->heads; head++) {
     int most = 0, last = 0;
@@ -105,7 +117,7 @@ static void requests_are_joined_as_their_times_say(void **state) {
   (void)state;
   double errors = 0, squares = 0;
   for (int i = 0; i < LAUNCHES; i++) {
-    const Launch *l = &launches[i];
+    const Recorded *l = &launches[i];
     const double counted = l->l2_sectors * SECTOR_BYTES / l->boundary_bytes, joined = joined_share(l);
     if (getenv("TILEWALK_TABLE"))
       printf("%-10s d = %3d  N = %5d  %d heads  %-6s  counted %.3f  joined %.3f\n", l->rung, l->d, l->N, l->heads, l->causal ? "causal" : "full",
@@ -117,10 +129,10 @@ static void requests_are_joined_as_their_times_say(void **state) {
   assert_true(errors > -0.02 && errors < 0.02 && sqrt(squares) < 0.04);
 }
 
-enum { SECOND_ASK = 2, SPREAD_CTAS = 4 }; /* fa2_async asks for tile 2 as it comes to tile 1 */
+enum { SECOND_ASK = 2, LATE_ASK = 6 /* of tile 24 */, SPREAD_CTAS = 4, GPC_TPCS = 8 }; /* fa2_async asks for tile 2 as it comes to tile 1 */
 
 /* One standard deviation over the CTAs of a head on a GPC, mean over those that are enough. */
-static double spread_at_tile_1(const Launch *l) {
+static double spread_at_tile_1(const Recorded *l) {
   double spreads = 0;
   int n_spreads = 0;
   for (int head = 0; head < l->heads; head++)
@@ -137,7 +149,7 @@ static double spread_at_tile_1(const Launch *l) {
   return spreads / n_spreads;
 }
 
-static void tpc_at_tile_1(const Launch *l, double *squares, int *pairs) {
+static void tpc_at_tile_1(const Recorded *l, double *squares, int *pairs) {
   for (int a = 0; a < l->n_ctas; a++)
     for (int b = 0; b < l->n_ctas; b++) {
       if (l->ctas[a].smid % TPC_SMS || l->ctas[b].smid != l->ctas[a].smid + 1) continue;
@@ -154,7 +166,7 @@ static void CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not(void 
   double squares_of_all = 0;
   int pairs_of_all = 0;
   for (int i = 0; i < LAUNCHES; i++) {
-    const Launch *l = &launches[i];
+    const Recorded *l = &launches[i];
     if (strcmp(l->rung, "fa2_async") != 0) continue;
     const double spread = spread_at_tile_1(l);
     double squares = 0;
@@ -170,10 +182,55 @@ static void CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not(void 
   assert_true(pairs_of_all > 100 && sqrt(squares_of_all / pairs_of_all) < 30);
 }
 
+/* start_cycles of its description, the standard deviation of an exponential distribution, of which the TPCs of a GPC are a sample. Other cards,
+ * whose clocks were read less often, gave 160 and 124 where this one has 142 and 118. */
+static void descriptions_say_how_far(void **state) {
+  (void)state;
+  for (int d = 64; d <= 128; d *= 2) {
+    double squares = 0;
+    int n = 0;
+    for (int i = 0; i < LAUNCHES; i++)
+      if (!strcmp(launches[i].rung, "fa2_async") && launches[i].d == d) squares += pow(spread_at_tile_1(&launches[i]), 2), n++;
+    const double apart = sqrt(squares / n * GPC_TPCS / (GPC_TPCS - 1)), said = (double)described_start_cycles(d);
+    assert_true(said > 0.85 * apart && said < 1.2 * apart);
+  }
+}
+
+/* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard deviation; CLOCK_SPREAD of
+ * sim/many_ctas.c). */
+static void GPCs_drift_apart_the_more_the_busier(void **state) {
+  (void)state;
+  double squares[3] = {0};
+  int n[3] = {0};
+  for (int i = 0; i < LAUNCHES; i++) {
+    const Recorded *l = &launches[i];
+    if (strcmp(l->rung, "fa2_async") != 0 || l->causal) continue;
+    const int at = l->n_ctas == 32 ? 0 : l->n_ctas == 64 ? 1 : 2;
+    double sum = 0, of_all = 0, takes[PLACEMENT_GPCS_MAX];
+    for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+      double all = 0;
+      int ctas = 0;
+      for (int c = 0; c < l->n_ctas; c++)
+        if (gpc_of[l->ctas[c].smid] == gpc) all += l->ctas[c].asks[LATE_ASK] - l->ctas[c].asks[SECOND_ASK], ctas++;
+      takes[gpc] = all / ctas;
+      sum += takes[gpc] / PLACEMENT_GPCS_MAX, of_all += takes[gpc] * takes[gpc] / PLACEMENT_GPCS_MAX;
+    }
+    squares[at] += of_all / (sum * sum) - 1, n[at]++;
+  }
+  double spread[3];
+  for (int at = 0; at < 3; at++) spread[at] = sqrt(squares[at] / n[at]);
+  if (getenv("TILEWALK_TABLE")) printf("GPCs apart by %.2f, %.2f and %.2f %%\n", 100 * spread[0], 100 * spread[1], 100 * spread[2]);
+  assert_true(spread[0] > 0.0008 && spread[0] < 0.0016);
+  assert_true(spread[1] > 0.0012 && spread[1] < 0.0022);
+  assert_true(spread[2] > 0.0035 && spread[2] < 0.0045);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(requests_are_joined_as_their_times_say),
       cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
+      cmocka_unit_test(descriptions_say_how_far),
+      cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
   };
   return cmocka_run_group_tests_name("steps", tests, read_recordings, NULL);
 }

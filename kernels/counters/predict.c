@@ -25,6 +25,7 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
                      .without = PARTS[run->without],
                      .in_step = run->in_step || run->without == WITHOUT_PACE,
                      .skew_turns = run->skew_turns,
+                     .placement = run->placement,
                      .flushed = true};
   Simulation s;
   Status status = simulate(&s, &problem, run->schedule, error);

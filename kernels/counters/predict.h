@@ -13,6 +13,7 @@
 
 #include "kernels/counters/ncu.h"
 #include "sim/launch.h"
+#include "sim/placement.h"
 #include "sim/schedule.h"
 
 typedef enum {
@@ -56,6 +57,7 @@ typedef struct {
   Without without;
   bool in_step;       /* pace, as in a Problem (sim/simulate.h) */
   int64_t skew_turns;
+  const Placement *placement; /* the same: how the card is laid out */
 } PredictedRun;
 Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
 

@@ -11,8 +11,15 @@
 #include "viz/cli/crosscheck_live.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
-static const char *const RECORDED_FILES[] = {"assets/counters/h200_kernels.csv", "assets/counters/h200_l2.csv", "assets/counters/h200_fresh.csv",
-                                            "assets/counters/h200_later.csv", "assets/counters/h200_others.csv"};
+static const struct {
+  const char *path;
+  const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
+} RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL},
+                      {"assets/counters/h200_l2.csv", NULL},
+                      {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER},
+                      {"assets/counters/h200_fresh.csv", &PLACEMENT_H200_THIRD},
+                      {"assets/counters/h200_later.csv", &PLACEMENT_H200_THIRD},
+                      {"assets/counters/h200_others.csv", NULL}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
@@ -94,7 +101,8 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Er
   if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, &n_added, error);
   for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES];
-    status = assets_find(path, sizeof path, RECORDED_FILES[i], error);
+    status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
+    judge_card(judge, RECORDED_FILES[i].placement);
     if (status == STATUS_OK) status = add_file(c, judge, path, o, &n_added, error);
   }
   judge_close(judge);

@@ -27,6 +27,7 @@ struct Judge {
   size_t n_jobs, capacity;
   bool only_collects;
   Without without;
+  const Placement *placement;
 };
 
 Status judge_open(Judge **judge, const Request *r, Without without, Error *error) {
@@ -62,11 +63,23 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
+static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling, const LaunchConfig *launch) {
+  return (PredictedRun){.schedule = schedule,
+                        .shape = *shape,
+                        .tiling = *tiling,
+                        .launch = *launch,
+                        .gpu = &j->gpu,
+                        .without = j->without,
+                        .in_step = j->request->in_step,
+                        .skew_turns = j->request->skew_turns,
+                        .placement = j->placement};
+}
+
 static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   for (size_t i = 0; i < j->n_jobs; i++) {
     Job *job = &j->jobs[i];
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) && job->run.tiling.B_r == run->tiling.B_r &&
-        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits)
+        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement)
       return job;
   }
   return NULL;
@@ -106,6 +119,8 @@ static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, P
   return STATUS_OK;
 }
 
+void judge_card(Judge *j, const Placement *placement) { j->placement = placement; }
+
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;
   if (only_collects) return;
@@ -140,7 +155,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status) return status;
-  const PredictedRun run = {schedule, *shape, tiles, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
+  const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
@@ -172,7 +187,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   status = find_profile(j, row->kernel, error);
   if (status == STATUS_OK) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
-  const PredictedRun run = {j->profile.schedule, shape, row->tiling, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
+  const PredictedRun run = run_of(j, j->profile.schedule, &shape, &row->tiling, &launch);
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   return status ? status : crosscheck_add_predictions(c, row, &row->shape, &row->tiling, &prediction, error);
@@ -204,7 +219,8 @@ Status judge_time(Judge *j, const char *kernel, const Shape *shape, double *seco
   if (status == STATUS_OK) status = shape_complete(&complete, error);
   if (status == STATUS_OK) status = launch_of(j, &complete, &launch, error);
   if (status) return status;
-  const PredictedRun run = {j->profile.schedule, complete, {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse}, launch, &j->gpu, j->without, j->request->in_step, j->request->skew_turns};
+  const Tiling tiling = {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse};
+  const PredictedRun run = run_of(j, j->profile.schedule, &complete, &tiling, &launch);
   status = predict(&p, &run, error);
   if (status == STATUS_OK) *seconds = p.value[PREDICT_TIME];
   return status;
