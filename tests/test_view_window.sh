@@ -196,6 +196,19 @@ viewer=''
 SDL_RENDER_DRIVER=opengl timeout 60 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
 grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames through a texture"
 
+# A window that another program destroys is a window closed, whether it plays or sleeps; what it had is kept.
+for key in Right space; do
+  start --size 640x360 --scene tiles
+  keys $key
+  sleep 0.3
+  xdotool windowclose "$window"
+  status=0
+  wait $viewer || status=$?
+  viewer=''
+  [ $status = 0 ] || fail "status $status when the window is destroyed"
+  if complains; then fail "it complained when its window was destroyed"; fi
+done
+
 # A display that goes away: one line that says how to go on, status 2.
 start --size 640x360 --scene tiles
 keys space

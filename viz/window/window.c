@@ -11,11 +11,12 @@ enum { FRAME_MS = 16 };
 
 double window_clock_s(void) { return (double)SDL_GetPerformanceCounter() / (double)SDL_GetPerformanceFrequency(); }
 
-/* ---- When the display goes away -------------------------------------------------------------------------- */
+/* ---- When the display or the window goes away ------------------------------------------------------------ */
 
-/* For the handler below alone, which is given nothing of ours. */
+/* For the handlers below alone, which are given nothing of ours. */
 static const Player *lost_player;
 static void (*on_lost_display)(const char *state);
+static bool window_is_gone;
 
 static int on_x11_lost(void *display) {
   char state[REQUEST_STATE_BYTES];
@@ -24,19 +25,45 @@ static int on_x11_lost(void *display) {
   return 0;
 }
 
-/* SDL loads X11's library by itself, when it uses it; it is asked for the function, and nothing of X11 is needed to build. */
-static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
-  typedef int Handler(void *display);
-  typedef Handler *SetHandler(Handler *handler);
-  SetHandler *set = NULL;
-  void *library = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+/* XErrorEvent of X11/Xlib.h, and two of its error codes. */
+typedef struct {
+  int type;
+  void *display;
+  unsigned long resource, serial;
+  unsigned char error_code, request_code, minor_code;
+} X11Error;
+enum { X11_BAD_WINDOW = 3, X11_BAD_DRAWABLE = 9 };
+
+/* X11's own handler ends the program. A request may meet a window that another program has destroyed, or that we have: SDL wakes itself over a
+ * second connection, which the first may overtake. That is a window closed; what else X11 refuses can be done without. */
+static int on_x11_error(void *display, X11Error *error) {
+  (void)display;
+  if (window_is_gone || (error->error_code != X11_BAD_WINDOW && error->error_code != X11_BAD_DRAWABLE)) return 0;
+  window_is_gone = true;
+  SDL_PushEvent(&(SDL_Event){.type = SDL_QUIT});
+  return 0;
+}
+
+/* What a function of X11's library is given as its handler; nothing of X11 is needed to build. `loaded`: only where SDL has loaded it. */
+static void handle_x11(const char *function, bool loaded, void (*handler)(void)) {
+  typedef void (*Handler)(void);
+  Handler (*set)(Handler) = NULL;
+  void *library = dlopen("libX11.so.6", RTLD_LAZY | (loaded ? RTLD_NOLOAD : RTLD_NODELETE));
   if (!library) return;
-  void *found = dlsym(library, "XSetIOErrorHandler");
+  void *found = dlsym(library, function);
   memcpy(&set, &found, sizeof set); /* POSIX lets dlsym find functions; C has no cast for it */
+  if (set) set(handler);
+  dlclose(library);
+}
+
+/* SDL has handlers of its own from its beginning to its end, and then puts back what it found: of errors, which may still come when it closes
+ * its connections, ours are set before and after that. */
+static void handle_x11_errors(bool loaded) { handle_x11("XSetErrorHandler", loaded, (void (*)(void))on_x11_error); }
+
+static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
   lost_player = w->player;
   on_lost_display = on_lost;
-  if (set) set(on_x11_lost);
-  dlclose(library);
+  handle_x11("XSetIOErrorHandler", true, (void (*)(void))on_x11_lost);
 }
 
 /* ---- The loop -------------------------------------------------------------------------------------------- */
@@ -150,7 +177,9 @@ static void note_size(const Window *w, WindowOptions *options) {
 
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
   Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
+  handle_x11_errors(false);
   Status status = window_open(&w, options, error);
+  handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
   if (!status && options->n_frames > 0) status = measure(&w, options, error);
   else if (!status) run_loop(&w);
