@@ -14,7 +14,7 @@ const Placement PLACEMENT_H200 = {.n_gpcs = 8,
                                            {18, 0, 2080},
                                            {18, 1, -1990}}};
 
-/* h200_placement_other.csv. Which GPCs its first TPCs are of: their clocks count from when their GPC was started. */
+/* h200_placement_other.csv; the GPCs of the first TPCs by their clocks. */
 const Placement PLACEMENT_H200_OTHER = {.n_gpcs = 8,
                                         .first = {5, 0, 0, 4},
                                         .gpcs = {{8, 0, -920},

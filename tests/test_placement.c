@@ -131,10 +131,43 @@ static void places_are_the_recorded_ones(void **unused) {
   }
 }
 
+/* Of the cards whose GPCs were not told by a coalescer: SMs of a GPC count cycles from one moment, other GPCs from others. */
+static void SMs_of_a_GPC_have_one_clock(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *name;
+    const Placement *placement;
+  } CARDS[] = {{"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER}, {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD}};
+  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+    static char line[8192];
+    Place places[SMS];
+    int gpc[SMS], clocks = 0, start;
+    bool dealt = false;
+    long long clock[SMS];
+    placement_deal(CARDS[i].placement, SMS, places, SMS);
+    FILE *file = open_asset(CARDS[i].name);
+    for (int smid; fgets(line, sizeof line, file);) {
+      long long cycles;
+      start = 0;
+      if (sscanf(line, "clock,,,,,,%d %lld", &smid, &cycles) == 2 && smid >= 0 && smid < SMS) clock[smid] = cycles, clocks++;
+      if (dealt || sscanf(line, "launch,,,,1,132,%n", &start) != 0 || !start) continue;
+      dealt = true; /* the first of two orders */
+      char *smids = line + start;
+      for (int turn = 0; turn < SMS; turn++) gpc[strtol(smids, &smids, 10)] = (int)places[turn].gpc;
+    }
+    fclose(file);
+    assert_true(dealt);
+    assert_int_equal(clocks, SMS);
+    for (int a = 0; a < SMS; a++)
+      for (int b = 0; b < SMS; b++) assert_int_equal(gpc[a] == gpc[b], llabs(clock[a] - clock[b]) < 1000);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
                                      cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_gpc),
                                      cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
-                                     cmocka_unit_test(places_are_the_recorded_ones)};
+                                     cmocka_unit_test(places_are_the_recorded_ones),
+                                     cmocka_unit_test(SMs_of_a_GPC_have_one_clock)};
   return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }
