@@ -55,6 +55,8 @@ static const KeyfileField FIELDS[] = {
     BYTES("l2_line", l2_line_bytes, false, 8, 65536, "L2 line"),
     BYTES("l2_sector", l2_sector_bytes, false, 4, 65536, "L2 sector: what one miss fetches"),
     BANDWIDTH("l2_bandwidth", l2_bytes_per_s, false, "L2 read bandwidth"),
+    BYTES("l2_fabric_launch", l2_fabric_launch_bytes, false, 1, 1e9, "between partitions in each launch, whatever it reads"),
+    BYTES("l2_fabric_sm", l2_fabric_sm_bytes, false, 1, 1e9, "the same for each SM at work"),
     BYTES("l3", l3_bytes, false, 256, 1e12, "memory-side cache"),
     BANDWIDTH("l3_bandwidth", l3_bytes_per_s, false, "memory-side cache bandwidth"),
     BYTES("hbm", hbm_bytes, true, 1024, 1e14, "device memory"),

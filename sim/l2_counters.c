@@ -1,19 +1,16 @@
 #include "sim/l2_counters.h"
 
-/* Every launch shows so many bytes on the fabric, whatever it reads: 49 KB with one CTA, 93 with 16, 238 with 64, 0.40 to 0.42 MB on 132
- * SMs (the scans of few CTAs in assets/counters/h200_scan.csv, and all rows of h200_l2_scan.csv). */
-static const double FABRIC_BYTES = 46000, FABRIC_BYTES_PER_SM = 2750;
-
 static const char *const TITLES[L2_PART_COUNT] = {
     "nothing left out", "all CTAs equally fast", "one partition", "sides in turns", "a sharp LRU", "far requests renew", "no coalescer",
 };
 
 const char *l2_part_title(L2Part part) { return TITLES[part]; }
 
-L2Counters l2_counters_of(const Simulation *s) {
+L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
+  const double launched = (double)gpu->l2_fabric_launch_bytes + (double)sms * (double)gpu->l2_fabric_sm_bytes;
   return (L2Counters){.hbm_read_bytes = s->l2.hbm_read_bytes,
-                      .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + FABRIC_BYTES + (double)sms * FABRIC_BYTES_PER_SM : 0,
+                      .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + launched : 0,
                       .l2_read_bytes = s->l2.l2_read_bytes,
                       .l2_write_bytes = s->l2.write_bytes,
                       .hit_rate = many_ctas_hit_rate(&s->l2),
@@ -28,6 +25,6 @@ Status l2_counters_predict(L2Counters *counters, const Problem *problem, const S
   if (!status) status = simulation_l2(&s, &profiled, gpu, error);
   if (status) return status;
   if (!s.has_l2) return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size", gpu->name);
-  *counters = l2_counters_of(&s);
+  *counters = l2_counters_of(&s, gpu);
   return STATUS_OK;
 }

@@ -22,8 +22,8 @@ typedef struct {
   double simulated; /* the part of the steps that was walked */
 } L2Counters;
 
-/* Of a run for which simulation_l2 had an answer (has_l2). */
-L2Counters l2_counters_of(const Simulation *run);
+/* Of a run for which simulation_l2 had an answer (has_l2), on that GPU. */
+L2Counters l2_counters_of(const Simulation *run, const Gpu *gpu);
 
 /* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2 has no answer; *counters is unchanged on
  * error. */

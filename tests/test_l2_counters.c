@@ -232,7 +232,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
-      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.1 : worst_hbm_full + 0.025));
+      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.11 : worst_hbm_full + 0.025));
       assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.035);
     }
   }
@@ -253,8 +253,8 @@ static void later_shapes_are_predicted(void **state) {
 static void another_gpu_is_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.15, 0.035);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.035); /* 12 heads that share 3 of K and V */
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.15, 0.02);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.02); /* 12 heads that share 3 of K and V */
   read_gpu("h200");
 }
 

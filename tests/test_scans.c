@@ -11,12 +11,13 @@
 #include <cmocka.h>
 
 #include "kernels/counters/scan_lists.h"
+#include "sim/gpu.h"
 #include "sim/pace.h"
 #include "tests/open_asset.h"
 
 enum { SMS = 132, ROWS_MAX = 256 };
 #define MIB          1048576.0
-#define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs (sim/l2_counters.c) */
+#define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs of an H200 (assets/gpus/h200) */
 
 typedef enum { PIECE, PIECES, SCATTERED, BETWEEN, HOT, ROWS, HOT_ROWS, FAMILIES } Family;
 static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between", "hot lines", "rows", "rows, hot"};
@@ -127,9 +128,9 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
   return STATUS_OK;
 }
 
-static int read_table(Counted *rows) {
+static int read_table(Counted *rows, const char *name) {
   char line[512];
-  FILE *file = open_asset("counters/h200_scan.csv");
+  FILE *file = open_asset(name);
   int n = 0;
   double l2_read, l2_write, sectors;
   while (n < ROWS_MAX && fgets(line, sizeof line, file)) {
@@ -160,7 +161,7 @@ static void scans_are_predicted(void **state) {
   static Table t;
   Error error = {0};
   t.print = getenv("TILEWALK_TABLE") != NULL;
-  t.n = read_table(t.rows);
+  t.n = read_table(t.rows, "counters/h200_scan.csv");
   if (scan_lists_each(visit, &t, &error)) fail_msg("%s", error.message);
   assert_int_equal(t.at, t.n);
   for (int f = 0; f < FAMILIES; f++) {
@@ -175,7 +176,31 @@ static void scans_are_predicted(void **state) {
   }
 }
 
+/* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs say. */
+static void launches_move_something_across_whatever_they_read(void **state) {
+  (void)state;
+  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200_scan.csv"}, {"gpus/h100-sxm", "counters/h100_scan.csv"}};
+  static char text[1 << 16];
+  static Counted rows[ROWS_MAX];
+  for (int i = 0; i < 2; i++) {
+    Gpu gpu;
+    Error error = {0};
+    FILE *file = open_asset(GPUS[i][0]);
+    const size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    if (gpu_parse(text, length, "a GPU", &gpu, &error)) fail_msg("%s", error.message);
+    int n_few = 0;
+    for (int r = 0, n = read_table(rows, GPUS[i][1]), ctas; r < n; r++) {
+      if (sscanf(rows[r].name, "few %d", &ctas) != 1) continue;
+      const double said = (double)gpu.l2_fabric_launch_bytes + ctas * (double)gpu.l2_fabric_sm_bytes, counted = fmod(rows[r].fabric, 2 * MIB);
+      assert_true(fabs(counted - said) < 20000);
+      n_few++;
+    }
+    assert_int_equal(n_few, 8);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read)};
   return cmocka_run_group_tests_name("scans", tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
   simulation_time(&s, gpu);
   set(prediction, PREDICT_TIME, timing_total_s(&s.timing));
   if (!s.has_l2) return STATUS_OK;
-  const L2Counters l2 = l2_counters_of(&s);
+  const L2Counters l2 = l2_counters_of(&s, gpu);
   set(prediction, PREDICT_HBM_READ, l2.hbm_read_bytes);
   set(prediction, PREDICT_FABRIC, l2.fabric_bytes);
   set(prediction, PREDICT_L2_SECTORS, l2.l2_read_bytes / SECTOR_BYTES);
