@@ -25,8 +25,8 @@ typedef struct {
 /* Of a run for which simulation_l2 had an answer (has_l2), on that GPU. */
 L2Counters l2_counters_of(const Simulation *run, const Gpu *gpu);
 
-/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2 has no answer; *counters is unchanged on
- * error. */
+/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2 has no answer;
+ * *counters is unchanged on error. */
 Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error);
 
 #endif

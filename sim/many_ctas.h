@@ -19,9 +19,10 @@
  *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
- *     0.07 %, 6, 15 or 60 cycles     how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv, pace.h)
- *     start_cycles                   by how much the code of its first tile sets the CTAs of a kernel apart: when they ask for tiles, h200_steps.csv
- *                                    (tests/test_steps.c; pace.h)
+ *     0.07 %, 6, 15 or 60 cycles     how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs
+ *                                    (h200_pace.csv, pace.h)
+ *     start_cycles                   by how much the code of its first tile sets the CTAs of a kernel apart: when they ask for tiles,
+ *                                    h200_steps.csv (tests/test_steps.c; pace.h)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel; which of them is ahead is drawn. Clocks of CTAs, and when
@@ -32,18 +33,19 @@
  * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
  * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.3 % in the median, 17 % at worst).
  *
- * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has yet to come, and
- * GPCs' clocks set them apart; each tile takes each of them a little more or less time (on an H200 fa2_async takes 60 to 120 cycles of 3500 less for a tile in
- * which no row has a new maximum, so that O is not rescaled); so they drift apart, while those of one wave still walk the same K and V. What L2 must hold at once is what lies between
- * the first and the last of them. Where two heads of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff
- * (33 % too many bytes) and hardware does not. What does hold them together is a coalescer: who joins a request has its data with it. A kernel that
- * asks for a tile only when it needs it stays together that way as long as it has its SMs to itself (`waits`, sim/launch.h); one that asks
- * ahead hides its waiting, and what it gains with it.
+ * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has
+ * yet to come, and GPCs' clocks set them apart; then each tile takes each of them a little more or less time (on an H200 fa2_async takes
+ * 60 to 120 cycles of 3500 less for a tile in which no row has a new maximum, so that O is not rescaled). So they drift apart, while those
+ * of one wave still walk the same K and V. What L2 must hold at once is what lies between the first and the last of them. Where two heads
+ * of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff (33 % too many bytes) and hardware does not. What does hold them
+ * together is a coalescer: who joins a request has its data with it. A kernel that asks for a tile only when it needs it stays together
+ * that way as long as it has its SMs to itself (`waits`, sim/launch.h); one that asks ahead hides its waiting, and what it gains with it.
  *
  * Short launches differ from one time to the next by more than the model errs, so they are walked up to eight times, and the mean is given.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the middle one of
- * nine launches on three cards up to 8K, of three beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all); median, worst:
+ * nine launches on three cards up to 8K, of three beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all);
+ * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
  *     full             0.7 %,  2.8 %    1.1 %,  3.7 %         4 %, 21 %            0.1,  1.4
@@ -62,17 +64,19 @@
  *
  * Cards differ: of six H200, four are laid out as PLACEMENT_H200 says, and two in other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 2.1 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.6 %.
- * Other shapes, recorded once, on the other one, told. N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv, 40 rows): HBM 0.5 %, 8.4 % full and
- * 0.2 %, 0.9 % causal; fabric 0.8 %, 8 % and 0.8 %, 5 %; hit rate 0.1 and 0.04 points, 0.4 and 1.4. N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv, 40 rows): HBM 0.3 %,
- * 7.2 % and 0.2 %, 0.8 %; fabric 0.9 %, 11 % and 0.9 %, 7 %; hit rate 0.1 and 0.03 points, 0.9 and 1.8.
+ * Other shapes, recorded once, on the other one, told; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
+ * of K and V (h200_fresh.csv): HBM 0.5 %, 8.4 % and 0.2 %, 0.9 %; fabric 0.8 %, 8 % and 0.8 %, 5 %; hit rate 0.1 and 0.04 points, 0.4 and
+ * 1.4. N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.3 %, 7.2 % and 0.2 %, 0.8 %; fabric 0.9 %, 11 % and 0.9 %, 7 %; hit
+ * rate 0.1 and 0.03 points, 0.9 and 1.8.
  *
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
  * worst 7 %, fabric median 9 %, worst 18 % (one head: its kernels are small launches).
  *
- * The worst rows. Hit rate: launches of 32 to 128 CTAs. They do not get far from each other, so some hundred cycles decide which requests are merged, and
- * cards differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 71 to 82 % in launches on seven cards, 71 to 76 in twenty-four on one.
- * fa2_tensor with more than one CTA to an SM: sectors off by up to 40 %, to both sides; a tile's several rounds of reads are one here.
+ * The worst rows. Hit rate: launches of 32 to 128 CTAs. They do not get far from each other, so some hundred cycles decide which requests
+ * are merged, and cards differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 71 to 82 % in launches on seven cards,
+ * 71 to 76 in twenty-four on one. fa2_tensor with more than one CTA to an SM: sectors off by up to 40 %, to both sides; a tile's several
+ * rounds of reads are one here.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
  * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),

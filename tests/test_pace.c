@@ -224,6 +224,67 @@ static void steps_vary_as_much_as_asked(void **unused) {
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 1030 * STEPS) < 2);
 }
 
+/* CTA 0 asks for nothing first, CTA 1 for a granule that takes 1400 cycles, CTA 2 never for anything. */
+static bool beginners(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  const int step = ((int *)context)[cta]++;
+  *next = (PaceStep){.n_reads = cta == 1, .work_cycles = cta == 0 && step == 1 ? 1000 : 0};
+  return cta == 0 ? step < 2 : cta == 1 && step < 1;
+}
+
+static void all_begin_when_all_can(void **unused) {
+  (void)unused;
+  PaceConfig config = steady(1, 3);
+  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  for (int together = 0; together < 2; together++) {
+    int steps[3] = {0};
+    config.together = together;
+    const double cycles = run(&config, beginners, steps).cycles;
+    assert_true(fabs(cycles - (together ? 2400 : 1400)) < 3); /* CTAs start a cycle apart */
+  }
+}
+
+static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
+  const Place place = {.sm = sm, .gpc = gpc};
+  Steps steps = {.n = 10, .work_cycles = 1000};
+  config.places = &place;
+  return run(&config, work_alone, &steps).cycles - 10 * 1000;
+}
+
+/* The first work of a CTA that asks ahead takes longer, by as much for the SMs of a TPC, by 200 cycles on average, exponentially distributed;
+ * that of one that waits does not. */
+static void first_code_comes_to_a_TPC_at_once(void **unused) {
+  (void)unused;
+  enum { SEEDS = 2000 };
+  PaceConfig config = steady(1, 1);
+  config.start_cycles = 200;
+  assert_true(fabs(alone_on(config, 0, 0)) < 1e-6);
+  config.overlapped = true;
+  double sum = 0, squares = 0;
+  for (config.seed = 0; config.seed < SEEDS; config.seed++) {
+    const double later = alone_on(config, 0, 0);
+    assert_true(later >= 0 && later == alone_on(config, 1, 0) && later != alone_on(config, 2, 0));
+    sum += later, squares += later * later;
+  }
+  const double mean = sum / SEEDS;
+  assert_true(fabs(mean / 200 - 1) < 0.08 && fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.12);
+}
+
+/* Drawn for each GPC: one standard deviation of 1 %, which its SMs share. */
+static void clocks_of_GPCs_are_drawn(void **unused) {
+  (void)unused;
+  enum { SEEDS = 2000 };
+  PaceConfig config = steady(1, 1);
+  config.loaded = true, config.clock_spread = 0.01;
+  double sum = 0, squares = 0;
+  for (config.seed = 0; config.seed < SEEDS; config.seed++) {
+    const double later = alone_on(config, 0, 3) / (10 * 1000);
+    assert_true(later == alone_on(config, 7, 3) / (10 * 1000) && later != alone_on(config, 0, 4) / (10 * 1000));
+    sum += later, squares += later * later;
+  }
+  assert_true(fabs(sum / SEEDS) < 0.001 && fabs(sqrt(squares / SEEDS) / 0.01 - 1) < 0.05);
+}
+
 static void a_follower_catches_up_and_pays_nothing(void **unused) {
   (void)unused;
   /* CTA 1 starts 8 granules behind CTA 0 on a line of 4000; it finds what CTA 0 has fetched and
@@ -335,6 +396,9 @@ int main(void) {
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
+      cmocka_unit_test(all_begin_when_all_can),
+      cmocka_unit_test(first_code_comes_to_a_TPC_at_once),
+      cmocka_unit_test(clocks_of_GPCs_are_drawn),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
       cmocka_unit_test(the_same_config_gives_the_same_result),
       cmocka_unit_test(bad_requests_are_explained),
