@@ -1,15 +1,16 @@
 #!/bin/sh
 # The tables of predicted and measured in the README, which `tilewalk crosscheck` prints (--markdown, and its first lines): `accuracy_table.sh write`
-# brings them up to date, `accuracy_table.sh` alone says whether they are.
+# brings them up to date, `accuracy_table.sh` alone says whether they are. ACCURACY names a folder that keeps what the program printed.
 set -eu
 cd "$(dirname "$0")/.."
 tilewalk=${TILEWALK:-${BUILD:-build}/tilewalk}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TILEWALK_ASSETS="${TILEWALK_ASSETS:-assets}" COLUMNS=80
-"$tilewalk" crosscheck --markdown --ablations >"$work/tables"
-"$tilewalk" crosscheck | sed '/^$/,$d' >"$work/laws"
-awk -v tables="$work/tables" -v laws="$work/laws" '
+kept=${ACCURACY:-$work}
+[ -s "$kept/tables" ] || "$tilewalk" crosscheck --markdown --ablations >"$kept/tables"
+[ -s "$kept/laws" ] || "$tilewalk" crosscheck | sed '/^$/,$d' >"$kept/laws"
+awk -v tables="$kept/tables" -v laws="$kept/laws" '
   /^\$ tilewalk crosscheck$/ { print; while ((getline line < laws) > 0) print line; sample = 1 }
   sample && /^\.\.\.$/ { sample = 0 }
   sample { next }

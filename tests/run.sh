@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the given test programs and scripts, one line each, and sums them up: `tests/run.sh BUILD TEST...`.
 #
-# As many at once as there are cores, or TEST_JOBS; each must therefore keep to files of its own.
+# One more at once than there are cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
 # A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
 # status (77: skipped). Output is kept in BUILD/tests/NAME.log and shown when something fails. The last
 # line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
@@ -45,7 +45,7 @@ export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 unset TILEWALK_STATE NO_COLOR COLUMNS
 mkdir -p "$BUILD/tests"
 rm -f "$BUILD"/tests/*.sum
-printf '%s\0' "$@" | xargs -0 -n 1 -P "${TEST_JOBS:-$(nproc)}" tests/run.sh --one
+printf '%s\0' "$@" | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" tests/run.sh --one
 passed=0 failed=0 skipped=0
 for program in "$@"; do # one without sums was killed
   read -r p f s 2>/dev/null <"$BUILD/tests/$(basename "$program").sum" || p=0 f=1 s=0

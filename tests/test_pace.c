@@ -255,7 +255,7 @@ static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
  * that of one that waits does not. */
 static void first_code_comes_to_a_TPC_at_once(void **unused) {
   (void)unused;
-  enum { SEEDS = 2000 };
+  enum { SEEDS = 1000 };
   PaceConfig config = steady(1, 1);
   config.start_cycles = 200;
   assert_true(fabs(alone_on(config, 0, 0)) < 1e-6);
@@ -267,13 +267,13 @@ static void first_code_comes_to_a_TPC_at_once(void **unused) {
     sum += later, squares += later * later;
   }
   const double mean = sum / SEEDS;
-  assert_true(fabs(mean / 200 - 1) < 0.08 && fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.12);
+  assert_true(fabs(mean / 200 - 1) < 0.1 && fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.15); /* of a thousand: 3 and 4 % */
 }
 
 /* Drawn for each GPC: one standard deviation of 1 %, which its SMs share. */
 static void clocks_of_GPCs_are_drawn(void **unused) {
   (void)unused;
-  enum { SEEDS = 2000 };
+  enum { SEEDS = 1000 };
   PaceConfig config = steady(1, 1);
   config.loaded = true, config.clock_spread = 0.01;
   double sum = 0, squares = 0;
@@ -282,7 +282,7 @@ static void clocks_of_GPCs_are_drawn(void **unused) {
     assert_true(later == alone_on(config, 7, 3) / (10 * 1000) && later != alone_on(config, 0, 4) / (10 * 1000));
     sum += later, squares += later * later;
   }
-  assert_true(fabs(sum / SEEDS) < 0.001 && fabs(sqrt(squares / SEEDS) / 0.01 - 1) < 0.05);
+  assert_true(fabs(sum / SEEDS) < 0.001 && fabs(sqrt(squares / SEEDS) / 0.01 - 1) < 0.1);
 }
 
 static void a_follower_catches_up_and_pays_nothing(void **unused) {
