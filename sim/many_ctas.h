@@ -20,9 +20,9 @@
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.07 %, 6, 15 or 60 cycles     how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs
- *                                    (h200_pace.csv, pace.h)
+ *                                    (h200_pace.csv, pace.h); 6, for kernels that wait, with counters of attention in sight: 5 to 30 by clocks
  *     start_cycles                   by how much the code of its first tile sets the CTAs of a kernel apart: when they ask for tiles,
- *                                    h200_steps.csv (tests/test_steps.c; pace.h)
+ *                                    h200_steps.csv (tests/test_steps.c; pace.h). That it is exponential: with such counters in sight
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel; which of them is ahead is drawn. Clocks of CTAs, and when
