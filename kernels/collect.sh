@@ -5,7 +5,7 @@
 #   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> sanitize.txt
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU_time.csv
 #   ncu        hardware counters over a grid of shapes                                       -> GPU_kernels.csv
-#   l2         more counters of L2, short launches three times, for the rungs with tensor cores        -> GPU_l2.csv
+#   l2         more counters of L2, short launches three times; rungs with tensor cores      -> GPU_l2.csv
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv

@@ -2,40 +2,18 @@
 
 #include <stdbool.h>
 
-/* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). Clocks
- * as in one launch (placement.h). */
-const Placement PLACEMENT_H200 = {.n_gpcs = 8,
-                                  .gpcs = {{8, 0, -920},
-                                           {16, 1, -1580},
-                                           {16, 1, -160},
-                                           {16, 1, 400},
-                                           {16, 0, 790},
-                                           {16, 0, 1380},
-                                           {18, 0, 2080},
-                                           {18, 1, -1990}}};
+/* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). */
+const Placement PLACEMENT_H200 = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {16, 0}, {18, 0}, {18, 1}}};
 
 /* h200_placement_other.csv; the GPCs of the first TPCs by their clocks. */
-const Placement PLACEMENT_H200_OTHER = {.n_gpcs = 8,
-                                        .first = {5, 0, 0, 4},
-                                        .gpcs = {{8, 0, -920},
-                                                 {16, 1, -1580},
-                                                 {16, 1, -160},
-                                                 {16, 1, 400},
-                                                 {16, 1, 790},
-                                                 {16, 0, 1380},
-                                                 {18, 0, 2080},
-                                                 {18, 0, -1990}}};
+const Placement PLACEMENT_H200_OTHER = {
+    .n_gpcs = 8, .first = {5, 0, 0, 4}, .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 0}}};
 
 /* h200_placement_third.csv. */
-const Placement PLACEMENT_H200_THIRD = {.n_gpcs = 8,
-                                        .gpcs = {{8, 0, -920},
-                                                 {16, 0, -1580},
-                                                 {16, 1, -160},
-                                                 {16, 1, 400},
-                                                 {16, 1, 790},
-                                                 {16, 0, 1380},
-                                                 {18, 1, 2080},
-                                                 {18, 0, -1990}}};
+const Placement PLACEMENT_H200_THIRD = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 1}, {18, 0}}};
+
+/* As in one launch (placement.h). */
+const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-920, -1580, -160, 400, 790, 1380, 2080, -1990};
 
 enum { GPC_SMS = 16 }; /* of a GPU whose GPCs are not known: assumed */
 enum { BATCHES_BEFORE = 5, BATCHES_BETWEEN = 6 }; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */
@@ -49,14 +27,14 @@ static void deal_batch(Dealer *d, const PlacementGpc *gpc, uint32_t g, uint32_t 
   const uint32_t tpcs = gpc->n_sms / 2, twice = n > tpcs ? n - tpcs : 0;
   for (uint32_t tpc = 0, dealt = 0; dealt < n; tpc++)
     for (uint32_t at = 2 * tpc; at < 2 * tpc + (tpc < twice ? 2 : 1) && dealt < n; at++, dealt++)
-      if (d->at < d->end) *d->at++ = (Place){sm + at, gpc->side, g, layer, gpc->clock_ppm};
+      if (d->at < d->end) *d->at++ = (Place){sm + at, gpc->side, g, layer, PLACEMENT_CLOCKS_PPM[g]};
 }
 
 /* One to each SM of the TPCs that come first. */
 static void deal_first(Dealer *d, const Placement *p, uint32_t layer) {
   for (uint32_t sm = 0; sm < 2 * PLACEMENT_FIRST_TPCS && d->at < d->end; sm++) {
     const uint32_t g = p->first[sm / 2];
-    *d->at++ = (Place){sm, p->gpcs[g].side, g, layer, p->gpcs[g].clock_ppm};
+    *d->at++ = (Place){sm, p->gpcs[g].side, g, layer, PLACEMENT_CLOCKS_PPM[g]};
   }
 }
 

@@ -30,7 +30,6 @@ typedef struct {
 
 typedef struct {
   uint32_t n_sms, side;
-  int32_t clock_ppm;
 } PlacementGpc;
 
 /* The SMs of a GPU. */
@@ -42,6 +41,8 @@ typedef struct {
 
 /* H200 with 132 SMs, as most that were asked, and an H100 SXM; and two cards that differ. */
 extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD;
+
+extern const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* of GPCs under load, against the mean */
 
 /* The places of a launch's first n CTAs, all at work at once. NULL: CTA i runs on SM i modulo n_sms, sides by turns. */
 void placement_deal(const Placement *placement, uint32_t n_sms, Place *places, uint32_t n);

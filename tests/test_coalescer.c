@@ -280,7 +280,7 @@ static void the_model_has_a_recorded_pattern_of_clocks(void **state) {
   for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) mean += sum[g] / n[g] / PLACEMENT_GPCS_MAX;
   for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) {
     const double ppm = (sum[g] / n[g] / mean - 1) * 1e6;
-    assert_true(ppm - PLACEMENT_H200.gpcs[g].clock_ppm < 10 && PLACEMENT_H200.gpcs[g].clock_ppm - ppm < 10);
+    assert_true(ppm - PLACEMENT_CLOCKS_PPM[g] < 10 && PLACEMENT_CLOCKS_PPM[g] - ppm < 10);
   }
 }
 

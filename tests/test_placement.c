@@ -153,7 +153,11 @@ static void SMs_of_a_GPC_have_one_clock(void **unused) {
       if (dealt || sscanf(line, "launch,,,,1,132,%n", &start) != 0 || !start) continue;
       dealt = true; /* the first of two orders */
       char *smids = line + start;
-      for (int turn = 0; turn < SMS; turn++) gpc[strtol(smids, &smids, 10)] = (int)places[turn].gpc;
+      for (int turn = 0; turn < SMS; turn++) {
+        const long at = strtol(smids, &smids, 10);
+        assert_true(at >= 0 && at < SMS);
+        gpc[at] = (int)places[turn].gpc;
+      }
     }
     fclose(file);
     assert_true(dealt);

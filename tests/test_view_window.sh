@@ -196,7 +196,7 @@ viewer=''
 SDL_RENDER_DRIVER=opengl timeout 60 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
 grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames through a texture"
 
-# A window that another program destroys is a window closed, whether it plays or sleeps; what it had is kept.
+# A window that another program destroys is a window closed, whether it plays or sleeps.
 for key in Right space; do
   start --size 640x360 --scene tiles
   keys $key

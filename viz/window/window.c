@@ -177,6 +177,7 @@ static void note_size(const Window *w, WindowOptions *options) {
 
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
   Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
+  window_is_gone = false;
   handle_x11_errors(false);
   Status status = window_open(&w, options, error);
   handle_x11_errors(true);
