@@ -31,7 +31,8 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, STEPS = 64, PERIOD_CYCLES = 12000, STEP_BYTES = 16384, STEP_BYTES_MOST = 32768, CTAS_PER_SM_MOST = 2, OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */ };
+enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, CTAS_PER_SM_MOST = 2, OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */ };
+enum { STEPS = 64, PERIOD_CYCLES = 12000, STEP_BYTES = 16384, STEP_BYTES_MOST = 32768 };
 enum { BURSTS = 2, EDGES = 24 /* of a burst */, BURSTS_APART_NS = 200000, START_AFTER_NS = 10000, LOOK_EVERY_NS = 500 };
 enum { WARMING_SMS = 2, WARMS_SIDE_0 = 0, WARMS_SIDE_1 = 2 }; /* on an H200 and an H100: assets/counters/h200_placement.csv */
 
@@ -84,18 +85,13 @@ __device__ void meet(unsigned *came) {
 __device__ long long agree_on_start(Meeting *meeting) {
   meet(&meeting->came);
   const unsigned long long zero_ns = global_ns();
-  const long long zero_cycles = clock64();
-  unsigned long long ns = zero_ns;
+  const unsigned long long zero_cycles = (unsigned long long)clock64();
+  unsigned long long ns = zero_ns, cycles;
   double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0; /* ns and cycles since zero */
   for (int burst = 0; burst < BURSTS; burst++) {
     while (ns < zero_ns + (unsigned)burst * BURSTS_APART_NS) ns = global_ns();
     for (int e = 0; e < EDGES; e++) {
-      const unsigned long long before = ns;
-      long long cycles;
-      do {
-        ns = global_ns();
-        cycles = clock64();
-      } while (ns == before);
+      note_edge(&ns, &cycles);
       const double x = (double)(ns - zero_ns), y = (double)(cycles - zero_cycles);
       sum_x += x, sum_y += y, sum_xx += x * x, sum_xy += x * y;
     }
@@ -104,7 +100,7 @@ __device__ long long agree_on_start(Meeting *meeting) {
   atomicMax(&meeting->start_ns, ns + START_AFTER_NS);
   meet(&meeting->set);
   const unsigned long long start_ns = *(volatile unsigned long long *)&meeting->start_ns;
-  return zero_cycles + (long long)((sum_y + cycles_per_ns * (n * (double)(start_ns - zero_ns) - sum_x)) / n);
+  return (long long)zero_cycles + (long long)((sum_y + cycles_per_ns * (n * (double)(start_ns - zero_ns) - sum_x)) / n);
 }
 
 __global__ void __launch_bounds__(THREADS) read_at_once(const Reading r) {
@@ -231,7 +227,8 @@ void run_spread(Launcher &launcher, unsigned n_sms) {
         for (const unsigned window : {0u, 100u, 200u, 400u, 800u, 1600u, 3200u, 6400u}) {
           std::vector<int> when = launcher.nobody();
           for (unsigned place = 0; place < (unsigned)ctas * n_sms; place++) when[place] = (int)spread_offset(place % n_sms, place / n_sms, window);
-          launcher.run(words({"spread", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm], std::to_string(window)}), ctas, bytes, warm, when);
+          const std::string name = words({"spread", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm], std::to_string(window)});
+          launcher.run(name, ctas, bytes, warm, when);
         }
 }
 
