@@ -30,9 +30,9 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
- *     starting apart     4.5 %,  32 %      2.9 %,  32 %          9 %,  45 %              4 %, 30 %
- *     triangular         3.6 %,  14 %      2.3 %,  13 %          5 %,  38 %              4 %, 11 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         12 %,  30 %              7 %, 14 %
+ *     starting apart     4.0 %,  33 %      2.7 %,  33 %          8 %,  45 %              2 %, 21 %
+ *     triangular         3.5 %,  13 %      2.0 %,  16 %          6 %,  48 %              4 %, 10 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
  * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
