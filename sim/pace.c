@@ -48,7 +48,8 @@ struct Pace {
   Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
   uint32_t n_waiting, kernel;
   uint32_t n_begun; /* CTAs that have asked for what they need first */
-  double begun_at;  /* when all of it is there */
+  double begun_at;  /* when all of it is there, */
+  double side_begins_later[HIERARCHY_SIDES]; /* on one side at once */
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   uint64_t jitter_seed;
   PaceResult result; /* bytes.read_bytes: of requests that joined another */
@@ -172,7 +173,7 @@ static void begin_together(Pace *p, double ends) {
   p->begun_at = later(p->begun_at, ends);
   if (++p->n_begun < p->config.n_ctas) return;
   for (uint32_t i = 0; i < p->config.n_ctas; i++)
-    if (p->ctas[i].steps == 1) wait_until(p, i, p->begun_at);
+    if (p->ctas[i].steps == 1) wait_until(p, i, p->begun_at + p->side_begins_later[p->ctas[i].side]);
 }
 
 static void take_step(Pace *p, uint32_t at) {
@@ -232,6 +233,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->work_spread, 0.0007},
                 {&c->passing_spread, PACE_PASSING_SPREAD},
                 {&c->own_cycles, own},
+                {&c->sides_cycles, 95},
                 {&c->start_cycles, 0}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     if (*values[i].value == 0) *values[i].value = values[i].usual;
@@ -289,6 +291,13 @@ static void place(Pace *p, const Place *places) {
   }
 }
 
+/* One side or the other. */
+static void set_sides_apart(Pace *p) {
+  const double apart = p->config.sides_cycles * about_normal(draw(p->config.seed, DRAW_SIDES, 0));
+  p->side_begins_later[0] = later(-apart, 0);
+  p->side_begins_later[1] = later(apart, 0);
+}
+
 static Status prepare(Pace *p, Error *error) {
   const PaceConfig *c = &p->config;
   if (c->n_ctas < 1 || c->n_ctas > PACE_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
@@ -321,6 +330,7 @@ static Status prepare(Pace *p, Error *error) {
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
   place(p, places);
+  set_sides_apart(p);
   return status;
 }
 

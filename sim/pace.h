@@ -21,7 +21,8 @@
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
  *   others'; every wait and every step takes a little more or less; some CTAs are slower for good; the CTAs of an SM share it unevenly;
  *   GPCs that are busy have clocks of their own.
- * - What all ask for as a launch begins is there for all at the same time (`together`): HBM serves them by turns.
+ * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them by turns; for one
+ *   side a little later than for the other.
  * - In step, instead of all that: each step takes one turn of the clock.
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
@@ -43,9 +44,10 @@
  * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c).
  * When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by this rule, 70 cycles for what
  * L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs
- * (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a GPC
- * have their first tile within 20 cycles of each other; the code of its arithmetic pulls them 92 to 150 cycles apart (one standard deviation), a
- * few TPCs of each GPC much later than the others, the SMs of a TPC together; then each step adds little.
+ * (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side
+ * have their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the code of its arithmetic
+ * pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each much later than the others, the SMs of a TPC together;
+ * then each step adds little.
  *
  * Fitted are capacity and knee (on two rows in step) and early_cycles; the other numbers are measured.
  *
@@ -67,8 +69,8 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_HIT_CYCLES   525.0
 #define PACE_SHARE_CYCLES 160.0
 
-/* How much a step of a CTA varies by itself, cycles: alone on its SM (5 in the first tiles, 30 where some rows have a new maximum and others none),
- * and not (from their drifting apart: 50 to 80). */
+/* How much a step of a CTA varies by itself, cycles: alone on its SM (13 to 18 where it waits for its data, 5 to 30 where it asks ahead: 30 where
+ * some rows have a new maximum and others none), and not, where it asks ahead (from their drifting apart: 45 to 80). */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_SHARED 60.0
 
@@ -114,7 +116,8 @@ typedef struct {
   double own_cycles;         /* 15, or 60 with others on the SM: of a step, one standard deviation from one to the next [measured] */
   double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose
                                 code has yet to come; `overlapped` alone: those that wait for their data are together again with the next */
-  bool together;             /* what all CTAs ask for first is there for all at the same time */
+  bool together;             /* what all CTAs ask for first is there for all of a side at the same time */
+  double sides_cycles;       /* 95: then one side has it so much after the other, one standard deviation [measured] */
   bool loaded;               /* GPCs have clocks of their own, as places say or drawn, as where their SMs are busy with arithmetic */
   double clock_spread;       /* 0: as places say; else one standard deviation between GPCs */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */

@@ -17,8 +17,8 @@ static inline FILE *open_counters(const char *gpu, const char *what) {
   return open_asset(name);
 }
 
-/* By %smid. The SMs that a launch begins with are of the first GPC. */
-static inline void read_gpcs(const char *gpu, int gpc[SMS]) {
+/* By %smid. The SMs that a launch begins with are of the first GPC. Sides may be NULL. */
+static inline void read_gpcs(const char *gpu, int gpc[SMS], int side[SMS]) {
   static char line[8192];
   static Place places[SMS];
   placement_deal(&PLACEMENT_H200, SMS, places, SMS);
@@ -32,6 +32,7 @@ static inline void read_gpcs(const char *gpu, int gpc[SMS]) {
       const long smid = strtol(smids, &smids, 10);
       assert_true(smid >= 0 && smid < SMS && (n_launches == 0 || gpc[smid] == (int)places[i].gpc));
       gpc[smid] = (int)places[i].gpc;
+      if (side) side[smid] = (int)places[i].side;
     }
     n_launches++;
   }

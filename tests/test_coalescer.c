@@ -51,7 +51,7 @@ static int read_recordings(void **state) {
   (void)state;
   for (int i = 0; i < GPUS; i++) {
     read_rows(&gpus[i]);
-    read_gpcs(gpus[i].name, gpus[i].gpc);
+    read_gpcs(gpus[i].name, gpus[i].gpc, NULL);
   }
   return 0;
 }

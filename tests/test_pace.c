@@ -43,7 +43,8 @@ static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
                       .work_spread = -1,
                       .passing_spread = -1,
                       .own_cycles = -1,
-                      .start_cycles = -1};
+                      .start_cycles = -1,
+                      .sides_cycles = -1};
 }
 
 static void one_cta_waits_and_works(void **unused) {
@@ -244,6 +245,34 @@ static void all_begin_when_all_can(void **unused) {
   }
 }
 
+/* CTA 0 works, and CTA 1 asks for nothing and is there. */
+static bool two_steps(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  *next = (PaceStep){.work_cycles = cta == 0 ? 1000 : 0};
+  return ((int *)context)[cta]++ < 2;
+}
+
+/* By 95 cycles, one standard deviation, as often the one as the other. The run ends with CTA 0: its second step begins when all have what they
+ * asked for first, or so much later. */
+static void one_side_begins_after_the_other(void **unused) {
+  (void)unused;
+  enum { SEEDS = 1000 };
+  static const Place apart[2] = {{.side = 0}, {.side = 1}};
+  PaceConfig config = steady(1, 2);
+  config.together = true, config.tick_cycles = 1, config.sides_cycles = 95, config.places = apart;
+  double squares = 0;
+  int n_later = 0;
+  for (config.seed = 0; config.seed < SEEDS; config.seed++) {
+    int steps[2] = {0};
+    const double later = run(&config, two_steps, steps).cycles - 2000;
+    assert_true(later > -1e-6);
+    n_later += later > 0;
+    squares += later * later;
+  }
+  assert_true(n_later > 0.45 * SEEDS && n_later < 0.55 * SEEDS);
+  assert_true(fabs(sqrt(2 * squares / SEEDS) / 95 - 1) < 0.1); /* the other half of a normal distribution is the other side's */
+}
+
 static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
   const Place place = {.sm = sm, .gpc = gpc};
   Steps steps = {.n = 10, .work_cycles = 1000};
@@ -397,6 +426,7 @@ int main(void) {
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
       cmocka_unit_test(all_begin_when_all_can),
+      cmocka_unit_test(one_side_begins_after_the_other),
       cmocka_unit_test(first_code_comes_to_a_TPC_at_once),
       cmocka_unit_test(clocks_of_GPCs_are_drawn),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/pace.h"
 #include "sim/profile.h"
 #include "tests/gpcs.h"
 
@@ -29,7 +30,7 @@ typedef struct {
 } Recorded;
 
 static Recorded launches[LAUNCHES];
-static int gpc_of[SMS]; /* by %smid */
+static int gpc_of[SMS], side_of[SMS]; /* by %smid */
 
 static void read_cta(Recorded *launch, const char *row) {
   int cta, at = 0, n_asks = 0;
@@ -54,7 +55,7 @@ static int64_t described_start_cycles(int d) {
 
 static int read_recordings(void **state) {
   (void)state;
-  read_gpcs("h200", gpc_of);
+  read_gpcs("h200", gpc_of, side_of);
   FILE *file = open_counters("h200", "steps");
   char line[512];
   int n = 0;
@@ -127,6 +128,86 @@ static void requests_are_joined_as_their_times_say(void **state) {
     errors += error / LAUNCHES, squares += error * error / LAUNCHES;
   }
   assert_true(errors > -0.02 && errors < 0.02 && sqrt(squares) < 0.04);
+}
+
+enum { FIRST_ASK = 1, /* of tile 1: fa2_async asks for it as it has tile 0 */ SIDE_CTAS = 3 };
+
+/* When the first of the CTAs of a head has tile 0, on a GPC; INT32_MAX: none. */
+static int first_with_tile_0(const Recorded *l, int head, int gpc) {
+  int first = INT32_MAX;
+  for (int c = 0; c < l->n_ctas; c++)
+    if (has(l, c, head, TILES[FIRST_ASK]) && gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].asks[FIRST_ASK] < first) first = l->ctas[c].asks[FIRST_ASK];
+  return first;
+}
+
+/* GPCs of one side within 20 cycles (rms), sides 95 apart (sides_cycles of sim/pace.h; 94 here). */
+static void one_side_has_the_first_tile_before_the_other(void **state) {
+  (void)state;
+  double apart = 0, within = 0;
+  int n_apart = 0, n_within = 0;
+  for (int i = 0; i < LAUNCHES; i++) {
+    const Recorded *l = &launches[i];
+    if (strcmp(l->rung, "fa2_async") != 0) continue;
+    for (int head = 0; head < l->heads; head++) {
+      int firsts[PLACEMENT_SIDES] = {INT32_MAX, INT32_MAX}, ctas[PLACEMENT_SIDES] = {0}, gpc_side[PLACEMENT_GPCS_MAX] = {0};
+      for (int smid = 0; smid < SMS; smid++) gpc_side[gpc_of[smid]] = side_of[smid];
+      for (int c = 0; c < l->n_ctas; c++) ctas[side_of[l->ctas[c].smid]] += has(l, c, head, TILES[FIRST_ASK]);
+      for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+        const int first = first_with_tile_0(l, head, gpc);
+        if (first < firsts[gpc_side[gpc]]) firsts[gpc_side[gpc]] = first;
+      }
+      for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+        const int first = first_with_tile_0(l, head, gpc);
+        if (first < INT32_MAX && first > firsts[gpc_side[gpc]]) within += pow(first - firsts[gpc_side[gpc]], 2), n_within++;
+      }
+      if (ctas[0] < SIDE_CTAS || ctas[1] < SIDE_CTAS) continue;
+      apart += pow(firsts[1] - firsts[0], 2), n_apart++;
+    }
+  }
+  if (getenv("TILEWALK_TABLE"))
+    printf("sides apart by %.0f in %d launches and heads, GPCs of one by %.0f in %d\n", sqrt(apart / n_apart), n_apart, sqrt(within / n_within), n_within);
+  assert_int_equal(n_apart, 20);
+  assert_true(fabs(sqrt(apart / n_apart) / 95 - 1) < 0.05);
+  assert_true(n_within > 70 && sqrt(within / n_within) < 50);
+}
+
+enum { GROUP = 4 };
+
+static int by_first(const void *a, const void *b) { return ((const int *)a)[0] - ((const int *)b)[0]; }
+
+/* Of CTAs that have joined each other's requests for two recorded tiles, the variance of how far one tile is after the other: twice a step's,
+ * as those who join have their data together and each then goes on by itself. How well a CTA's start is known falls out of it. */
+static void add_steps(const Recorded *l, int ask, double *variances, int *n_groups) {
+  for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+    int at[SMS][2], n = 0;
+    for (int c = 0; c < l->n_ctas; c++)
+      if (gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].tiles > TILES[ask + 1]) at[n][0] = l->ctas[c].asks[ask], at[n++][1] = l->ctas[c].asks[ask + 1];
+    qsort(at, (size_t)n, sizeof *at, by_first);
+    for (int i = 0; i + GROUP <= n; i += GROUP) {
+      int least = INT32_MAX, most = INT32_MIN;
+      double sum = 0, squares = 0;
+      for (int k = i; k < i + GROUP; k++) {
+        const double takes = at[k][1] - at[k][0];
+        least = at[k][1] < least ? at[k][1] : least, most = at[k][1] > most ? at[k][1] : most;
+        sum += takes, squares += takes * takes;
+      }
+      if (at[i + GROUP - 1][0] - at[i][0] > WINDOW_CYCLES || most - least > WINDOW_CYCLES) continue;
+      *variances += (squares - sum * sum / GROUP) / (GROUP - 1);
+      ++*n_groups;
+    }
+  }
+}
+
+/* By 15 cycles (PACE_OWN_CYCLES of sim/pace.h). */
+static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
+  (void)state;
+  double variances = 0;
+  int n = 0;
+  for (int i = 0; i < LAUNCHES; i++)
+    for (int ask = FIRST_ASK; !strcmp(launches[i].rung, "fa2_tensor") && ask + 1 < N_ASKS; ask++) add_steps(&launches[i], ask, &variances, &n);
+  const double own = sqrt(variances / n / 2);
+  if (getenv("TILEWALK_TABLE")) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
+  assert_true(n > 80 && fabs(own / PACE_OWN_CYCLES - 1) < 0.15);
 }
 
 enum { SECOND_ASK = 2, LATE_ASK = 6 /* of tile 24 */, SPREAD_CTAS = 4, GPC_TPCS = 8 }; /* fa2_async asks for tile 2 as it comes to tile 1 */
@@ -228,6 +309,8 @@ static void GPCs_drift_apart_the_more_the_busier(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(requests_are_joined_as_their_times_say),
+      cmocka_unit_test(one_side_has_the_first_tile_before_the_other),
+      cmocka_unit_test(a_step_of_one_that_waits_varies_by_as_much),
       cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
       cmocka_unit_test(descriptions_say_how_far),
       cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
