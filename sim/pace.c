@@ -11,13 +11,25 @@ enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_CLOCK, DRAW_SIDES }; /
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
+/* What a CTA of a shared SM does until its time has come. */
+typedef enum { ASKS_NEXT = 0, ARRIVES, WORKS } State;
+
 typedef struct {
   double time;                     /* of the next step */
   double waits_slower, works_slower; /* by this part, for good */
   double starts_later;
   double clock;                    /* of its GPC: a step takes this part of its cycles */
+  double work_left;                /* cycles, if it had the SM to itself */
   uint32_t steps, side, gpc, next; /* next: in the same bucket */
+  uint32_t sm, neighbour;          /* the next one on its SM */
+  State state;
 } Cta;
+
+/* Its CTAs that work have had equal parts of it until then. */
+typedef struct {
+  double until;
+  uint32_t first, n_working;
+} Sm;
 
 /* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
 typedef struct {
@@ -38,6 +50,7 @@ struct Pace {
   Hierarchy *hierarchy;
   Cta *ctas;
   Place *places; /* where the caller named none */
+  Sm *sms;       /* shared_work */
   double bucket_cycles, buckets_per_cycle;
   double hit_cycles, l2_cycles_per_byte, hbm_cycles_per_byte; /* hit: with the CTAs that share an SM */
   struct {
@@ -176,6 +189,42 @@ static void begin_together(Pace *p, double ends) {
     if (p->ctas[i].steps == 1) wait_until(p, i, p->begun_at + p->side_begins_later[p->ctas[i].side]);
 }
 
+/* --- an SM that its CTAs share --- */
+
+static void share(Pace *p, Sm *sm, double now) {
+  if (now <= sm->until) return; /* within a tick */
+  const double each = sm->n_working ? (now - sm->until) / sm->n_working : 0;
+  for (uint32_t i = sm->first; i != NOBODY; i = p->ctas[i].neighbour)
+    if (p->ctas[i].state == WORKS) p->ctas[i].work_left -= each;
+  sm->until = now;
+}
+
+/* When its work ends if no other begins some before: those with less left are done by then, the others as far as it is. */
+static double work_ends(const Pace *p, const Cta *cta) {
+  double cycles = 0;
+  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
+    if (p->ctas[i].state == WORKS) cycles += p->ctas[i].work_left < cta->work_left ? later(p->ctas[i].work_left, 0) : cta->work_left;
+  return cta->time + cycles;
+}
+
+/* Its data are there, or its work should be done; true: it is. */
+static bool has_worked(Pace *p, uint32_t at) {
+  Cta *cta = &p->ctas[at];
+  Sm *sm = &p->sms[cta->sm];
+  share(p, sm, cta->time);
+  if (cta->state == ARRIVES) {
+    cta->state = WORKS;
+    sm->n_working++;
+  } else if (cta->work_left < p->bucket_cycles / 2) {
+    cta->state = ASKS_NEXT;
+    sm->n_working--;
+    p->result.cycles = later(p->result.cycles, cta->time);
+    return true;
+  }
+  wait_until(p, at, work_ends(p, cta));
+  return false;
+}
+
 static void take_step(Pace *p, uint32_t at) {
   Cta *cta = &p->ctas[at];
   const double now = cta->time;
@@ -192,6 +241,11 @@ static void take_step(Pace *p, uint32_t at) {
     there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  if (p->sms && !begins && step.work_cycles > 0) {
+    cta->work_left = step.work_cycles * (1 + cta->works_slower) * cta->clock;
+    cta->state = ARRIVES;
+    step.work_cycles = 0;
+  }
   const double ends = now + step_cycles(p, at, there - now, step.work_cycles) * cta->clock;
   cta->steps++;
   p->result.steps++;
@@ -211,7 +265,7 @@ static void run_clock(Pace *p) {
       p->n_waiting--;
       if (p->ctas[cta].time >= (double)(p->bucket + 1) * p->bucket_cycles)
         wait_until(p, cta, p->ctas[cta].time); /* in a later round of the wheel */
-      else
+      else if (p->ctas[cta].state == ASKS_NEXT || has_worked(p, cta))
         take_step(p, cta);
     }
   }
@@ -257,12 +311,19 @@ static void start_all(Pace *p, double now) {
   }
 }
 
-/* How many GPCs there are: one more than the last of them. */
+/* How many GPCs there are, and SMs: one more than the last of them. */
 static uint32_t count_gpcs(const Place *places, uint32_t n) {
   uint32_t n_gpcs = 0;
   for (uint32_t i = 0; i < n; i++)
     if (places[i].gpc >= n_gpcs) n_gpcs = places[i].gpc + 1;
   return n_gpcs;
+}
+
+static uint32_t count_sms(const Place *places, uint32_t n) {
+  uint32_t n_sms = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (places[i].sm >= n_sms) n_sms = places[i].sm + 1;
+  return n_sms;
 }
 
 /* Of n: evenly spaced, mean 0, standard deviation 1. */
@@ -288,6 +349,17 @@ static void place(Pace *p, const Place *places) {
     cta->clock = c->loaded && !c->in_step ? 1 - gpc_faster(c, &places[i]) : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
+    cta->sm = places[i].sm;
+  }
+}
+
+/* Each SM's CTAs in a list. */
+static void share_sms(Pace *p, uint32_t n_sms) {
+  for (uint32_t i = 0; i < n_sms; i++) p->sms[i].first = NOBODY;
+  for (uint32_t i = 0; i < p->config.n_ctas; i++) {
+    Sm *sm = &p->sms[p->ctas[i].sm];
+    p->ctas[i].neighbour = sm->first;
+    sm->first = i;
   }
 }
 
@@ -318,7 +390,10 @@ static Status prepare(Pace *p, Error *error) {
   if (places) p->pending = calloc(count_gpcs(places, c->n_ctas), sizeof *p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     p->arrivals[side] = calloc(n, sizeof *p->arrivals[side]);
-  if (!p->ctas || !p->pending || !p->arrivals[0] || !p->arrivals[1])
+  const uint32_t n_sms = places ? count_sms(places, c->n_ctas) : 0;
+  const bool shares = c->shared_work && !c->in_step;
+  if (shares) p->sms = calloc(n_sms, sizeof *p->sms);
+  if (!p->ctas || !p->pending || !p->arrivals[0] || !p->arrivals[1] || (shares && !p->sms))
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
@@ -330,6 +405,7 @@ static Status prepare(Pace *p, Error *error) {
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
   place(p, places);
+  if (shares) share_sms(p, n_sms);
   set_sides_apart(p);
   return status;
 }
@@ -369,6 +445,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   free(p->hierarchy);
   free(p->ctas);
   free(p->places);
+  free(p->sms);
   free(p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     free(p->arrivals[side]);

@@ -16,6 +16,8 @@
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another.
  * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
+ * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait. How far
+ *   its CTAs are apart makes one SM faster than the next, and pulls those apart that walk together.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
@@ -101,6 +103,7 @@ typedef struct {
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
+  bool shared_work;          /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time it takes longer */
   bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
   double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */

@@ -273,6 +273,35 @@ static void one_side_begins_after_the_other(void **unused) {
   assert_true(fabs(sqrt(2 * squares / SEEDS) / 95 - 1) < 0.1); /* the other half of a normal distribution is the other side's */
 }
 
+/* Two CTAs work 1000 and 400 cycles, the second then 400 more. With an SM each they are done after 1000, and 800. With one for both: after 800
+ * cycles the second has its 400 and the first as many; 600 and 400 are left, and 800 later the second is done; 200 later the first. */
+typedef struct {
+  double ends[2][3];
+  int steps[2];
+} Shared;
+
+static bool two_workers(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  Shared *s = context;
+  const int step = s->steps[cta]++;
+  s->ends[cta][step] = pace_so_far(pace).cycles;
+  *next = (PaceStep){.work_cycles = cta == 0 ? 1000 : 400};
+  return step < (cta == 0 ? 1 : 2);
+}
+
+static void ctas_that_work_share_their_sm(void **unused) {
+  (void)unused;
+  for (uint32_t sm = 0; sm < 2; sm++) {
+    const Place places[2] = {{.sm = 0}, {.sm = sm}};
+    PaceConfig config = steady(1, 2);
+    config.places = places, config.shared_work = true, config.tick_cycles = 1;
+    Shared s = {.steps = {0}};
+    const double cycles = run(&config, two_workers, &s).cycles;
+    const double expected[2][3] = {{1800, 800, 1600}, {1000, 400, 800}};
+    assert_true(fabs(cycles - expected[sm][0]) < 5);
+    assert_true(fabs(s.ends[1][1] - expected[sm][1]) < 5 && (sm == 1 || fabs(s.ends[1][2] - expected[sm][2]) < 5));
+  }
+}
+
 static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
   const Place place = {.sm = sm, .gpc = gpc};
   Steps steps = {.n = 10, .work_cycles = 1000};
@@ -359,14 +388,15 @@ static void bad_requests_are_explained(void **unused) {
 
 static Status run_small(void *context, Error *error) {
   Walk w = {.n = 3};
-  const PaceConfig config = steady(3, 2);
+  PaceConfig config = steady(3, 2);
+  config.shared_work = true;
   return pace_run(&config, walk, &w, context, error);
 }
 
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
   PaceResult r;
-  assert_int_equal(alloc_fail_each(run_small, &r), 7); /* the clock, L2, CTAs, their places, coalescers, two tables of times */
+  assert_int_equal(alloc_fail_each(run_small, &r), 8); /* the clock, L2, CTAs, their places, coalescers, two tables of times, SMs */
 }
 
 /* --- the scans of an H200 --- */
@@ -427,6 +457,7 @@ int main(void) {
       cmocka_unit_test(steps_vary_as_much_as_asked),
       cmocka_unit_test(all_begin_when_all_can),
       cmocka_unit_test(one_side_begins_after_the_other),
+      cmocka_unit_test(ctas_that_work_share_their_sm),
       cmocka_unit_test(first_code_comes_to_a_TPC_at_once),
       cmocka_unit_test(clocks_of_GPCs_are_drawn),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
