@@ -8,12 +8,11 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000, TIMES_STEPS = 40000, TIMES_MOST = 8 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000, TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
 
-#define START_CYCLES    140.0   /* where the kernel's are not known: as those of fa2_async, assumed */
-#define OWN_CYCLES_WAITING 6.0  /* how much a step varies where a CTA waits for its data, alone on its SM */
-#define CLOCK_SPREAD    0.0039  /* between GPCs' clocks, one standard deviation, where all SMs have one CTA */
-#define KNEE_OF_NOMINAL 0.1     /* an H200's, for a working set of several pieces; assumed of other GPUs */
+#define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
+#define CLOCK_SPREAD    0.0039 /* between GPCs' clocks, one standard deviation, where all SMs have one CTA */
+#define KNEE_OF_NOMINAL 0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
 
 typedef struct {
   Stream stream;
@@ -48,7 +47,8 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 /* ---- The program of a slot ------------------------------------------------------------------------ */
 
 /* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
- * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. */
+ * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a kernel that waits, that rate has
+ * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
 static double work_cycles(const Run *r, const StreamStep *step, double sharing) {
   const double products = step->flops * r->cycles_per_flop, exps = step->exps * r->cycles_per_exp;
   const double alone = products + exps, reached = products * r->slower;
@@ -103,8 +103,9 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  next->work_cycles = fmax(work_cycles(r, &step, (double)*active) - r->hidden_cycles, 0);
-  if (!r->launch->config.waits) owe(&next->work_cycles, &r->owed_cycles[at]);
+  const bool waits = r->launch->config.waits;
+  next->work_cycles = fmax(work_cycles(r, &step, waits ? 1 : (double)*active) - r->hidden_cycles, 0);
+  if (!waits) owe(&next->work_cycles, &r->owed_cycles[at]);
   if (!slot->busy) --*active;
   return true;
 }
@@ -138,7 +139,7 @@ static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, do
   return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
-/* Merges tiles until a head takes few enough steps, and chooses the heads. */
+/* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
 static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
   const double max = r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD;
   const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
@@ -147,7 +148,7 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
     const double together = r->stream.n_kernels == 2 || r->launch->config.whole_head ? fmin((double)n_heads, 256) / HEADS_WALKED : 1;
-    if (r->stream.steps_per_head * r->stream.accesses_per_step * fmax(together, 1) <= max || merge >= widest) break;
+    if (r->stream.steps_per_head * r->stream.accesses_per_step * fmax(together, 1) <= max || r->stream.merge >= widest) break;
   }
   const double budget = max / r->stream.accesses_per_step * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
@@ -192,6 +193,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .in_step = c->in_step,
                   .skew_cycles = (double)c->skew_turns,
                   .overlapped = !r->launch->config.waits,
+                  .shared_work = r->launch->config.waits,
                   .together = !c->in_step,
                   .loaded = true,
                   .clock_spread = n <= n_sm ? CLOCK_SPREAD * n / n_sm : 0,
@@ -211,12 +213,11 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
-  const double alone = kernel->waits ? OWN_CYCLES_WAITING : PACE_OWN_CYCLES;
-  p.own_cycles = (per_sm > 1 ? PACE_OWN_CYCLES_SHARED : alone) * sqrt((double)r->stream.merge);
+  p.own_cycles = (per_sm > 1 && !kernel->waits ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
   if (c->without == L2_SPREAD) {
-    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = -1;
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = -1;
     p.slot_spread = p.clock_spread = 0;
     p.loaded = false;
   }
@@ -308,10 +309,17 @@ static Status walk(Run *r, PaceConfig pace, int time, ManyCtas *walked, Error *e
   return STATUS_OK;
 }
 
+/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds: some of it passes while others
+ * work. */
+static double hidden_cycles(const Run *r) {
+  const double full = (double)r->launch->occupancy.ctas_per_sm;
+  return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES);
+}
+
 static Status walk_all(Run *r, uint32_t n, ManyCtas *sum, Error *error) {
   deal(r, n);
   PaceConfig pace = pace_config(r, n);
-  if (!pace.overlapped) r->hidden_cycles = PACE_HIT_CYCLES + PACE_SHARE_CYCLES * pace.ctas_per_sm;
+  if (r->launch->config.waits) r->hidden_cycles = hidden_cycles(r);
   const int times = times_to_walk(r);
   for (int time = 0; time < times; time++) {
     ManyCtas walked;

@@ -31,7 +31,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average")
-enum { TILE_KEYS = 10, TILE_FIRST = 14 };
+enum { TILE_KEYS = 10, TILE_FIRST = 15 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -41,7 +41,8 @@ static const KeyfileField FIELDS[] = {
     TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
-    TEXT("waits", waits_text, false, "yes: asks for a tile at once when it needs it, and waits"),
+    TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
+    {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9, "of K and V, asked for at once by a kernel that waits, before it asks for more"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -119,6 +120,8 @@ static Status read_words(const Check *c) {
   if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
   if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
+  if (!status && p->round_bytes && !p->waits)
+    return REFUSE(c, "round", "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
@@ -206,6 +209,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .shared_bytes = t->shared_bytes,
                            .ctas_per_sm = t->ctas_per_sm,
                            .waits = profile->waits,
+                           .round_bytes = profile->round_bytes,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,

@@ -1,5 +1,6 @@
 #include "sim/stream.h"
 
+#include <math.h>
 #include <string.h>
 
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
@@ -47,7 +48,7 @@ static void walk_begin(const Stream *s, StreamSlot *slot, int64_t piece) {
   slot->split = at.split;
   slot->left = 0;
   if (span.end <= span.begin) return;
-  const int64_t first = span.begin / s->merge, end = ceil_div(span.end, s->merge);
+  const int64_t first = span.begin / s->merge * s->rounds, end = ceil_div(span.end, s->merge) * s->rounds;
   const bool back = s->launch->config.walk == WALK_REVERSED;
   slot->left = end - first;
   slot->at = back ? end - 1 : first;
@@ -61,9 +62,9 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     if (slot->fresh) read_granule(step, s, STREAM_Q, row);
     slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
-    add_tiles(step, p, (double)s->merge, 2, true);
     slot->at += slot->step;
     slot->left--;
+    if (slot->left % s->rounds == 0) add_tiles(step, p, (double)s->merge, 2, true);
   }
   if (slot->left > 0) return;
   if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row * p->tiling.n_splits + slot->split);
@@ -233,12 +234,19 @@ static double steps_per_head(const Stream *s) {
   if (s->kernels == FA1)
     return (double)s->n_rows / PACE_ACCESSES_MAX + (double)band_count(&p->keys, t->B_c, t->B_r * s->merge, p->T_c).computed;
   const BandCount tiles = band_count(&p->band, t->B_r, t->B_c * s->merge, p->T_r);
-  const double walk = (double)tiles.computed + (double)tiles.n_empty; /* a row block without keys stores its zeros in one step */
+  const double walk = (double)tiles.computed * (double)s->rounds + (double)tiles.n_empty; /* a row block without keys stores its zeros in one step */
   return combines(s) ? walk + (double)p->T_r * (double)t->n_splits : walk; /* of a split: about */
 }
 
+/* In which a tile of K and V is loaded. */
+static int64_t rounds_of(const Plan *p, const LaunchConfig *kernel) {
+  const double tile_bytes = 2 * (double)p->tiling.B_c * row_bytes(p);
+  if (!kernel->waits || kernel->round_bytes == 0 || (double)kernel->round_bytes >= tile_bytes) return 1;
+  return (int64_t)ceil(tile_bytes / (double)kernel->round_bytes);
+}
+
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge, int64_t n_heads) {
-  Stream s = {.plan = plan, .launch = launch, .merge = merge, .n_kernels = 1, .kernels = WALK};
+  Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1, .n_kernels = 1, .kernels = WALK};
   s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
   s.n_rows = plan->T_r;
   s.n_cols = ceil_div(plan->T_c, merge);
@@ -251,7 +259,12 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
     s.n_cols = plan->T_c;
   } else if (strcmp(schedule->name, "fa2-split") == 0) {
     s.n_kernels = plan->tiling.n_splits > 1 ? 2 : 1;
-  } else if (strcmp(schedule->name, "fa2") != 0) {
+  } else if (strcmp(schedule->name, "fa2") == 0) {
+    const int64_t rounds = rounds_of(plan, &launch->config);
+    s.rounds = rounds > merge ? rounds / merge : 1;
+    s.merge = rounds > merge ? 1 : merge / rounds;
+    s.n_cols = ceil_div(plan->T_c, s.merge) * s.rounds;
+  } else {
     return false;
   }
   set_kinds(&s);

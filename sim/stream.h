@@ -13,7 +13,8 @@
  *
  * `standard` is launched as tiled products, like kernels/standard_tiled.cu: blocks of the operands are read again by every
  * CTA that needs them, which schedule_standard.c (each matrix once a pass, as the papers count) leaves out; L2 serves them.
- * Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps.
+ * Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps. A tile that a kernel
+ * of the fa2 kind loads in rounds (LaunchConfig.round_bytes) is as many granules, and its arithmetic comes with the last.
  *
  * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, L1. */
 #ifndef TILEWALK_SIM_STREAM_H
@@ -56,14 +57,15 @@ struct Stream {
   const StreamKernel *kernels;
   int n_kernels;
   int64_t n_heads, merge; /* tiles merged into a granule: of K and V; for fa1, of Q and O */
+  int64_t rounds;         /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */
   int64_t n_cols, n_rows; /* granules of a head across and down */
   HierarchyKind kinds[STREAM_KIND_COUNT];
   int64_t first[STREAM_KIND_COUNT]; /* granule of each kind */
   double steps_per_head, accesses_per_step; /* about */
 };
 
-/* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. n_heads: only so many of
- * the heads are launched; 0: all. */
+/* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: so many tiles are one granule, or,
+ * of tiles loaded in rounds, so many rounds. n_heads: only so many of the heads are launched; 0: all. */
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge, int64_t n_heads);
 
 /* Bytes that `standard` asks for, all heads, as a closed form. What the other algorithms ask for is their schedule's traffic. */

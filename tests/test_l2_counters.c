@@ -1,5 +1,6 @@
 /* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
- * and causal, each counted on three cards, up to 8K three times on each (assets/counters/h200_l2.csv; the middle one is compared).
+ * and causal, each counted on three cards, up to 8K three times on each (assets/counters/h200_l2.csv): their mean is compared with
+ * the model's, which is that of its draws.
  * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,9 +80,13 @@ static int read_rows(Row *rows, const char *name) {
     for (int q = 0; q < QUANTITIES; q++) to->counted[q][to->times] = counted[q];
     to->times++;
   }
-  for (int i = 0; i < n; i++)
-    for (int q = 0; q < QUANTITIES; q++) qsort(rows[i].counted[q], (size_t)rows[i].times, sizeof(double), by_size);
   return n;
+}
+
+static double mean_counted(const Row *row, Quantity q) {
+  double sum = 0;
+  for (int i = 0; i < row->times; i++) sum += row->counted[q][i];
+  return sum / row->times;
 }
 
 /* Relative errors; of the hit rate, its difference. */
@@ -99,7 +104,7 @@ static void print_row(const Row *row, const L2Counters *p, const double *predict
   int at = snprintf(line, sizeof line, "%-10s d %3d N %5d heads %2d/%-2d %-6s %3d x %3d |", row->rung, (int)s->d, (int)s->N_q, (int)s->heads,
                     (int)s->kv_heads, s->causal ? "causal" : "full", (int)row->tiling.B_r, (int)row->tiling.B_c);
   for (int q = 0; q < QUANTITIES; q++) {
-    const double counted = row->counted[q][row->times / 2], unit = q == HIT_RATE ? 1 : 1e6;
+    const double counted = mean_counted(row, (Quantity)q), unit = q == HIT_RATE ? 1 : 1e6;
     at += snprintf(line + at, sizeof line - (size_t)at, " %s %.*f %.*f (%+.1f %%) |", NAMES[q], q == HIT_RATE ? 4 : 2, predicted[q] / unit,
                    q == HIT_RATE ? 4 : 2, counted / unit, 100 * (q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1));
   }
@@ -127,7 +132,7 @@ static void compare(const char *rung, const Row *rows, int n, L2Part without, bo
     if (print) print_row(&rows[i], &p, predicted);
     for (int q = 0; q < QUANTITIES; q++) {
       Column *c = &columns[problem.shape.causal][q];
-      const double counted = rows[i].counted[q][rows[i].times / 2];
+      const double counted = mean_counted(&rows[i], (Quantity)q);
       c->errors[c->n++] = fabs(q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1);
     }
   }
@@ -176,7 +181,7 @@ static void our_kernels_are_predicted(void **state) {
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.07);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.06);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.004 && worst(&columns[causal][HIT_RATE]) < 0.02);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.015 : 0.006));
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
@@ -184,9 +189,9 @@ static void our_kernels_are_predicted(void **state) {
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.035);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.05);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < (causal ? 0.05 : 0.11)); /* see many_ctas.h: whose CTAs are last */
     assert_true(middle(&columns[causal][SECTORS]) < 0.05 && worst(&columns[causal][SECTORS]) < 0.23);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.025);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.0125);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
@@ -211,7 +216,7 @@ static void another_layout_is_predicted(void **state) {
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.06);
       assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.055 : 0.14));
-      assert_true(middle(&told[causal][HIT_RATE]) < 0.004 && worst(&told[causal][HIT_RATE]) < 0.05);
+      assert_true(middle(&told[causal][HIT_RATE]) < 0.003 && worst(&told[causal][HIT_RATE]) < 0.035);
     }
   }
   placement = NULL;
@@ -233,7 +238,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
       assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.11 : worst_hbm_full + 0.025));
-      assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.035);
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.03);
     }
   }
 }

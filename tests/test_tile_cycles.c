@@ -1,0 +1,132 @@
+/* How long CTAs take for a tile of K and V, one, two and three of them on an SM: what the model of time in sim/pace.h says of fa2_tensor, a
+ * kernel that waits for its tiles, against the clocks of its CTAs on an H200 (assets/counters/h200_pace.csv, and for launches whose tiles all
+ * come from HBM, h200_steps.csv). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/profile.h"
+#include "sim/simulate.h"
+#include "tests/open_asset.h"
+
+enum { LAUNCHES_MOST = 8, WAVES_MOST = 16 };
+
+typedef struct {
+  int N, heads;
+  struct {
+    double cycles, ctas; /* of a tile: the sum over its CTAs */
+  } waves[WAVES_MOST];
+} Launched;
+
+/* A tile of each wave, one after another. */
+static double all_waves_cycles(const Launched *l) {
+  double cycles = 0;
+  for (int wave = 0; wave < WAVES_MOST; wave++)
+    if (l->waves[wave].ctas > 0) cycles += l->waves[wave].cycles / l->waves[wave].ctas;
+  return cycles;
+}
+
+/* Rows of a launch follow each other, wave by wave. */
+static int read_launches(const char *kernel, int wanted_d, Launched launches[LAUNCHES_MOST]) {
+  FILE *file = open_asset("counters/h200_pace.csv");
+  char line[256], rung[32];
+  int n = 0, d, N, heads, wave, slot, ctas;
+  double cycles;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8) continue;
+    if (strcmp(rung, kernel) != 0 || d != wanted_d) continue;
+    assert_true((n > 0 || wave + slot == 0) && wave >= 0 && wave < WAVES_MOST);
+    if (wave + slot == 0) {
+      assert_true(n < LAUNCHES_MOST);
+      launches[n++] = (Launched){.N = N, .heads = heads};
+    }
+    launches[n - 1].waves[wave].cycles += cycles * ctas;
+    launches[n - 1].waves[wave].ctas += ctas;
+  }
+  fclose(file);
+  return n;
+}
+
+/* With L2 emptied before, one CTA to an SM: from its first ask to its 48th tile, the mean of all CTAs. */
+static double asked_cycles(int wanted_d) {
+  enum { FIRST = 1, LAST = 48 };
+  FILE *file = open_asset("counters/h200_steps.csv");
+  char line[512];
+  double sum = 0;
+  int n = 0, d, first, last;
+  while (fgets(line, sizeof line, file))
+    if (sscanf(line, "fa2_tensor,%d,4096,1,0,%*d,%*d,64,%*d,%d,%*d,%*d,%*d,%*d,%*d,%*d,%d", &d, &first, &last) == 3 && d == wanted_d)
+      sum += (double)(last - first) / (LAST - FIRST), n++;
+  fclose(file);
+  assert_int_equal(n, 64);
+  return sum / n;
+}
+
+static void read_text(const char *name, char *text, size_t room, size_t *length) {
+  FILE *file = open_asset(name);
+  *length = fread(text, 1, room, file);
+  fclose(file);
+}
+
+/* Of a launch, from its beginning to its end, a tile of every wave. */
+static double predicted_cycles(const Launched *l, int d) {
+  static char text[1 << 16];
+  size_t length;
+  static Gpu gpu;
+  static Profile profile;
+  Error error = {0};
+  Problem problem = {.shape = {.heads = l->heads, .N_q = l->N, .d = d}};
+  Simulation s;
+  read_text("gpus/h200", text, sizeof text, &length);
+  Status status = gpu_parse(text, length, "h200", &gpu, &error);
+  read_text("kernels/fa2_tensor", text, sizeof text, &length);
+  if (!status) status = profile_parse(text, length, "fa2_tensor", &profile, &error);
+  if (!status) status = profile_config(&profile, &problem.shape, &problem.launch, &error);
+  problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
+  problem.machine.sram_bytes = gpu.shared_bytes_per_cta;
+  if (!status) status = simulate(&s, &problem, profile.schedule, &error);
+  if (!status) status = simulation_l2(&s, &problem, &gpu, &error);
+  if (status) fail_msg("%s", error.message);
+  assert_true(s.has_l2);
+  return s.l2.cycles / ((double)l->N / (double)problem.tiling.B_c);
+}
+
+/* A CTA alone on its SM. */
+static void a_tile_takes_as_long_as_on_an_h200(void **state) {
+  (void)state;
+  for (int d = 64; d <= 128; d *= 2) {
+    const double predicted = predicted_cycles(&(Launched){.N = 4096, .heads = 1}, d), counted = asked_cycles(d);
+    if (getenv("TILEWALK_TABLE")) printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted, 100 * (predicted / counted - 1));
+    assert_true(fabs(predicted / counted - 1) < 0.07);
+  }
+}
+
+/* 19 thousand cycles where two share an SM, 27 where three do: not two and three times as long as one alone, as one waits while another works.
+ * (The shortest launch was clocked with its K and V in L2, which the model does not know.) */
+static void those_that_share_an_sm_take_longer(void **state) {
+  (void)state;
+  static Launched launches[LAUNCHES_MOST];
+  const int n = read_launches("fa2_tensor", 128, launches);
+  assert_int_equal(n, 3);
+  for (int i = 0; i < n; i++) {
+    const Launched *l = &launches[i];
+    if (l->N == 4096) continue;
+    const double predicted = predicted_cycles(l, 128), counted = all_waves_cycles(l);
+    if (getenv("TILEWALK_TABLE"))
+      printf("d 128, N %5d, %d heads, all waves: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", l->N, l->heads, predicted, counted,
+             100 * (predicted / counted - 1));
+    assert_true(fabs(predicted / counted - 1) < 0.07);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200), cmocka_unit_test(those_that_share_an_sm_take_longer)};
+  return cmocka_run_group_tests_name("tile_cycles", tests, NULL, NULL);
+}
