@@ -57,6 +57,35 @@ static void test_tolerance(void **state) {
   assert_true(find(c, n, COUNTER_HBM_READ)->error < -0.49);
 }
 
+/* A row of S of 1000 fp16 is 62 and a half sectors. Counted on an H200 (N = 1000, d = 64, causal), which says how many sectors that is: rungs 1
+ * and 2 write S and P of 2,000,000 bytes each and O of 128,000; rung 2 reads 12,144,000 bytes, of which S twice and P. With 1024 all is whole. */
+static void test_rows_of_no_whole_sectors(void **state) {
+  (void)state;
+  static const struct {
+    const char *rung;
+    int block;
+    uint64_t read, written, read_high, written_high;
+  } CASES[] = {{"standard_naive", 1, 30659968, 5648000, 0, 8128000}, {"standard_tiled", 64, 15168000, 5989024, 18144000, 8128000}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    CounterRow row = {.shape = {.N_q = 1000, .d = 64, .causal = true}, .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block}};
+    assert_int_equal(shape_complete(&row.shape, NULL), STATUS_OK);
+    row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = true;
+    row.value[COUNTER_BOUNDARY_READ] = CASES[i].read;
+    row.value[COUNTER_BOUNDARY_WRITE] = CASES[i].written;
+    Comparison c[COMPARISONS_MAX];
+    int n;
+    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+    assert_true(find(c, n, COUNTER_BOUNDARY_READ)->holds && find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
+    assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_RANGE);
+    assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->low, 4128000);
+    assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->high, CASES[i].written_high);
+    if (CASES[i].read_high) assert_int_equal(find(c, n, COUNTER_BOUNDARY_READ)->high, CASES[i].read_high);
+    row.shape.N_q = row.shape.N_k = 1024;
+    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+    assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_EQUAL);
+  }
+}
+
 /* Counted bytes have no tolerance: one byte off is wrong. */
 static void test_counted_bytes_are_exact(void **state) {
   (void)state;
@@ -110,7 +139,8 @@ static void test_recorded_counters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_counted_bytes_are_exact),
+      cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_rows_of_no_whole_sectors),
+      cmocka_unit_test(test_counted_bytes_are_exact),
       cmocka_unit_test(test_models),  cmocka_unit_test(test_recorded_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

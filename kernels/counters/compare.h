@@ -11,7 +11,8 @@
  *     written to HBM               no more than was written                    a range: dirty lines stay in L2
  *
  * Equal means within COMPARE_TOLERANCE of the model. Where the keys are split
- * (someone else's kernels alone do that), reads are shown and not judged. Rung 1 goes through L1, so its model is an upper end. */
+ * (someone else's kernels alone do that), reads are shown and not judged. Rung 1 goes through L1, so its model is an upper end. Where a row of S
+ * and P is no whole number of sectors, pieces of it share sectors, which hardware counts with each: a range, up to all of S and P twice. */
 #ifndef TILEWALK_KERNELS_COUNTERS_COMPARE_H
 #define TILEWALK_KERNELS_COUNTERS_COMPARE_H
 
