@@ -8,7 +8,8 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, STEPS_MOST = 8000000, GRANULES_MOST = 4000000, TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, ALL_HEADS = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCK_SPREAD    0.0039 /* between GPCs' clocks, one standard deviation, where all SMs have one CTA */
@@ -139,6 +140,14 @@ static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, do
   return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
+/* Heads that are to be walked, however coarsely. Of fa2 all, where they are not many: the first CTAs of the next head run on what a wave leaves
+ * free last, more of them with every head, so that the heads before do not tell of those after. */
+static double whole_heads(const Run *r, int64_t n_heads) {
+  const bool all = r->stream.n_kernels == 2 || r->launch->config.whole_head;
+  if (all) return fmin((double)n_heads, ALL_HEADS);
+  return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
+}
+
 /* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
 static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
   const double max = r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD;
@@ -147,8 +156,8 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
   for (;; merge *= 2) {
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
-    const double together = r->stream.n_kernels == 2 || r->launch->config.whole_head ? fmin((double)n_heads, 256) / HEADS_WALKED : 1;
-    if (r->stream.steps_per_head * r->stream.accesses_per_step * fmax(together, 1) <= max || r->stream.merge >= widest) break;
+    const double together = fmax(whole_heads(r, n_heads) / HEADS_WALKED, 1);
+    if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest) break;
   }
   const double budget = max / r->stream.accesses_per_step * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
