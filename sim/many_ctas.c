@@ -12,7 +12,7 @@ enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, ALL_HEADS = 
 enum { TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
-#define CLOCK_SPREAD    0.0039 /* between GPCs' clocks, one standard deviation, where all SMs have one CTA */
+#define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
 #define KNEE_OF_NOMINAL 0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
 
 typedef struct {
@@ -205,7 +205,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .shared_work = r->launch->config.waits,
                   .together = !c->in_step,
                   .loaded = true,
-                  .clock_spread = n <= n_sm ? CLOCK_SPREAD * n / n_sm : 0,
+                  .clocks_apart = n <= n_sm ? CLOCKS_APART * n / n_sm : 1,
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
@@ -222,12 +222,13 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
-  p.own_cycles = (per_sm > 1 && !kernel->waits ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
+  const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
+  p.own_cycles = (kernel->waits ? PACE_OWN_CYCLES : ahead) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
   if (c->without == L2_SPREAD) {
     p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = -1;
-    p.slot_spread = p.clock_spread = 0;
+    p.slot_spread = 0;
     p.loaded = false;
   }
   return p;

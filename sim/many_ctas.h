@@ -19,12 +19,13 @@
  *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
- *     0.07 %, 15 or 60 cycles        how far CTAs differ in their arithmetic for good (0.1 % in launches of 64 tiles, 0.03 % in those of 1024),
- *                                    and a step from the next: clocks of CTAs (h200_pace.csv, pace.h), and of those that wait, h200_steps.csv
+ *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
+ *                                    tests/test_tile_cycles.c), and of those that wait, h200_steps.csv
  *     95 cycles                      by which one side has what it asked for first after the other: h200_steps.csv
  *     start_cycles                   by how much the code of its first tile sets the CTAs of a kernel apart: when they ask for tiles,
  *                                    h200_steps.csv (tests/test_steps.c; pace.h). That it is exponential: with such counters in sight
- *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv
+ *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; in which
+ *                                    order, h200_clocks.csv (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel; which of them is ahead is drawn. Clocks of CTAs, and when
@@ -34,7 +35,7 @@
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
  *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
  * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
- * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.3 % in the median, 18 % at worst).
+ * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.3 % in the median, 4 % at worst).
  *
  * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has
  * yet to come, and GPCs' clocks set them apart; then each tile takes each of them a little more or less time (on an H200 fa2_async takes
@@ -53,26 +54,26 @@
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.6 %,  2.8 %    1.1 %,  9.7 %         5 %, 21 %            0.1,  0.9
- *     causal           0.2 %,  3.0 %    0.7 %,  4.0 %         2 %, 15 %            0.1,  1.0
+ *     full             0.5 %,  4.7 %    1.1 %,  4.8 %         5 %, 14 %            0.1,  1.3
+ *     causal           0.2 %,  3.1 %    0.7 %,  4.0 %         2 %,  9 %            0.1,  0.8
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 33.8 / 3.4 %        67 / 62 %
- *     differences of speed               33.8 / 3.4 %        66 / 35 %
+ *     time (all in step)                 35.2 / 3.6 %        67 / 63 %
+ *     differences of speed               35.2 / 3.6 %        66 / 35 %
  *     the second partition               40   / 17  %         5 /  2 %
- *     the measured placement              2.9 / 4.0 %         5 /  3 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
- *     the soft edge                       8.9 / 2.8 %         5 /  2 %
- *     that far requests do not renew      6.5 / 4.5 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
- *     the coalescer                       2.8 / 3.0 %        33 / 23 %
+ *     the measured placement              5.4 / 3.9 %         6 /  2 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
+ *     the soft edge                       4.4 / 3.3 %         5 /  2 %
+ *     that far requests do not renew      5.3 / 4.5 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
+ *     the coalescer                       4.6 / 3.1 %        33 / 23 %
  *
- * fa2_tensor, 12 rows each: HBM 0.9 %, 5.3 % and 0.4 %, 3.6 %; fabric 0.9 %, 5.6 % and 0.3 %, 4.4 %; hit rate 0.2 points, 0.4 and 1.3.
+ * fa2_tensor, 12 rows each: HBM 0.4 %, 5.2 % and 0.4 %, 3.6 %; fabric 0.9 %, 5.6 % and 0.3 %, 4.3 %; hit rate 0.1 and 0.2 points, 0.3 and 1.1.
  *
  * Cards differ: of six H200, four are laid out as PLACEMENT_H200 says, and two in other ways (placement.h). On one of those
- * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.
+ * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.9 and 0.5 %.
  * Other shapes, recorded once, on the other one, told; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
- * of K and V (h200_fresh.csv): HBM 0.5 %, 8.4 % and 0.2 %, 0.9 %; fabric 0.8 %, 8 % and 0.8 %, 5 %; hit rate 0.1 and 0.04 points, 0.3 and
- * 1.2. N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.3 %, 7.2 % and 0.2 %, 0.8 %; fabric 0.9 %, 11 % and 0.9 %, 7 %; hit
- * rate 0.1 points, 0.9 and 1.8.
+ * of K and V (h200_fresh.csv): HBM 0.5 %, 8.6 % and 0.2 %, 0.9 %; fabric 1.0 %, 8 % and 0.8 %, 5 %; hit rate 0.1 points, 0.6 and 1.1.
+ * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.4 %, 7.0 % and 0.2 %, 0.8 %; fabric 0.9 %, 11 % and 0.9 %, 7 %; hit rate
+ * 0.1 points, 1.7 and 2.4.
  *
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
  * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
@@ -82,8 +83,9 @@
  * are merged, and cards differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 71 to 82 % in launches on seven cards,
  * 71 to 76 in twenty-four on one. Fabric: where the row blocks of a head do not fill the slots, a few of the next head's run besides, on those
  * that became free last. If all of these are on one side, which reads that head's K and V once more by itself, less comes across than if
- * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 32K, d = 128, 4 heads: 125 and 131 MB
- * on three cards; 126, 134 or 142 MB in draws). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger steps there.
+ * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 387, 403 or 420 MB
+ * in launches on one card; 17 MB are half of a head's K and V). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into
+ * larger steps there.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
  * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),

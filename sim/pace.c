@@ -7,7 +7,7 @@
 enum { WHEEL = 4096, PENDING = 128 };
 enum { SMS_OF_TPC = 2 };
 enum { FIRST_WORK = 1 }; /* the step of a CTA that is its first with arithmetic, where it asks ahead */
-enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_CLOCK, DRAW_SIDES }; /* streams of random numbers */
+enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_SIDES }; /* streams of random numbers */
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
@@ -284,11 +284,12 @@ static void fill_in(PaceConfig *c) {
                 {&c->coalesce_cycles, 70},
                 {&c->early_cycles, 450},
                 {&c->lasting_spread, 0.0045},
-                {&c->work_spread, 0.0007},
+                {&c->work_spread, 0.0002},
                 {&c->passing_spread, PACE_PASSING_SPREAD},
                 {&c->own_cycles, own},
                 {&c->sides_cycles, 95},
-                {&c->start_cycles, 0}};
+                {&c->start_cycles, 0},
+                {&c->clocks_apart, 1}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     if (*values[i].value == 0) *values[i].value = values[i].usual;
     *values[i].value = later(*values[i].value, 0);
@@ -331,12 +332,6 @@ static double rank_among(uint64_t rank, double n) {
   return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
 }
 
-/* By this part of its cycles. */
-static double gpc_faster(const PaceConfig *c, const Place *place) {
-  if (c->clock_spread <= 0) return place->clock_ppm * 1e-6;
-  return c->clock_spread * about_normal(draw(c->seed, DRAW_CLOCK, place->gpc));
-}
-
 static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
@@ -346,7 +341,7 @@ static void place(Pace *p, const Place *places) {
     cta->waits_slower = c->lasting_spread * normal;
     cta->works_slower = c->work_spread * normal + c->slot_spread * rank_among(rank, c->ctas_per_sm);
     cta->starts_later = c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
-    cta->clock = c->loaded && !c->in_step ? 1 - gpc_faster(c, &places[i]) : 1;
+    cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
     cta->sm = places[i].sm;

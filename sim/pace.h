@@ -21,7 +21,7 @@
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
- *   others'; every wait and every step takes a little more or less; some CTAs are slower for good; the CTAs of an SM share it unevenly;
+ *   others'; every wait and every step takes a little more or less; some CTAs are slower for good, by little; the CTAs of an SM share it unevenly;
  *   GPCs that are busy have clocks of their own.
  * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them by turns; for one
  *   side a little later than for the other.
@@ -33,9 +33,9 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   4 %      0.0 %,   3 %         12 %,  30 %              7 %, 14 %
- *     starting apart     4.0 %,  33 %      2.7 %,  33 %          8 %,  45 %              2 %, 21 %
- *     triangular         3.5 %,  13 %      2.0 %,  16 %          6 %,  48 %              4 %, 10 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         15 %,  31 %              6 %, 14 %
+ *     starting apart     4.1 %,  33 %      3.0 %,  33 %          8 %,  42 %              2 %, 22 %
+ *     triangular         3.3 %,  15 %      2.0 %,  15 %          6 %,  43 %              4 %, 11 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
  * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
@@ -71,10 +71,11 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_HIT_CYCLES   525.0
 #define PACE_SHARE_CYCLES 160.0
 
-/* How much a step of a CTA varies by itself, cycles: alone on its SM (13 to 18 where it waits for its data, 5 to 30 where it asks ahead: 30 where
- * some rows have a new maximum and others none), and not, where it asks ahead (from their drifting apart: 45 to 80). */
+/* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
+ * to 27 by clocks), and not (60 in launches of 128 tiles, 46 in those of 1024: it grows with their root, so nothing else lasts). */
 #define PACE_OWN_CYCLES        15.0
-#define PACE_OWN_CYCLES_SHARED 60.0
+#define PACE_OWN_CYCLES_AHEAD  20.0
+#define PACE_OWN_CYCLES_SHARED 55.0
 
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
@@ -113,16 +114,16 @@ typedef struct {
   double coalesce_cycles;    /* 70: so long others may join a request for what L2 has [measured] */
   double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
-  double work_spread;        /* 0.0007: of the work, likewise [measured] */
+  double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
   double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM: which of them is ahead is drawn */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
-  double own_cycles;         /* 15, or 60 with others on the SM: of a step, one standard deviation from one to the next [measured] */
+  double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
   double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose
                                 code has yet to come; `overlapped` alone: those that wait for their data are together again with the next */
   bool together;             /* what all CTAs ask for first is there for all of a side at the same time */
   double sides_cycles;       /* 95: then one side has it so much after the other, one standard deviation [measured] */
-  bool loaded;               /* GPCs have clocks of their own, as places say or drawn, as where their SMs are busy with arithmetic */
-  double clock_spread;       /* 0: as places say; else one standard deviation between GPCs */
+  bool loaded;               /* GPCs have clocks of their own, as where their SMs are busy with arithmetic, */
+  double clocks_apart;       /* 1: so many times as far apart as places say */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
   uint32_t coalesce_most;    /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */

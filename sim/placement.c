@@ -53,7 +53,8 @@ void placement_deal(const Placement *p, uint32_t n_sms, Place *places, uint32_t 
   if (!p) {
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t sm = i % n_sms, side = sm % PLACEMENT_SIDES;
-      places[i] = (Place){.sm = sm, .side = side, .gpc = sm / (PLACEMENT_SIDES * GPC_SMS) * PLACEMENT_SIDES + side, .layer = i / n_sms};
+      const uint32_t gpc = sm / (PLACEMENT_SIDES * GPC_SMS) * PLACEMENT_SIDES + side;
+      places[i] = (Place){sm, side, gpc, i / n_sms, PLACEMENT_CLOCKS_PPM[gpc % PLACEMENT_GPCS_MAX]};
     }
     return;
   }

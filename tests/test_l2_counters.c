@@ -181,17 +181,17 @@ static void our_kernels_are_predicted(void **state) {
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.07);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.06);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.015 : 0.006));
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.013 : 0.005));
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
   compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.035);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < (causal ? 0.05 : 0.11)); /* see many_ctas.h: whose CTAs are last */
-    assert_true(middle(&columns[causal][SECTORS]) < 0.05 && worst(&columns[causal][SECTORS]) < 0.23);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.0125);
+    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.05);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.05);
+    assert_true(middle(&columns[causal][SECTORS]) < (causal ? 0.03 : 0.06) && worst(&columns[causal][SECTORS]) < 0.16);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.014);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
@@ -216,7 +216,7 @@ static void another_layout_is_predicted(void **state) {
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.06);
       assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.055 : 0.14));
-      assert_true(middle(&told[causal][HIT_RATE]) < 0.003 && worst(&told[causal][HIT_RATE]) < 0.035);
+      assert_true(middle(&told[causal][HIT_RATE]) < 0.003 && worst(&told[causal][HIT_RATE]) < 0.03);
     }
   }
   placement = NULL;
@@ -224,7 +224,7 @@ static void another_layout_is_predicted(void **state) {
 
 /* Shapes between those above, recorded once, on a card of which it is known how it is laid out: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2
  * of K and V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25 MiB, its rates. */
-static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double middle_fabric) {
+static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double worst_fabric_full, double middle_fabric) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
@@ -237,8 +237,8 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
-      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.11 : worst_hbm_full + 0.025));
-      assert_true(middle(&columns[causal][HIT_RATE]) < 0.005 && worst(&columns[causal][HIT_RATE]) < 0.03);
+      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.11 : worst_fabric_full));
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.0065 && worst(&columns[causal][HIT_RATE]) < 0.026);
     }
   }
 }
@@ -246,20 +246,20 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.1, 0.015);
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.1, 0.09, 0.015);
 }
 
 static void later_shapes_are_predicted(void **state) {
   (void)state;
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.09, 0.015);
+  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.08, 0.115, 0.015);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.15, 0.02);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.2, 0.02); /* 12 heads that share 3 of K and V */
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.05, 0.13, 0.02);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.03, 0.12, 0.02);
   read_gpu("h200");
 }
 

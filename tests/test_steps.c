@@ -277,7 +277,7 @@ static void descriptions_say_how_far(void **state) {
   }
 }
 
-/* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard deviation; CLOCK_SPREAD of
+/* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard deviation; CLOCKS_APART of
  * sim/many_ctas.c). */
 static void GPCs_drift_apart_the_more_the_busier(void **state) {
   (void)state;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/pace.h"
 #include "sim/profile.h"
 #include "sim/simulate.h"
 #include "tests/open_asset.h"
@@ -103,7 +104,8 @@ static void a_tile_takes_as_long_as_on_an_h200(void **state) {
   (void)state;
   for (int d = 64; d <= 128; d *= 2) {
     const double predicted = predicted_cycles(&(Launched){.N = 4096, .heads = 1}, d), counted = asked_cycles(d);
-    if (getenv("TILEWALK_TABLE")) printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted, 100 * (predicted / counted - 1));
+    if (getenv("TILEWALK_TABLE"))
+      printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted, 100 * (predicted / counted - 1));
     assert_true(fabs(predicted / counted - 1) < 0.07);
   }
 }
@@ -126,7 +128,45 @@ static void those_that_share_an_sm_take_longer(void **state) {
   }
 }
 
+/* By how much a tile varies, of launches in which all CTAs of a slot had the same to do: how far those of the first wave are from each other after
+ * so many tiles, by their root. Where two share an SM, d = 128 alone: with 64 one is ahead of the other for good (test_slot_spread.c). */
+static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, double *most) {
+  FILE *file = open_asset("counters/h200_pace.csv");
+  char line[256];
+  double squares = 0;
+  int row_d, N, heads, wave, slot, ctas;
+  double cycles, sd;
+  *n_rows = 0, *least = INFINITY, *most = 0;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf", &row_d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd) != 8) continue;
+    const bool alone = N * heads <= 128 * 128; /* a row block of 128 to each of 128 SMs, or fewer */
+    if (row_d != d || wave > 0 || alone != (slots == 1) || sd > 0.002 * cycles) continue; /* more: of which some had their SM to themselves */
+    const double of_tile = sd * sqrt(N / (d == 64 ? 128.0 : 64.0));
+    squares += of_tile * of_tile, ++*n_rows;
+    *least = fmin(*least, of_tile), *most = fmax(*most, of_tile);
+  }
+  fclose(file);
+  return sqrt(squares / *n_rows);
+}
+
+/* PACE_OWN_CYCLES_AHEAD and _SHARED of sim/pace.h. After 128 to 1024 tiles it is as much, so next to nothing of it lasts. */
+static void tiles_vary_by_as_much(void **state) {
+  (void)state;
+  int n[3];
+  double least[3], most[3];
+  const double alone_64 = spread_of_a_tile(64, 1, &n[0], &least[0], &most[0]);
+  const double alone_128 = spread_of_a_tile(128, 1, &n[1], &least[1], &most[1]);
+  const double shared = spread_of_a_tile(128, 2, &n[2], &least[2], &most[2]);
+  if (getenv("TILEWALK_TABLE"))
+    printf("a tile of fa2_async varies by %.0f and %.0f cycles alone (%d and %d rows), %.0f to %.0f with another (%d)\n", alone_64, alone_128, n[0], n[1],
+           least[2], most[2], n[2]);
+  assert_true(n[0] == 2 && n[1] == 2 && n[2] >= 5);
+  assert_true(fabs(sqrt(alone_64 * alone_128) / PACE_OWN_CYCLES_AHEAD - 1) < 0.2);
+  assert_true(fabs(shared / PACE_OWN_CYCLES_SHARED - 1) < 0.2 && most[2] < 1.5 * least[2]);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200), cmocka_unit_test(those_that_share_an_sm_take_longer)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200), cmocka_unit_test(those_that_share_an_sm_take_longer),
+                                     cmocka_unit_test(tiles_vary_by_as_much)};
   return cmocka_run_group_tests_name("tile_cycles", tests, NULL, NULL);
 }
