@@ -142,10 +142,11 @@ def chart(times, about):
 PROBES = [
     "## L2 and its CTAs", "", "What the model of L2 and of its CTAs rests on. Each prints CSV and goes with no other option.", "",
     "- `tilewalk-kernels --placement` (`kernels/placement.cu`): on which side of L2 each SM is, by the latency of atomics, and on which SM each",
-    "  CTA of a launch runs, for 4 CTAs up to four on every SM. `kernels/collect.sh placement` writes `assets/counters/h200_placement.csv`.",
+    "  CTA of a launch runs, for 4 CTAs up to four on every SM. `kernels/collect.sh placement` writes `assets/counters/h200_placement.csv`;",
+    "  `h200_placement_other.csv` and `h200_placement_third.csv` are the same of two cards that are laid out in other ways.",
     "- `tilewalk-kernels --scan` (`kernels/scan.cu`): launches whose every read and store is in a list that the model can follow too",
     "  (`kernels/counters/scan_lists.h`): buffers in pieces, own granules between two walks, the triangle of causal attention, stores alone.",
-    "  It prints names; `kernels/collect.sh scan` runs it under ncu and writes `assets/counters/h200_scan.csv`.",
+    "  It prints names; `kernels/collect.sh scan` runs it under ncu and writes `assets/counters/h200_scan.csv`; `h100_scan.csv` is the same of an H100.",
     "- `tilewalk-kernels --coalescer` (`kernels/coalescer.cu`): launches in which chosen SMs ask for the same lines at chosen moments, pairs of",
     "  SMs, two SMs some cycles apart, and all SMs with offsets that C code can follow (`kernels/counters/spread.h`): who shares a coalescer in",
     "  front of L2, how many requests become one, and how long the first can be joined. `kernels/collect.sh coalescer` runs it under ncu and",

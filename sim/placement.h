@@ -13,8 +13,8 @@
  * A GPC's clock differs from the others'. In launches of many waves by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
  * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of
  * h200_clocks.csv (fa2_async, d = 128, N = 65,536), also of GPUs whose GPCs are not known (assumed). Just after the machine was idle they are
- * further apart, mostly in the same order: 0.39 % in launches of 128 CTAs on another card (h200_steps.csv), by which one goes on is 0.7 of a
- * whole correlation with that one. */
+ * further apart, mostly in the same order: 0.39 % in launches of 128 CTAs on another card, a correlation of 0.7 (h200_steps.csv,
+ * tests/test_steps.c). */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
 

@@ -277,6 +277,35 @@ static void descriptions_say_how_far(void **state) {
   }
 }
 
+/* Of a launch, cycles that the CTAs of each GPC take from one tile to a late one. */
+static void cycles_by_gpc(const Recorded *l, double takes[PLACEMENT_GPCS_MAX]) {
+  for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+    double all = 0;
+    int ctas = 0;
+    for (int c = 0; c < l->n_ctas; c++)
+      if (gpc_of[l->ctas[c].smid] == gpc) all += l->ctas[c].asks[LATE_ASK] - l->ctas[c].asks[SECOND_ASK], ctas++;
+    takes[gpc] = all / ctas;
+  }
+}
+
+/* Those that were slow in a long launch on another card (PLACEMENT_CLOCKS_PPM) mostly are here: a correlation of 0.7. */
+static void GPCs_are_slow_in_the_same_order(void **state) {
+  (void)state;
+  double both = 0, here = 0, there = 0;
+  for (int i = 0; i < LAUNCHES; i++) {
+    if (strcmp(launches[i].rung, "fa2_async") != 0 || launches[i].causal || launches[i].n_ctas < 128) continue;
+    double takes[PLACEMENT_GPCS_MAX], mean = 0;
+    cycles_by_gpc(&launches[i], takes);
+    for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) mean += takes[gpc] / PLACEMENT_GPCS_MAX;
+    for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
+      const double faster = 1 - takes[gpc] / mean, ppm = PLACEMENT_CLOCKS_PPM[gpc];
+      both += faster * ppm, here += faster * faster, there += ppm * ppm;
+    }
+  }
+  if (getenv("TILEWALK_TABLE")) printf("GPCs' speeds and those of a long launch: correlation %.2f\n", both / sqrt(here * there));
+  assert_true(both / sqrt(here * there) > 0.6);
+}
+
 /* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard deviation; CLOCKS_APART of
  * sim/many_ctas.c). */
 static void GPCs_drift_apart_the_more_the_busier(void **state) {
@@ -288,14 +317,9 @@ static void GPCs_drift_apart_the_more_the_busier(void **state) {
     if (strcmp(l->rung, "fa2_async") != 0 || l->causal) continue;
     const int at = l->n_ctas == 32 ? 0 : l->n_ctas == 64 ? 1 : 2;
     double sum = 0, of_all = 0, takes[PLACEMENT_GPCS_MAX];
-    for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
-      double all = 0;
-      int ctas = 0;
-      for (int c = 0; c < l->n_ctas; c++)
-        if (gpc_of[l->ctas[c].smid] == gpc) all += l->ctas[c].asks[LATE_ASK] - l->ctas[c].asks[SECOND_ASK], ctas++;
-      takes[gpc] = all / ctas;
+    cycles_by_gpc(l, takes);
+    for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++)
       sum += takes[gpc] / PLACEMENT_GPCS_MAX, of_all += takes[gpc] * takes[gpc] / PLACEMENT_GPCS_MAX;
-    }
     squares[at] += of_all / (sum * sum) - 1, n[at]++;
   }
   double spread[3];
@@ -313,6 +337,7 @@ int main(void) {
       cmocka_unit_test(a_step_of_one_that_waits_varies_by_as_much),
       cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
       cmocka_unit_test(descriptions_say_how_far),
+      cmocka_unit_test(GPCs_are_slow_in_the_same_order),
       cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
   };
   return cmocka_run_group_tests_name("steps", tests, read_recordings, NULL);
