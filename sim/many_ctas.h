@@ -83,8 +83,8 @@
  * are merged, and cards differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 71 to 82 % in launches on seven cards,
  * 71 to 76 in twenty-four on one. Fabric: where the row blocks of a head do not fill the slots, a few of the next head's run besides, on those
  * that became free last. If all of these are on one side, which reads that head's K and V once more by itself, less comes across than if
- * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 387, 403 or 420 MB
- * in launches on one card; 17 MB are half of a head's K and V). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into
+ * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 405, 422 and 422
+ * MB on three cards; 17 MB are half of a head's K and V). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into
  * larger steps there.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
