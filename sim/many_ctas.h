@@ -49,24 +49,24 @@
  *
  * Short launches differ from one time to the next by more than the model errs, so they are walked up to 64 times, and the mean is given.
  *
- * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the mean of nine
- * launches on three cards up to 8K, of three beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all);
+ * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the mean of fifteen
+ * launches on five cards up to 8K, of five beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all);
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.5 %,  4.7 %    1.1 %,  4.8 %         5 %, 14 %            0.1,  1.3
- *     causal           0.2 %,  3.1 %    0.7 %,  4.0 %         2 %,  9 %            0.1,  0.8
+ *     full             0.6 %,  5.1 %    1.1 %,  5.4 %         5 %, 14 %            0.1,  0.9
+ *     causal           0.2 %,  2.8 %    0.8 %,  5.4 %         2 %,  9 %            0.1,  0.6
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 35.2 / 3.6 %        67 / 63 %
- *     differences of speed               35.2 / 3.6 %        66 / 35 %
- *     the second partition               40   / 17  %         5 /  2 %
- *     the measured placement              5.4 / 3.9 %         6 /  2 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
- *     the soft edge                       4.4 / 3.3 %         5 /  2 %
- *     that far requests do not renew      5.3 / 4.5 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
- *     the coalescer                       4.6 / 3.1 %        33 / 23 %
+ *     time (all in step)                 35.7 / 3.5 %        67 / 63 %
+ *     differences of speed               35.7 / 3.5 %        66 / 36 %
+ *     the second partition               40   / 16  %         5 /  2 %
+ *     the measured placement              5.8 / 3.5 %         6 /  2 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
+ *     the soft edge                       4.2 / 3.2 %         5 /  2 %
+ *     that far requests do not renew      5.6 / 4.1 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
+ *     the coalescer                       5.0 / 2.8 %        33 / 23 %
  *
- * fa2_tensor, 12 rows each: HBM 0.4 %, 5.2 % and 0.4 %, 3.6 %; fabric 0.9 %, 5.6 % and 0.3 %, 4.3 %; hit rate 0.1 and 0.2 points, 0.3 and 1.1.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 5.3 % and 0.4 %, 3.6 %; fabric 0.9 %, 5.6 % and 0.3 %, 4.2 %; hit rate 0.1 and 0.2 points, 0.2 and 1.1.
  *
  * Cards differ: of six H200, four are laid out as PLACEMENT_H200 says, and two in other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.9 and 0.5 %.
@@ -83,8 +83,8 @@
  * are merged, and cards differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 71 to 82 % in launches on seven cards,
  * 71 to 76 in twenty-four on one. Fabric: where the row blocks of a head do not fill the slots, a few of the next head's run besides, on those
  * that became free last. If all of these are on one side, which reads that head's K and V once more by itself, less comes across than if
- * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 405, 422 and 422
- * MB on three cards; 17 MB are half of a head's K and V). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into
+ * they are on both; which CTAs are last hangs on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 405 MB on one
+ * card, 422 on four; 17 MB are half of a head's K and V). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into
  * larger steps there.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first

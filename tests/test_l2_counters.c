@@ -1,5 +1,5 @@
 /* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
- * and causal, each counted on three cards, up to 8K three times on each (assets/counters/h200_l2.csv): their mean is compared with
+ * and causal, each counted on five cards, up to 8K three times on each (assets/counters/h200_l2.csv): their mean is compared with
  * the model's, which is that of its draws.
  * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
@@ -15,11 +15,11 @@
 #include "sim/l2_counters.h"
 #include "sim/profile.h"
 
-enum { ROWS_MAX = 512, TIMES_MAX = 9 };
+enum { ROWS_MAX = 512, TIMES_MAX = 15 };
 typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
 static const char *const NAMES[QUANTITIES] = {"HBM read", "fabric", "sectors reaching L2", "hit rate"};
 
-static char text[1 << 18];
+static char text[1 << 19];
 static Gpu gpu;
 static const Placement *placement; /* of its SMs; NULL: as most */
 
@@ -188,10 +188,10 @@ static void our_kernels_are_predicted(void **state) {
   compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.05);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.05);
+    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.055);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.058);
     assert_true(middle(&columns[causal][SECTORS]) < (causal ? 0.03 : 0.06) && worst(&columns[causal][SECTORS]) < 0.16);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.014);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.01);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
