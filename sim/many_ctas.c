@@ -8,7 +8,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, ALL_HEADS = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 enum { TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
@@ -144,7 +144,7 @@ static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, do
  * free last, more of them with every head, so that the heads before do not tell of those after. */
 static double whole_heads(const Run *r, int64_t n_heads) {
   const bool all = r->stream.n_kernels == 2 || r->launch->config.whole_head;
-  if (all) return fmin((double)n_heads, ALL_HEADS);
+  if (all) return fmin((double)n_heads, HEADS_MOST);
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 

@@ -68,7 +68,7 @@
  *
  * fa2_tensor, 12 rows each: HBM 0.5 %, 5.3 % and 0.4 %, 3.6 %; fabric 0.9 %, 5.6 % and 0.3 %, 4.2 %; hit rate 0.1 and 0.2 points, 0.2 and 1.1.
  *
- * Cards differ: of six H200, four are laid out as PLACEMENT_H200 says, and two in other ways (placement.h). On one of those
+ * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in two other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.9 and 0.5 %.
  * Other shapes, recorded once, on the other one, told; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
  * of K and V (h200_fresh.csv): HBM 0.5 %, 8.6 % and 0.2 %, 0.9 %; fabric 1.0 %, 8 % and 0.8 %, 5 %; hit rate 0.1 points, 0.6 and 1.1.

@@ -5,7 +5,7 @@
  * neighbours in launch order mostly share a GPC, and with it a side of L2.
  *
  * Measured on H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
- * to an SM, and the side of every SM by the latency of atomics, 66 on each. Four H200 of six, and two H100 SXM (h100_placement.csv), had
+ * to an SM, and the side of every SM by the latency of atomics, 66 on each. Most H200 that were asked, and two H100 SXM (h100_placement.csv), had
  * the same GPCs on the same sides, and the SMs that a launch begins with in one of them: there they share its coalescer and its clock. On one card
  * those are of three GPCs (h200_placement_other.csv: 12 to 18 SMs a GPC), on another only the sides differ (h200_placement_third.csv): which
  * SMs of a chip are sold as good differs from card to card.

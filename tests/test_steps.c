@@ -140,7 +140,7 @@ static int first_with_tile_0(const Recorded *l, int head, int gpc) {
   return first;
 }
 
-/* GPCs of one side within 20 cycles (rms), sides 95 apart (sides_cycles of sim/pace.h; 94 here). */
+/* GPCs of one side within 40 cycles (rms), sides 95 apart (sides_cycles of sim/pace.h). */
 static void one_side_has_the_first_tile_before_the_other(void **state) {
   (void)state;
   double apart = 0, within = 0;

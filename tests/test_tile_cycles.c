@@ -55,7 +55,7 @@ static int read_launches(const char *kernel, int wanted_d, Launched launches[LAU
   return n;
 }
 
-/* With L2 emptied before, one CTA to an SM: from its first ask to its 48th tile, the mean of all CTAs. */
+/* With L2 emptied before, one CTA to an SM: from its ask for tile 1 to that for tile 48, the mean of all CTAs. */
 static double asked_cycles(int wanted_d) {
   enum { FIRST = 1, LAST = 48 };
   FILE *file = open_asset("counters/h200_steps.csv");
