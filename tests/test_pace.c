@@ -226,6 +226,19 @@ static void steps_vary_as_much_as_asked(void **unused) {
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 1030 * STEPS) < 2);
 }
 
+/* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with each of them. */
+static void seeds_draw_numbers_of_their_own(void **unused) {
+  (void)unused;
+  double cycles[4];
+  for (uint64_t seed = 0; seed < 4; seed++) {
+    Walk w = {.n = 1, .work_cycles = 1000};
+    PaceConfig config = steady(1, 4);
+    config.work_spread = 0.1, config.seed = seed;
+    cycles[seed] = run(&config, walk, &w).cycles;
+    for (uint64_t other = 0; other < seed; other++) assert_true(fabs(cycles[seed] - cycles[other]) > 0.1);
+  }
+}
+
 /* CTA 0 asks for nothing first, CTA 1 for a granule that takes 1400 cycles, CTA 2 never for anything. */
 static bool beginners(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
   (void)pace;
@@ -441,6 +454,7 @@ int main(void) {
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
+      cmocka_unit_test(seeds_draw_numbers_of_their_own),
       cmocka_unit_test(all_begin_when_all_can),
       cmocka_unit_test(one_side_begins_after_the_other),
       cmocka_unit_test(ctas_that_work_share_their_sm),
