@@ -1,17 +1,18 @@
-"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`
-and `steps`.
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`,
+`steps` and `waves`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later. ORDER, a number in the environment,
+                      shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
-                      GRID may also be scan, coalescer or steps
+                      GRID may also be scan, coalescer, steps or waves
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
-    named STAGE CSV   one row per launch of scan, coalescer or steps: what the program printed of it among ncu's rows, in lines that
+    named STAGE CSV   one row per launch of scan, coalescer, steps or waves: what the program printed of it among ncu's rows, in lines that
                       begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
                       colon go along as they are
 
 The result of merge has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
 """
-import csv, sys
+import csv, os, random, sys
 
 METRICS = [
     "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
@@ -40,7 +41,8 @@ NAMED_COLUMNS = {
     "time_ns": "gpu__time_duration.sum",
 }
 NAMED_STAGES = {"scan": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
-                "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")}}  # these in one pass
+                "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
+                "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")}}
 SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -108,6 +110,13 @@ def options(run):
     return line + (" --causal" if run["causal"] else "")
 
 
+def in_order(grid):
+    all_runs = list(grid())
+    if os.environ.get("ORDER"):
+        random.Random(int(os.environ["ORDER"])).shuffle(all_runs)
+    return all_runs
+
+
 GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS)}
 
 
@@ -131,7 +140,7 @@ def merge(name, path):
     print(",".join(SHAPE + metrics))
     print(",".join([""] * len(SHAPE) + [units[i] for i in at]))
     next_row = 0
-    for run in grid():
+    for run in in_order(grid):
         n = KERNELS_PER_RUN.get(run["rung"], 1)
         mine = rows[next_row:next_row + n]
         next_row += n
@@ -169,7 +178,7 @@ def main():
     if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
         sys.exit(__doc__)
     if verb == "shapes":
-        for run in GRIDS[name][0]():
+        for run in in_order(GRIDS[name][0]):
             print(options(run))
     elif verb == "merge":
         merge(name, sys.argv[3])

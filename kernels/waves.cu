@@ -1,0 +1,62 @@
+/* Where each CTA of a launch of several waves runs: the marked build of two rungs, each launch under a profiler that counts what crosses
+ * between the sides of L2 in the same launch.
+ *
+ *     SM 5   CTA 0 ------------------>|CTA 264 ---------------->|   which GPC has its turn first, and on which side of L2 the CTAs
+ *            CTA 132 ------------------>|CTA 265 ---->|             of a head are: that differs from launch to launch
+ *
+ *     rung,d,N,heads,causal,launch      to which the profiler's counters are joined
+ *     ,,,,,cta,smid,start_ns            its CTAs: where each ran, and when it started after the first, by the timer that all SMs share */
+#include "kernels/gpu.h"
+#include "kernels/pass.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace marked {
+extern const Rung FA2_TENSOR, FA2_ASYNC;
+}
+
+namespace {
+
+enum { LAUNCHES = 4 };
+
+struct Launch {
+  const Rung *rung;
+  int d, N, heads;
+  bool causal;
+};
+
+void print_launch(const Launch &launch, const std::vector<Mark> &marks) {
+  unsigned long long zero_ns = ~0ull;
+  for (const Mark &mark : marks) zero_ns = std::min(zero_ns, mark.start_ns);
+  printf("waves,%s,%d,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
+  for (size_t c = 0; c < marks.size(); c++) printf("waves:,,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].start_ns - zero_ns);
+  fflush(stdout); /* a profiler writes between the lines */
+}
+
+void run_launches(const Launch &launch) {
+  Pass pass(launch.rung, launch.d, launch.N, launch.heads, launch.causal);
+  std::vector<Mark> marks(pass.n_ctas());
+  GpuBuffer on_gpu;
+  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
+  pass.attention.marks = (Mark *)on_gpu.data;
+  for (int i = 0; i < LAUNCHES; i++) {
+    pass.run();
+    GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
+    print_launch(launch, marks);
+  }
+}
+
+} // namespace
+
+void waves_run() {
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  if (gpu.major < 8) refuse("--waves needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  puts("waves,rung,d,N,heads,causal,launch");
+  puts("waves:,,,,,cta,smid,start_ns");
+  const Launch launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},   {&marked::FA2_ASYNC, 128, 8192, 4, true},
+                             {&marked::FA2_ASYNC, 128, 16384, 4, true},  {&marked::FA2_ASYNC, 128, 32768, 4, false},
+                             {&marked::FA2_TENSOR, 128, 16384, 4, false}};
+  for (const Launch &launch : launches) run_launches(launch);
+}
