@@ -7,7 +7,8 @@
  * Sides: one CTA, on the SM in question, measures the latency of atomicAdd to 256 addresses, best of four each; atomics
  * are done where the address has its home. SMs that see the same addresses near and far are on one side.
  * Places: every CTA notes its SM and stays until all have started; dynamic shared memory says how many fit on an SM. Two launches
- * of each size, as successive ones differ.
+ * of each size, as successive ones differ; then some again, after launches with one CTA too many for one wave, which runs where the
+ * program lets one end before all others: a launch begins with the GPC after that of the last CTA before it. Rows are in the order of launches.
  *
  *     row,side,near_cycles,far_cycles,ctas_per_sm,ctas,smids
  *     sm,0,325,522,,,17               an SM: its side (SM 0's is 0), the median latencies, its number (%smid)
@@ -18,14 +19,17 @@
 #include <algorithm>
 #include <math.h>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace {
 
-enum { ADDRESSES = 256, ADDRESS_STEP = 1024 + 32 /* words */, LAUNCHES = 2, SPIN_CYCLES = 400000, CTAS_PER_SM = 8 /* so that one comes to each */ };
+enum { ADDRESSES = 256, ADDRESS_STEP = 1024 + 32 /* words */, LAUNCHES = 2, SPIN_CYCLES = 400000, CTAS_PER_SM = 8 /* so that one comes to each */, ENDS = 16 };
+const unsigned NO_SM = ~0u;
 
-__global__ void note_place(unsigned *smids) {
+__global__ void note_place(unsigned *smids, unsigned free_first) {
   if (threadIdx.x == 0) smids[blockIdx.x] = this_sm();
+  if (this_sm() == free_first) return;
   const long long until = clock64() + SPIN_CYCLES;
   while (clock64() < until) {}
 }
@@ -67,11 +71,11 @@ unsigned median_of(const std::vector<unsigned> &cycles, bool near) {
   return part.empty() ? 0 : part[part.size() / 2];
 }
 
-/* On which SM each CTA ran; `shared_bytes` each. */
-std::vector<unsigned> places(int ctas, size_t shared_bytes) {
+/* On which SM each CTA ran; `shared_bytes` each. CTAs of SM `free_first` do not stay. */
+std::vector<unsigned> places(int ctas, size_t shared_bytes, unsigned free_first = NO_SM) {
   GpuBuffer on_gpu;
   on_gpu.take(sizeof(unsigned) * (size_t)ctas, "the places of CTAs");
-  note_place<<<ctas, 128, shared_bytes>>>((unsigned *)on_gpu.data);
+  note_place<<<ctas, 128, shared_bytes>>>((unsigned *)on_gpu.data, free_first);
   GPU(cudaGetLastError());
   std::vector<unsigned> smids((size_t)ctas);
   GPU(cudaMemcpy(smids.data(), on_gpu.data, sizeof(unsigned) * smids.size(), cudaMemcpyDeviceToHost));
@@ -121,4 +125,10 @@ void placement_print() {
     for (const int ctas : sizes)
       for (int launch = 0; launch < LAUNCHES && ctas <= n * ctas_per_sm; launch++)
         print_launch(ctas_per_sm, places(ctas, shared_bytes_for(gpu, ctas_per_sm)));
+  const std::pair<int, int> again[] = {{1, 32}, {1, 64}, {1, 112}, {1, n}, {2, 200}, {2, 256}, {2, 2 * n}, {3, 300}, {3, 3 * n}};
+  for (int i = 0; i < ENDS; i++) {
+    const unsigned free_first = one_each[(size_t)(8 + i * (n - 8) / ENDS)];
+    print_launch(1, places(n + 1, shared_bytes_for(gpu, 1), free_first));
+    for (const auto &launch : again) print_launch(launch.first, places(launch.second, shared_bytes_for(gpu, launch.first)));
+  }
 }
