@@ -49,7 +49,7 @@ LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
-GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/coalescer.cu kernels/pace.cu kernels/steps.cu kernels/waves.cu
+GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/coalescer.cu kernels/pace.cu kernels/steps.cu kernels/ends.cu kernels/waves.cu
 RUNGS := $(filter-out $(GPU_ONLY) kernels/watch.cu,$(wildcard kernels/*.cu))
 CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
@@ -127,7 +127,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
 # CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
-# need nvcc: each rung twice, once counting its bytes, and two rungs two times more, marking when each CTA runs, or timing its reads.
+# need nvcc: each rung twice, once counting its bytes, and two rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 $(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -151,10 +151,13 @@ $(BUILD)/kernels/counted/%.o: kernels/%.cu
 $(BUILD)/kernels/marked/%.o: kernels/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_MARKED -c $< -o $@
+$(BUILD)/kernels/ended/%.o: kernels/%.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -DTW_ENDED -c $< -o $@
 $(BUILD)/kernels/timed/%.o: kernels/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_TIMED -c $< -o $@
-GPU_RUNGS := $(foreach b,marked timed,$(patsubst %,$(BUILD)/kernels/$b/%.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
+GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/$b/%.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
 $(BUILD)/libwatch.so: kernels/watch.cu kernels/gpu.h kernels/ptx.cuh

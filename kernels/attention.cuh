@@ -10,7 +10,8 @@
  *
  * Marking: compiled with -DTW_MARKED, in namespace `marked`, the first warp of each CTA notes where it runs and when it starts and
  * ends (kernels/pace.cu). Compiled with -DTW_TIMED, in namespace `timed`, it also notes when it asks for each tile of K and V
- * (kernels/steps.cu), which takes some time itself. In the other builds these helpers are empty. */
+ * (kernels/steps.cu), which takes some time itself. With -DTW_ENDED, in namespace `ended`, it notes its SM and that SM's clock at its end, and nothing
+ * before (kernels/ends.cu): the kernel itself is then the one that runs unmarked. In the other builds these helpers are empty. */
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
@@ -23,6 +24,8 @@
 #define TW_BUILD marked
 #elif defined(TW_TIMED)
 #define TW_BUILD timed
+#elif defined(TW_ENDED)
+#define TW_BUILD ended
 #else
 #define TW_BUILD plain
 #endif
@@ -91,6 +94,11 @@ TW_DEVICE void mark_end(const Attention &a) {
   timing->end_ns = global_ns();
   timing->end_cycles = (unsigned long long)clock64();
   for (int e = 0; e < TIMING_EDGES; e++) note_edge(&timing->edges[e].ns, &timing->edges[e].cycles);
+#elif defined(TW_ENDED)
+  if (threadIdx.x) return;
+  Mark *mark = &a.marks[blockIdx.x + gridDim.x * blockIdx.y];
+  mark->end_cycles = (unsigned long long)clock64();
+  mark->sm = this_sm();
 #else
   (void)a;
 #endif

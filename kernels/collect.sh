@@ -16,12 +16,14 @@
 #   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
 #   steps      when the CTAs of these rungs ask for tiles, with hardware counters            -> GPU_steps.csv
+#   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU_ends.csv
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `waves`, `others`. PROGRAM names another build/tilewalk-kernels; JOBS limits how many checks run at once. Needs: a GPU; ncu and
-# compute-sanitizer of the CUDA Toolkit for their stages; python3, with PyTorch for `time`, `others` and `watch`.
+# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `others`. PROGRAM names another build/tilewalk-kernels;
+# JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
+# PyTorch for `time`, `others` and `watch`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -115,7 +117,7 @@ placement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | coalescer | steps | waves)
+scan | coalescer | steps | ends | waves)
   metrics=$(python3 kernels/collect_ncu.py metrics "$stage")
   provenance "$ncu --metrics $metrics $program --$stage" >"$work/about"
   $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
@@ -124,7 +126,7 @@ scan | coalescer | steps | waves)
   wc -l "$out/${short}_$stage.csv"
   ;;
 *)
-  sed -n '2,21s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,29s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

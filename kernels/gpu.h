@@ -89,6 +89,9 @@ void clocks_print();
 /* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler (kernels/steps.cu). */
 void steps_run();
 
+/* When those of an SM end that began together, by its clock (kernels/ends.cu). */
+void ends_run();
+
 /* Where and when the CTAs of the same rungs run in launches of several waves, each beside its fabric traffic (kernels/waves.cu). */
 void waves_run();
 

@@ -315,7 +315,7 @@ int main(int argc, char **argv) {
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
   const bool runs = request.verify || request.count || request.time || request.once;
-  const bool alone = request.placement || request.scan || request.coalescer || request.pace || request.clocks || request.steps || request.waves;
+  const bool alone = request.placement || request.scan || request.coalescer || request.pace || request.clocks || request.steps || request.ends || request.waves;
   if (!runs && !request.bandwidth && !alone) return 0;
   const Gpu gpu = gpu_open();
   if (request.placement) placement_print();
@@ -324,6 +324,7 @@ int main(int argc, char **argv) {
   if (request.pace) pace_print();
   if (request.clocks) clocks_print();
   if (request.steps) steps_run();
+  if (request.ends) ends_run();
   if (request.waves) waves_run();
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!runs) return 0;

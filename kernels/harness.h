@@ -14,7 +14,7 @@ enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kerne
 
 struct Request {
   bool list, verify, count, time, bandwidth, once; /* once: one launch per rung and nothing else, for profilers */
-  bool placement, scan, coalescer, pace, clocks, steps, waves; /* each stands alone */
+  bool placement, scan, coalescer, pace, clocks, steps, ends, waves; /* each stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;

@@ -24,6 +24,7 @@ static const char HELP[] =
     "  --pace           how evenly the CTAs of fa2_async and fa2_tensor go: cycles a tile, as CSV\n"
     "  --clocks         the clock of each SM, under load and idle, as CSV\n"
     "  --steps          when CTAs of fa2_async and fa2_tensor ask for tiles, a launch each, for a profiler\n"
+    "  --ends           how evenly their CTAs share an SM: when they end, for a profiler\n"
     "  --waves          where and when their CTAs run in launches of several waves, for a profiler\n"
     "  --once           one launch of each rung and nothing else, for a profiler\n"
     "\n"
@@ -78,6 +79,7 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--pace")) return r->pace = true;
   if (!strcmp(o, "--clocks")) return r->clocks = true;
   if (!strcmp(o, "--steps")) return r->steps = true;
+  if (!strcmp(o, "--ends")) return r->ends = true;
   if (!strcmp(o, "--waves")) return r->waves = true;
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
@@ -138,13 +140,13 @@ static void take_options(Request *r, int argc, char **argv) {
 /* Modes with a list of launches and a layout of their own. */
 static const char *alone_mode(const Request *r) {
   return r->placement ? "--placement" : r->scan ? "--scan" : r->coalescer ? "--coalescer" : r->pace ? "--pace" : r->clocks ? "--clocks"
-         : r->steps ? "--steps" : r->waves ? "--waves" : NULL;
+         : r->steps ? "--steps" : r->ends ? "--ends" : r->waves ? "--waves" : NULL;
 }
 
 static void check_alone(const Request *r) {
   const char *mode = alone_mode(r);
   if (!mode) return;
-  const int alone = r->placement + r->scan + r->coalescer + r->pace + r->clocks + r->steps + r->waves;
+  const int alone = r->placement + r->scan + r->coalescer + r->pace + r->clocks + r->steps + r->ends + r->waves;
   if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once || alone > 1)
     usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
