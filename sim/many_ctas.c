@@ -9,7 +9,7 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_STEPS = STEPS_PER_HEAD, TIMES_MOST = 64 };
+enum { TIMES_MOST = 128, GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
@@ -182,11 +182,17 @@ static uint32_t slots_at_work(const Run *r) {
   return (uint32_t)(n < r->launch->n_slots ? n : r->launch->n_slots);
 }
 
+/* A launch begins where the one before left off: one of a wave at the first GPC, as all before it; else anywhere. */
+static uint32_t first_gpc(const Run *r, int time) {
+  if (r->config->first_gpc) return r->config->first_gpc - 1;
+  return r->launch->n_ctas > r->launch->n_slots ? (uint32_t)(GPCS_APART * time) : 0;
+}
+
 /* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
-static void deal(Run *r, uint32_t n) {
+static void deal(Run *r, uint32_t n, int time) {
   const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
   const Placement *placement = r->config->placement ? r->config->placement : &PLACEMENT_H200;
-  placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, r->places, n);
+  placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
 }
 
 static PaceConfig pace_config(const Run *r, uint32_t n) {
@@ -295,14 +301,16 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
   t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
 }
 
-/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
+/* How often a launch is walked, each time with other numbers drawn, in as many steps as are taken for the longest launches of so many heads. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
-  const double times = TIMES_STEPS / (r->stream.steps_per_head * (double)r->stream.n_heads);
+  const int64_t n_heads = r->stream.n_heads < HEADS_WALKED ? r->stream.n_heads : HEADS_WALKED;
+  const double times = STEPS_PER_HEAD * (double)n_heads / (r->stream.steps_per_head * (double)r->stream.n_heads);
   return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }
 
 static Status walk(Run *r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
+  deal(r, pace.n_ctas, time);
   memset(r->slots, 0, pace.n_ctas * sizeof *r->slots);
   memset(r->owed_cycles, 0, pace.n_ctas * sizeof *r->owed_cycles);
   memset(r->active, 0, (size_t)r->launch->n_sm * sizeof *r->active);
@@ -327,7 +335,6 @@ static double hidden_cycles(const Run *r) {
 }
 
 static Status walk_all(Run *r, uint32_t n, ManyCtas *sum, Error *error) {
-  deal(r, n);
   PaceConfig pace = pace_config(r, n);
   if (r->launch->config.waits) r->hidden_cycles = hidden_cycles(r);
   const int times = times_to_walk(r);

@@ -125,6 +125,8 @@ typedef struct {
   double side_knee_bytes;     /* 0: a tenth of it, as measured on an H200; negative: none, a sharp LRU */
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
+  uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: the first, and in each walk of a launch of
+                                 several waves another */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most five times that */

@@ -381,7 +381,7 @@ static Status prepare(Pace *p, Error *error) {
   const size_t n = p->hierarchy->n_granules;
   p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
   if (!c->places) p->places = malloc(c->n_ctas * sizeof *p->places);
-  if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, p->places, c->n_ctas);
+  if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, 0, p->places, c->n_ctas);
   const Place *places = c->places ? c->places : p->places;
   if (places) p->pending = calloc(count_gpcs(places, c->n_ctas), sizeof *p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)

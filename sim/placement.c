@@ -49,7 +49,7 @@ static void share_out(const Placement *p, uint32_t n, uint32_t *shares) {
     }
 }
 
-void placement_deal(const Placement *p, uint32_t n_sms, Place *places, uint32_t n) {
+void placement_deal(const Placement *p, uint32_t n_sms, uint32_t first_gpc, Place *places, uint32_t n) {
   if (!p) {
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t sm = i % n_sms, side = sm % PLACEMENT_SIDES;
@@ -59,20 +59,22 @@ void placement_deal(const Placement *p, uint32_t n_sms, Place *places, uint32_t 
     return;
   }
   Dealer d = {places, places + n};
-  uint32_t all = 2 * PLACEMENT_FIRST_TPCS, first_layer = 0, batches = 0;
-  for (uint32_t g = 0; g < p->n_gpcs; g++) all += p->gpcs[g].n_sms;
+  uint32_t all = 2 * PLACEMENT_FIRST_TPCS, first_layer = 0, batches = 0, first_sms[PLACEMENT_GPCS_MAX];
+  for (uint32_t g = 0; g < p->n_gpcs; g++) {
+    first_sms[g] = all;
+    all += p->gpcs[g].n_sms;
+  }
   const uint32_t full_layers = n / all;
   for (uint32_t layer = 0; d.at < d.end; layer++) {
     const bool full = layer < full_layers;
     if (first_layer == layer) deal_first(&d, p, first_layer++);
     uint32_t shares[PLACEMENT_GPCS_MAX];
-    uint32_t sm = 2 * PLACEMENT_FIRST_TPCS;
     share_out(p, full ? all : (uint32_t)(d.end - d.at), shares);
-    for (uint32_t g = 0; g < p->n_gpcs; g++) {
-      deal_batch(&d, &p->gpcs[g], g, sm, shares[g], layer);
+    for (uint32_t turn = 0; turn < p->n_gpcs; turn++) {
+      const uint32_t g = (first_gpc + turn) % p->n_gpcs;
+      deal_batch(&d, &p->gpcs[g], g, first_sms[g], shares[g], layer);
       if (full && first_layer < full_layers && ++batches == BATCHES_BEFORE + BATCHES_BETWEEN * (first_layer - 1))
         deal_first(&d, p, first_layer++);
-      sm += p->gpcs[g].n_sms;
     }
   }
 }

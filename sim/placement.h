@@ -2,7 +2,9 @@
  *
  * CTAs are dealt out in layers: one to each SM before any SM gets its second. A launch smaller than a layer is spread over the GPCs
  * as evenly as they have room, one SM of each TPC before the second; then each GPC in turn gets all that is meant for it. So
- * neighbours in launch order mostly share a GPC, and with it a side of L2.
+ * neighbours in launch order mostly share a GPC, and with it a side of L2. The turns go on from one launch to the next: a launch begins with the GPC
+ * after that to which the last CTA of the one before came, the SMs that come first in each layer left aside. Launches of one wave all begin as the first
+ * of them, for the last turn of each is that of the GPC before; in one of several waves the last CTA comes to whichever SM is free first.
  *
  * Measured on H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
  * to an SM, and the side of every SM by the latency of atomics, 66 on each. Most H200 that were asked, and two H100 SXM (h100_placement.csv), had
@@ -46,7 +48,8 @@ extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIR
 
 extern const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* of GPCs under load, against the mean */
 
-/* The places of a launch's first n CTAs, all at work at once. NULL: CTA i runs on SM i modulo n_sms, sides by turns. */
-void placement_deal(const Placement *placement, uint32_t n_sms, Place *places, uint32_t n);
+/* The places of a launch's first n CTAs, all at work at once, where the GPC first_gpc has its turn first (any number: modulo the number of GPCs). NULL: CTA
+ * i runs on SM i modulo n_sms, sides by turns. */
+void placement_deal(const Placement *placement, uint32_t n_sms, uint32_t first_gpc, Place *places, uint32_t n);
 
 #endif

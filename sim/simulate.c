@@ -137,6 +137,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.skew_turns = problem->skew_turns;
     l2.flushed = problem->flushed;
     l2.placement = problem->placement;
+    l2.first_gpc = problem->first_gpc;
     l2.without = problem->without;
     status = many_ctas_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
     s->l2.read_bytes += s->extra.read_bytes;

@@ -72,7 +72,7 @@ static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
                        .n_ctas = s->ctas,
                        .seed = seed};
   static Place places[SCAN_CTAS_MAX];
-  placement_deal(&PLACEMENT_H200, 132, places, s->ctas);
+  placement_deal(&PLACEMENT_H200, 132, 0, places, s->ctas);
   config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
   config.places = places;
   if (s->work_cycles > 0) config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */

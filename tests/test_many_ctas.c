@@ -301,6 +301,29 @@ static void waiting_keeps_ctas_together(void **state) {
   assert_true(reach[1] < 0.32 && reach[0] > 1.15 * reach[1]);
 }
 
+/* A launch of one wave begins with the first GPC; of several, each walk begins with another, and the mean lies among what they give. Eight heads,
+ * longest rows first: two waves of 132 CTAs. */
+static void a_launch_of_several_waves_begins_anywhere(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
+  for (int waves = 1; waves <= 2; waves++) {
+    const Case c = make((Shape){.batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
+                        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
+    assert_int_equal(c.launch.n_waves, waves);
+    ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+    const double not_told = run(&c, l2).fabric_bytes;
+    double least = INFINITY, most = 0, sum = 0;
+    for (l2.first_gpc = 1; l2.first_gpc <= PLACEMENT_H200.n_gpcs; l2.first_gpc++) {
+      const double told = run(&c, l2).fabric_bytes;
+      if (waves == 1 && l2.first_gpc == 1) assert_true(told == not_told);
+      least = fmin(least, told), most = fmax(most, told), sum += told;
+    }
+    assert_true(most > 1.005 * least);
+    if (waves == 2) assert_true(fabs(not_told / (sum / PLACEMENT_H200.n_gpcs) - 1) < 0.1 * (most / least - 1));
+  }
+}
+
 /* A tile in rounds is the same bytes: what is asked for, and what a large L2 reads, to the byte, whatever the rounds. Under a load of its own each
  * round waits: a CTA alone on the machine takes as much longer. */
 static void rounds_are_parts_of_tiles(void **state) {
@@ -382,6 +405,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws), cmocka_unit_test(laws_of_other_streams),
       cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
+      cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),

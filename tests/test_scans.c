@@ -87,7 +87,7 @@ static PaceResult predict(const ScanList *scan, bool one_piece, uint64_t seed) {
   memset(&run, 0, sizeof run);
   run.scan = scan;
   const uint32_t n = scan->n_ctas < SCAN_SLOTS ? scan->n_ctas : SCAN_SLOTS;
-  placement_deal(&PLACEMENT_H200, SMS, places, n);
+  placement_deal(&PLACEMENT_H200, SMS, 0, places, n);
   PaceConfig config = {.hierarchy = {.kinds = {{SCAN_POOL_GRANULES, SCAN_GRANULE_BYTES}}}, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS,
                        .places = places, .seed = seed};
   if (!one_piece) config.hierarchy.side_capacity_bytes = 30 * MIB, config.hierarchy.side_knee_bytes = 3 * MIB;
