@@ -1,5 +1,5 @@
 /* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
- * and causal, each counted on five cards, up to 8K three times on each (assets/counters/h200_l2.csv): their mean is compared with
+ * and causal, each counted eleven times on eight cards, up to 8K three times as often (assets/counters/h200_l2.csv): their mean is compared with
  * the model's, which is that of its draws.
  * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
@@ -15,11 +15,11 @@
 #include "sim/l2_counters.h"
 #include "sim/profile.h"
 
-enum { ROWS_MAX = 512, TIMES_MAX = 15 };
+enum { ROWS_MAX = 512, TIMES_MAX = 33 };
 typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
 static const char *const NAMES[QUANTITIES] = {"HBM read", "fabric", "sectors reaching L2", "hit rate"};
 
-static char text[1 << 19];
+static char text[1 << 20];
 static Gpu gpu;
 static const Placement *placement; /* of its SMs; NULL: as most */
 
@@ -179,19 +179,19 @@ static void our_kernels_are_predicted(void **state) {
   compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_tensor", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.01 && worst(&columns[causal][HBM]) < 0.07);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.06);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.013 : 0.005));
+    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.035);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.035);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.0145 : 0.005));
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
   compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.055);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.012 && worst(&columns[causal][FABRIC]) < 0.058);
-    assert_true(middle(&columns[causal][SECTORS]) < (causal ? 0.03 : 0.06) && worst(&columns[causal][SECTORS]) < 0.16);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.01);
+    assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.03);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.04);
+    assert_true(middle(&columns[causal][SECTORS]) < (causal ? 0.025 : 0.055) && worst(&columns[causal][SECTORS]) < 0.125);
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.002 && worst(&columns[causal][HIT_RATE]) < 0.0145);
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
@@ -212,9 +212,9 @@ static void another_layout_is_predicted(void **state) {
     placement = &PLACEMENT_H200_OTHER;
     compare(RUNGS[i], rows, n, L2_NOTHING, false, told, table);
     if (table) print_columns("not told how it is laid out", untold), print_columns("told", told);
-    assert_true(middle(&untold[1][FABRIC]) > 0.018 && middle(&told[1][FABRIC]) < 0.009);
+    assert_true(middle(&untold[1][FABRIC]) > 0.015 && middle(&told[1][FABRIC]) < 0.007);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.06);
+      assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.05);
       assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.055 : 0.14));
       assert_true(middle(&told[causal][HIT_RATE]) < 0.003 && worst(&told[causal][HIT_RATE]) < 0.03);
     }
@@ -222,8 +222,8 @@ static void another_layout_is_predicted(void **state) {
   placement = NULL;
 }
 
-/* Shapes between those above, recorded once, on a card of which it is known how it is laid out: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2
- * of K and V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25 MiB, its rates. */
+/* Shapes between those above, recorded three times on a card of the usual layout, once on one of another, of which it is known: `fresh`, N = 6K to 48K,
+ * 2 and 8 heads, also 8 over 2 of K and V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25 MiB, its rates. */
 static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double worst_fabric_full, double middle_fabric) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
@@ -236,7 +236,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
+      assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
       assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.11 : worst_fabric_full));
       assert_true(middle(&columns[causal][HIT_RATE]) < 0.0065 && worst(&columns[causal][HIT_RATE]) < 0.026);
     }
@@ -245,21 +245,25 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
+  placement = NULL;
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.1, 0.095, 0.011);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.1, 0.09, 0.015);
+  shapes_are_predicted_on("h200", "counters/h200_fresh_third.csv", 0.09, 0.09, 0.015);
 }
 
 static void later_shapes_are_predicted(void **state) {
   (void)state;
+  placement = NULL;
+  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.08, 0.115, 0.011);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.08, 0.115, 0.015);
+  shapes_are_predicted_on("h200", "counters/h200_later_third.csv", 0.075, 0.115, 0.011);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.05, 0.13, 0.02);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.03, 0.12, 0.02);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.045, 0.13, 0.02);
+  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.04, 0.12, 0.02);
   read_gpu("h200");
 }
 

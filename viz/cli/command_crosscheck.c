@@ -17,8 +17,10 @@ static const struct {
 } RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL},
                       {"assets/counters/h200_l2.csv", NULL},
                       {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER},
-                      {"assets/counters/h200_fresh.csv", &PLACEMENT_H200_THIRD},
-                      {"assets/counters/h200_later.csv", &PLACEMENT_H200_THIRD},
+                      {"assets/counters/h200_fresh.csv", NULL},
+                      {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD},
+                      {"assets/counters/h200_later.csv", NULL},
+                      {"assets/counters/h200_later_third.csv", &PLACEMENT_H200_THIRD},
                       {"assets/counters/h200_others.csv", NULL}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
