@@ -309,23 +309,18 @@ static void check_names(const Request &request) {
   }
 }
 
+/* In the order of STUDIES. */
+static void (*const RUN_STUDY[N_STUDIES])() = {placement_print, scans_run, coalescer_run, pace_print, clocks_print, steps_run, ends_run, waves_run};
+
 int main(int argc, char **argv) {
   const Request request = request_parse(argc, argv);
   const std::vector<Request> requests = request.shapes.empty() ? std::vector<Request>{request} : request_lines(request);
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
   const bool runs = request.verify || request.count || request.time || request.once;
-  const bool alone = request.placement || request.scan || request.coalescer || request.pace || request.clocks || request.steps || request.ends || request.waves;
-  if (!runs && !request.bandwidth && !alone) return 0;
+  if (!runs && !request.bandwidth && !request.study) return 0;
   const Gpu gpu = gpu_open();
-  if (request.placement) placement_print();
-  if (request.scan) scans_run();
-  if (request.coalescer) coalescer_run();
-  if (request.pace) pace_print();
-  if (request.clocks) clocks_print();
-  if (request.steps) steps_run();
-  if (request.ends) ends_run();
-  if (request.waves) waves_run();
+  if (request.study) RUN_STUDY[request.study - 1]();
   if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!runs) return 0;
   Run run = {&request, &gpu, true, true};

@@ -12,9 +12,13 @@ extern "C" {
 
 enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kernels/counters/ncu.h reads it */ };
 
+/* Modes with a list of launches and a layout of their own. */
+enum { N_STUDIES = 8 };
+extern const char *const STUDIES[N_STUDIES]; /* their options */
+
 struct Request {
   bool list, verify, count, time, bandwidth, once; /* once: one launch per rung and nothing else, for profilers */
-  bool placement, scan, coalescer, pace, clocks, steps, ends, waves; /* each stands alone */
+  int study;           /* of STUDIES, from 1; 0: none. Each stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;

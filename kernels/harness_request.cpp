@@ -66,6 +66,18 @@ static void add_rungs(const char *text, std::vector<std::string> *rungs) {
   }
 }
 
+const char *const STUDIES[N_STUDIES] = {"--placement", "--scan", "--coalescer", "--pace", "--clocks", "--steps", "--ends", "--waves"};
+
+static bool take_study(Request *r, const char *o) {
+  for (int i = 0; i < N_STUDIES; i++) {
+    if (strcmp(o, STUDIES[i])) continue;
+    if (r->study && r->study != i + 1) usage(STUDIES[r->study - 1], "goes with no other mode");
+    r->study = i + 1;
+    return true;
+  }
+  return false;
+}
+
 static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--list")) return r->list = true;
   if (!strcmp(o, "--verify")) return r->verify = true;
@@ -73,20 +85,12 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--time")) return r->time = true;
   if (!strcmp(o, "--all")) return r->list = r->verify = r->count = r->time = true;
   if (!strcmp(o, "--bandwidth")) return r->bandwidth = true;
-  if (!strcmp(o, "--placement")) return r->placement = true;
-  if (!strcmp(o, "--scan")) return r->scan = true;
-  if (!strcmp(o, "--coalescer")) return r->coalescer = true;
-  if (!strcmp(o, "--pace")) return r->pace = true;
-  if (!strcmp(o, "--clocks")) return r->clocks = true;
-  if (!strcmp(o, "--steps")) return r->steps = true;
-  if (!strcmp(o, "--ends")) return r->ends = true;
-  if (!strcmp(o, "--waves")) return r->waves = true;
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
   if (!strcmp(o, "--counters")) return r->format = FORMAT_COUNTERS, r->count = true;
   if (!strcmp(o, "--json")) return r->format = FORMAT_JSON, true;
-  return false;
+  return take_study(r, o);
 }
 
 static const struct {
@@ -137,26 +141,18 @@ static void take_options(Request *r, int argc, char **argv) {
   }
 }
 
-/* Modes with a list of launches and a layout of their own. */
-static const char *alone_mode(const Request *r) {
-  return r->placement ? "--placement" : r->scan ? "--scan" : r->coalescer ? "--coalescer" : r->pace ? "--pace" : r->clocks ? "--clocks"
-         : r->steps ? "--steps" : r->ends ? "--ends" : r->waves ? "--waves" : NULL;
-}
-
-static void check_alone(const Request *r) {
-  const char *mode = alone_mode(r);
-  if (!mode) return;
-  const int alone = r->placement + r->scan + r->coalescer + r->pace + r->clocks + r->steps + r->ends + r->waves;
-  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once || alone > 1)
-    usage(mode, "goes with no other mode");
+static void check_study(const Request *r) {
+  if (!r->study) return;
+  const char *mode = STUDIES[r->study - 1];
+  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once) usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
   if (r->has_values || r->shape.causal)
     usage(mode, "chooses its launches itself; it goes with no shape and no rung");
 }
 
 static void complete(Request *r) {
-  check_alone(r);
-  if (alone_mode(r)) return;
+  check_study(r);
+  if (r->study) return;
   if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
   if (!r->shape.N_q) r->shape.N_q = 4096;
@@ -170,7 +166,7 @@ Request request_parse(int argc, char **argv) {
   Request r = {};
   r.seed = 1;
   take_options(&r, argc - 1, argv + 1);
-  check_alone(&r);
+  check_study(&r);
   if (r.shapes.empty()) complete(&r);
   return r;
 }
