@@ -30,8 +30,10 @@
  *                                    order, h200_clocks.csv (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
- *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel; which of them is ahead is drawn. Clocks of CTAs, and when
- *                                    they store their row blocks (h200_ends.csv, h200_watch.csv)
+ *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
+ *                                    (h200_ends.csv, h200_watch.csv). Which of them is ahead is drawn, for good. By those clocks it is who came first,
+ *                                    on every SM, but it gains by whole tiles, one SM's sooner than another's (fa2_async, d = 64: 6.5 tiles of 128, one
+ *                                    standard deviation 1.6): put in so, sectors came out as well, HBM reads and hit rates a little worse
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
  *                                    any GPC (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that

@@ -121,7 +121,30 @@ static void descriptions_say_what_was_measured(void **state) {
   }
 }
 
+/* In each of the eight launches: the CTAs that began together on an SM are one of each layer. */
+static void who_came_first_is_ahead_on_every_sm(void **state) {
+  (void)state;
+  static double ends[SMS][SLOTS_MOST];
+  FILE *file = open_asset("counters/h200_ends.csv");
+  char line[256], name[32];
+  int d, N, heads, cta, smid, layers[SMS], n_launches = 0, ctas_per_sm = 0;
+  double cycles;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "%31[^,],%d,%d,%d,launch", name, &d, &N, &heads) == 4) {
+      ctas_per_sm = strcmp(name, "fa2_tensor") == 0 ? 3 : 2;
+      memset(layers, 0, sizeof layers);
+      n_launches++;
+    }
+    if (sscanf(line, ",,,,%d,%d,%lf", &cta, &smid, &cycles) != 3 || cta >= ctas_per_sm * SMS) continue;
+    assert_true(smid >= 0 && smid < SMS && layers[smid] < ctas_per_sm);
+    ends[smid][layers[smid]++] = cycles;
+    assert_true(layers[smid] == 1 || cycles > ends[smid][0]);
+  }
+  fclose(file);
+  assert_int_equal(n_launches, 8);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured), cmocka_unit_test(who_came_first_is_ahead_on_every_sm)};
   return cmocka_run_group_tests_name("slot_spread", tests, NULL, NULL);
 }

@@ -263,6 +263,42 @@ static void CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not(void 
   assert_true(pairs_of_all > 100 && sqrt(squares_of_all / pairs_of_all) < 30);
 }
 
+/* Where an SM's TPC comes among those of its GPC that are dealt to in turns; -1: it comes before them. SMs are numbered in that order. */
+static int tpc_of(int smid) {
+  int before = 0;
+  if (smid >= SMS - 2 * PLACEMENT_FIRST_TPCS) return -1;
+  for (int other = 0; other < smid / TPC_SMS * TPC_SMS; other += TPC_SMS) before += gpc_of[other] == gpc_of[smid];
+  return before;
+}
+
+/* How long each takes from its first ask of the next tile, which needs the code of the first, to the one after: not by chance, but in every GPC and every
+ * launch the same TPCs take long; here the launches with a mask against those without. */
+static void the_same_tpcs_have_their_code_late(void **state) {
+  (void)state;
+  double late[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, n[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, mean[2] = {0}, both = 0, one[2] = {0};
+  const int tpcs = GPC_SMS_MOST / TPC_SMS;
+  for (int i = 0; i < LAUNCHES; i++) {
+    const Recorded *l = &launches[i];
+    if (strcmp(l->rung, "fa2_async") != 0 || l->n_ctas < 128) continue;
+    for (int c = 0; c < l->n_ctas; c++) {
+      const int tpc = tpc_of(l->ctas[c].smid);
+      if (tpc < 0 || l->ctas[c].tiles <= TILES[SECOND_ASK]) continue;
+      late[l->causal][tpc] += l->ctas[c].asks[SECOND_ASK] - l->ctas[c].asks[SECOND_ASK - 1], n[l->causal][tpc]++;
+    }
+  }
+  for (int causal = 0; causal < 2; causal++)
+    for (int tpc = 0; tpc < tpcs; tpc++) {
+      assert_true(n[causal][tpc] > 0);
+      mean[causal] += (late[causal][tpc] /= n[causal][tpc]) / tpcs;
+    }
+  for (int tpc = 0; tpc < tpcs; tpc++) {
+    const double full = late[0][tpc] - mean[0], masked = late[1][tpc] - mean[1];
+    both += full * masked, one[0] += full * full, one[1] += masked * masked;
+    if (getenv("TILEWALK_TABLE")) printf("TPC %d of a GPC: %+4.0f cycles full, %+4.0f causal\n", tpc, full, masked);
+  }
+  assert_true(both / sqrt(one[0] * one[1]) > 0.9);
+}
+
 /* start_cycles of its description, the standard deviation of an exponential distribution, of which the TPCs of a GPC are a sample. Other cards,
  * whose clocks were read less often, gave 160 and 124 where this one has 142 and 118. */
 static void descriptions_say_how_far(void **state) {
@@ -336,7 +372,7 @@ int main(void) {
       cmocka_unit_test(one_side_has_the_first_tile_before_the_other),
       cmocka_unit_test(a_step_of_one_that_waits_varies_by_as_much),
       cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
-      cmocka_unit_test(descriptions_say_how_far),
+      cmocka_unit_test(descriptions_say_how_far), cmocka_unit_test(the_same_tpcs_have_their_code_late),
       cmocka_unit_test(GPCs_are_slow_in_the_same_order),
       cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
   };
