@@ -235,9 +235,7 @@ void run_spread(Launcher &launcher, unsigned n_sms) {
 } // namespace
 
 void coalescer_run() {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--coalescer needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  const cudaDeviceProp gpu = ampere_or_later("--coalescer");
   const unsigned n_sms = (unsigned)gpu.multiProcessorCount;
   if (n_sms <= 16) refuse("--coalescer needs more than 16 SMs; this GPU has %u", n_sms);
   Launcher launcher(gpu);

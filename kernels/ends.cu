@@ -24,13 +24,8 @@ enum { LAUNCHES = 2 };
 
 void run_launches(const Rung *rung, int d, int N, int heads) {
   Pass pass(rung, d, N, heads, false);
-  std::vector<Mark> marks(pass.n_ctas());
-  GpuBuffer on_gpu;
-  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
-  pass.attention.marks = (Mark *)on_gpu.data;
   for (int i = 0; i < LAUNCHES; i++) {
-    pass.run();
-    GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
+    const std::vector<Mark> marks = pass.run_marked();
     std::map<unsigned, unsigned long long> first; /* of each SM */
     for (const Mark &mark : marks) {
       const auto at = first.emplace(mark.sm, mark.end_cycles).first;
@@ -45,9 +40,7 @@ void run_launches(const Rung *rung, int d, int N, int heads) {
 } // namespace
 
 void ends_run() {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--ends needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  ampere_or_later("--ends");
   puts("ends,rung,d,N,heads,launch");
   puts("ends:,,,,cta,smid,end_cycles");
   for (const int d : {64, 128}) {

@@ -24,6 +24,14 @@ static inline void gpu_check(cudaError_t status, const char *what) {
 }
 #define GPU(call) gpu_check(call, #call)
 
+/* For a mode whose kernels need Ampere or later. */
+static inline cudaDeviceProp ampere_or_later(const char *mode) {
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  if (gpu.major < 8) refuse("%s needs compute capability 8.0; this GPU has %d.%d", mode, gpu.major, gpu.minor);
+  return gpu;
+}
+
 /* The most shared memory of which `ctas_per_sm` CTAs, and no more, find room on an SM. */
 static inline size_t shared_bytes_for(const cudaDeviceProp &gpu, int ctas_per_sm) {
   const size_t bytes = gpu.sharedMemPerMultiprocessor / (size_t)ctas_per_sm - gpu.reservedSharedMemPerBlock;

@@ -55,13 +55,8 @@ Spread spread_of(const std::vector<double> &x) {
 
 std::vector<Mark> run_marked(const Walk &walk) {
   Pass pass(walk.rung, walk.d, walk.N, walk.heads, false);
-  std::vector<Mark> marks(pass.n_ctas());
-  GpuBuffer on_gpu;
-  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
-  pass.attention.marks = (Mark *)on_gpu.data;
-  for (int i = 0; i < LAUNCHES; i++) pass.run();
-  GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
-  return marks;
+  for (int i = 1; i < LAUNCHES; i++) pass.run_marked();
+  return pass.run_marked();
 }
 
 /* Of each CTA. */
@@ -156,19 +151,12 @@ void print_clocks(const char *rung, int d, int N, int heads, const std::vector<M
            (cycles_at(sm.second, end_ns) - cycles_at(sm.second, begin_ns)) / (double)(end_ns - begin_ns));
 }
 
-cudaDeviceProp gpu_for(const char *mode) {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("%s needs compute capability 8.0; this GPU has %d.%d", mode, gpu.major, gpu.minor);
-  return gpu;
-}
-
 } // namespace
 
 void clocks_print() {
   const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4}, {&marked::FA2_ASYNC, 128, 65536, 4}, {&marked::FA2_ASYNC, 128, 32768, 4},
                         {&marked::FA2_TENSOR, 64, 65536, 4}};
-  const cudaDeviceProp gpu = gpu_for("--clocks");
+  const cudaDeviceProp gpu = ampere_or_later("--clocks");
   puts("rung,d,N,heads,smid,cycles_per_ns");
   for (const Walk &walk : walks) print_clocks(walk.rung->name, walk.d, walk.N, walk.heads, run_marked(walk));
   print_clocks("idle", 0, 0, 0, run_idle(gpu));
@@ -183,7 +171,7 @@ void pace_print() {
                         {&marked::FA2_ASYNC, 128, 4096, 4},   {&marked::FA2_ASYNC, 128, 8192, 4},  {&marked::FA2_ASYNC, 128, 32768, 1},
                         {&marked::FA2_TENSOR, 64, 4096, 1},   {&marked::FA2_TENSOR, 64, 16384, 1}, {&marked::FA2_TENSOR, 128, 4096, 1},
                         {&marked::FA2_TENSOR, 128, 16384, 1}};
-  gpu_for("--pace");
+  ampere_or_later("--pace");
   puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us");
   for (const Walk &walk : walks) print_pace(walk);
 }

@@ -6,6 +6,7 @@
 #include "kernels/rung.h"
 
 #include <math.h>
+#include <vector>
 
 class Pass {
 public:
@@ -37,9 +38,19 @@ public:
     GPU(cudaDeviceSynchronize());
   }
 
+  /* Of a build that marks its CTAs: what they noted. */
+  std::vector<Mark> run_marked() {
+    std::vector<Mark> noted(n_ctas());
+    if (!marks.data) marks.take(noted.size() * sizeof(Mark), "the marks of CTAs");
+    attention.marks = (Mark *)marks.data;
+    run();
+    GPU(cudaMemcpy(noted.data(), marks.data, noted.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
+    return noted;
+  }
+
 private:
   const Rung *rung;
-  GpuBuffer Q, K, V, O;
+  GpuBuffer Q, K, V, O, marks;
 };
 
 #endif

@@ -76,9 +76,7 @@ Status run_scan(void *pool, const ScanList *scan, Error *) {
 } // namespace
 
 void scans_run() {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--scan needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  ampere_or_later("--scan");
   const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
   GpuBuffer pool;
   pool.take(pool_bytes, "the pool of the scans");

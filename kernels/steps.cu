@@ -94,9 +94,7 @@ void print_steps(const Launch &launch, bool causal) {
 } // namespace
 
 void steps_run() {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--steps needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  ampere_or_later("--steps");
   puts("steps,rung,d,N,heads,causal,launch");
   printf("steps:rung,d,N,heads,causal,cta,smid,tiles");
   for (const int j : TILES) printf(",ask_%d", j);

@@ -36,23 +36,13 @@ void print_launch(const Launch &launch, const std::vector<Mark> &marks) {
 
 void run_launches(const Launch &launch) {
   Pass pass(launch.rung, launch.d, launch.N, launch.heads, launch.causal);
-  std::vector<Mark> marks(pass.n_ctas());
-  GpuBuffer on_gpu;
-  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
-  pass.attention.marks = (Mark *)on_gpu.data;
-  for (int i = 0; i < LAUNCHES; i++) {
-    pass.run();
-    GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
-    print_launch(launch, marks);
-  }
+  for (int i = 0; i < LAUNCHES; i++) print_launch(launch, pass.run_marked());
 }
 
 } // namespace
 
 void waves_run() {
-  cudaDeviceProp gpu;
-  GPU(cudaGetDeviceProperties(&gpu, 0));
-  if (gpu.major < 8) refuse("--waves needs compute capability 8.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  ampere_or_later("--waves");
   puts("waves,rung,d,N,heads,causal,launch");
   puts("waves:,,,,,cta,smid,start_ns");
   const Launch launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},   {&marked::FA2_ASYNC, 128, 8192, 4, true},
