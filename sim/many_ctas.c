@@ -9,7 +9,7 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_MOST = 128, GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
+enum { TIMES_MOST = 128, TIMES_HEADS = 2 /* in as many steps as so many heads take */, GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
@@ -301,10 +301,10 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
   t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
 }
 
-/* How often a launch is walked, each time with other numbers drawn, in as many steps as are taken for the longest launches of so many heads. */
+/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
-  const int64_t n_heads = r->stream.n_heads < HEADS_WALKED ? r->stream.n_heads : HEADS_WALKED;
+  const int64_t n_heads = r->stream.n_heads < TIMES_HEADS ? r->stream.n_heads : TIMES_HEADS;
   const double times = STEPS_PER_HEAD * (double)n_heads / (r->stream.steps_per_head * (double)r->stream.n_heads);
   return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }

@@ -60,7 +60,7 @@
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.4 %,  2.8 %    0.9 %,  3.7 %         5 %, 11 %            0.1,  1.3
+ *     full             0.4 %,  2.8 %    0.9 %,  3.6 %         5 %, 11 %            0.1,  1.3
  *     causal           0.2 %,  2.8 %    0.6 %,  2.6 %         2 %,  8 %            0.1,  1.3
  *
  *     left out, full / causal           worst HBM read    median of sectors
@@ -72,10 +72,10 @@
  *     that far requests do not renew      6.2 / 3.5 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
  *     the coalescer                       3.7 / 2.8 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.2 %; fabric 0.8 %, 3.2 % and 0.3 %, 2.6 %; hit rate 0.1 and 0.2 points, 0.4 and 1.4.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.2 %; fabric 0.8 %, 3.2 % and 0.3 %, 2.6 %; hit rate 0.1 and 0.2 points, 0.4 and 1.3.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in two other ways (placement.h). On one of those
- * (h200_l2_other.csv), not told, the model errs by 1.8 and 2.6 % on the fabric under a mask (median, both kernels), told by 0.6 and 0.5 %.
+ * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.6 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.
  * Other shapes, three times on the usual layout; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
  * of K and V (h200_fresh.csv): HBM 0.5 %, 9.5 % and 0.2 %, 0.9 %; fabric 0.9 %, 9 % and 0.7 %, 2 %; hit rate 0.1 points, 0.5 and 0.6.
  * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.4 %, 7.8 % and 0.2 %, 1.1 %; fabric 1.0 %, 10 % and 0.8 %, 8 %; hit rate
