@@ -9,7 +9,8 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_MOST = 128, TIMES_HEADS = 2 /* in as many steps as so many heads take */, GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
+enum { TIMES_MOST = 128, TIMES_HEADS = 2 /* in as many steps as so many heads take */ };
+enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */

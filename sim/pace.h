@@ -33,9 +33,9 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   4 %      0.0 %,   3 %         15 %,  31 %              6 %, 14 %
- *     starting apart     4.1 %,  33 %      3.0 %,  33 %          8 %,  42 %              2 %, 22 %
- *     triangular         3.3 %,  15 %      2.0 %,  15 %          6 %,  43 %              4 %, 11 %
+ *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
+ *     starting apart     4.8 %,  36 %      2.6 %,  36 %          7 %,  57 %              2 %, 36 %
+ *     triangular         3.5 %,  12 %      2.1 %,  17 %          6 %,  41 %              3 %, 12 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
  * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
@@ -72,7 +72,8 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_SHARE_CYCLES 160.0
 
 /* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
- * to 27 by clocks), and not (60 in launches of 128 tiles, 46 in those of 1024: it grows with their root, so nothing else lasts). */
+ * to 27 by clocks), and not (60 in launches of 128 tiles, 46 in those of 1024: it grows with their root, so nothing else lasts; of kernels
+ * that note their start, h200_pace.csv, which changes how fa2_tensor goes: h200_ends.csv). */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0

@@ -311,7 +311,8 @@ static void a_launch_of_several_waves_begins_anywhere(void **state) {
     const Case c = make((Shape){.batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
                         (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
     assert_int_equal(c.launch.n_waves, waves);
-    ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+    ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16,
+                         .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
     const double not_told = run(&c, l2).fabric_bytes;
     double least = INFINITY, most = 0, sum = 0;
     for (l2.first_gpc = 1; l2.first_gpc <= PLACEMENT_H200.n_gpcs; l2.first_gpc++) {

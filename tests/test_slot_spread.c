@@ -1,6 +1,6 @@
 /* How unevenly the CTAs of an SM share it, as kernels' descriptions say (slot_spread_permille), against the recordings that it is from:
- * when CTAs end that began together, of kernels that note nothing else (assets/counters/h200_ends.csv), and when the first CTAs of other people's kernels store their row blocks,
- * layer by layer (h200_watch.csv). */
+ * when CTAs end that began together, of kernels that note nothing else (assets/counters/h200_ends.csv), and when the first CTAs of other
+ * people's kernels store their row blocks, layer by layer (h200_watch.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -115,10 +115,11 @@ static void told_where_it_begins_the_model_moves_as_much(void **state) {
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++) {
     const Recorded *r = &launches[i];
-    const double as_it_began = predicted(r, &gpu, (uint32_t)r->first_gpc + 1) / r->fabric_bytes - 1, as_the_first = predicted(r, &gpu, 1) / r->fabric_bytes - 1;
+    const double as_it_began = predicted(r, &gpu, (uint32_t)r->first_gpc + 1) / r->fabric_bytes - 1;
+    const double as_the_first = predicted(r, &gpu, 1) / r->fabric_bytes - 1;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-10s d %3d N %5d heads %d %-6s begins with GPC %d: fabric %.2f MB, told %+.1f %%, as if with the first %+.1f %%\n", r->rung, r->d, r->N, r->heads,
-                    r->causal ? "causal" : "full", r->first_gpc, r->fabric_bytes * 1e-6, 100 * as_it_began, 100 * as_the_first);
+      print_message("%-10s d %3d N %5d heads %d %-6s begins with GPC %d: fabric %.2f MB, told %+.1f %%, as if with the first %+.1f %%\n",
+                    r->rung, r->d, r->N, r->heads, r->causal ? "causal" : "full", r->first_gpc, r->fabric_bytes * 1e-6, 100 * as_it_began, 100 * as_the_first);
     if (!r->causal) continue;
     told[n] = fabs(as_it_began), by_first[n++] = fabs(as_the_first);
   }
