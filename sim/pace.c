@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHEEL = 4096, PENDING = 128 };
+enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
 enum { SMS_OF_TPC = 2 };
 enum { FIRST_WORK = 1 }; /* the step of a CTA that is its first with arithmetic, where it asks ahead */
 enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_SIDES }; /* streams of random numbers */
@@ -58,7 +58,7 @@ struct Pace {
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
   uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
-  Pending (*pending)[PENDING];        /* by GPC, and granule modulo PENDING */
+  Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
   uint32_t n_waiting, kernel;
   uint32_t n_begun; /* CTAs that have asked for what they need first */
   double begun_at;  /* when all of it is there, */
@@ -151,12 +151,18 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double
   return later(there, later(own->home, own->copy));
 }
 
+/* Where a coalescer notes a granule (Fibonacci hashing, Knuth 6.4). Its last bits alone would not do: heads are as long as powers of two, and
+ * those that are walked at the same time are at the same tile. */
+static uint32_t noted_at(uint64_t granule) {
+  return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> (64 - PENDING_BITS));
+}
+
 /* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer, and never reaches
  * L2. */
 static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   const PaceConfig *c = &p->config;
   const Cta *cta = &p->ctas[at];
-  Pending *pending = &p->pending[cta->gpc][granule % PENDING];
+  Pending *pending = &p->pending[cta->gpc][noted_at(granule)];
   if (pending->granule == granule + 1 && pending->n < c->coalesce_most && now < pending->until) {
     pending->n++;
     p->result.bytes.read_bytes += pending->bytes;

@@ -159,6 +159,33 @@ static void four_in_step_are_one_for_l2(void **unused) {
   }
 }
 
+/* CTAs by turns walk two heads. */
+typedef struct {
+  uint64_t n, at[4];
+} TwoHeads;
+
+static bool two_heads(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  TwoHeads *t = context;
+  *next = (PaceStep){.n_reads = 1, .reads = {cta % 2 * t->n + t->at[cta]}, .work_cycles = 100};
+  return t->at[cta]++ < t->n;
+}
+
+/* However long a head is, the coalescer keeps two of them apart. */
+static void two_heads_join_each_for_itself(void **unused) {
+  (void)unused;
+  static const uint64_t LENGTHS[] = {50, 64, 100, 128, 256, 1000, 1024, 4096};
+  for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
+    const uint64_t n = LENGTHS[i];
+    TwoHeads heads = {.n = n};
+    PaceConfig config = steady(2 * n, 4);
+    static const Place together[4];
+    config.places = together;
+    const double read = run(&config, two_heads, &heads).l2_read_bytes / 16384;
+    assert_true(read >= 2 * (double)n && read < 2.02 * (double)n); /* of 4 n; a few are noted in each other's place */
+  }
+}
+
 /* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 + 200 cycles, and can be
  * joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data with the first. */
 static void who_is_soon_enough_joins(void **unused) {
@@ -451,6 +478,7 @@ int main(void) {
       cmocka_unit_test(what_a_step_takes),
       cmocka_unit_test(a_step_of_no_time_is_followed_at_once),
       cmocka_unit_test(four_in_step_are_one_for_l2),
+      cmocka_unit_test(two_heads_join_each_for_itself),
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
