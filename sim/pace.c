@@ -56,6 +56,7 @@ struct Pace {
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
+  uint64_t in_use[WHEEL / 64]; /* a bit for each bucket */
   uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
@@ -74,10 +75,12 @@ static void wait_until(Pace *p, uint32_t cta, double time) {
   const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1, bucket = (due > soonest ? due : soonest) % WHEEL;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
-  if (p->wheel[bucket].first == NOBODY)
+  if (p->wheel[bucket].first == NOBODY) {
     p->wheel[bucket].first = cta;
-  else
+    p->in_use[bucket / 64] |= UINT64_C(1) << bucket % 64;
+  } else {
     p->ctas[p->wheel[bucket].last].next = cta;
+  }
   p->wheel[bucket].last = cta;
   p->n_waiting++;
 }
@@ -261,12 +264,24 @@ static void take_step(Pace *p, uint32_t at) {
   else wait_until(p, at, ends);
 }
 
+/* To the next bucket in use; somebody waits. */
+static void turn_wheel(Pace *p) {
+  p->bucket++;
+  uint64_t rest = p->in_use[p->bucket % WHEEL / 64] >> p->bucket % 64;
+  while (!rest) {
+    p->bucket = (p->bucket / 64 + 1) * 64;
+    rest = p->in_use[p->bucket % WHEEL / 64];
+  }
+  p->bucket += (uint64_t)__builtin_ctzll(rest);
+}
+
 static void run_clock(Pace *p) {
   while (p->n_waiting) {
-    do p->bucket++;
-    while (p->wheel[p->bucket % WHEEL].first == NOBODY);
-    uint32_t cta = p->wheel[p->bucket % WHEEL].first;
-    p->wheel[p->bucket % WHEEL].first = NOBODY;
+    turn_wheel(p);
+    const uint64_t at = p->bucket % WHEEL;
+    uint32_t cta = p->wheel[at].first;
+    p->wheel[at].first = NOBODY;
+    p->in_use[at / 64] &= ~(UINT64_C(1) << at % 64);
     for (uint32_t next; cta != NOBODY; cta = next) {
       next = p->ctas[cta].next;
       p->n_waiting--;
