@@ -3,8 +3,9 @@
  *     SM 5   slot 0   CTA 3 ----------->|CTA 270 ---------->|CTA 533 ...       wave 0, wave 1, wave 2
  *            slot 1     CTA 135 ----------->|CTA 401 ----------->| ...
  *
- * CTAs that find an SM with room take its next slot, in order of arrival: wave 0. A later one takes the slot whose CTA ended last
- * before it started. A CTA's pace is its cycles divided by its tiles of K and V; times are those of its first warp.
+ * CTAs come to an SM in their order. Those that find room take its next slot: wave 0. A later one takes the slot that is free the
+ * longest. A CTA's pace is its cycles divided by its tiles of K and V; it starts so many cycles after the one before it in its
+ * slot ended (after), and ends so many after the one of its SM's slot 0 in the same wave (behind). Times are those of its first warp.
  *
  * From the same marks: the clock of each SM, its cycles over its nanoseconds, from when the last SM has begun until the first has
  * ended. SMs of a GPC share a clock, which under load is its own. `idle` is one CTA to an SM that only waits:
@@ -29,7 +30,7 @@ extern const Rung FA2_TENSOR, FA2_ASYNC;
 
 namespace {
 
-enum { LAUNCHES = 3 /* the last one counts */, SLACK_NS = 200 /* of the timers of two CTAs */ };
+enum { LAUNCHES = 3 /* the last one counts */ };
 enum { IDLE_LAUNCHES = 100 /* likewise: clocks settle */, IDLE_NS = 1000000, WARP = 32 };
 
 struct Walk {
@@ -39,6 +40,12 @@ struct Walk {
 
 struct Place {
   int wave, slot;
+  size_t before; /* the CTA before it in its slot; itself, in wave 0 */
+};
+
+/* Of the CTAs of a wave and slot. */
+struct Group {
+  std::vector<double> tile_cycles, start_us, after_cycles, behind_cycles;
 };
 
 struct Spread {
@@ -47,6 +54,7 @@ struct Spread {
 
 Spread spread_of(const std::vector<double> &x) {
   double sum = 0, squares = 0;
+  if (x.empty()) return {0, 0};
   for (const double y : x) sum += y;
   const double mean = sum / (double)x.size();
   for (const double y : x) squares += (y - mean) * (y - mean);
@@ -61,21 +69,15 @@ std::vector<Mark> run_marked(const Walk &walk) {
 
 /* Of each CTA. */
 std::vector<Place> places_of(const std::vector<Mark> &marks) {
-  std::vector<size_t> order(marks.size());
-  for (size_t c = 0; c < order.size(); c++) order[c] = c;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return marks[a].start_ns < marks[b].start_ns; });
   std::map<unsigned, std::vector<size_t>> latest; /* CTA of each slot of each SM */
   std::vector<Place> places(marks.size());
-  for (const size_t c : order) {
+  for (size_t c = 0; c < marks.size(); c++) {
     std::vector<size_t> &slots = latest[marks[c].sm];
-    size_t found = slots.size();
-    for (size_t s = 0; s < slots.size(); s++) {
-      const unsigned long long end_ns = marks[slots[s]].end_ns;
-      if (end_ns > marks[c].start_ns + SLACK_NS) continue;
-      if (found == slots.size() || end_ns > marks[slots[found]].end_ns) found = s;
-    }
-    const bool first = found == slots.size();
-    places[c] = {first ? 0 : places[slots[found]].wave + 1, (int)found};
+    size_t found = 0;
+    for (size_t s = 1; s < slots.size(); s++)
+      if (marks[slots[s]].end_cycles < marks[slots[found]].end_cycles) found = s;
+    const bool first = slots.empty() || marks[slots[found]].end_cycles > marks[c].start_cycles;
+    places[c] = first ? Place{0, (int)slots.size(), c} : Place{places[slots[found]].wave + 1, (int)found, slots[found]};
     if (first) slots.push_back(c);
     else slots[found] = c;
   }
@@ -87,16 +89,24 @@ void print_pace(const Walk &walk) {
   const std::vector<Place> places = places_of(marks);
   unsigned long long begin_ns = marks[0].start_ns;
   for (const Mark &m : marks) begin_ns = std::min(begin_ns, m.start_ns);
-  std::map<std::pair<int, int>, std::pair<std::vector<double>, std::vector<double>>> groups; /* wave, slot: cycles a tile, start (us) */
+  std::map<std::pair<unsigned, int>, unsigned long long> leader_ends; /* of each SM and wave: that of slot 0 */
+  for (size_t c = 0; c < marks.size(); c++)
+    if (places[c].slot == 0) leader_ends[{marks[c].sm, places[c].wave}] = marks[c].end_cycles;
+  std::map<std::pair<int, int>, Group> groups; /* by wave and slot */
   for (size_t c = 0; c < marks.size(); c++) {
-    auto &group = groups[{places[c].wave, places[c].slot}];
-    group.first.push_back((double)(marks[c].end_cycles - marks[c].start_cycles) / marks[c].tiles);
-    group.second.push_back((double)(marks[c].start_ns - begin_ns) / 1e3);
+    const Mark &m = marks[c], &before = marks[places[c].before];
+    Group &group = groups[{places[c].wave, places[c].slot}];
+    group.tile_cycles.push_back((double)(m.end_cycles - m.start_cycles) / m.tiles);
+    group.start_us.push_back((double)(m.start_ns - begin_ns) / 1e3);
+    if (places[c].wave > 0) group.after_cycles.push_back((double)m.start_cycles - (double)before.end_cycles);
+    const auto leader = leader_ends.find({m.sm, places[c].wave});
+    if (leader != leader_ends.end()) group.behind_cycles.push_back((double)m.end_cycles - (double)leader->second);
   }
-  for (const auto &group : groups) {
-    const Spread cycles = spread_of(group.second.first), start = spread_of(group.second.second);
-    printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f\n", walk.rung->name, walk.d, walk.N, walk.heads, group.first.first, group.first.second,
-           group.second.first.size(), cycles.mean, cycles.sd, start.sd);
+  for (const auto &at : groups) {
+    const Group &g = at.second;
+    const Spread tile = spread_of(g.tile_cycles), after = spread_of(g.after_cycles), behind = spread_of(g.behind_cycles);
+    printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f,%.0f,%.0f,%.0f,%.0f\n", walk.rung->name, walk.d, walk.N, walk.heads, at.first.first, at.first.second,
+           g.tile_cycles.size(), tile.mean, tile.sd, spread_of(g.start_us).sd, after.mean, after.sd, behind.mean, behind.sd);
   }
 }
 
@@ -165,6 +175,7 @@ void clocks_print() {
 void pace_print() {
   const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},   {&marked::FA2_ASYNC, 64, 65536, 16}, {&marked::FA2_ASYNC, 128, 16384, 4},
                         {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4},
+                        {&marked::FA2_ASYNC, 64, 16384, 32},  {&marked::FA2_ASYNC, 128, 4096, 16}, {&marked::FA2_ASYNC, 128, 8192, 16},
                         /* launches of few waves, or of less than one */
                         {&marked::FA2_ASYNC, 64, 4096, 1},    {&marked::FA2_ASYNC, 64, 4096, 4},   {&marked::FA2_ASYNC, 64, 8192, 4},
                         {&marked::FA2_ASYNC, 64, 16384, 4},   {&marked::FA2_ASYNC, 64, 32768, 1},  {&marked::FA2_ASYNC, 128, 4096, 1},
@@ -172,6 +183,6 @@ void pace_print() {
                         {&marked::FA2_TENSOR, 64, 4096, 1},   {&marked::FA2_TENSOR, 64, 16384, 1}, {&marked::FA2_TENSOR, 128, 4096, 1},
                         {&marked::FA2_TENSOR, 128, 16384, 1}};
   ampere_or_later("--pace");
-  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us");
+  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,after_cycles_sd,behind_cycles_mean,behind_cycles_sd");
   for (const Walk &walk : walks) print_pace(walk);
 }
