@@ -9,7 +9,7 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_MOST = 128, TIMES_HEADS = 2 /* in as many steps as so many heads take */ };
+enum { TIMES_MOST = 256, TIMES_LONGEST = 2, TIMES_HEADS = 2 /* walks of so many heads, in the steps of so many of the longest */ };
 enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
@@ -17,13 +17,18 @@ enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one 
 #define KNEE_OF_NOMINAL 0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
 
 typedef struct {
+  double flops, exps;
+} Work;
+
+typedef struct {
   Stream stream;
   const Launch *launch;
   const ManyCtasConfig *config;
   StreamSlot *slots;
-  double *owed_cycles; /* of each slot: the work on what it asked for last */
-  Place *places;       /* of each slot */
-  int64_t *active; /* CTAs at work, by SM */
+  Place *places;   /* of each slot */
+  bool *ended;     /* likewise: whether its last step was the last of a CTA */
+  Work *owed;      /* likewise, where they ask ahead: on what it asked for last */
+  int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
   double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
@@ -51,8 +56,8 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 /* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
  * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a kernel that waits, that rate has
  * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
-static double work_cycles(const Run *r, const StreamStep *step, double sharing) {
-  const double products = step->flops * r->cycles_per_flop, exps = step->exps * r->cycles_per_exp;
+static double work_cycles(const Run *r, Work work, double sharing) {
+  const double products = work.flops * r->cycles_per_flop, exps = work.exps * r->cycles_per_exp;
   const double alone = products + exps, reached = products * r->slower;
   const double shared = sharing * (reached > exps ? reached : exps);
   return alone > shared ? alone : shared;
@@ -71,18 +76,18 @@ static void note_progress(Run *r, const Pace *pace) {
   }
 }
 
-/* A step that asks ahead works on what the one before has asked for. */
-static void owe(double *work_cycles, double *owed_cycles) {
-  const double before = *owed_cycles;
-  *owed_cycles = *work_cycles;
-  *work_cycles = before;
+static int has_work(Work work) {
+  return work.flops + work.exps > 0;
 }
 
-/* What a slot still owes when nothing is left to ask for; false: nothing. */
-static bool work_off(Run *r, uint32_t at, PaceStep *next) {
-  next->work_cycles = r->owed_cycles[at];
-  r->owed_cycles[at] = 0;
-  return next->work_cycles > 0;
+/* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have something to work on. */
+static double work_on_owed(Run *r, uint32_t at, Work next) {
+  int64_t *active = &r->active[r->places[at].sm];
+  const Work owed = r->owed[at];
+  const double cycles = work_cycles(r, owed, (double)*active);
+  r->owed[at] = next;
+  *active += has_work(next) - has_work(owed);
+  return cycles;
 }
 
 static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
@@ -90,13 +95,19 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamSlot *slot = &r->slots[at];
   const uint32_t k = pace_kernel(pace);
   const StreamKernel *kernel = &r->stream.kernels[k];
-  int64_t *active = &r->active[r->places[at].sm];
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, pace);
-    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) return work_off(r, at, next);
+    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
+      next->work_cycles = work_on_owed(r, at, (Work){0});
+      return next->work_cycles > 0;
+    }
+    if (r->ended[at] && !r->config->in_step) { /* the next CTA is not there at once */
+      r->ended[at] = false;
+      next->handover_cycles = PACE_HANDOVER_CYCLES;
+      return true;
+    }
     kernel->begin(&r->stream, slot, r->next_piece[k]++);
     slot->busy = slot->fresh = true;
-    ++*active;
   }
   if (r->steps >= r->stop_steps) {
     note_progress(r, pace);
@@ -105,10 +116,9 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  const bool waits = r->launch->config.waits;
-  next->work_cycles = fmax(work_cycles(r, &step, waits ? 1 : (double)*active) - r->hidden_cycles, 0);
-  if (!waits) owe(&next->work_cycles, &r->owed_cycles[at]);
-  if (!slot->busy) --*active;
+  r->ended[at] = !slot->busy;
+  const Work work = {step.flops, step.exps};
+  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
   return true;
 }
 
@@ -149,9 +159,12 @@ static double whole_heads(const Run *r, int64_t n_heads) {
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 
+/* At most, or about. */
+static double steps_of_head(const Run *r) { return r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD; }
+
 /* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
 static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
-  const double max = r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD;
+  const double max = steps_of_head(r);
   const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
   int64_t merge = 1;
   for (;; merge *= 2) {
@@ -203,7 +216,6 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   PaceConfig p = {.n_ctas = n,
                   .ctas_per_sm = per_sm,
-                  .places = r->places,
                   .n_kernels = (uint32_t)r->stream.n_kernels,
                   .flushed = c->flushed,
                   .in_step = c->in_step,
@@ -225,17 +237,19 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
-  const StreamStep longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
-  p.tick_cycles = fmax(8, work_cycles(r, &longest, per_sm) / 1024);
+  const Work longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
+  p.tick_cycles = fmax(8, work_cycles(r, longest, per_sm) / 1024);
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
   const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
   p.own_cycles = (kernel->waits ? PACE_OWN_CYCLES : ahead) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
+  p.slip_steps = PACE_SLIP_STEPS / (double)r->stream.merge;
+  p.lag_cycles = PACE_LAG_CYCLES;
   if (c->without == L2_SPREAD) {
-    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = -1;
-    p.slot_spread = 0;
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
+    p.slot_spread = p.lag_cycles = 0;
     p.loaded = false;
   }
   return p;
@@ -306,26 +320,48 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
   const int64_t n_heads = r->stream.n_heads < TIMES_HEADS ? r->stream.n_heads : TIMES_HEADS;
-  const double times = STEPS_PER_HEAD * (double)n_heads / (r->stream.steps_per_head * (double)r->stream.n_heads);
+  const double times = TIMES_LONGEST * steps_of_head(r) * (double)n_heads / (r->stream.steps_per_head * (double)r->stream.n_heads);
   return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }
 
-static Status walk(Run *r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
-  deal(r, pace.n_ctas, time);
-  memset(r->slots, 0, pace.n_ctas * sizeof *r->slots);
-  memset(r->owed_cycles, 0, pace.n_ctas * sizeof *r->owed_cycles);
-  memset(r->active, 0, (size_t)r->launch->n_sm * sizeof *r->active);
-  memset(r->next_piece, 0, sizeof r->next_piece);
-  r->steps = r->half.steps = r->end.steps = 0;
-  pace.seed += (uint64_t)time;
+static bool take_slots(Run *r, uint32_t n) {
+  r->slots = calloc(n, sizeof *r->slots);
+  r->places = calloc(n, sizeof *r->places);
+  r->ended = calloc(n, sizeof *r->ended);
+  r->owed = calloc(n, sizeof *r->owed);
+  r->active = calloc((size_t)r->launch->n_sm, sizeof *r->active);
+  return r->slots && r->places && r->ended && r->owed && r->active;
+}
+
+static void give_slots_back(Run *r) {
+  free(r->slots);
+  free(r->places);
+  free(r->ended);
+  free(r->owed);
+  free(r->active);
+}
+
+static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, Error *error) {
   PaceResult counted;
-  const Status status = pace_run(&pace, next_step, r, &counted, error);
+  deal(r, pace->n_ctas, time);
+  pace->places = r->places;
+  pace->seed += (uint64_t)time;
+  const Status status = pace_run(pace, next_step, r, &counted, error);
   if (status) return status;
   const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
   const bool all = r->stream.n_heads == (int64_t)all_heads && r->steps < r->stop_steps;
   *walked = totals(&counted);
   if (!all) go_on(r, walked, r->stream.steps_per_head * all_heads);
   return STATUS_OK;
+}
+
+/* The time-th of several. */
+static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
+  const bool taken = take_slots(&r, pace.n_ctas);
+  const Status status =
+      taken ? walk_slots(&r, &pace, time, walked, error) : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
+  give_slots_back(&r);
+  return status;
 }
 
 /* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds: some of it passes while others
@@ -335,17 +371,21 @@ static double hidden_cycles(const Run *r) {
   return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES);
 }
 
-static Status walk_all(Run *r, uint32_t n, ManyCtas *sum, Error *error) {
-  PaceConfig pace = pace_config(r, n);
-  if (r->launch->config.waits) r->hidden_cycles = hidden_cycles(r);
+static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {
+  const PaceConfig pace = pace_config(r, slots_at_work(r));
   const int times = times_to_walk(r);
+  ManyCtas walked[TIMES_MOST];
+  Status status = STATUS_OK;
   for (int time = 0; time < times; time++) {
-    ManyCtas walked;
-    const Status status = walk(r, pace, time, &walked, error);
-    if (status) return status;
-    add_part(sum, &walked, 1);
+    Error failed = {0};
+    const Status one = walk(*r, pace, time, &walked[time], &failed);
+    if (!one) continue;
+    status = error_set(error, one, "%s", failed.message);
   }
-  divide(sum, times);
+  if (status) return status;
+  *mean = (ManyCtas){0};
+  for (int time = 0; time < times; time++) add_part(mean, &walked[time], 1);
+  divide(mean, times);
   return STATUS_OK;
 }
 
@@ -360,23 +400,13 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   status = choose(&r, schedule, plan, error);
   if (status) return status;
   if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
-  const uint32_t n = slots_at_work(&r);
-  r.slots = malloc(n * sizeof *r.slots);
-  r.owed_cycles = malloc(n * sizeof *r.owed_cycles);
-  r.places = malloc(n * sizeof *r.places);
-  r.active = malloc((size_t)launch->n_sm * sizeof *r.active);
-  ManyCtas mean = {0};
-  if (r.slots && r.owed_cycles && r.active && r.places) status = walk_all(&r, n, &mean, error);
-  else status = error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", n);
-  if (!status) {
-    make_exact(&mean, schedule, plan);
-    *result = mean;
-  }
-  free(r.slots);
-  free(r.owed_cycles);
-  free(r.active);
-  free(r.places);
-  return status;
+  if (launch->config.waits) r.hidden_cycles = hidden_cycles(&r);
+  ManyCtas mean;
+  status = walk_all(&r, &mean, error);
+  if (status) return status;
+  make_exact(&mean, schedule, plan);
+  *result = mean;
+  return STATUS_OK;
 }
 
 double many_ctas_hit_rate(const ManyCtas *t) {

@@ -6,8 +6,7 @@
 
 enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
 enum { SMS_OF_TPC = 2 };
-enum { FIRST_WORK = 1 }; /* the step of a CTA that is its first with arithmetic, where it asks ahead */
-enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_SIDES }; /* streams of random numbers */
+enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_SIDES, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers */
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
@@ -20,6 +19,11 @@ typedef struct {
   double starts_later;
   double clock;                    /* of its GPC: a step takes this part of its cycles */
   double work_left;                /* cycles, if it had the SM to itself */
+  double since;                    /* when it began; INFINITY: it is done */
+  double owes;                     /* so much of a step is still to be waited before its next work */
+  double slips_at;                 /* the step with work in which it slips next */
+  uint32_t n_slips, n_worked;      /* n_worked: steps with work */
+  bool is_new;                     /* took another's place and has not worked yet */
   uint32_t steps, side, gpc, next; /* next: in the same bucket */
   uint32_t sm, neighbour;          /* the next one on its SM */
   State state;
@@ -50,7 +54,8 @@ struct Pace {
   Hierarchy *hierarchy;
   Cta *ctas;
   Place *places; /* where the caller named none */
-  Sm *sms;       /* shared_work */
+  Sm *sms;
+  double slips_every; /* so many steps with work apart, on average; 0: never */
   double bucket_cycles, buckets_per_cycle;
   double hit_cycles, l2_cycles_per_byte, hbm_cycles_per_byte; /* hit: with the CTAs that share an SM */
   struct {
@@ -106,8 +111,11 @@ static double about_normal(uint64_t bits) {
   return (sum / 65536 - 2) * 1.7320508075688772;
 }
 
+/* Between 0 and 1. */
+static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
+
 /* Mean 1. */
-static double exponential(uint64_t bits) { return -log(((double)(bits >> 11) + 0.5) * 0x1p-53); }
+static double exponential(uint64_t bits) { return -log(uniform(bits)); }
 
 /* Of a step, mean 0, standard deviation 1; cheaper than draw. */
 static double jitter(const Pace *p, uint32_t cta, uint32_t step) {
@@ -154,6 +162,11 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double
   return later(there, later(own->home, own->copy));
 }
 
+/* A wait, which takes a little more or less each time. */
+static double varied(const Pace *p, uint32_t at, double cycles) {
+  return cycles * (1 + later(p->config.passing_spread * jitter(p, at, p->ctas[at].steps), -0.9));
+}
+
 /* Where a coalescer notes a granule (Fibonacci hashing, Knuth 6.4). Its last bits alone would not do: heads are as long as powers of two, and
  * those that are walked at the same time are at the same tile. */
 static uint32_t noted_at(uint64_t granule) {
@@ -177,18 +190,69 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   if (c->in_step) return pending->there = pending->until = there;
   pending->until = later(now + c->coalesce_cycles, there - p->hit_cycles - c->early_cycles);
   if (c->together && cta->steps == 0) return pending->there = there;
-  return pending->there = there + later(c->passing_spread * jitter(p, at, cta->steps), -0.9) * wait;
+  return pending->there = now + varied(p, at, wait);
+}
+
+/* CTAs that ask ahead go together on their SM: what varies does so for all of them. */
+static uint32_t goes_with(const PaceConfig *c, uint32_t at, uint32_t sm) {
+  return c->overlapped ? sm : at;
+}
+
+/* Steps with work until the next slip of an SM's CTAs, which draw the same. */
+static double until_slip(const Pace *p, const Cta *cta) {
+  return 2 * p->slips_every * uniform(draw(p->config.seed, DRAW_SLIP, (uint64_t)cta->sm << 32 | cta->n_slips));
+}
+
+/* Of n: evenly spaced, mean 0, standard deviation 1. */
+static double rank_among(uint64_t rank, double n) {
+  return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
+}
+
+/* The oldest of its SM's CTAs: -1. The youngest: 1. */
+static double youth(const Pace *p, const Cta *cta) {
+  uint64_t older = 0, n = 0;
+  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour) {
+    older += p->ctas[i].since < cta->since;
+    n += p->ctas[i].since < INFINITY;
+  }
+  return n > 1 ? rank_among(older, (double)n) / rank_among(n - 1, (double)n) : 0;
+}
+
+/* Another CTA takes the place of one that ended, and may miss a turn where one more of the SM is new; returns when it starts. */
+static double hand_over(Pace *p, uint32_t at, double cycles) {
+  const PaceConfig *c = &p->config;
+  Cta *cta = &p->ctas[at];
+  const bool misses = uniform(draw(c->seed, DRAW_HANDOVER, (uint64_t)at << 32 | cta->steps)) < c->missed_turns;
+  cta->owes = 0;
+  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
+    if (p->ctas[i].is_new && misses) cta->owes = 2 * c->slip_steps;
+  cta->is_new = true;
+  return cta->since = cta->time + varied(p, at, cycles);
+}
+
+/* How many times as long as otherwise a CTA takes for its next step with work. */
+static double slipping(const Pace *p, Cta *cta) {
+  double times = 1 + cta->owes;
+  cta->owes = 0;
+  cta->is_new = false;
+  for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta))
+    times += p->config.slip_steps * youth(p, cta);
+  return later(times, 0.1);
 }
 
 /* What a step takes of its GPC's cycles. */
 static double step_cycles(const Pace *p, uint32_t at, double wait, double work) {
   const PaceConfig *c = &p->config;
-  const Cta *cta = &p->ctas[at];
+  Cta *cta = &p->ctas[at];
   if (c->in_step) return 1;
   const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
   double takes = c->overlapped ? later(waits, works) : waits + works;
-  if (cta->steps == FIRST_WORK && c->overlapped) takes += cta->starts_later;
-  return later(takes + c->own_cycles * jitter(p, at + p->config.n_ctas, cta->steps), 0.1 * takes);
+  if (c->overlapped && work > 0) {
+    if (cta->n_worked == 0) takes += cta->starts_later;
+    takes *= slipping(p, cta);
+    cta->n_worked++;
+  }
+  return later(takes + c->own_cycles * jitter(p, c->n_ctas + goes_with(c, at, cta->sm), cta->steps), 0.1 * takes);
 }
 
 /* A CTA's first step would end then, or it has none; they go on when the last of them can. */
@@ -240,18 +304,20 @@ static void take_step(Pace *p, uint32_t at) {
   const double now = cta->time;
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
-  step.work_cycles = 0;
+  step.work_cycles = step.handover_cycles = 0;
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
   if (!p->program(p->context, p, at, &step)) {
+    cta->since = INFINITY;
     if (begins) begin_together(p, now);
     return;
   }
   double there = now;
+  if (step.handover_cycles > 0) there = hand_over(p, at, step.handover_cycles);
   for (uint32_t i = 0; i < step.n_reads; i++)
     there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
-  if (p->sms && !begins && step.work_cycles > 0) {
+  if (p->config.shared_work && !begins && step.work_cycles > 0) {
     cta->work_left = step.work_cycles * (1 + cta->works_slower) * cta->clock;
     cta->state = ARRIVES;
     step.work_cycles = 0;
@@ -310,6 +376,8 @@ static void fill_in(PaceConfig *c) {
                 {&c->passing_spread, PACE_PASSING_SPREAD},
                 {&c->own_cycles, own},
                 {&c->sides_cycles, 95},
+                {&c->slip_steps, PACE_SLIP_STEPS},
+                {&c->missed_turns, PACE_MISSED_TURNS},
                 {&c->start_cycles, 0},
                 {&c->clocks_apart, 1}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -322,6 +390,7 @@ static void fill_in(PaceConfig *c) {
   if (c->in_step) { /* all that is asked for in a turn is there before the next one */
     c->hit_cycles = c->far_cycles = c->miss_cycles = 0.25;
     c->share_cycles = 0;
+    c->shared_work = false;
   }
 }
 
@@ -330,6 +399,7 @@ static void start_all(Pace *p, double now) {
   p->bucket = (uint64_t)(now * p->buckets_per_cycle) - 1;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
+    p->ctas[i].since = now + START_CYCLES * i;
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
   }
 }
@@ -349,20 +419,16 @@ static uint32_t count_sms(const Place *places, uint32_t n) {
   return n_sms;
 }
 
-/* Of n: evenly spaced, mean 0, standard deviation 1. */
-static double rank_among(uint64_t rank, double n) {
-  return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
-}
-
 static void place(Pace *p, const Place *places) {
   const PaceConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
-    const double normal = about_normal(draw(c->seed, DRAW_CTA, i));
-    const uint64_t rank = (places[i].layer + draw(c->seed, DRAW_RANK, places[i].sm)) % c->ctas_per_sm;
+    const double normal = about_normal(draw(c->seed, DRAW_CTA, goes_with(c, i, places[i].sm)));
+    const uint64_t layer = places[i].layer % c->ctas_per_sm, rank = (layer + draw(c->seed, DRAW_RANK, places[i].sm)) % c->ctas_per_sm;
     cta->waits_slower = c->lasting_spread * normal;
-    cta->works_slower = c->work_spread * normal + c->slot_spread * rank_among(rank, c->ctas_per_sm);
-    cta->starts_later = c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
+    cta->works_slower = c->work_spread * normal;
+    cta->starts_later = c->lag_cycles * (double)layer + c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
+    if (!c->overlapped) cta->works_slower += c->slot_spread * rank_among(rank, c->ctas_per_sm);
     cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
@@ -370,8 +436,16 @@ static void place(Pace *p, const Place *places) {
   }
 }
 
+/* The CTAs of an SM are to get apart by slot_spread in the long run. */
+static void set_slips(Pace *p) {
+  const PaceConfig *c = &p->config;
+  if (!c->overlapped || c->slot_spread <= 0 || c->ctas_per_sm < 2) return;
+  p->slips_every = c->slip_steps / (c->slot_spread * rank_among(c->ctas_per_sm - 1, c->ctas_per_sm));
+  for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
+}
+
 /* Each SM's CTAs in a list. */
-static void share_sms(Pace *p, uint32_t n_sms) {
+static void list_sms(Pace *p, uint32_t n_sms) {
   for (uint32_t i = 0; i < n_sms; i++) p->sms[i].first = NOBODY;
   for (uint32_t i = 0; i < p->config.n_ctas; i++) {
     Sm *sm = &p->sms[p->ctas[i].sm];
@@ -408,9 +482,8 @@ static Status prepare(Pace *p, Error *error) {
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     p->arrivals[side] = calloc(n, sizeof *p->arrivals[side]);
   const uint32_t n_sms = places ? count_sms(places, c->n_ctas) : 0;
-  const bool shares = c->shared_work && !c->in_step;
-  if (shares) p->sms = calloc(n_sms, sizeof *p->sms);
-  if (!p->ctas || !p->pending || !p->arrivals[0] || !p->arrivals[1] || (shares && !p->sms))
+  if (places) p->sms = calloc(n_sms, sizeof *p->sms);
+  if (!p->ctas || !p->pending || !p->sms || !p->arrivals[0] || !p->arrivals[1])
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
@@ -422,7 +495,8 @@ static Status prepare(Pace *p, Error *error) {
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
   place(p, places);
-  if (shares) share_sms(p, n_sms);
+  list_sms(p, n_sms);
+  set_slips(p);
   set_sides_apart(p);
   return status;
 }

@@ -18,10 +18,14 @@
  * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
  * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait. How far
  *   its CTAs are apart makes one SM faster than the next, and pulls those apart that walk together.
+ * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them. Now and
+ *   then the oldest is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). Who is replaced is
+ *   the youngest then, so that two of an SM end up half a row block apart.
+ * - From a CTA's end to the next one's start in its place (handover_cycles) the others have the SM to themselves.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
- *   others'; every wait and every step takes a little more or less; some CTAs are slower for good, by little; the CTAs of an SM share it unevenly;
+ *   others'; every wait and every step takes a little more or less; some CTAs are slower for good, by little; those of an SM share it unevenly;
  *   GPCs that are busy have clocks of their own.
  * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them by turns; for one
  *   side a little later than for the other.
@@ -78,6 +82,14 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
 
+/* CTAs of an SM that ask ahead (h200_ends.csv, h200_pace.csv; tests/test_slot_spread.c): by how much of a step the older gets ahead at once, and
+ * the younger falls behind; by how many cycles each is behind the one before it from the start; how often the second of two that begin
+ * together in the place of others misses a turn. And of any kernel: how long after a CTA ends the next one starts in its place. */
+#define PACE_SLIP_STEPS      0.5
+#define PACE_LAG_CYCLES      720.0
+#define PACE_MISSED_TURNS    0.2
+#define PACE_HANDOVER_CYCLES 1100.0
+
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
 enum { PACE_ACCESSES_MAX = 6 };
@@ -85,6 +97,7 @@ typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
   double work_cycles;
+  double handover_cycles; /* not 0: a CTA has ended, and another one takes its place after so long */
 } PaceStep;
 
 /* A run in progress. */
@@ -116,7 +129,10 @@ typedef struct {
   double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
   double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
-  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM: which of them is ahead is drawn */
+  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM. Where they ask ahead the older one gets ahead, else it is drawn */
+  double slip_steps;         /* 0.5: where they ask ahead, by so much at once, after 0 to twice as many steps as on average [measured] */
+  double lag_cycles;         /* 0: likewise, how far behind the one before it each of an SM is from the start */
+  double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
   double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
   double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose

@@ -253,6 +253,101 @@ static void steps_vary_as_much_as_asked(void **unused) {
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 1030 * STEPS) < 2);
 }
 
+/* Two CTAs of an SM that ask ahead and are replaced by others, one after another; when their last work of each wave was done. */
+typedef struct {
+  uint32_t waves, steps; /* of each CTA */
+  double handover_cycles;
+  uint32_t at[2];
+  bool ended[2];
+  double ends[2][32];
+} Waves;
+
+static bool in_waves(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  Waves *w = context;
+  const uint32_t step = w->at[cta], wave = step / w->steps;
+  if (step > 0 && step % w->steps == 0 && !w->ended[cta]) {
+    w->ends[cta][wave - 1] = pace_so_far(pace).cycles; /* or a step of the other's that is under way ends later */
+    w->ended[cta] = true;
+    *next = (PaceStep){.handover_cycles = w->handover_cycles};
+    return wave < w->waves;
+  }
+  w->ended[cta] = false;
+  *next = (PaceStep){.work_cycles = 1000};
+  return w->at[cta]++ < w->waves * w->steps;
+}
+
+static PaceConfig two_ahead(void) {
+  static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
+  PaceConfig config = steady(1, 2);
+  config.ctas_per_sm = 2, config.places = sharing, config.overlapped = true, config.missed_turns = -1, config.passing_spread = -1;
+  return config;
+}
+
+/* By half a step each and at once, after 0 to 40 steps, 20 on average: a renewal process (Cox 1962), whose count has a third of a Poisson process's
+ * variance and a mean of t / 20 - 1/3. The run ends with the younger, whose last steps, as many as slips, are after the older one's end. */
+static void the_older_gets_ahead_by_whole_steps(void **unused) {
+  (void)unused;
+  enum { SEEDS = 1000, STEPS = 400 };
+  double sum = 0, squares = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    Steps steps = {.n = STEPS, .work_cycles = 1000};
+    PaceConfig config = two_ahead();
+    config.seed = seed, config.slot_spread = 0.025;
+    const double slips = (run(&config, work_alone, &steps).cycles - 1000 * STEPS) / 500;
+    assert_true(fabs(slips - round(slips)) < 0.01);
+    sum += slips, squares += slips * slips;
+  }
+  const double mean = sum / SEEDS, variance = squares / SEEDS - mean * mean;
+  assert_true(fabs(mean - ((STEPS - mean) / 20 - 1.0 / 3)) < 0.3);
+  assert_true(fabs(variance / mean - 1.0 / 3) < 0.05);
+}
+
+/* 300 cycles behind, from the first step with work. */
+static void one_follows_the_other(void **unused) {
+  (void)unused;
+  Steps steps = {.n = 10, .work_cycles = 1000};
+  PaceConfig config = two_ahead();
+  config.lag_cycles = 300;
+  assert_true(fabs(run(&config, work_alone, &steps).cycles - (10 * 1000 + 300)) < 2);
+}
+
+/* Who is replaced is the youngest, so the gain is less the further they are apart, and ends where they are half a CTA apart:
+ * what is between them follows l' = l + g (1 - 2 l), in parts of a CTA, g being what it is in the first wave. */
+static void who_is_replaced_is_the_youngest(void **unused) {
+  (void)unused;
+  enum { SEEDS = 300, WAVES = 24, STEPS = 100 };
+  double apart[WAVES] = {0};
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    Waves w = {.waves = WAVES, .steps = STEPS, .handover_cycles = 1};
+    PaceConfig config = two_ahead();
+    config.seed = seed, config.slot_spread = 0.03;
+    run(&config, in_waves, &w);
+    for (int wave = 0; wave < WAVES; wave++) apart[wave] += (w.ends[1][wave] - w.ends[0][wave]) / (1000.0 * STEPS) / SEEDS;
+  }
+  double expected = 0;
+  for (int wave = 0; wave < WAVES; wave++) {
+    expected += 0.06 * (1 - 2 * expected);
+    assert_true(fabs(apart[wave] - expected) < 0.02);
+  }
+  assert_true(expected > 0.47);
+}
+
+/* 700 cycles from one CTA to the next; the second of two that begin together loses a step one time in four. */
+static void the_next_cta_takes_its_place_later(void **unused) {
+  (void)unused;
+  enum { SEEDS = 1000, STEPS = 3 };
+  double missed = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    Waves w = {.waves = 2, .steps = STEPS, .handover_cycles = 700};
+    PaceConfig config = two_ahead();
+    config.seed = seed, config.lag_cycles = 10, config.missed_turns = seed % 2 ? 0.25 : -1;
+    const double more = run(&config, in_waves, &w).cycles - (2 * STEPS * 1000 + 700 + 10);
+    assert_true(fabs(more) < 3 || (seed % 2 && fabs(more - 1000) < 3));
+    missed += more > 500;
+  }
+  assert_true(fabs(missed / (SEEDS / 2) - 0.25) < 0.06); /* of five hundred: 2 % */
+}
+
 /* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with each of them. */
 static void seeds_draw_numbers_of_their_own(void **unused) {
   (void)unused;
@@ -482,6 +577,10 @@ int main(void) {
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
+      cmocka_unit_test(the_older_gets_ahead_by_whole_steps),
+      cmocka_unit_test(one_follows_the_other),
+      cmocka_unit_test(who_is_replaced_is_the_youngest),
+      cmocka_unit_test(the_next_cta_takes_its_place_later),
       cmocka_unit_test(seeds_draw_numbers_of_their_own),
       cmocka_unit_test(all_begin_when_all_can),
       cmocka_unit_test(one_side_begins_after_the_other),

@@ -1,6 +1,7 @@
 /* How unevenly the CTAs of an SM share it, as kernels' descriptions say (slot_spread_permille), against the recordings that it is from:
  * when CTAs end that began together, of kernels that note nothing else (assets/counters/h200_ends.csv), and when the first CTAs of other
- * people's kernels store their row blocks, layer by layer (h200_watch.csv). */
+ * people's kernels store their row blocks, layer by layer (h200_watch.csv). And how they get apart, wave by wave, with what sim/pace.h
+ * says of that: of fa2_async, from the same ends and from when its CTAs start and end (h200_pace.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/pace.h"
 #include "sim/profile.h"
 #include "tests/open_asset.h"
 
@@ -121,6 +123,151 @@ static void descriptions_say_what_was_measured(void **state) {
   }
 }
 
+/* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number varies by less than chance alone
+ * would make it vary (of a Poisson process, by itself; here by a third of it, PACE_SLIP_STEPS at a time for each of the two). With d = 128 they
+ * stay as they began, PACE_LAG_CYCLES apart. */
+static void one_gets_ahead_by_whole_tiles(void **state) {
+  (void)state;
+  static double ends[SMS][SLOTS_MOST];
+  FILE *file = open_asset("counters/h200_ends.csv");
+  char line[256], name[32];
+  int d = 0, N = 0, heads, cta, smid, layers[SMS] = {0}, n_of[2] = {0}, whole = 0;
+  double cycles, sum[2] = {0}, squares[2] = {0};
+  const double tile_cycles = 5307; /* of each of two CTAs: the waves of h200_pace.csv, and the same from these ends */
+  for (bool more = true, ours = false; more;) {
+    more = fgets(line, sizeof line, file) != NULL;
+    if (more && sscanf(line, ",,,,%d,%d,%lf", &cta, &smid, &cycles) == 3) {
+      if (ours && cta < 2 * SMS) ends[smid][layers[smid]++] = cycles;
+      continue;
+    }
+    for (int sm = 0; ours && sm < SMS; sm++) {
+      assert_int_equal(layers[sm], 2);
+      const double apart = ends[sm][1] - ends[sm][0], tiles = apart / tile_cycles;
+      if (d == 64) whole += fabs(tiles - round(tiles)) < 0.15;
+      n_of[d == 128]++, sum[d == 128] += d == 64 ? tiles : apart, squares[d == 128] += d == 64 ? tiles * tiles : apart * apart;
+    }
+    memset(layers, 0, sizeof layers);
+    ours = more && sscanf(line, "%31[^,],%d,%d,%d,launch", name, &d, &N, &heads) == 4 && strcmp(name, "fa2_async") == 0;
+    if (ours) assert_true(N == 16384);
+  }
+  fclose(file);
+  assert_true(n_of[0] == 2 * SMS && n_of[1] == 2 * SMS);
+  const double tiles = sum[0] / n_of[0], variance = squares[0] / n_of[0] - tiles * tiles, lag = sum[1] / n_of[1];
+  if (getenv("TILEWALK_TABLE"))
+    print_message("fa2_async, d = 64: %.1f tiles ahead, variance %.2f of that, %d of %d whole; d = 128: %.0f cycles\n", tiles, variance / tiles, whole,
+                  2 * SMS, lag);
+  assert_true(whole > 0.75 * 2 * SMS); /* of 2 SMS drawn evenly, 0.3 */
+  assert_true(fabs(variance / tiles - 1.0 / 3) < 0.1);
+  assert_true(fabs(tiles / (2 * 0.001 * described_permille("fa2_async", 64) * 128) - 1) < 0.1);
+  assert_true(fabs(lag / PACE_LAG_CYCLES - 1) < 0.06);
+}
+
+enum { WAVES_MOST = 64 };
+
+/* A launch of h200_pace.csv, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of a tile. */
+static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[WAVES_MOST], double *tile_cycles) {
+  FILE *file = open_asset("counters/h200_pace.csv");
+  char line[256];
+  int d, N, heads, wave, slot, ctas, n = 0;
+  double cycles, sd, start, after, after_sd, cycles_behind;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd, &start, &after, &after_sd,
+               &cycles_behind) != 12)
+      continue;
+    if (d != wanted_d || N != wanted_N || heads != wanted_heads || ctas < 100 || wave >= WAVES_MOST) continue;
+    if (slot == 0 && wave == 0) *tile_cycles = cycles;
+    if (slot == 1) behind[n++] = cycles_behind;
+  }
+  fclose(file);
+  return n;
+}
+
+/* The model's: two CTAs of an SM, each replaced by the next; only who is where is asked, so a step takes a tile's time and nothing is read. */
+typedef struct {
+  uint32_t tiles, waves, at[2];
+  bool ended[2];
+  double ends[2][WAVES_MOST];
+} Replaced;
+
+static bool replaced(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  Replaced *r = context;
+  const uint32_t tile = r->at[cta], wave = tile / r->tiles;
+  if (tile > 0 && tile % r->tiles == 0 && !r->ended[cta]) {
+    r->ends[cta][wave - 1] = pace_so_far(pace).cycles;
+    r->ended[cta] = true;
+    *next = (PaceStep){.handover_cycles = PACE_HANDOVER_CYCLES};
+    return wave < r->waves;
+  }
+  r->ended[cta] = false;
+  *next = (PaceStep){.work_cycles = 5307};
+  return r->at[cta]++ < r->waves * r->tiles;
+}
+
+static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
+  enum { SEEDS = 100 };
+  static const Place places[2] = {{.layer = 0}, {.layer = 1}};
+  double sum = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    Replaced r = {.tiles = tiles, .waves = waves};
+    PaceResult result;
+    Error error = {0};
+    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .ctas_per_sm = 2, .places = places, .overlapped = true,
+                               .slot_spread = 0.001 * described_permille("fa2_async", 64), .lag_cycles = PACE_LAG_CYCLES, .seed = seed};
+    if (pace_run(&config, replaced, &r, &result, &error)) fail_msg("%s", error.message);
+    sum += r.ends[1][wave] - r.ends[0][wave];
+  }
+  return sum / SEEDS / (5307.0 * tiles);
+}
+
+/* As each CTA is the youngest when it comes, two of an SM end half of one's time apart: recorded over 15 waves and over 30. */
+static void who_is_replaced_is_the_youngest(void **state) {
+  (void)state;
+  static const struct {
+    int N, heads, waves;
+  } LAUNCHES[] = {{16384, 32, 15}, {65536, 16, 30}};
+  for (int i = 0; i < 2; i++) {
+    double behind[WAVES_MOST], tile_cycles = 0;
+    const int n = read_behind(64, LAUNCHES[i].N, LAUNCHES[i].heads, behind, &tile_cycles), tiles = LAUNCHES[i].N / 128;
+    assert_true(n >= LAUNCHES[i].waves && tile_cycles > 0);
+    for (int wave = 0; wave < LAUNCHES[i].waves; wave += 7) {
+      const double recorded = behind[wave] / (tile_cycles * tiles), modelled = modelled_behind((uint32_t)tiles, (uint32_t)n, (uint32_t)wave);
+      if (getenv("TILEWALK_TABLE"))
+        print_message("N %d, %d heads, wave %2d: %.3f of a CTA apart, %.3f recorded\n", LAUNCHES[i].N, LAUNCHES[i].heads, wave, modelled, recorded);
+      assert_true(fabs(modelled - recorded) < 0.04);
+    }
+  }
+}
+
+/* PACE_HANDOVER_CYCLES, which vary as waits do, and PACE_MISSED_TURNS: with d = 128 two that began together are a tile further apart in the next
+ * wave, some of them; one that has the SM to itself then does it in the time of the launches with one CTA to an SM. */
+static void the_next_cta_takes_its_place_later(void **state) {
+  (void)state;
+  FILE *file = open_asset("counters/h200_pace.csv");
+  char line[256];
+  int d, N, heads, wave, slot, ctas, n = 0, n_alone = 0, n_missed = 0;
+  double cycles, sd, start, after, after_sd, sum_after = 0, sum_sd = 0, alone = 0, missed = 0;
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd, &start, &after, &after_sd) != 11)
+      continue;
+    if (wave > 0 && ctas >= 100) sum_after += after, sum_sd += after_sd, n++;
+    if (d == 128 && N * heads <= 128 * 128) alone += cycles, n_alone++;
+  }
+  fclose(file);
+  static const int LAUNCHES[][2] = {{16384, 4}, {65536, 1}, {4096, 16}, {8192, 16}};
+  for (int i = 0; i < 4; i++) {
+    double behind[WAVES_MOST], tile_cycles;
+    const int waves = read_behind(128, LAUNCHES[i][0], LAUNCHES[i][1], behind, &tile_cycles);
+    for (int w = 1; w < waves && w < 3; w++) missed += (behind[w] - behind[w - 1]) / (alone / n_alone), n_missed++;
+  }
+  if (getenv("TILEWALK_TABLE"))
+    print_message("the next CTA starts %.0f cycles later (%.0f), of those that begin together %.2f miss a turn (%d waves)\n", sum_after / n, sum_sd / n,
+                  missed / n_missed, n_missed);
+  assert_true(n > 50 && n_alone == 2 && n_missed == 5);
+  assert_true(fabs(sum_after / n / PACE_HANDOVER_CYCLES - 1) < 0.06);
+  assert_true(fabs(sum_sd / sum_after / PACE_PASSING_SPREAD - 1) < 0.15);
+  assert_true(fabs(missed / n_missed - PACE_MISSED_TURNS) < 0.03);
+}
+
 /* In each of the eight launches: the CTAs that began together on an SM are one of each layer. */
 static void who_came_first_is_ahead_on_every_sm(void **state) {
   (void)state;
@@ -145,6 +292,8 @@ static void who_came_first_is_ahead_on_every_sm(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured), cmocka_unit_test(who_came_first_is_ahead_on_every_sm)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured), cmocka_unit_test(who_came_first_is_ahead_on_every_sm),
+                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles), cmocka_unit_test(who_is_replaced_is_the_youngest),
+                                     cmocka_unit_test(the_next_cta_takes_its_place_later)};
   return cmocka_run_group_tests_name("slot_spread", tests, NULL, NULL);
 }
