@@ -376,10 +376,12 @@ static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {
   const int times = times_to_walk(r);
   ManyCtas walked[TIMES_MOST];
   Status status = STATUS_OK;
+#pragma omp parallel for schedule(dynamic) if (times > 1)
   for (int time = 0; time < times; time++) {
     Error failed = {0};
     const Status one = walk(*r, pace, time, &walked[time], &failed);
     if (!one) continue;
+#pragma omp critical
     status = error_set(error, one, "%s", failed.message);
   }
   if (status) return status;

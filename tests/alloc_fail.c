@@ -28,27 +28,32 @@ static struct {
   uintptr_t live[LIVE_MAX];
 } watch;
 
+/* Code under test may allocate in several threads. */
 static int watch_should_fail(void) {
-  if (!watch.armed || watch.happened) return 0;
-  if (watch.remaining-- > 0) return 0;
-  watch.happened = 1;
-  return 1;
+  int fails = 0;
+#pragma omp critical(watch)
+  if (watch.armed && !watch.happened) fails = watch.happened = watch.remaining-- <= 0;
+  return fails;
 }
 
 static void *watch_add(void *block) {
-  if (!watch.armed || !block) return block;
-  if (watch.n_live == LIVE_MAX) fail_msg("more than %d live blocks: use a smaller case", LIVE_MAX);
-  watch.live[watch.n_live++] = (uintptr_t)block;
+  int full = 0;
+#pragma omp critical(watch)
+  if (watch.armed && block) {
+    full = watch.n_live == LIVE_MAX;
+    if (!full) watch.live[watch.n_live++] = (uintptr_t)block;
+  }
+  if (full) fail_msg("more than %d live blocks: use a smaller case", LIVE_MAX);
   return block;
 }
 
 static void watch_remove(uintptr_t block) {
-  if (!watch.armed) return;
-  for (size_t i = watch.n_live; i-- > 0;) {
+#pragma omp critical(watch)
+  for (size_t i = watch.armed ? watch.n_live : 0; i-- > 0;) {
     if (watch.live[i] != block) continue;
     memmove(&watch.live[i], &watch.live[i + 1], (watch.n_live - i - 1) * sizeof watch.live[0]);
     watch.n_live--;
-    return;
+    break;
   }
 }
 

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "sim/many_ctas.h"
 #include "tests/alloc_fail.h"
 #include "tests/rand.h"
@@ -373,6 +377,25 @@ static void going_on_is_close(void **state) {
   }
 }
 
+/* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
+static void cores_change_nothing(void **state) {
+  (void)state;
+#ifdef _OPENMP
+  const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
+  const ManyCtasConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &h200);
+  ManyCtas results[3];
+  for (int threads = 1; threads <= 3; threads++) {
+    omp_set_num_threads(threads);
+    results[threads - 1] = run(&c, config);
+    assert_memory_equal(&results[threads - 1], &results[0], sizeof(ManyCtas));
+  }
+  omp_set_num_threads(omp_get_num_procs());
+#else
+  skip();
+#endif
+}
+
 /* ---- Refusals ------------------------------------------------------------------------------------- */
 
 static void impossible_requests(void **state) {
@@ -410,6 +433,7 @@ int main(void) {
       cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
       cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(going_on_is_close),
+      cmocka_unit_test(cores_change_nothing),
       cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),
   };
