@@ -26,21 +26,23 @@
  *                                    h200_steps.csv (tests/test_steps.c; pace.h). That it is exponential: with such counters in sight. By those
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
+ *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
+ *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; in which
  *                                    order, h200_clocks.csv (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
- *                                    (h200_ends.csv, h200_watch.csv). Which of them is ahead is drawn, for good. By those clocks it is who came first,
- *                                    on every SM, but it gains by whole tiles, one SM's sooner than another's (fa2_async, d = 64: 6.5 tiles of 128, one
- *                                    standard deviation 1.6): put in so, sectors came out as well, HBM reads and hit rates a little worse
+ *                                    (h200_ends.csv, h200_watch.csv). The older one is ahead; of kernels that wait, which do not go in step here, it is
+ *                                    drawn, for good. (By clocks two of fa2_tensor stay 270 cycles apart, and three get apart by parts of a tile and
+ *                                    whole ones, the older ahead: put in so, its sectors came out worse.)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
  *                                    any GPC (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
  *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
  * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
- * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.3 % in the median, 4 % at worst).
+ * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.4 % in the median, 5 % at worst).
  *
  * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has
  * yet to come, and GPCs' clocks set them apart; then each tile takes each of them a little more or less time (on an H200 fa2_async takes
@@ -50,50 +52,54 @@
  * together is a coalescer: who joins a request has its data with it. A kernel that asks for a tile only when it needs it (`waits`,
  * sim/launch.h) stays together that way, round by round, as long as its CTAs have their SMs to themselves; one that asks ahead hides its waiting,
  * and what it gains with it. Where CTAs that wait share an SM, one works faster while another waits (pace.h: shared_work): which SMs are ahead
- * changes from tile to tile, and pulls apart those that walk together.
+ * changes from tile to tile, and pulls apart those that walk together. Those that ask ahead go in step on their SM, and what varies does so for
+ * both; but an SM serves the older first, in some kernels: it gets ahead, by a whole tile at once, which comes sooner on one SM than on
+ * another and sets SMs apart. A CTA that takes another's place is the youngest, so two of an SM end half a row block apart, and stay
+ * (recorded over 30 waves): half of the CTAs are then in the middle of their rows while the others begin.
  *
- * Launches differ from one time to the next by more than the model errs, so they are walked up to 128 times, as many as there is time for, each time
- * from another GPC, and the mean is given.
+ * Launches differ from one time to the next by more than the model errs, so they are walked up to 256 times, as many as there is time for, each time
+ * from another GPC, on all cores, and the mean is given.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the mean of 33
  * launches on eight cards up to 8K, of eleven beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all);
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.4 %,  2.8 %    0.9 %,  3.6 %         5 %, 11 %            0.1,  1.3
- *     causal           0.2 %,  2.8 %    0.6 %,  2.6 %         2 %,  8 %            0.1,  1.3
+ *     full             0.4 %,  2.8 %    0.8 %,  4.6 %         2 %,  9 %            0.1,  0.7
+ *     causal           0.2 %,  2.8 %    0.5 %,  3.0 %         2 %,  7 %            0.1,  0.9
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 34.2 / 3.6 %        67 / 63 %
- *     differences of speed               34.2 / 3.6 %        66 / 35 %
- *     the second partition               40   / 16  %         5 /  2 %
- *     the measured placement              3.5 / 3.0 %         7 /  2 %     (fabric: worst 18 / 29 %; hit rate: 7 / 7 points)
- *     the soft edge                       4.2 / 3.2 %         5 /  2 %
- *     that far requests do not renew      6.2 / 3.5 %         5 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
- *     the coalescer                       3.7 / 2.8 %        33 / 24 %
+ *     time (all in step)                 34.2 / 3.6 %        67 / 64 %
+ *     differences of speed               34.2 / 3.7 %        67 / 37 %
+ *     the second partition               40   / 16  %         2 /  2 %
+ *     the measured placement              2.8 / 3.1 %         3 /  2 %     (fabric: worst 18 / 29 %; hit rate: 7 / 7 points)
+ *     the soft edge                       5.2 / 2.8 %         2 /  2 %
+ *     that far requests do not renew      4.7 / 3.7 %         2 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
+ *     the coalescer                       2.8 / 2.8 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.2 %; fabric 0.8 %, 3.2 % and 0.3 %, 2.6 %; hit rate 0.1 and 0.2 points, 0.4 and 1.3.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.4 %; fabric 0.8 %, 3.3 % and 0.3 %, 2.9 %; hit rate 0.2 and 0.2 points, 0.3 and 0.9.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in two other ways (placement.h). On one of those
- * (h200_l2_other.csv), not told, the model errs by 2.0 and 2.6 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.
+ * (h200_l2_other.csv), not told, the model errs by 1.7 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.
  * Other shapes, three times on the usual layout; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
- * of K and V (h200_fresh.csv): HBM 0.5 %, 9.5 % and 0.2 %, 0.9 %; fabric 1.1 %, 9 % and 0.7 %, 2 %; hit rate 0.1 points, 0.5 and 0.6.
- * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.4 %, 7.8 % and 0.2 %, 1.1 %; fabric 1.0 %, 10 % and 0.8 %, 8 %; hit rate
- * 0.1 points, 0.5 and 0.8. Once on another layout, told (h200_fresh_third.csv, h200_later_third.csv), the same but for the hit rate, 2.0 at worst.
+ * of K and V (h200_fresh.csv): HBM 0.5 %, 4.9 % and 0.2 %, 0.9 %; fabric 0.7 %, 4 % and 0.7 %, 2 %; hit rate 0.1 points, 0.5 and 1.1.
+ * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.4 %, 7.7 % and 0.2 %, 1.0 %; fabric 1.0 %, 10 % and 0.8 %, 8 %; hit rate
+ * 0.1 points, 0.6 and 0.8. Once on another layout, told (h200_fresh_third.csv, h200_later_third.csv): HBM 8.6 % at worst, hit rate 1.9.
  *
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
- * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 4 %,
- * worst 7 %, fabric median 9 %, worst 18 % (one head: its kernels are small launches).
+ * median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as the profiler does: HBM median 3 %,
+ * worst 6 %, fabric median 5 %, worst 14 % (one head: its kernels are small launches).
  *
  * The worst rows. Hit rate: launches of 32 to 128 CTAs. They do not get far from each other, so some hundred cycles decide which requests
  * are merged, and launches differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 72 to 80 % on eight cards, 1.7 points
- * more in the mean where launches are shuffled than where short ones follow each other. The mean of 48 to 97 walks varies by 0.3 to 0.6 points
- * with other numbers drawn. Fabric: K and V of a head come across to both sides, but for what one side alone reads: under a mask the last tiles,
- * which few rows read, that are next to each other in launch order; and what is read twice, by the first CTAs of a head, which run on what the head
- * before leaves free last. Which sides those are on hangs on the GPC with which a launch begins (told that, the model is 1.3 % off under a mask:
- * tests/test_waves.c), and on clocks that differ from launch to launch (fa2_async at 64K, d = 128, 4 heads: 388 to 422 MB; 17 MB are half of a head's
- * K and V). HBM: what just about fits depends on the pages that it has (fa2_tensor at 16K, d = 128, 4 heads: 54 to 57 MB). Sectors: fa2_tensor from 20K
- * on, up to half too many: tiles are merged into larger steps there.
+ * more in the mean where launches are shuffled than where short ones follow each other. The mean of 97 to 195 walks varies by 0.2 to 0.4 points
+ * with other numbers drawn: with four other seeds d = 64, one head, causal was off by 1.25 points at most. Fabric: K and V of a head come across
+ * to both sides, but for what one side alone reads: under a mask the last tiles, which few rows read, that are next to each other in launch order;
+ * and what is read twice, by the first CTAs of a head, which run on what the head before leaves free last. Which sides those are on hangs on the
+ * GPC with which a launch begins (told that, the model is 1.3 % off under a mask: tests/test_waves.c), and on clocks that differ from launch to
+ * launch (fa2_async at 64K, d = 128, 4 heads: 388 to 422 MB; 17 MB are half of a head's K and V). HBM: what just about fits depends on the pages
+ * that it has (fa2_tensor at 16K, d = 128, 4 heads: 54 to 57 MB). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger
+ * steps there.
  *
  * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
  * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),

@@ -38,8 +38,8 @@
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
  *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
- *     starting apart     4.8 %,  36 %      2.6 %,  36 %          7 %,  57 %              2 %, 36 %
- *     triangular         3.5 %,  12 %      2.1 %,  17 %          6 %,  41 %              3 %, 12 %
+ *     starting apart     4.5 %,  35 %      2.8 %,  35 %          8 %,  52 %              2 %, 36 %
+ *     triangular         3.5 %,  12 %      2.1 %,  17 %          6 %,  42 %              2 %, 12 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
  * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
@@ -76,8 +76,8 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_SHARE_CYCLES 160.0
 
 /* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
- * to 27 by clocks), and not (60 in launches of 128 tiles, 46 in those of 1024: it grows with their root, so nothing else lasts; of kernels
- * that note their start, h200_pace.csv, which changes how fa2_tensor goes: h200_ends.csv). */
+ * to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their root, so nothing else lasts). Those of an SM that ask
+ * ahead vary together: 720 cycles apart at the end of 128 tiles and of 256, give or take 200. */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
