@@ -9,7 +9,7 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_MOST = 256, TIMES_LONGEST = 2, TIMES_HEADS = 2 /* walks of so many heads, in the steps of so many of the longest */ };
+enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads */ };
 enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
@@ -101,7 +101,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
       next->work_cycles = work_on_owed(r, at, (Work){0});
       return next->work_cycles > 0;
     }
-    if (r->ended[at] && !r->config->in_step) { /* the next CTA is not there at once */
+    if (r->ended[at]) { /* the next CTA is not there at once */
       r->ended[at] = false;
       next->handover_cycles = PACE_HANDOVER_CYCLES;
       return true;
@@ -116,7 +116,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  r->ended[at] = !slot->busy;
+  r->ended[at] = !slot->busy && !r->launch->config.persistent && !r->config->in_step;
   const Work work = {step.flops, step.exps};
   next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
   return true;
@@ -319,8 +319,7 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
-  const int64_t n_heads = r->stream.n_heads < TIMES_HEADS ? r->stream.n_heads : TIMES_HEADS;
-  const double times = TIMES_LONGEST * steps_of_head(r) * (double)n_heads / (r->stream.steps_per_head * (double)r->stream.n_heads);
+  const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);
   return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }
 

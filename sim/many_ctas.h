@@ -77,7 +77,7 @@
  *     that far requests do not renew      4.7 / 3.7 %         2 /  2 %     (of one buffer, h200_l2_scan.csv: 52 %)
  *     the coalescer                       2.8 / 2.8 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.4 %; fabric 0.8 %, 3.3 % and 0.3 %, 2.9 %; hit rate 0.2 and 0.2 points, 0.3 and 0.9.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 3.1 % and 0.4 %, 2.4 %; fabric 0.8 %, 3.3 % and 0.3 %, 2.9 %; hit rate 0.1 and 0.2 points, 0.3 and 0.9.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in two other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 1.7 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.

@@ -40,6 +40,7 @@ BUILD=$(cd "$1" && pwd) || exit 1
 shift
 cd "$(dirname "$0")/.." || exit 1
 export BUILD TILEWALK="$BUILD/tilewalk" TILEWALK_ASSETS="$PWD/assets" LC_ALL=C.UTF-8
+export OMP_NUM_THREADS=1 # the tests themselves use all cores
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 unset TILEWALK_STATE NO_COLOR COLUMNS

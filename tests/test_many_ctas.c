@@ -212,7 +212,7 @@ static void laws(void **state) {
     double before = INFINITY;
     for (int64_t l2 = 32 << 10; l2 <= 4 << 20; l2 *= 2) {
       for (int64_t parts = 1; parts <= 2; parts++) {
-        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 4000}); /* fewer walks */
+        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
         assert_true(t.read_bytes == once + tiles * 2 * 16 * 32 * 2); /* Q once, and a K and a V tile for each tile of S */
         assert_true(t.write_bytes == once);
         assert_true(t.hbm_read_bytes >= 3 * once);
