@@ -78,31 +78,46 @@ Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *
   return STATUS_OK;
 }
 
-static bool same_run(const CrosscheckItem *a, const CrosscheckItem *b) {
-  return a->is_prediction && b->is_prediction && a->predicted == b->predicted && !strcmp(a->kernel, b->kernel) &&
-         !memcmp(&a->shape, &b->shape, sizeof a->shape) && a->tiling.B_r == b->tiling.B_r && a->tiling.B_c == b->tiling.B_c;
+/* Recordings of one run, and predictions of one quantity, next to each other. */
+static int by_run(const void *left, const void *right) {
+  const CrosscheckItem *a = *(CrosscheckItem *const *)left, *b = *(CrosscheckItem *const *)right;
+  if (a->predicted != b->predicted) return a->predicted < b->predicted ? -1 : 1;
+  const int kernels = strcmp(a->kernel, b->kernel), shapes = kernels ? kernels : memcmp(&a->shape, &b->shape, sizeof a->shape);
+  if (shapes) return shapes;
+  if (a->tiling.B_r != b->tiling.B_r) return a->tiling.B_r < b->tiling.B_r ? -1 : 1;
+  return (a->tiling.B_c > b->tiling.B_c) - (a->tiling.B_c < b->tiling.B_c);
+}
+
+/* Adds how far each of n recordings of a run is from their median. */
+static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *items, size_t n, double *values, Error *error) {
+  Status status = STATUS_OK;
+  for (size_t i = 0; i < n; i++) values[i] = items[i]->measured;
+  const double middle = median(values, n);
+  for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+    CrosscheckItem item = *items[i];
+    item.error = predict_error(item.predicted, item.measured, middle);
+    item.holds = true;
+    status = crosscheck_add(deviations, &item, error);
+  }
+  return status;
 }
 
 Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *error) {
-  enum { REPEATS_MAX = 16 };
+  enum { REPEATS_LEAST = 3 }; /* of two, neither is the median */
+  CrosscheckItem **items = malloc((c->n_items + 1) * sizeof *items);
+  double *values = malloc((c->n_items + 1) * sizeof *values);
   Crosscheck deviations = {0};
-  Status status = STATUS_OK;
-  for (size_t i = 0; i < c->n_items && status == STATUS_OK; i++) {
-    double values[REPEATS_MAX];
-    size_t n = 0;
-    bool first = true;
-    for (size_t k = 0; k < i && first; k++) first = !same_run(&c->items[k], &c->items[i]);
-    for (size_t k = i; k < c->n_items && first && n < REPEATS_MAX; k++)
-      if (same_run(&c->items[k], &c->items[i])) values[n++] = c->items[k].measured;
-    if (n < 3) continue; /* of two, neither is the median */
-    const double middle = median(values, n);
-    for (size_t k = 0; k < n && status == STATUS_OK; k++) {
-      CrosscheckItem item = c->items[i];
-      item.error = predict_error(item.predicted, values[k], middle);
-      item.holds = true;
-      status = crosscheck_add(&deviations, &item, error);
-    }
+  Status status = items && values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the repeated runs");
+  size_t n = 0;
+  for (size_t i = 0; i < c->n_items && status == STATUS_OK; i++)
+    if (c->items[i].is_prediction) items[n++] = &c->items[i];
+  if (n) qsort(items, n, sizeof *items, by_run);
+  for (size_t first = 0, end; first < n && status == STATUS_OK; first = end) {
+    for (end = first + 1; end < n && by_run(&items[first], &items[end]) == 0;) end++;
+    if (end - first >= REPEATS_LEAST) status = add_deviations(&deviations, items + first, end - first, values, error);
   }
+  free(items);
+  free(values);
   CrosscheckGroup *groups = NULL;
   size_t n_groups = 0;
   if (status == STATUS_OK) status = crosscheck_groups(&deviations, &groups, &n_groups, error);
