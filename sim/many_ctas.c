@@ -26,7 +26,7 @@ typedef struct {
   const ManyCtasConfig *config;
   StreamSlot *slots;
   Place *places;   /* of each slot */
-  bool *ended;     /* likewise: whether its last step was the last of a CTA */
+  bool *ended;     /* likewise: whether its last step was the last of a piece */
   Work *owed;      /* likewise, where they ask ahead: on what it asked for last */
   int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
@@ -101,9 +101,9 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
       next->work_cycles = work_on_owed(r, at, (Work){0});
       return next->work_cycles > 0;
     }
-    if (r->ended[at]) { /* the next CTA is not there at once */
+    if (r->ended[at]) { /* the next CTA is not there at once; or it has yet to be told its next piece */
       r->ended[at] = false;
-      next->handover_cycles = PACE_HANDOVER_CYCLES;
+      next->handover_cycles = r->launch->config.persistent ? PACE_HIT_CYCLES : PACE_HANDOVER_CYCLES;
       return true;
     }
     kernel->begin(&r->stream, slot, r->next_piece[k]++);
@@ -116,7 +116,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  r->ended[at] = !slot->busy && !r->launch->config.persistent && !r->config->in_step;
+  r->ended[at] = !slot->busy && !r->config->in_step;
   const Work work = {step.flops, step.exps};
   next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
   return true;
