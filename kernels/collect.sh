@@ -13,7 +13,7 @@
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
-#   pace       how evenly the CTAs of the rungs with tensor cores go: cycles a tile          -> GPU_pace.csv
+#   pace       how evenly the CTAs of the rungs with tensor cores go, and how far apart      -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
 #   steps      when the CTAs of these rungs ask for tiles, with hardware counters            -> GPU_steps.csv
 #   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU_ends.csv
