@@ -84,7 +84,8 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 
 /* CTAs of an SM that ask ahead (h200_ends.csv, h200_pace.csv; tests/test_slot_spread.c): by how much of a step the older gets ahead at once, and
  * the younger falls behind; by how many cycles each is behind the one before it from the start; how often the second of two that begin
- * together in the place of others misses a turn. And of any kernel: how long after a CTA ends the next one starts in its place. */
+ * together in the place of others misses a turn. And of any kernel: how long after a CTA ends the next one starts in its place (1059 in the
+ * mean of fa2_async, 640 to 1550 of fa2_tensor). */
 #define PACE_SLIP_STEPS      0.5
 #define PACE_LAG_CYCLES      720.0
 #define PACE_MISSED_TURNS    0.2
