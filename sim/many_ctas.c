@@ -101,9 +101,10 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
       next->work_cycles = work_on_owed(r, at, (Work){0});
       return next->work_cycles > 0;
     }
-    if (r->ended[at]) { /* the next CTA is not there at once; or it has yet to be told its next piece */
+    if (r->ended[at]) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
       r->ended[at] = false;
-      next->handover_cycles = r->launch->config.persistent ? PACE_HIT_CYCLES : PACE_HANDOVER_CYCLES;
+      next->is_replaced = !r->launch->config.persistent;
+      next->wait_cycles = next->is_replaced ? PACE_HANDOVER_CYCLES : PACE_HIT_CYCLES;
       return true;
     }
     kernel->begin(&r->stream, slot, r->next_piece[k]++);

@@ -218,16 +218,17 @@ static double youth(const Pace *p, const Cta *cta) {
   return n > 1 ? rank_among(older, (double)n) / rank_among(n - 1, (double)n) : 0;
 }
 
-/* Another CTA takes the place of one that ended, and may miss a turn where one more of the SM is new; returns when it starts. */
-static double hand_over(Pace *p, uint32_t at, double cycles) {
+/* Another CTA takes its place then, and may miss a turn where one more of the SM is new. */
+static void replace(Pace *p, uint32_t at, double then) {
   const PaceConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   const bool misses = uniform(draw(c->seed, DRAW_HANDOVER, (uint64_t)at << 32 | cta->steps)) < c->missed_turns;
+  cta->is_new = false;
   cta->owes = 0;
   for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
     if (p->ctas[i].is_new && misses) cta->owes = 2 * c->slip_steps;
   cta->is_new = true;
-  return cta->since = cta->time + varied(p, at, cycles);
+  cta->since = then;
 }
 
 /* How many times as long as otherwise a CTA takes for its next step with work. */
@@ -304,15 +305,16 @@ static void take_step(Pace *p, uint32_t at) {
   const double now = cta->time;
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
-  step.work_cycles = step.handover_cycles = 0;
+  step.work_cycles = step.wait_cycles = 0;
+  step.is_replaced = false;
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
   if (!p->program(p->context, p, at, &step)) {
     cta->since = INFINITY;
     if (begins) begin_together(p, now);
     return;
   }
-  double there = now;
-  if (step.handover_cycles > 0) there = hand_over(p, at, step.handover_cycles);
+  double there = step.wait_cycles > 0 ? now + varied(p, at, step.wait_cycles) : now;
+  if (step.is_replaced) replace(p, at, there);
   for (uint32_t i = 0; i < step.n_reads; i++)
     there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)

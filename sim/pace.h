@@ -21,7 +21,7 @@
  * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them. Now and
  *   then the oldest is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). Who is replaced is
  *   the youngest then, so that two of an SM end up half a row block apart.
- * - From a CTA's end to the next one's start in its place (handover_cycles) the others have the SM to themselves.
+ * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
@@ -77,7 +77,7 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 
 /* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
  * to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their root, so nothing else lasts). Those of an SM that ask
- * ahead vary together: 720 cycles apart at the end of 128 tiles and of 256, give or take 200. */
+ * ahead vary together: where neither is ahead for good they end 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
@@ -98,7 +98,8 @@ typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
   double work_cycles;
-  double handover_cycles; /* not 0: a CTA has ended, and another one takes its place after so long */
+  double wait_cycles; /* at least so long, besides; it varies as waits do */
+  bool is_replaced;   /* by another CTA, when that is over: it is then the youngest of its SM */
 } PaceStep;
 
 /* A run in progress. */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "sim/l2_counters.h"
-#include "sim/profile.h"
+#include "tests/open_profile.h"
 
 enum { ROWS_MAX = 512, TIMES_MAX = 33 };
 typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
@@ -113,12 +113,8 @@ static void print_row(const Row *row, const L2Counters *p, const double *predict
 
 /* The errors of a rung, [0] full and [1] causal. */
 static void compare(const char *rung, const Row *rows, int n, L2Part without, bool in_step, Column columns[2][QUANTITIES], bool print) {
-  Profile profile;
+  const Profile profile = open_profile(rung);
   Error error = {0};
-  char name[64];
-  snprintf(name, sizeof name, "kernels/%s", rung);
-  const size_t length = read_asset(name);
-  if (profile_parse(text, length, rung, &profile, &error)) fail_msg("%s", error.message);
   memset(columns, 0, 2 * QUANTITIES * sizeof **columns);
   for (int i = 0; i < n; i++) {
     if (strcmp(rows[i].rung, rung) != 0) continue;
@@ -280,7 +276,7 @@ static void other_streams_are_predicted(void **state) {
   read_asset("counters/h200_kernels.csv");
   memcpy(table, text, sizeof table);
   for (char *line = strtok(table, "\n"), *next; line; line = next) {
-    char rung[32], name[64];
+    char rung[32];
     long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
     double read, write, l2_read, l2_write, fabric, hbm_read;
     next = strtok(NULL, "\n");
@@ -291,10 +287,7 @@ static void other_streams_are_predicted(void **state) {
     if (!standard && strcmp(rung, "fa1") != 0) continue;
     Problem problem = {.shape = {.batch = batch, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = d, .causal = causal},
                        .tiling = {.B_r = B_r, .B_c = B_c}, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}};
-    snprintf(name, sizeof name, "kernels/%s", rung);
-    Profile profile;
-    const size_t length = read_asset(name);
-    if (profile_parse(text, length, rung, &profile, &error)) fail_msg("%s", error.message);
+    const Profile profile = open_profile(rung);
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     L2Counters p;
     if (l2_counters_predict(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);

@@ -8,6 +8,7 @@
 
 #include "tests/alloc_fail.h"
 #include "tests/scan_table.h"
+#include "tests/two_in_waves.h"
 
 /* All CTAs read the same granules, one after the other. */
 typedef struct {
@@ -253,29 +254,6 @@ static void steps_vary_as_much_as_asked(void **unused) {
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 1030 * STEPS) < 2);
 }
 
-/* Two CTAs of an SM that ask ahead and are replaced by others, one after another; when their last work of each wave was done. */
-typedef struct {
-  uint32_t waves, steps; /* of each CTA */
-  double handover_cycles;
-  uint32_t at[2];
-  bool ended[2];
-  double ends[2][32];
-} Waves;
-
-static bool in_waves(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  Waves *w = context;
-  const uint32_t step = w->at[cta], wave = step / w->steps;
-  if (step > 0 && step % w->steps == 0 && !w->ended[cta]) {
-    w->ends[cta][wave - 1] = pace_so_far(pace).cycles; /* or a step of the other's that is under way ends later */
-    w->ended[cta] = true;
-    *next = (PaceStep){.handover_cycles = w->handover_cycles};
-    return wave < w->waves;
-  }
-  w->ended[cta] = false;
-  *next = (PaceStep){.work_cycles = 1000};
-  return w->at[cta]++ < w->waves * w->steps;
-}
-
 static PaceConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
   PaceConfig config = steady(1, 2);
@@ -318,10 +296,10 @@ static void who_is_replaced_is_the_youngest(void **unused) {
   enum { SEEDS = 300, WAVES = 24, STEPS = 100 };
   double apart[WAVES] = {0};
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    Waves w = {.waves = WAVES, .steps = STEPS, .handover_cycles = 1};
+    TwoInWaves w = {.waves = WAVES, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 1};
     PaceConfig config = two_ahead();
     config.seed = seed, config.slot_spread = 0.03;
-    run(&config, in_waves, &w);
+    run(&config, two_in_waves, &w);
     for (int wave = 0; wave < WAVES; wave++) apart[wave] += (w.ends[1][wave] - w.ends[0][wave]) / (1000.0 * STEPS) / SEEDS;
   }
   double expected = 0;
@@ -338,10 +316,10 @@ static void the_next_cta_takes_its_place_later(void **unused) {
   enum { SEEDS = 1000, STEPS = 3 };
   double missed = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    Waves w = {.waves = 2, .steps = STEPS, .handover_cycles = 700};
+    TwoInWaves w = {.waves = 2, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 700};
     PaceConfig config = two_ahead();
     config.seed = seed, config.lag_cycles = 10, config.missed_turns = seed % 2 ? 0.25 : -1;
-    const double more = run(&config, in_waves, &w).cycles - (2 * STEPS * 1000 + 700 + 10);
+    const double more = run(&config, two_in_waves, &w).cycles - (2 * STEPS * 1000 + 700 + 10);
     assert_true(fabs(more) < 3 || (seed % 2 && fabs(more - 1000) < 3));
     missed += more > 500;
   }

@@ -12,22 +12,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/pace.h"
-#include "sim/profile.h"
-#include "tests/open_asset.h"
+#include "tests/open_profile.h"
+#include "tests/two_in_waves.h"
 
 enum { SLOTS_MOST = 8, CTAS_MOST = 64, SMS = 132 };
+#define TILE_CYCLES 5307.0 /* of each of two CTAs of fa2_async, d = 64: 679,364 for 128 tiles, by h200_ends.csv */
 
 static double described_permille(const char *kernel, int64_t d) {
-  static char text[1 << 16];
-  char name[64];
-  snprintf(name, sizeof name, "kernels/%s", kernel);
-  FILE *file = open_asset(name);
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  Profile profile;
-  Error error = {0};
-  if (profile_parse(text, length, kernel, &profile, &error)) fail_msg("%s", error.message);
+  const Profile profile = open_profile(kernel);
   return (double)profile_tile(&profile, d, false)->slot_spread_permille;
 }
 
@@ -133,7 +125,6 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   char line[256], name[32];
   int d = 0, N = 0, heads, cta, smid, layers[SMS] = {0}, n_of[2] = {0}, whole = 0;
   double cycles, sum[2] = {0}, squares[2] = {0};
-  const double tile_cycles = 5307; /* of each of two CTAs: the waves of h200_pace.csv, and the same from these ends */
   for (bool more = true, ours = false; more;) {
     more = fgets(line, sizeof line, file) != NULL;
     if (more && sscanf(line, ",,,,%d,%d,%lf", &cta, &smid, &cycles) == 3) {
@@ -142,7 +133,7 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
     }
     for (int sm = 0; ours && sm < SMS; sm++) {
       assert_int_equal(layers[sm], 2);
-      const double apart = ends[sm][1] - ends[sm][0], tiles = apart / tile_cycles;
+      const double apart = ends[sm][1] - ends[sm][0], tiles = apart / TILE_CYCLES;
       if (d == 64) whole += fabs(tiles - round(tiles)) < 0.15;
       n_of[d == 128]++, sum[d == 128] += d == 64 ? tiles : apart, squares[d == 128] += d == 64 ? tiles * tiles : apart * apart;
     }
@@ -162,10 +153,8 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   assert_true(fabs(lag / PACE_LAG_CYCLES - 1) < 0.06);
 }
 
-enum { WAVES_MOST = 64 };
-
 /* A launch of h200_pace.csv, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of a tile. */
-static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[WAVES_MOST], double *tile_cycles) {
+static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[TWO_WAVES_MOST], double *tile_cycles) {
   FILE *file = open_asset("counters/h200_pace.csv");
   char line[256];
   int d, N, heads, wave, slot, ctas, n = 0;
@@ -174,7 +163,7 @@ static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behi
     if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd, &start, &after, &after_sd,
                &cycles_behind) != 12)
       continue;
-    if (d != wanted_d || N != wanted_N || heads != wanted_heads || ctas < 100 || wave >= WAVES_MOST) continue;
+    if (d != wanted_d || N != wanted_N || heads != wanted_heads || ctas < 100 || wave >= TWO_WAVES_MOST) continue;
     if (slot == 0 && wave == 0) *tile_cycles = cycles;
     if (slot == 1) behind[n++] = cycles_behind;
   }
@@ -182,41 +171,21 @@ static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behi
   return n;
 }
 
-/* The model's: two CTAs of an SM, each replaced by the next; only who is where is asked, so a step takes a tile's time and nothing is read. */
-typedef struct {
-  uint32_t tiles, waves, at[2];
-  bool ended[2];
-  double ends[2][WAVES_MOST];
-} Replaced;
-
-static bool replaced(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  Replaced *r = context;
-  const uint32_t tile = r->at[cta], wave = tile / r->tiles;
-  if (tile > 0 && tile % r->tiles == 0 && !r->ended[cta]) {
-    r->ends[cta][wave - 1] = pace_so_far(pace).cycles;
-    r->ended[cta] = true;
-    *next = (PaceStep){.handover_cycles = PACE_HANDOVER_CYCLES};
-    return wave < r->waves;
-  }
-  r->ended[cta] = false;
-  *next = (PaceStep){.work_cycles = 5307};
-  return r->at[cta]++ < r->waves * r->tiles;
-}
-
+/* The model's; only who is where is asked, so a step takes a tile's time and nothing is read. */
 static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
   enum { SEEDS = 100 };
   static const Place places[2] = {{.layer = 0}, {.layer = 1}};
   double sum = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    Replaced r = {.tiles = tiles, .waves = waves};
+    TwoInWaves r = {.waves = waves, .steps = tiles, .work_cycles = TILE_CYCLES, .handover_cycles = PACE_HANDOVER_CYCLES};
     PaceResult result;
     Error error = {0};
     const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .ctas_per_sm = 2, .places = places, .overlapped = true,
                                .slot_spread = 0.001 * described_permille("fa2_async", 64), .lag_cycles = PACE_LAG_CYCLES, .seed = seed};
-    if (pace_run(&config, replaced, &r, &result, &error)) fail_msg("%s", error.message);
+    if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     sum += r.ends[1][wave] - r.ends[0][wave];
   }
-  return sum / SEEDS / (5307.0 * tiles);
+  return sum / SEEDS / (TILE_CYCLES * tiles);
 }
 
 /* As each CTA is the youngest when it comes, two of an SM end half of one's time apart: recorded over 15 waves and over 30. */
@@ -226,7 +195,7 @@ static void who_is_replaced_is_the_youngest(void **state) {
     int N, heads, waves;
   } LAUNCHES[] = {{16384, 32, 15}, {65536, 16, 30}};
   for (int i = 0; i < 2; i++) {
-    double behind[WAVES_MOST], tile_cycles = 0;
+    double behind[TWO_WAVES_MOST], tile_cycles = 0;
     const int n = read_behind(64, LAUNCHES[i].N, LAUNCHES[i].heads, behind, &tile_cycles), tiles = LAUNCHES[i].N / 128;
     assert_true(n >= LAUNCHES[i].waves && tile_cycles > 0);
     for (int wave = 0; wave < LAUNCHES[i].waves; wave += 7) {
@@ -255,7 +224,7 @@ static void the_next_cta_takes_its_place_later(void **state) {
   fclose(file);
   static const int LAUNCHES[][2] = {{16384, 4}, {65536, 1}, {4096, 16}, {8192, 16}};
   for (int i = 0; i < 4; i++) {
-    double behind[WAVES_MOST], tile_cycles;
+    double behind[TWO_WAVES_MOST], tile_cycles;
     const int waves = read_behind(128, LAUNCHES[i][0], LAUNCHES[i][1], behind, &tile_cycles);
     for (int w = 1; w < waves && w < 3; w++) missed += (behind[w] - behind[w - 1]) / (alone / n_alone), n_missed++;
   }

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "sim/pace.h"
-#include "sim/profile.h"
 #include "tests/gpcs.h"
+#include "tests/open_profile.h"
 
 enum { LAUNCHES = 20, TPC_SMS = 2, SECTOR_BYTES = 32, ELEMENT_BYTES = 2, HBM_CYCLES = 350, N_ASKS = 13 };
 static const int TILES[N_ASKS] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192}; /* whose asks are recorded */
@@ -43,13 +43,7 @@ static void read_cta(Recorded *launch, const char *row) {
 }
 
 static int64_t described_start_cycles(int d) {
-  static char text[1 << 16];
-  FILE *file = open_asset("kernels/fa2_async");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  Profile profile;
-  Error error = {0};
-  if (profile_parse(text, length, "fa2_async", &profile, &error)) fail_msg("%s", error.message);
+  const Profile profile = open_profile("fa2_async");
   return profile_tile(&profile, d, false)->start_cycles;
 }
 

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "sim/l2_counters.h"
-#include "sim/profile.h"
 #include "tests/gpcs.h"
+#include "tests/open_profile.h"
 
 enum { LAUNCHES = 20, FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS, SECTOR_BYTES = 32 };
 
@@ -77,15 +77,8 @@ static void a_launch_begins_where_the_one_before_left_off(void **state) {
 }
 
 static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
-  static char text[1 << 16];
-  char name[64];
+  const Profile profile = open_profile(r->rung);
   Error error = {0};
-  Profile profile;
-  snprintf(name, sizeof name, "kernels/%s", r->rung);
-  FILE *file = open_asset(name);
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  if (profile_parse(text, length, r->rung, &profile, &error)) fail_msg("%s", error.message);
   Problem problem = {.shape = {.batch = 1, .heads = r->heads, .kv_heads = r->heads, .N_q = r->N, .N_k = r->N, .d = r->d, .causal = r->causal},
                      .machine = {.sram_bytes = gpu->shared_bytes_per_cta}, .first_gpc = first_gpc};
   if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
