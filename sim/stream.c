@@ -50,9 +50,17 @@ static void walk_begin(const Stream *s, StreamSlot *slot, int64_t piece) {
   if (span.end <= span.begin) return;
   const int64_t first = span.begin / s->merge * s->rounds, end = ceil_div(span.end, s->merge) * s->rounds;
   const bool back = s->launch->config.walk == WALK_REVERSED;
+  slot->tiles = span;
   slot->left = end - first;
   slot->at = back ? end - 1 : first;
   slot->step = back ? -1 : 1;
+}
+
+/* Of the granule that comes next, those that the piece computes. */
+static int64_t tiles_in_next(const Stream *s, const StreamSlot *slot) {
+  if (s->rounds > 1) return 1;
+  const int64_t first = slot->at * s->merge, end = first + s->merge;
+  return (end < slot->tiles.end ? end : slot->tiles.end) - (first > slot->tiles.begin ? first : slot->tiles.begin);
 }
 
 static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
@@ -62,9 +70,10 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     if (slot->fresh) read_granule(step, s, STREAM_Q, row);
     slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
+    const double n_tiles = (double)tiles_in_next(s, slot);
     slot->at += slot->step;
     slot->left--;
-    if (slot->left % s->rounds == 0) add_tiles(step, p, (double)s->merge, 2, true);
+    if (slot->left % s->rounds == 0) add_tiles(step, p, n_tiles, 2, true);
   }
   if (slot->left > 0) return;
   if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row * p->tiling.n_splits + slot->split);

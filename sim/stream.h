@@ -13,7 +13,8 @@
  *
  * `standard` is launched as tiled products, like kernels/standard_tiled.cu: blocks of the operands are read again by every
  * CTA that needs them, which schedule_standard.c (each matrix once a pass, as the papers count) leaves out; L2 serves them.
- * Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps. A tile that a kernel
+ * Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps; of the first and the last of its
+ * walk a piece may compute a part, and takes the time of that part. A tile that a kernel
  * of the fa2 kind loads in rounds (LaunchConfig.round_bytes) is as many granules, and its arithmetic comes with the last.
  *
  * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, L1. */
@@ -35,6 +36,7 @@ typedef struct Stream Stream;
 typedef struct {
   int64_t head, kv_head, row_block, split;
   int64_t at, left, step; /* the next granule of the walk, how many are left, +1 or -1 */
+  Span tiles;             /* fa2: of K and V, that the piece computes */
   int64_t outer;          /* fa1: the tile of K and V */
   bool busy, fresh;       /* fresh: Q_i (fa1: K_j and V_j) has not been asked for */
 } StreamSlot;

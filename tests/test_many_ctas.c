@@ -358,6 +358,22 @@ static void rounds_are_parts_of_tiles(void **state) {
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (miss_cycles - 525 - 160)) < 30);
 }
 
+/* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
+ * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
+ * all that lies between them. */
+static void merged_tiles_take_their_own_time(void **state) {
+  (void)state;
+  static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
+  const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
+                      (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
+  ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16, .max_steps = 1 << 20};
+  const ManyCtas fine = run(&c, config);
+  config.max_steps = 1 << 14;
+  const ManyCtas coarse = run(&c, config);
+  assert_true(fabs(coarse.cycles / fine.cycles - 1) < 0.02);
+  assert_true(fabs(coarse.hbm_read_bytes / fine.hbm_read_bytes - 1) < 0.05);
+}
+
 /* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
  * have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
@@ -432,7 +448,8 @@ int main(void) {
       cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws), cmocka_unit_test(laws_of_other_streams),
       cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
       cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
-      cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(going_on_is_close),
+      cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
+      cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(cores_change_nothing),
       cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),
