@@ -17,6 +17,7 @@
  * Numbers, and where they are from (none from the runs that are predicted):
  *     30 MiB and 3 MiB               room of a side, its nominal size, and its soft edge, for a working set in several pieces (K, V, Q and O
  *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
+ *     5 MiB                          that edge where the CTAs at work use lines of their own all the time: its triangular walks that do
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
@@ -103,11 +104,13 @@
  * that it has (fa2_tensor at 16K, d = 128, 4 heads: 54 to 57 MB). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger
  * steps there.
  *
- * Not explained: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short rows first
- * under a mask, which fills L2 to the brim. The lines themselves take the room that they should (the hot scans of h200_scan.csv: 2 % in the median),
- * but triangular walks with them read 15 % more than predicted (its rows with hot lines), so it must be how far their CTAs get from each other.
- * fa2-sm90 at N = 32K, d = 128, 16 heads reads 0.9 GB here and 1.3 to 1.6 GB on hardware (its own recordings differ by a quarter: at which
- * addresses K and V lie is luck), mem-efficient-sm90 at 64K 0.9 and 1.6 to 1.9. */
+ * What fills L2 to the brim: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run short
+ * rows first under a mask. How much is read again hangs on how soft the edge of L2 is, and it is softer beside such lines than without: triangular
+ * walks with them (h200_scan.csv, rows with hot lines; tests/test_scans.c) read what they should with 5 MiB (6 % in the median, 12 at worst), and 17 %
+ * more than that with 3. So do fa2-sm90 and mem-efficient-sm90, of which neither number was made: HBM of 72 runs each under a mask is off by 21 and
+ * 25 % at worst, with 3 MiB by 45 and 46; their own recordings differ by up to 30 % (at which addresses K and V lie is luck). Not explained: why.
+ * Where all CTAs read one buffer together, such lines make no edge softer (its hot scans: 2 % in the median with 3 MiB).
+ */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
 
@@ -131,14 +134,15 @@ typedef enum {
 typedef struct {
   int64_t l2_bytes;      /* all partitions */
   int64_t l2_partitions; /* 1 or 2 */
+  double resident_bytes; /* of l2_bytes, what the CTAs at work use all the time besides (sim/extra.h): no room for anything else */
 
   bool in_step;       /* every slot moves one tile a turn; else each at its own pace, in time */
   int64_t skew_turns; /* in step: the last slot begins so many turns after the first */
   double flops_per_cycle, exps_per_cycle;         /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
-  double side_capacity_bytes; /* 0: the nominal size */
-  double side_knee_bytes;     /* 0: a tenth of it, as measured on an H200; negative: none, a sharp LRU */
+  double side_capacity_bytes; /* 0: the nominal size, less what is resident */
+  double side_knee_bytes;     /* 0: a tenth of that, where something is resident a sixth, as measured on an H200; negative: none, a sharp LRU */
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: the first, and in each walk of a launch of

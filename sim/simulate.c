@@ -130,9 +130,8 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
     s->extra = extra_of(&s->launch, &s->plan);
-    const double room = (double)gpu->l2_bytes - s->extra.resident_bytes;
     ManyCtasConfig l2 = many_ctas_config(gpu, s->plan.shape.dtype);
-    l2.l2_bytes = room >= 1 ? (int64_t)room : 1;
+    l2.resident_bytes = s->extra.resident_bytes;
     l2.in_step = problem->in_step;
     l2.skew_turns = problem->skew_turns;
     l2.flushed = problem->flushed;

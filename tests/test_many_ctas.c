@@ -358,6 +358,20 @@ static void rounds_are_parts_of_tiles(void **state) {
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (miss_cycles - 525 - 160)) < 30);
 }
 
+/* What is resident leaves less room, with a softer edge: as if L2 were smaller. */
+static void resident_lines_take_room(void **state) {
+  (void)state;
+  const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
+  const double MIB = 1 << 20;
+  const ManyCtas told = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
+  const ManyCtas by_hand =
+      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = 0.375 * MIB, .side_knee_bytes = 0.0625 * MIB});
+  const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
+  assert_memory_equal(&told, &by_hand, sizeof told);
+  assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes);
+  run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
+}
+
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
  * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
  * all that lies between them. */
@@ -449,6 +463,7 @@ int main(void) {
       cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
       cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
+      cmocka_unit_test(resident_lines_take_room),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(cores_change_nothing),
       cmocka_unit_test(impossible_requests),
