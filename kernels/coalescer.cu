@@ -34,7 +34,7 @@ namespace {
 enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, CTAS_PER_SM_MOST = 2, OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */ };
 enum { STEPS = 64, PERIOD_CYCLES = 12000, STEP_BYTES = 16384, STEP_BYTES_MOST = 32768 };
 enum { BURSTS = 2, EDGES = 24 /* of a burst */, BURSTS_APART_NS = 200000, START_AFTER_NS = 10000, LOOK_EVERY_NS = 500 };
-enum { WARMING_SMS = 2, WARMS_SIDE_0 = 0, WARMS_SIDE_1 = 2 }; /* on an H200 and an H100: assets/counters/h200_placement.csv */
+enum { WARMING_SMS = 2, ON_SIDE_0 = 0, ON_SIDE_1 = 2 }; /* SMs of an H200 and an H100: assets/counters/h200_placement.csv */
 
 /* Where CTAs wait for each other. */
 struct Meeting {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(THREADS) read_at_once(const Reading r) {
   }
   __syncthreads();
   const unsigned place = place_of_all;
-  if (r.warm && (place == WARMS_SIDE_0 || place == WARMS_SIDE_1))
+  if (r.warm && (place == ON_SIDE_0 || place == ON_SIDE_1))
     for (int step = 0; step < STEPS; step++) read_step(r, step);
   if (threadIdx.x == 0) start_of_all = agree_on_start(r.meeting);
   __syncthreads();
@@ -213,11 +213,17 @@ void run_pairs(Launcher &launcher, unsigned n_sms) {
       if (a != b) run_two(launcher, words({"pair", std::to_string(a), std::to_string(b)}), a, b, true, 0);
 }
 
+void run_apart(Launcher &launcher, unsigned a, unsigned b, bool warm) {
+  for (const int later : {0, 25, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500})
+    run_two(launcher, words({"apart", std::to_string(a), std::to_string(b), TEMPERATURES[warm], std::to_string(later)}), a, b, warm, later);
+}
+
+/* Of a TPC, of a GPC, and of two sides, where what the first asks for is on its way to both. */
 void run_apart(Launcher &launcher) {
   for (const unsigned b : {1u, 16u})
-    for (int warm = 1; warm >= 0; warm--)
-      for (const int later : {0, 25, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500})
-        run_two(launcher, words({"apart 0", std::to_string(b), TEMPERATURES[warm], std::to_string(later)}), 0, b, warm, later);
+    for (int warm = 1; warm >= 0; warm--) run_apart(launcher, 0, b, warm);
+  run_apart(launcher, ON_SIDE_0, ON_SIDE_1, false);
+  run_apart(launcher, ON_SIDE_1, ON_SIDE_0, false);
 }
 
 void run_spread(Launcher &launcher, unsigned n_sms) {

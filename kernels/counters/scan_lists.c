@@ -123,6 +123,10 @@ static const Rows ROWS[] = {
     {16, 256, 4, 1, 0, 2, HOT_NONE, 4000},  {8, 128, 8, 1, 1, 0, HOT_NONE, 4000},   {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},
     {32, 512, 2, 1, 0, 0, HOT_NONE, 1000},  {32, 512, 2, 1, 0, 0, HOT_NONE, 4000},  {24, 384, 2, 1, 1, 0, HOT_NONE, 1000},
     {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},  {28, 448, 2, 1, 0, 0, HOT_NONE, 1000},
+    /* recorded when all numbers of the model had been chosen */
+    {32, 768, 2, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
+    {20, 320, 4, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 1, 0, 1, HOT_READ, 2000},  {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
+    {28, 448, 3, 1, 0, 1, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_STORE, 1000},
 };
 
 static Status rows(Builder *b, const Rows *r) {
