@@ -153,7 +153,7 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double
     double arrives = there + c->far_cycles;
     if (read.far_missing > 0) {
       far->home = (arrives += c->miss_cycles);
-      far->unknown_until = now + c->far_cycles / 2;
+      far->unknown_until = now + c->unknown_cycles;
     } else {
       arrives = later(arrives, far->home + c->far_cycles);
     }
@@ -371,6 +371,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->share_cycles, PACE_SHARE_CYCLES},
                 {&c->miss_cycles, 625},
                 {&c->far_cycles, 200},
+                {&c->unknown_cycles, 85},
                 {&c->coalesce_cycles, 70},
                 {&c->early_cycles, 450},
                 {&c->lasting_spread, 0.0045},
@@ -390,7 +391,7 @@ static void fill_in(PaceConfig *c) {
   if (!c->n_kernels) c->n_kernels = 1;
   if (!c->coalesce_most) c->coalesce_most = 4;
   if (c->in_step) { /* all that is asked for in a turn is there before the next one */
-    c->hit_cycles = c->far_cycles = c->miss_cycles = 0.25;
+    c->hit_cycles = c->far_cycles = c->miss_cycles = c->unknown_cycles = 0.25;
     c->share_cycles = 0;
     c->shared_work = false;
   }

@@ -48,7 +48,8 @@
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
  * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
  * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c).
- * When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by this rule, 70 cycles for what
+ * Two SMs of different sides: what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks
+ * for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by this rule, 70 cycles for what
  * L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs
  * (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side
  * have their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the code of its arithmetic
@@ -127,6 +128,7 @@ typedef struct {
   double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
   double miss_cycles;        /* 625: more when a line comes from HBM [measured] */
   double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
+  double unknown_cycles;     /* 85: what the other side alone has asked for counts as missing at home for so long [measured] */
   double coalesce_cycles;    /* 70: so long others may join a request for what L2 has [measured] */
   double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
