@@ -47,14 +47,14 @@
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
  * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
- * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c).
- * Two SMs of different sides: what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks
- * for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by this rule, 70 cycles for what
- * L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs
- * (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side
- * have their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the code of its arithmetic
- * pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each much later than the others, the SMs of a TPC together;
- * then each step adds little.
+ * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/test_coalescer.c). Two
+ * SMs of different sides: what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM
+ * asks for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by
+ * this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in
+ * 20 launches of 32 to 128 CTAs (h200_steps.csv, tests/test_steps.c). It also says how a launch begins under a profiler, which empties the
+ * caches of code too: the CTAs of a side have their first tile within 40 cycles of each other, one side 95 cycles after the other (one
+ * standard deviation); the code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each
+ * much later than the others, the SMs of a TPC together; then each step adds little.
  *
  * Fitted are capacity and knee (on two rows in step) and early_cycles; the other numbers are measured.
  *
