@@ -104,7 +104,7 @@
  *
  * What fills L2 to the brim: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run
  * short rows first under a mask. How much is read again hangs on how soft the edge of L2 is, and it is softer beside such lines than without:
- * triangular walks with them (h200_scan.csv, rows with hot lines; tests/test_scans.c) read what they should with 5 MiB (7 % off in the median
+ * triangular walks with them (h200_scan.csv, rows with hot lines; tests/test_scans.c) read what they should with 5 MiB (5 % off in the median
  * of eight, 11 at worst), and a sixth more than that with 3. So do fa2-sm90 and mem-efficient-sm90, whose counters were in sight when it was
  * seen that there must be a second number, which is the scans' own: HBM of 72 runs each under a mask is off by 21 and 25 % at worst, with 3
  * MiB by 45 and 46; their own recordings differ by up to 30 % (at which addresses K and V lie is luck). Not explained: why it is softer. Where
