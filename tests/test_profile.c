@@ -98,8 +98,10 @@ static void ctas_per_sm_as_seen(void **state) {
   assert_int_equal(launched("fa2-sm90", 256, false).occupancy.ctas_per_sm, 2); /* what 64 x 64 was chosen for */
   l = launched("cudnn-sm90", 128, true);
   assert_int_equal(l.n_ctas, 132);
+  assert_false(l.descending);
+  l = launched("fa3-sm90", 64, true);
+  assert_int_equal(l.n_ctas, 132);
   assert_true(l.descending);
-  assert_int_equal(launched("fa3-sm90", 64, false).n_ctas, 132);
   assert_int_equal(launched("mem-efficient-sm90", 64, false).occupancy.ctas_per_sm, 4);
   assert_int_equal(launched("mem-efficient-sm90", 128, false).occupancy.ctas_per_sm, 2);
   assert_int_equal(launched("fa2_async", 128, false).occupancy.ctas_per_sm, 2);
