@@ -9,8 +9,8 @@
  *
  * On an H200 these make the bytes across the boundary those of the counters for kernels of other people (assets/counters/h200_others.csv).
  * Where the bytes go: Q read again is found in L2, on the reader's own side; half of what is written crosses to the other
- * side of a divided L2; spilled registers and a Q that is read again take up room in L2, as they are used all the time. Nothing of it
- * reaches HBM. */
+ * side of a divided L2; spilled registers and a Q that is read again take up room in L2, as they are used all the time, and make its edge
+ * softer (sim/many_ctas.h). Nothing of it reaches HBM. */
 #ifndef TILEWALK_SIM_EXTRA_H
 #define TILEWALK_SIM_EXTRA_H
 
