@@ -14,8 +14,8 @@ enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one 
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
-#define KNEE_OF_NOMINAL 0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
-#define KNEE_OF_SHARED  (1.0 / 6) /* likewise, beside lines that are used all the time */
+#define KNEE_OF_ROOM    0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
+#define KNEE_BESIDE_RESIDENT (1.0 / 6) /* likewise, of the room that lines used all the time leave */
 
 typedef struct {
   double flops, exps;
@@ -214,7 +214,7 @@ static void deal(Run *r, uint32_t n, int time) {
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
-  const double nominal = fmax((double)c->l2_bytes - c->resident_bytes, 1) / 2; /* hierarchy.h gives one partition the room of both sides */
+  const double room = fmax((double)c->l2_bytes - c->resident_bytes, 1) / 2; /* of a side; hierarchy.h gives one partition that of both */
   const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   PaceConfig p = {.n_ctas = n,
                   .ctas_per_sm = per_sm,
@@ -234,8 +234,8 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.far_requests_renew = c->without == L2_NO_RENEWAL;
-  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : nominal;
-  p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : nominal * (c->resident_bytes > 0 ? KNEE_OF_SHARED : KNEE_OF_NOMINAL);
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : room;
+  p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : room * (c->resident_bytes > 0 ? KNEE_BESIDE_RESIDENT : KNEE_OF_ROOM);
   if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */

@@ -17,7 +17,8 @@
  * Numbers, and where they are from (none from the runs that are predicted):
  *     30 MiB and 3 MiB               room of a side, its nominal size, and its soft edge, for a working set in several pieces (K, V, Q and O
  *                                    of a few heads): the scans of assets/counters/h200_scan.csv (tests/test_scans.c predicts those that read)
- *     5 MiB                          that edge where the CTAs at work use lines of their own all the time: its triangular walks that do
+ *     a sixth of the room            that edge where the CTAs at work use lines of their own all the time, which leave 27 to 28 MiB: 5 MiB of 30 in its
+ *                                    triangular walks that do
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
