@@ -3,6 +3,7 @@
 #define TILEWALK_SIM_CACHE_PRIVATE_H
 
 #include "sim/cache.h"
+#include "sim/splitmix.h"
 
 enum { NO_SHIFT = 64 };
 enum { CACHE_SEARCH_MAX_WAYS = 64 }; /* sets of more ways have a table to find a line */
@@ -19,14 +20,6 @@ static inline uint64_t count_bits(uint64_t x) {
 
 static inline uint64_t ones(uint64_t n) {
   return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
-}
-
-/* Vigna's splitmix64 step (2015): mixes a counter into 64 evenly spread bits. */
-static inline uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 static inline uint64_t log2_exact(uint64_t x) {

@@ -1,5 +1,7 @@
 #include "sim/pace.h"
 
+#include "sim/splitmix.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,18 +92,10 @@ static void wait_until(Pace *p, uint32_t cta, double time) {
   p->n_waiting++;
 }
 
-/* 64 bits for the n-th draw of a stream: two steps of Vigna's splitmix64 (2015). A few nanoseconds,
- * and good enough for a jitter; sim/random.h is for numbers that people see. The seed is spread over all bits first: the draws of
+/* 64 bits for the n-th draw of a stream. The seed is spread over all bits first: the draws of
  * neighbouring seeds would else be the same numbers in another order, and no sample of many seeds larger than that of one. */
 static uint64_t draw(uint64_t seed, uint64_t stream, uint64_t n) {
-  uint64_t x = (seed + 1) * 0xd1342543de82ef95u ^ stream << 40 ^ n;
-  for (int i = 0; i < 2; i++) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-  }
-  return x;
+  return mix(mix((seed + 1) * 0xd1342543de82ef95u ^ stream << 40 ^ n));
 }
 
 /* About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits (Irwin-Hall). */

@@ -1,5 +1,7 @@
 #include "sim/reuse.h"
 
+#include "sim/splitmix.h"
+
 #include <string.h>
 
 enum { FAN = 16, WORD_BITS = 64, CHUNK = 64 };
@@ -130,13 +132,6 @@ static inline void set_bits(ReuseState *state, uint64_t n) {
 }
 
 /* --- the table: block -> moment of its last use --- */
-
-static inline uint64_t mix(uint64_t x) { /* Vigna's splitmix64 step, 2015 */
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 /* The slot that holds this block, or the free one where it belongs. Neighbouring blocks share a
  * chunk of slots, so that a run walks through memory, and a run that finds its chunk taken moves on

@@ -1,0 +1,15 @@
+/* One step of Vigna's splitmix64 (2015): mixes a counter into 64 evenly spread bits, in a few nanoseconds. For hashes and for what is drawn
+ * inside a model; sim/random.h is for numbers that people see. */
+#ifndef TILEWALK_SIM_SPLITMIX_H
+#define TILEWALK_SIM_SPLITMIX_H
+
+#include <stdint.h>
+
+static inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+#endif
