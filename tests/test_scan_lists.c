@@ -91,6 +91,38 @@ static void test_stores(void **state) {
   expect("stores own 16 times 2", 0, 264 * 32, 32, 32, 264 * 16);
 }
 
+/* A (8 MiB), B (16 MiB), A, C, A; of a stride of 16, granules 0, 16, ... */
+static void test_what_l2_keeps(void **state) {
+  (void)state;
+  expect("renewed a 8 b 16 c 13", 264u * 64 * (8 + 16 + 8 + 13 + 8), 0, 64 * 53, 64 * 53, 64 * (8 + 16 + 13));
+  expect("far a 8 between 36", 64 * (3 * 8 + 2 * 36), 0, 64 * 96, 64 * 96, 64 * (8 + 2 * 36));
+  expect("strided one of 16 mib 24", 264u * 3 * 1536, 0, 3 * 1536, 3 * 1536, 1536);
+}
+
+/* One CTA reads what all CTAs of these rows read. In step the first 256 rows and the first 8 of the next head begin together: row 0 with granule 1 of
+ * 512 of K and of V, row 1 with granule 3, ... */
+static Status check_turns(void *context, const ScanList *s, Error *error) {
+  (void)error;
+  if (strcmp(s->name, "turns 256 heads 4 mib 16")) return STATUS_OK;
+  assert_int_equal(s->ops[0], 1);
+  assert_int_equal(s->ops[2], 3);
+  assert_int_equal(s->ops[3], s->ops[2] + 300 * 64); /* V */
+  assert_int_equal(s->ops[2 * 263], 512 + 15);
+  assert_int_equal(s->ops[2 * 264], 0);              /* the second step of row 0 */
+  assert_int_equal(s->ops[2 * 2 * 264], 512 + 17);   /* it had two; row 8 of head 1 takes its place */
+  *(bool *)context = true;
+  return STATUS_OK;
+}
+
+static void test_turns(void **state) {
+  (void)state;
+  bool found = false;
+  expect("turns 256 heads 4 mib 16", 4u * 2 * 256 * 257, 0, 4u * 2 * 256 * 257, 4u * 2 * 256 * 257, 4 * 1024);
+  expect("turns 384 heads 3 mib 24", 3u * 2 * 384 * 385, 0, 3u * 2 * 384 * 385, 3u * 2 * 384 * 385, 3 * 1536);
+  assert_int_equal(scan_lists_each(check_turns, &found, NULL), STATUS_OK);
+  assert_true(found);
+}
+
 /* A CTA of a backward walk begins with the last key it sees and ends with the first of its head. */
 static Status check_order(void *context, const ScanList *s, Error *error) {
   (void)error;
@@ -146,7 +178,7 @@ static void test_bounds_and_sameness(void **state) {
   Walk first = {0}, second = {0};
   assert_int_equal(scan_lists_each(check_bounds, &first, NULL), STATUS_OK);
   assert_int_equal(scan_lists_each(check_bounds, &second, NULL), STATUS_OK);
-  assert_int_equal(first.n_scans, 80 + 15 + 36 + 37 + 8 + 8 + 27);
+  assert_int_equal(first.n_scans, 80 + 15 + 36 + 37 + 8 + 8 + 27 + 9 + 3 + 16 + 2);
   assert_int_equal(first.hash, second.hash);
 }
 
@@ -180,6 +212,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_buffer_read_twice), cmocka_unit_test(test_own_granules_between), cmocka_unit_test(test_rows),
       cmocka_unit_test(test_stores),              cmocka_unit_test(test_backward),             cmocka_unit_test(test_bounds_and_sameness),
+      cmocka_unit_test(test_what_l2_keeps),       cmocka_unit_test(test_turns),
       cmocka_unit_test(test_visitor_stops),       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,8 +19,8 @@ enum { SMS = 132, ROWS_MAX = 256 };
 #define MIB          1048576.0
 #define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs of an H200 (assets/gpus/h200) */
 
-typedef enum { PIECE, PIECES, SCATTERED, BETWEEN, HOT, ROWS, HOT_ROWS, FAMILIES } Family;
-static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between", "hot lines", "rows", "rows, hot"};
+typedef enum { PIECE, PIECES, SCATTERED, BETWEEN, HOT, ROWS, HOT_ROWS, RENEWED, FAR, STRIDED, TURNS, FAMILIES } Family;
+static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between", "hot lines", "rows", "rows, hot", "renewed", "far", "strided", "turns"};
 
 typedef struct {
   char name[80];
@@ -117,6 +117,11 @@ static PaceResult predict_mean(const ScanList *scan, Family family, int draws) {
 
 static Family family_of(const char *name) {
   if (strncmp(name, "pieces 1 ", 9) == 0) return PIECE;
+  if (strncmp(name, "strided one of 1 ", 17) == 0) return PIECE;
+  if (strncmp(name, "strided", 7) == 0) return STRIDED;
+  if (strncmp(name, "renewed", 7) == 0) return RENEWED;
+  if (strncmp(name, "far", 3) == 0) return FAR;
+  if (strncmp(name, "turns", 5) == 0) return TURNS;
   if (strncmp(name, "pieces", 6) == 0) return PIECES;
   if (strncmp(name, "scattered", 9) == 0) return SCATTERED;
   if (strncmp(name, "between", 7) == 0) return BETWEEN;
@@ -169,11 +174,14 @@ static int by_size(const void *a, const void *b) {
 static double middle(const double *errors, int n) { return errors[n / 2]; }
 
 /* Median and worst error of HBM reads. Where the pieces of a working set fall in the sets of L2 is luck: two of one size, at other
- * addresses, differ by a quarter. Of the rows with hot lines the first eight have chosen the edge (12 % at worst); of the eight recorded after that those
- * that go backwards read 16 to 27 % more than predicted, the others within 3 %. */
+ * addresses, differ by a quarter. Of the rows with hot lines the first eight have chosen the edge (9 % at worst); of the eight recorded after that those
+ * that go backwards read 16 to 29 % more than predicted (16 to 27 in another recording), the others within 3 %. What the model has no idea of: how
+ * unevenly granules that do not lie side by side fill the sets (strided; and turns, whose order is known). */
 static const struct {
   double middle, worst;
-} HOLDS[FAMILIES] = {[PIECE] = {0.02, 0.06}, [PIECES] = {0.05, 0.25}, [SCATTERED] = {0.16, 0.26}, [BETWEEN] = {0.03, 0.1}, [HOT] = {0.1, 0.25}, [ROWS] = {0.02, 0.14}, [HOT_ROWS] = {0.07, 0.28}};
+} HOLDS[FAMILIES] = {[PIECE] = {0.02, 0.06},     [PIECES] = {0.05, 0.25}, [SCATTERED] = {0.16, 0.26}, [BETWEEN] = {0.03, 0.1}, [HOT] = {0.1, 0.25},
+                     [ROWS] = {0.02, 0.14},      [HOT_ROWS] = {0.07, 0.31}, [RENEWED] = {0.01, 0.05}, [FAR] = {0.05, 0.05},    [STRIDED] = {0.22, 0.42},
+                     [TURNS] = {0.25, 0.25}};
 
 static void scans_are_predicted(void **state) {
   (void)state;
@@ -193,6 +201,63 @@ static void scans_are_predicted(void **state) {
       print_message("%-14s %3d scans   HBM read: median %4.1f %%, worst %4.1f %%   fabric: median %4.1f %%, worst %4.1f %%\n", NAMES[f], e->n,
                     100 * middle(e->hbm, e->n), 100 * e->hbm[e->n - 1], 100 * middle(e->fabric, e->n), 100 * e->fabric[e->n - 1]);
   }
+}
+
+/* HBM bytes of a scan, in MiB. */
+static double read_mib(const char *name) {
+  static Counted rows[ROWS_MAX];
+  for (int i = 0, n = read_table(rows, "counters/h200_scan.csv"); i < n; i++)
+    if (strcmp(rows[i].name, name) == 0) return rows[i].hbm_read / MIB;
+  fail_msg("no scan is called '%s'", name);
+  return 0;
+}
+
+/* By hand, of an LRU of 30 MiB a side. A (8 MiB), B (16), A, C, A: the last A is found as long as A and C fit, however long ago A came first (first in,
+ * first out would lose it from 6 MiB of C on, as 8 + 16 + 6 fill the side); where A and C fill 33, all of it is lost. */
+static void what_is_read_again_stays_as_if_it_were_new(void **state) {
+  (void)state;
+  char name[80];
+  for (int c = 4; c <= 28; c += 3) {
+    snprintf(name, sizeof name, "renewed a 8 b 16 c %d", c);
+    const double once = 8 + 16 + c, read = read_mib(name);
+    if (c <= 16) assert_true(fabs(read / once - 1) < 0.003);
+    if (c >= 25) assert_true(fabs(read / (once + 8) - 1) < 0.02);
+    assert_true(read > 0.999 * once && read < 1.003 * (once + 8));
+  }
+}
+
+/* One CTA reads A (8 MiB), other things, A, as much else, A. Its side loses A each time; the other side, at home for half of everything, gets half
+ * as much, and has the far half of A the second time (36 / 2 + 4 of 30 MiB ago) and, if that request has renewed it, the third time too. */
+static void a_request_from_the_other_side_renews(void **state) {
+  (void)state;
+  const int between[] = {36, 44};
+  for (int i = 0; i < 2; i++) {
+    char name[80];
+    snprintf(name, sizeof name, "far a 8 between %d", between[i]);
+    const double near_half_twice = 2 * 4, far_half_forgotten = 4, once = 8 + 2 * between[i];
+    assert_true(fabs(read_mib(name) / (once + near_half_twice) - 1) < 0.003);
+    assert_true(read_mib(name) < 0.99 * (once + near_half_twice + far_half_forgotten));
+  }
+}
+
+/* What lies side by side fills the sets of L2 evenly, and 28 MiB of it stay; of every second, fourth or sixteenth granule of 16 KiB less and less
+ * does, as where each lies in any set: with 12 sets' worth of granules, 24 of 30 MiB would lose P(Poisson(9.6) >= 12) = 26 % a time. */
+static void granules_apart_fill_sets_unevenly(void **state) {
+  (void)state;
+  double lost[17] = {0};
+  for (int stride = 1; stride <= 16; stride = stride == 4 ? 16 : 2 * stride) {
+    char name[80];
+    snprintf(name, sizeof name, "strided one of %d mib 24", stride);
+    lost[stride] = (read_mib(name) / 24 - 1) / 2; /* two of three passes */
+  }
+  assert_true(lost[1] < 0.002 && read_mib("strided one of 1 mib 28") < 1.02 * 28);
+  assert_true(lost[2] > 0.1 && lost[4] > 1.5 * lost[2] && lost[16] > 1.2 * lost[4] && lost[16] < 0.4);
+}
+
+/* No granule of these turns comes again after more than 26 MiB of others, which an even L2 would hold: 64 MiB would be read. */
+static void sets_overflow_before_a_side_is_full(void **state) {
+  (void)state;
+  assert_true(read_mib("turns 256 heads 4 mib 16") > 1.5 * 64);
 }
 
 /* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs say. */
@@ -220,6 +285,9 @@ static void launches_move_something_across_whatever_they_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read),
+                                     cmocka_unit_test(what_is_read_again_stays_as_if_it_were_new),
+                                     cmocka_unit_test(a_request_from_the_other_side_renews), cmocka_unit_test(granules_apart_fill_sets_unevenly),
+                                     cmocka_unit_test(sets_overflow_before_a_side_is_full)};
   return cmocka_run_group_tests_name("scans", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIB = 64 /* granules */, MAX_OPS = 8192, MAX_CTAS = 2048 };
+enum { MIB = 64 /* granules */, MAX_OPS = 1 << 20, MAX_CTAS = 2048 };
 
 /* Where things lie in the pool, in granules: far enough apart for the largest scan. */
 enum { OWN_AT = 256 * MIB, V_AT = 300 * MIB, Q_AT = 602 * MIB, O_AT = 904 * MIB, HOT_AT = 1206 * MIB };
@@ -183,6 +183,58 @@ static Status few(Builder *b, uint32_t n_ctas) {
   return finish(b);
 }
 
+static void add_stretch(Builder *b, uint32_t at_mib, uint32_t mib) {
+  for (uint32_t i = 0; i < mib * MIB; i++) add(b, at_mib * MIB + i);
+}
+
+static Status renewed(Builder *b, uint32_t between) {
+  begin(b, SCAN_SLOTS, 0);
+  add_stretch(b, 0, 8), add_stretch(b, 200, 16), add_stretch(b, 0, 8), add_stretch(b, 400, between), add_stretch(b, 0, 8);
+  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  snprintf(b->list.name, sizeof b->list.name, "renewed a 8 b 16 c %u", between);
+  return finish(b);
+}
+
+static Status far(Builder *b, uint32_t between) {
+  begin(b, 1, 0);
+  add_stretch(b, 0, 8), add_stretch(b, 200, between), add_stretch(b, 0, 8), add_stretch(b, 400, between), add_stretch(b, 0, 8);
+  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  snprintf(b->list.name, sizeof b->list.name, "far a 8 between %u", between);
+  return finish(b);
+}
+
+static Status strided(Builder *b, uint32_t stride, uint32_t mib) {
+  begin(b, SCAN_SLOTS, 0);
+  for (uint32_t i = 0; i < mib * MIB; i++) add(b, i * stride);
+  for (uint32_t k = 0; k < SCAN_PARTS; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
+  snprintf(b->list.name, sizeof b->list.name, "strided one of %u mib %u", stride, mib);
+  return finish(b);
+}
+
+/* Rows from the last key to the first, the shortest first, without what is a CTA's own. */
+static Status turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
+  const uint32_t n_keys = mib * MIB / 2, n = n_rows * heads;
+  uint32_t row[SCAN_SLOTS], left[SCAN_SLOTS] = {0}, next = 0;
+  begin(b, 1, 0);
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (uint32_t slot = 0; slot < SCAN_SLOTS; slot++) {
+      if (left[slot] == 0) {
+        if (next == n) continue;
+        row[slot] = next++;
+        left[slot] = n_keys * (row[slot] % n_rows + 1) / n_rows;
+      }
+      const uint32_t key = row[slot] / n_rows * n_keys + --left[slot];
+      add(b, key);
+      add(b, V_AT + key);
+      busy = true;
+    }
+  }
+  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  snprintf(b->list.name, sizeof b->list.name, "turns %u heads %u mib %u", n_rows, heads, mib);
+  return finish(b);
+}
+
 static Status each_buffer(Builder *b) {
   Status status = STATUS_OK;
   for (uint32_t n = 1; n <= 8; n *= 2)
@@ -207,6 +259,18 @@ static Status each_other(Builder *b) {
   return status;
 }
 
+/* What L2 keeps of what, and where. */
+static Status each_rule(Builder *b) {
+  Status status = STATUS_OK;
+  for (uint32_t c = 4; c <= 28 && !status; c += 3) status = renewed(b, c);
+  for (uint32_t between = 28; between <= 44 && !status; between += 8) status = far(b, between);
+  for (uint32_t stride = 1; stride <= 16; stride = stride == 4 ? 16 : 2 * stride)
+    for (uint32_t mib = 16; mib <= 28 && !status; mib += 4) status = strided(b, stride, mib);
+  if (!status) status = turns(b, 16, 256, 4);
+  if (!status) status = turns(b, 24, 384, 3);
+  return status;
+}
+
 Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
   Builder *b = malloc(sizeof *b);
   if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
@@ -215,6 +279,7 @@ Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Erro
   b->error = error;
   Status status = each_buffer(b);
   if (!status) status = each_other(b);
+  if (!status) status = each_rule(b);
   free(b);
   return status;
 }

@@ -15,6 +15,10 @@
  *     stores      each CTA stores granules of its own, once or twice
  *     hot         all CTAs read one buffer twice, and after each granule of it read or store a granule of their own
  *     few         1 to 128 CTAs read the same 4 MiB once: what a launch moves besides
+ *     renewed     all CTAs read A, B, A, C, A: does what was read again stay as long as if it had come then?
+ *     far         one CTA reads A, so much else that its side of L2 has lost A, A from the other side, as much else, and A
+ *     strided     all CTAs read one granule of every 1, 2, 4 or 16 of a buffer, three times
+ *     turns       one CTA does what the CTAs of `rows` would do in step, one after the other: the same in an order that is known
  *
  * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
 #ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
@@ -35,7 +39,7 @@ enum {
   SCAN_GRANULE_BYTES = 16384,
   SCAN_PARTS = 3,
   SCAN_POOL_GRANULES = 131072, /* 2 GiB: all granules lie in it */
-  SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows` and `few` */
+  SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows`, `few`, `far` and `turns` */
 };
 
 typedef struct {
