@@ -18,8 +18,11 @@
  *   other traffic on its side is still there with the part normal((capacity - D) / knee) of its
  *   lines. The edge comes from sets that fill unevenly. An H200's is narrow for one buffer in one piece, over which its hash
  *   is even, and wide for pieces far apart, each of which is even by itself: 30 and 3 MiB then (sim/many_ctas.h).
+ *   Within a set an H200 is LRU: what is read again stays as if it had come then, and a copy outlives its home (assets/counters/h200_scan.csv,
+ *   families renewed and far; tests/test_scans.c).
  * - A far request that misses its copy looks in the home. If the home has the line, that does not
- *   renew it there; otherwise the home fetches and keeps it.
+ *   renew it there; otherwise the home fetches and keeps it. (An H200's does renew it: family far, 4 % less read than here. But a half granule of
+ *   which a part has fallen out is one thing here, and would be renewed as a whole for the sake of that part: attention comes out worse.)
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
  *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
