@@ -117,8 +117,8 @@
  * turns: in a known order, by one CTA, triangular rows read 61 % more than an LRU of a whole side would, 30 % more than this one). Rows far
  * apart leave such patterns. So one edge for all is an approximation: sets of 12 half tiles, 29.5 MiB of 30, one half tile in sixteen lying
  * anywhere, and far requests that renew, predict the triangular scans with hot lines within 5 % and all others as well with the same four
- * numbers. Put in so, fa2_async and fa2_tensor came out as here; but where tiles are merged, at 64K, few sets are left, and fa2-sm90 and
- * mem-efficient-sm90 came out worse (up to 40 %); with parts of tiles in more sets a walk took too long.
+ * numbers. Put in so, fa2_async and fa2_tensor came out as here, mem-efficient-sm90 under a mask within 4 % (12 here, means of recordings), and
+ * fa2-sm90 at 64K worse (29 % too much in a recording); where tiles are merged, halves must lie in parts in several sets. Not in yet.
  */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
