@@ -106,17 +106,17 @@
  * What fills L2 to the brim: kernels that use some lines all the time, such as spilled registers or a Q that is read for every tile, and run
  * short rows first under a mask. How much is read again hangs on how soft the edge of L2 is, and it is softer beside such lines than without:
  * triangular walks with them (h200_scan.csv, rows with hot lines; tests/test_scans.c) read what they should with 5 MiB (5 % off in the median
- * of eight, 11 at worst), and a sixth more than that with 3. So do fa2-sm90 and mem-efficient-sm90, whose counters were in sight when it was
+ * of eight, 9 at worst), and a sixth more than that with 3. So do fa2-sm90 and mem-efficient-sm90, whose counters were in sight when it was
  * seen that there must be a second number, which is the scans' own: HBM of 72 runs each under a mask is off by 21 and 25 % at worst, with 3
  * MiB by 45 and 46; their own recordings differ by up to 30 % (at which addresses K and V lie is luck). Where all CTAs read one buffer
  * together, such lines change nothing (its hot scans: 2 % in the median with 3 MiB); and of eight triangular walks recorded after the choice,
- * those from the last key to the first read 16 to 29 % more than predicted, the others within 3 %.
+ * those from the last key to the first are predicted 16 to 30 % too low, the others within 3 %.
  *
  * Why there is an edge at all: L2 is many sets, each an LRU list of its own, and what does not lie side by side fills them unevenly (scans
  * strided: of 24 MiB nothing is lost a time where granules are neighbours, 13, 26 and 33 % where every second, fourth and sixteenth is read;
  * turns: in a known order, by one CTA, triangular rows read 61 % more than an LRU of a whole side would, 30 % more than this one). Rows far
  * apart leave such patterns. So one edge for all is an approximation: sets of 12 half tiles, 29.5 MiB of 30, one half tile in sixteen lying
- * anywhere, and far requests that renew, predict the triangular scans with hot lines within 5 % and all others as well with the same four
+ * anywhere, and far requests that renew, predict the triangular scans with hot lines within 5 % and all others as well with the same three
  * numbers. Put in so, fa2_async and fa2_tensor came out as here, mem-efficient-sm90 under a mask within 4 % (12 here, means of recordings), and
  * fa2-sm90 at 64K worse (29 % too much in a recording); where tiles are merged, halves must lie in parts in several sets. Not in yet.
  */

@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#define SPLITMIX_STEP 0x9e3779b97f4a7c15u /* from one counter to the next */
+
 static inline uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
+  x += SPLITMIX_STEP;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);

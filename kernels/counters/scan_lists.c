@@ -1,5 +1,7 @@
 #include "kernels/counters/scan_lists.h"
 
+#include "sim/splitmix.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +23,10 @@ typedef struct {
   bool taken[SCAN_POOL_GRANULES]; /* pieces of `scattered` */
 } Builder;
 
-/* Vigna's splitmix64, 2015: the upper half of its next number. */
 static uint32_t next_random(uint64_t *state) {
-  uint64_t x = *state += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return (uint32_t)((x ^ x >> 31) >> 32);
+  const uint64_t random = mix(*state);
+  *state += SPLITMIX_STEP;
+  return (uint32_t)(random >> 32);
 }
 
 static void begin(Builder *b, uint32_t n_ctas, uint32_t work_cycles) {
@@ -53,8 +53,9 @@ static void set_part_of_all(Builder *b, uint32_t k, ScanPart part) {
   for (uint32_t c = 0; c < b->list.n_ctas; c++) set_part(b, c, k, part);
 }
 
-static void read_all_twice(Builder *b) {
-  for (uint32_t k = 0; k < 2; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
+/* Every CTA goes through the whole list, so often. */
+static void read_all(Builder *b, uint32_t times) {
+  for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
 }
 
 static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->error); }
@@ -68,7 +69,7 @@ static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed)
     const uint32_t at = p * share + next_random(&random) % (share / page - (piece + page - 1) / page) * page;
     for (uint32_t i = 0; i < piece; i++) add(b, at + i);
   }
-  read_all_twice(b);
+  read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, "pieces %u mib %u seed %u", n_pieces, mib, seed);
   return finish(b);
 }
@@ -84,7 +85,7 @@ static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
     b->taken[p] = true;
     for (uint32_t i = 0; i < piece; i++) add(b, p * piece + i);
   }
-  read_all_twice(b);
+  read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
   return finish(b);
 }
@@ -169,7 +170,7 @@ static Status hot(Builder *b, Hot kind, uint32_t mib) {
     if (kind == HOT_READ) add(b, SCAN_PLUS_CTA | HOT_AT);
     if (kind == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_CTA | HOT_AT);
   }
-  read_all_twice(b);
+  read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, "hot %s mib %u", kind == HOT_READ ? "read" : kind == HOT_STORE ? "write" : "none", mib);
   return finish(b);
 }
@@ -178,35 +179,39 @@ static Status hot(Builder *b, Hot kind, uint32_t mib) {
 static Status few(Builder *b, uint32_t n_ctas) {
   begin(b, n_ctas, 0);
   for (uint32_t i = 0; i < 4 * MIB; i++) add(b, i);
-  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  read_all(b, 1);
   snprintf(b->list.name, sizeof b->list.name, "few %u", n_ctas);
   return finish(b);
 }
 
-static void add_stretch(Builder *b, uint32_t at_mib, uint32_t mib) {
-  for (uint32_t i = 0; i < mib * MIB; i++) add(b, at_mib * MIB + i);
+static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
+  for (uint32_t i = 0; i < mib * MIB; i++) add(b, at + i);
 }
 
-static Status renewed(Builder *b, uint32_t between) {
-  begin(b, SCAN_SLOTS, 0);
-  add_stretch(b, 0, 8), add_stretch(b, 200, 16), add_stretch(b, 0, 8), add_stretch(b, 400, between), add_stretch(b, 0, 8);
-  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
-  snprintf(b->list.name, sizeof b->list.name, "renewed a 8 b 16 c %u", between);
+/* A, so many MiB of other things, A, so many more, A. */
+static void read_again(Builder *b, uint32_t n_ctas, uint32_t before_mib, uint32_t after_mib) {
+  enum { A_MIB = 8, B_AT = 200 * MIB, C_AT = 400 * MIB };
+  begin(b, n_ctas, 0);
+  add_stretch(b, 0, A_MIB), add_stretch(b, B_AT, before_mib), add_stretch(b, 0, A_MIB), add_stretch(b, C_AT, after_mib), add_stretch(b, 0, A_MIB);
+  read_all(b, 1);
+}
+
+static Status renewed(Builder *b, uint32_t after_mib) {
+  read_again(b, SCAN_SLOTS, 16, after_mib);
+  snprintf(b->list.name, sizeof b->list.name, "renewed a 8 b 16 c %u", after_mib);
   return finish(b);
 }
 
-static Status far(Builder *b, uint32_t between) {
-  begin(b, 1, 0);
-  add_stretch(b, 0, 8), add_stretch(b, 200, between), add_stretch(b, 0, 8), add_stretch(b, 400, between), add_stretch(b, 0, 8);
-  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
-  snprintf(b->list.name, sizeof b->list.name, "far a 8 between %u", between);
+static Status far(Builder *b, uint32_t between_mib) {
+  read_again(b, 1, between_mib, between_mib);
+  snprintf(b->list.name, sizeof b->list.name, "far a 8 between %u", between_mib);
   return finish(b);
 }
 
 static Status strided(Builder *b, uint32_t stride, uint32_t mib) {
   begin(b, SCAN_SLOTS, 0);
   for (uint32_t i = 0; i < mib * MIB; i++) add(b, i * stride);
-  for (uint32_t k = 0; k < SCAN_PARTS; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
+  read_all(b, 3);
   snprintf(b->list.name, sizeof b->list.name, "strided one of %u mib %u", stride, mib);
   return finish(b);
 }
@@ -230,7 +235,7 @@ static Status turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
       busy = true;
     }
   }
-  set_part_of_all(b, 0, (ScanPart){0, b->list.n_ops});
+  read_all(b, 1);
   snprintf(b->list.name, sizeof b->list.name, "turns %u heads %u mib %u", n_rows, heads, mib);
   return finish(b);
 }

@@ -7,14 +7,12 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_SPREAD_H
 #define TILEWALK_KERNELS_COUNTERS_SPREAD_H
 
+#include "sim/splitmix.h"
+
 #include <stdint.h>
 
-/* Vigna's splitmix64, 2015: the first number of a seed. */
 static inline uint32_t spread_offset(uint32_t sm, uint32_t slot, uint32_t window_cycles) {
-  uint64_t x = 2 * (uint64_t)sm + slot + 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return (uint32_t)(((x ^ x >> 31) >> 32) * window_cycles >> 32);
+  return (uint32_t)((mix(2 * (uint64_t)sm + slot) >> 32) * window_cycles >> 32);
 }
 
 #endif
