@@ -7,7 +7,8 @@ Extra extra_of(const Launch *l, const Plan *plan) {
   const Span end = band_row(&plan->band, B_r, plan->tiling.B_c, last).computed;
   const double heads = (double)plan->shape.batch * (double)plan->shape.heads, blocks = (double)(plan->T_r - n.n_empty);
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
-  Extra extra = {.write_bytes = heads * ((double)c->spill_tile_bytes * tiles + (double)c->spill_block_bytes * blocks)};
+  const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles, spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
+  Extra extra = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
   if (c->reloads_q) { /* rows x tiles of each block, without the first tile; the last block may be ragged */
     const double again = (tiles - blocks) * (double)B_r, missing = end.end > end.begin ? (double)((end.end - end.begin - 1) * ragged) : 0;
     extra.read_bytes = heads * row_bytes * (again - missing);
@@ -23,7 +24,7 @@ Extra extra_of(const Launch *l, const Plan *plan) {
     extra.atomic_bytes = pulls * (double)c->pull_bytes;
   }
   const int64_t at_work = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
-  const double spilled = (double)(c->spill_tile_bytes + c->spill_block_bytes), again = c->reloads_q ? (double)B_r * row_bytes : 0;
-  extra.resident_bytes = (double)at_work * (1.5 * spilled + again);
+  const double again = c->reloads_q ? (double)B_r * row_bytes : 0;
+  extra.resident_bytes = (double)at_work * (1.5 * (double)c->spill_tile_bytes + again);
   return extra;
 }

@@ -1,76 +1,121 @@
 #include "sim/hierarchy.h"
 
+#include "sim/splitmix.h"
+
 #include <math.h>
 #include <string.h>
 
-/* A side keeps its nodes (half granules) in a list, last used first. Edges mark places in that
- * list, in bytes from its front; the zone of a node is how many edges lie before it, and says which
- * part of it is still there. A node that comes to the front adds its bytes inside each edge that it
- * came from behind of, and pushes the last ones there over it: a hit near the front costs nothing
- * but the move, a miss as many steps as there are edges. */
+/* A set keeps its nodes (parts of half granules) in a list, last used first. A node that comes to it pushes the last ones out until less than
+ * half of one has no room. */
 typedef struct {
   uint32_t next, previous;
-  uint8_t zone; /* 0 .. HIERARCHY_EDGES - 1; ABSENT: not in the list */
+  uint32_t read_at; /* of a granule's first node: how many had come to the side when it was read last; 0: not read */
+  uint16_t set;
   uint8_t kind;
-  uint8_t dirty;
+  bool present : 1, dirty : 1;
 } Node;
 
-enum { ABSENT = HIERARCHY_EDGES, MIDDLE_EDGE = HIERARCHY_EDGES / 2 };
+typedef struct {
+  uint32_t first, last;
+  double bytes, room;
+} Set;
 
 #define NONE         UINT32_MAX
 #define MIB          (1024.0 * 1024.0)
-#define EDGE_STEP    0.5 /* standard deviations between edges: from -2.5 to 2.5 */
 #define GRANULES_MAX ((uint64_t)1 << 30)
-#define LINE_PART    (1.0 / 64) /* less than a line of a half granule of 8 KiB is nothing */
+#define SETS_MAX     UINT16_MAX
+#define FRESH        (1.0 / 16)         /* of a side's room */
+#define GOLDEN_RATIO 0.6180339887498949 /* its multiples, modulo 1, are spread most evenly */
+
+static Set *sets_of(const Hierarchy *h, uint32_t side) {
+  return (Set *)(void *)((char *)(uintptr_t)h + h->sets_offset) + side * h->n_sets;
+}
+
+static uint16_t *order_of(const Hierarchy *h) {
+  return (uint16_t *)(void *)((char *)(uintptr_t)h + h->order_offset);
+}
 
 static Node *nodes_of(const Hierarchy *h, uint32_t side) {
   return (Node *)(void *)((char *)(uintptr_t)h + h->nodes_offset) + side * h->n_nodes;
 }
 
-static uint32_t home_node(uint64_t granule) {
-  return (uint32_t)(2 * granule);
+static int kind_of(const Hierarchy *h, uint64_t granule) {
+  int kind = 0;
+  while (granule >= h->first_granule[kind + 1]) kind++;
+  return kind;
 }
-static uint32_t copy_node(uint64_t granule) {
-  return (uint32_t)(2 * granule + 1);
+
+/* On each side the parts of a granule's home half follow each other, then those of the copy. */
+static uint32_t home_node(const Hierarchy *h, int kind, uint64_t granule) {
+  return (uint32_t)(h->first_node[kind] + 2 * h->n_parts[kind] * (granule - h->first_granule[kind]));
 }
+
+/* --- sizes --- */
 
 static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) {
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++) {
     const HierarchyKind *k = &c->kinds[kind];
     h->n_granules = k->n > GRANULES_MAX ? GRANULES_MAX + 1 : h->n_granules + k->n;
     if (h->n_granules > GRANULES_MAX) break;
-    h->half_bytes[kind] = k->bytes / 2;
+    h->n_parts[kind] = k->n_tensors ? k->n_tensors : 1;
+    h->part_bytes[kind] = k->bytes / 2 / h->n_parts[kind];
     if (k->n && !(k->bytes > 0 && k->bytes < 1e18))
       return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %g bytes is not possible", k->bytes);
+    if (k->n_tensors > HIERARCHY_TENSORS_MAX)
+      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tensors is not possible; 1 to %d are", k->n_tensors, HIERARCHY_TENSORS_MAX);
+    if (k->n) h->unit_bytes = fmax(h->unit_bytes, h->part_bytes[kind]);
   }
   if (h->n_granules && h->n_granules <= GRANULES_MAX) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %s granules; 1 to 2^30 are modelled",
                    h->n_granules ? "too many" : "0");
 }
 
+static Status check_room(const HierarchyConfig *c, Error *error) {
+  if (!(c->side_capacity_bytes > 0 && c->side_capacity_bytes < 1e18))
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible", c->side_capacity_bytes);
+  if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: room for %g half granules in a set is not possible; 1 or more is", c->side_ways);
+  if (!(c->scattered >= 0 && c->scattered <= 1))
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g of the half granules cannot be scattered; 0 to 1 can", c->scattered);
+  if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time", c->side_resident_bytes,
+                     c->side_capacity_bytes);
+  return STATUS_OK;
+}
+
+static double capacity_of(const HierarchyConfig *c) { return (c->one_partition ? 2 : 1) * c->side_capacity_bytes; }
+
+static void divide(Hierarchy *h) {
+  const HierarchyConfig *c = &h->config;
+  const bool sharp = c->side_ways < 0;
+  const double sets = sharp ? 1 : floor(capacity_of(c) / (c->side_ways * h->unit_bytes) + 0.5);
+  h->n_sets = (uint32_t)fmin(fmax(sets, 1), SETS_MAX);
+  h->set_bytes = capacity_of(c) / h->n_sets;
+  h->fresh = sharp ? 0 : (uint32_t)fmin(FRESH * capacity_of(c) / h->unit_bytes, UINT32_MAX / 2);
+  for (int kind = 0; kind < HIERARCHY_KINDS; kind++) {
+    h->first_granule[kind + 1] = h->first_granule[kind] + c->kinds[kind].n;
+    h->first_node[kind] = h->n_nodes;
+    h->n_nodes += 2 * h->n_parts[kind] * c->kinds[kind].n;
+  }
+}
+
+static uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   memset(h, 0, sizeof *h);
   HierarchyConfig *c = &h->config;
   *c = *config;
-  if (c->side_capacity_bytes == 0) c->side_capacity_bytes = 31.1 * MIB;
-  if (c->side_knee_bytes == 0) c->side_knee_bytes = 1.36 * MIB;
-  if (c->side_knee_bytes < 0) c->side_knee_bytes = 0;
-  if (!(c->side_capacity_bytes - 2.5 * c->side_knee_bytes > 0))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "hierarchy: a side of %.0f bytes with a knee of %.0f is not possible; the knee must be less than 0.4 of it",
-                     c->side_capacity_bytes, c->side_knee_bytes);
-  const double scale = c->one_partition ? 2 : 1;
-  for (int i = 0; i < HIERARCHY_EDGES; i++) {
-    const double z = EDGE_STEP * (i - MIDDLE_EDGE);
-    h->edges[i] = scale * (c->side_capacity_bytes + z * c->side_knee_bytes);
-    h->kept[i] =
-        i == 0 ? 1 : 0.5 * erfc((z - EDGE_STEP / 2) / sqrt(2)); /* at the middle of the zone */
-    if (h->kept[i] > 1 - LINE_PART) h->kept[i] = 1;
-  }
-  const Status status = check_kinds(c, h, error);
+  if (c->side_capacity_bytes == 0) c->side_capacity_bytes = 29 * MIB;
+  if (c->side_ways == 0) c->side_ways = 48;
+  Status status = check_room(c, error);
+  if (!status) status = check_kinds(c, h, error);
   if (status) return status;
-  h->n_nodes = 2 * h->n_granules;
-  h->nodes_offset = (sizeof *h + 63) / 64 * 64;
+  divide(h);
+  if (h->n_nodes > NONE)
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; what they are cut into comes to %.3g parts", (double)h->n_nodes);
+  h->sets_offset = aligned(sizeof *h);
+  h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
+  h->nodes_offset = h->order_offset + aligned(h->n_sets * sizeof(uint16_t));
   h->state_bytes = h->nodes_offset + HIERARCHY_SIDES * h->n_nodes * sizeof(Node);
   return STATUS_OK;
 }
@@ -80,18 +125,73 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config) {
   return plan(config, &h, NULL) == STATUS_OK ? (size_t)h.state_bytes : 0;
 }
 
-static void empty(Hierarchy *hierarchy) {
-  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
-    hierarchy->sides[side].first = NONE;
-    for (int e = 0; e < HIERARCHY_EDGES; e++)
-      hierarchy->sides[side].last_inside[e] = NONE;
-    Node *node = nodes_of(hierarchy, side);
-    for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
-      for (uint64_t i = 0; i < 2 * hierarchy->config.kinds[kind].n; i++)
-        *node++ = (Node){NONE, NONE, ABSENT, (uint8_t)kind, 0};
-    for (int e = 0; e < HIERARCHY_EDGES; e++)
-      hierarchy->sides[side].inside_bytes[e] = 0;
+/* --- what lies where --- */
+
+/* The sets in an order of its own for each stretch of each kind (Fisher and Yates). */
+static void draw_order(Hierarchy *h, uint64_t tensor, uint64_t stretch) {
+  uint16_t *order = order_of(h);
+  const uint64_t random = mix(mix(mix(h->config.seed) + tensor) + stretch);
+  for (uint32_t i = 0; i < h->n_sets; i++) {
+    const uint32_t at = (uint32_t)(mix(random + i) % (i + 1));
+    order[i] = order[at];
+    order[at] = (uint16_t)i;
   }
+}
+
+/* How many parts lie in their order until the next one that is scattered. */
+static uint64_t gap(const Hierarchy *h, uint64_t *random) {
+  const double scattered = h->config.scattered;
+  *random = mix(*random);
+  if (scattered == 0) return UINT64_MAX;
+  return scattered == 1 ? 0 : (uint64_t)(log(((double)(*random >> 11) + 0.5) * 0x1p-53) / log(1 - scattered));
+}
+
+/* One tensor of a kind, part by part in the order of addresses: of the half of a granule with its home on side 0, of that of side 1, the next granule. */
+static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
+  const uint32_t n_parts = h->n_parts[kind];
+  const double units = h->part_bytes[kind] / h->unit_bytes;
+  const uint64_t name = tensor * HIERARCHY_KINDS + (uint64_t)kind;
+  uint64_t random = mix(~h->config.seed) + name, i = 0, stretch = 0, scattered = gap(h, &random);
+  double begin = -(double)h->n_sets;
+  Node *nodes[HIERARCHY_SIDES] = {nodes_of(h, 0) + h->first_node[kind] + tensor, nodes_of(h, 1) + h->first_node[kind] + tensor};
+  for (uint64_t granule = 0; granule < h->config.kinds[kind].n; granule++)
+    for (uint32_t home = 0; home < HIERARCHY_SIDES; home++, i++) {
+      const double unit = (double)i * units;
+      if (unit >= begin + h->n_sets) {
+        draw_order(h, name, stretch++);
+        begin += h->n_sets;
+      }
+      Node node = {.set = order_of(h)[(uint32_t)(unit - begin)], .kind = (uint8_t)kind};
+      if (i == scattered) {
+        node.set = (uint16_t)((random = mix(random)) % h->n_sets);
+        scattered += 1 + gap(h, &random);
+      }
+      nodes[home][2 * n_parts * granule] = node;               /* there at home, */
+      nodes[1 - home][2 * n_parts * granule + n_parts] = node; /* here a copy */
+    }
+}
+
+/* The room of the i-th set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less those that are
+ * resident, by the quantiles of a Poisson distribution. */
+static double room_of(const Hierarchy *h, uint32_t i) {
+  const HierarchyConfig *c = &h->config;
+  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets;
+  if (c->side_ways < 0) return h->set_bytes - resident;
+  const double mean = resident / h->unit_bytes, quantile = (i + 0.5) / h->n_sets;
+  int taken = 0;
+  for (double p = exp(-mean), sum = p; sum < quantile && p > 0; sum += p) p *= mean / ++taken;
+  return fmax(floor(h->set_bytes / h->unit_bytes - taken + fmod(i * GOLDEN_RATIO, 1)), 0) * h->unit_bytes;
+}
+
+static void empty_sets(Hierarchy *h) {
+  Set *sets = sets_of(h, 0);
+  for (uint32_t i = 0; i < h->n_sets; i++) { /* shuffled: the i-th is any */
+    const uint32_t at = (uint32_t)(mix(h->config.seed + i) % (i + 1));
+    sets[i] = sets[at];
+    sets[at] = (Set){NONE, NONE, 0, room_of(h, i)};
+  }
+  memcpy(sets_of(h, 1), sets, h->n_sets * sizeof *sets);
+  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) h->came[side] = 1;
 }
 
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
@@ -99,133 +199,122 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
   const Status status = plan(config, &planned, error);
   if (status != STATUS_OK) return status;
   *hierarchy = planned;
-  empty(hierarchy);
+  empty_sets(hierarchy);
+  for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
+    for (uint32_t tensor = 0; tensor < hierarchy->n_parts[kind]; tensor++) place_tensor(hierarchy, kind, tensor);
   return STATUS_OK;
 }
 
-void hierarchy_flush(Hierarchy *hierarchy) {
-  hierarchy->counts.hbm_write_bytes += hierarchy_dirty_bytes(hierarchy);
-  empty(hierarchy);
+void hierarchy_flush(Hierarchy *h) {
+  h->counts.hbm_write_bytes += hierarchy_dirty_bytes(h);
+  empty_sets(h);
+  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
+    Node *nodes = nodes_of(h, side);
+    for (uint64_t i = 0; i < h->n_nodes; i++) nodes[i] = (Node){.set = nodes[i].set, .kind = nodes[i].kind};
+  }
 }
 
-/* --- one side's list --- */
+/* --- the lists --- */
 
-/* Out of the list. Nothing comes back inside an edge: what has fallen out is gone. */
+static void unlink_node(Set *s, Node *nodes, const Node *n) {
+  if (n->previous == NONE) s->first = n->next;
+  else nodes[n->previous].next = n->next;
+  if (n->next == NONE) s->last = n->previous;
+  else nodes[n->next].previous = n->previous;
+}
+
 static void take_out(Hierarchy *h, uint32_t side, uint32_t node) {
   Node *nodes = nodes_of(h, side), *n = &nodes[node];
-  for (int e = n->zone; e < HIERARCHY_EDGES; e++) {
-    h->sides[side].inside_bytes[e] -= h->half_bytes[n->kind];
-    if (h->sides[side].last_inside[e] == node) h->sides[side].last_inside[e] = n->previous;
-  }
-  if (n->previous == NONE)
-    h->sides[side].first = n->next;
-  else
-    nodes[n->previous].next = n->next;
-  if (n->next != NONE) nodes[n->next].previous = n->previous;
-  n->zone = ABSENT;
+  if (!n->present) return;
+  Set *s = &sets_of(h, side)[n->set];
+  unlink_node(s, nodes, n);
+  s->bytes -= h->part_bytes[n->kind];
+  if (n->dirty) h->counts.hbm_write_bytes += h->part_bytes[n->kind];
+  n->present = n->dirty = false;
 }
 
-/* The last node before edge `e` falls behind it. */
-static void push_over(Hierarchy *h, uint32_t side, int e) {
-  Node *nodes = nodes_of(h, side), *pushed = &nodes[h->sides[side].last_inside[e]];
-  const double bytes = h->half_bytes[pushed->kind];
-  h->sides[side].last_inside[e] = pushed->previous;
-  h->sides[side].inside_bytes[e] -= bytes;
-  pushed->zone++;
-  if (e == MIDDLE_EDGE && pushed->dirty) {
-    h->counts.hbm_write_bytes += bytes;
-    pushed->dirty = 0;
-  }
-  if (e < HIERARCHY_EDGES - 1) return;
-  if (pushed->previous == NONE)
-    h->sides[side].first = NONE;
-  else
-    nodes[pushed->previous].next = NONE;
-}
-
-/* Puts a node to the front, wherever it was. */
-static void to_front(Hierarchy *h, uint32_t side, uint32_t node) {
+/* Puts a node to the front of its set, wherever it was. Returns whether it was there. */
+static bool to_front(Hierarchy *h, uint32_t side, uint32_t node) {
   Node *nodes = nodes_of(h, side), *n = &nodes[node];
-  const uint32_t first = h->sides[side].first;
-  if (first == node) return;
-  const int zone = n->zone;
-  for (int e = zone; e < HIERARCHY_EDGES && h->sides[side].last_inside[e] == node; e++)
-    h->sides[side].last_inside[e] = n->previous;
-  if (zone != ABSENT) {
-    nodes[n->previous].next = n->next;
-    if (n->next != NONE) nodes[n->next].previous = n->previous;
-  }
+  Set *s = &sets_of(h, side)[n->set];
+  if (s->first == node) return true;
+  const bool was_present = n->present;
+  if (was_present) unlink_node(s, nodes, n);
   n->previous = NONE;
-  n->next = first;
-  n->zone = 0;
-  if (first != NONE) nodes[first].previous = node;
-  h->sides[side].first = node;
-  for (int e = 0; e < zone; e++) {
-    if (h->sides[side].last_inside[e] == NONE) h->sides[side].last_inside[e] = node;
-    h->sides[side].inside_bytes[e] += h->half_bytes[n->kind];
-    while (h->sides[side].inside_bytes[e] > h->edges[e] && h->sides[side].last_inside[e] != NONE)
-      push_over(h, side, e);
-  }
+  n->next = s->first;
+  n->present = true;
+  if (s->first == NONE) s->last = node;
+  else nodes[s->first].previous = node;
+  s->first = node;
+  if (was_present) return true;
+  s->bytes += h->part_bytes[n->kind];
+  h->came[side]++;
+  while (s->last != node && s->bytes - h->part_bytes[nodes[s->last].kind] / 2 > s->room) take_out(h, side, s->last);
+  return false;
 }
 
 /* --- accesses --- */
 
 HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
   HierarchyCounts *counts = &h->counts;
-  HierarchyRead read = {0};
-  if (h->config.one_partition) side = 0;
-  Node *nodes = nodes_of(h, side);
-  const uint32_t far = 1 - side, home = home_node(granule), copy = copy_node(granule);
-  const double half = h->half_bytes[nodes[home].kind];
-  counts->read_bytes += 2 * half;
-  if (h->sides[side].first == copy && nodes[copy].next == home && nodes[home].zone == 0) return read; /* just asked for */
-  read.home_missing = 1 - h->kept[nodes[home].zone];
-  to_front(h, side, home);
-  read.copy_missing = 1 - h->kept[nodes[copy].zone];
-  to_front(h, side, copy);
-  if (read.home_missing + read.copy_missing <= 0) return read;
-  counts->miss_bytes += (read.home_missing + read.copy_missing) * half;
-  counts->hbm_read_bytes += read.home_missing * half;
-  if (h->config.one_partition) {
-    counts->hbm_read_bytes += read.copy_missing * half;
-    read.far_missing = 1;
-  } else if (read.copy_missing > 0) {
-    read.far_missing = 1 - h->kept[nodes_of(h, far)[home].zone];
-    if (read.far_missing > 0.5 || h->config.far_requests_renew) to_front(h, far, home);
-    counts->fabric_bytes += read.copy_missing * half;
-    counts->hbm_read_bytes += read.copy_missing * read.far_missing * half;
+  const bool one = h->config.one_partition;
+  if (one) side = 0;
+  const int kind = kind_of(h, granule);
+  const uint32_t n = h->n_parts[kind], far = 1 - side, home = home_node(h, kind, granule), copy = home + n;
+  const double bytes = h->part_bytes[kind];
+  counts->read_bytes += 2 * n * bytes;
+  Node *first = &nodes_of(h, side)[home];
+  if (first->read_at && h->came[side] - first->read_at < h->fresh) return (HierarchyRead){0};
+  uint32_t homes = 0, copies = 0, fars = 0; /* parts that are missing */
+  for (uint32_t part = 0; part < n; part++) {
+    homes += !to_front(h, side, home + part);
+    if (to_front(h, side, copy + part)) continue;
+    copies++;
+    const bool found = !one && nodes_of(h, far)[home + part].present;
+    fars += !found;
+    if (!one && !(found && h->config.far_renews_nothing)) to_front(h, far, home + part);
   }
-  return read;
+  first->read_at = h->came[side];
+  counts->miss_bytes += (homes + copies) * bytes;
+  counts->hbm_read_bytes += (homes + fars) * bytes;
+  if (!one) counts->fabric_bytes += copies * bytes;
+  return (HierarchyRead){.home_missing = (double)homes / n, .copy_missing = (double)copies / n, .far_missing = copies ? (double)fars / copies : 0};
 }
 
 void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   const bool one = h->config.one_partition;
-  const double half = hierarchy_granule_bytes(h, granule) / 2;
-  h->counts.write_bytes += 2 * half;
-  const double cold = 1 - h->kept[nodes_of(h, 1 - side)[home_node(granule)].zone];
-  if (!one) h->counts.fabric_bytes += half + cold * HIERARCHY_COLD_STORE * 2 * half;
-  for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
-    const uint32_t at = one ? 0 : s;
-    const uint32_t node = one && s ? copy_node(granule) : home_node(granule);
-    Node *nodes = nodes_of(h, at);
-    to_front(h, at, node);
-    nodes[node].dirty = 1;
-    if (!one && s != side && nodes[copy_node(granule)].zone != ABSENT)
-      take_out(h, s, copy_node(granule)); /* a copy of what has changed */
+  const int kind = kind_of(h, granule);
+  const uint32_t n = h->n_parts[kind], home = home_node(h, kind, granule), copy = home + n;
+  const double bytes = h->part_bytes[kind];
+  h->counts.write_bytes += 2 * n * bytes;
+  for (uint32_t part = 0; part < n; part++) {
+    const bool cold = !nodes_of(h, 1 - side)[home + part].present;
+    if (!one) h->counts.fabric_bytes += bytes + cold * HIERARCHY_COLD_STORE * 2 * bytes;
+    for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
+      const uint32_t at = one ? 0 : s, node = part + (one && s ? copy : home);
+      to_front(h, at, node);
+      nodes_of(h, at)[node].dirty = true;
+      if (!one && s != side) take_out(h, s, copy + part); /* a copy of what has changed */
+    }
+    if (!one) to_front(h, side, copy + part);
   }
-  if (!one) to_front(h, side, copy_node(granule));
+  if (!one) nodes_of(h, 1 - side)[home].read_at = 0;
 }
 
-double hierarchy_granule_bytes(const Hierarchy *h, uint64_t granule) {
-  return 2 * h->half_bytes[nodes_of(h, 0)[home_node(granule)].kind];
+uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t home, uint32_t tensor) {
+  return nodes_of(h, home)[home_node(h, kind_of(h, granule), granule) + tensor].set;
 }
+
+double hierarchy_set_room(const Hierarchy *h, uint32_t set) { return sets_of(h, 0)[set].room; }
+
+double hierarchy_granule_bytes(const Hierarchy *h, uint64_t granule) { return h->config.kinds[kind_of(h, granule)].bytes; }
 
 double hierarchy_dirty_bytes(const Hierarchy *h) {
   double bytes = 0;
   for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
     const Node *nodes = nodes_of(h, side);
     for (uint64_t i = 0; i < h->n_nodes; i++)
-      if (nodes[i].dirty) bytes += h->half_bytes[nodes[i].kind];
+      if (nodes[i].dirty) bytes += h->part_bytes[nodes[i].kind];
   }
   return bytes;
 }

@@ -14,15 +14,15 @@
  * side, not two.
  *
  * Modelled
- * - Replacement: LRU on each side, with a soft edge: a half granule that was followed by D bytes of
- *   other traffic on its side is still there with the part normal((capacity - D) / knee) of its
- *   lines. The edge comes from sets that fill unevenly. An H200's is narrow for one buffer in one piece, over which its hash
- *   is even, and wide for pieces far apart, each of which is even by itself: 30 and 3 MiB then (sim/many_ctas.h).
- *   Within a set an H200 is LRU: what is read again stays as if it had come then, and a copy outlives its home (assets/counters/h200_scan.csv,
- *   families renewed and far; tests/test_scans.c).
- * - A far request that misses its copy looks in the home. If the home has the line, that does not
- *   renew it there; otherwise the home fetches and keeps it. (An H200's does renew it: family far, 4 % less read than here. But a half granule of
- *   which a part has fallen out is one thing here, and would be renewed as a whole for the sake of that part: attention comes out worse.)
+ * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: what is read again stays as if it had come
+ *   then, and a copy outlives its home (assets/counters/h200_scan.csv, families renewed and far; tests/test_scans.c).
+ * - Which set: halves of granules (parts of them, where a granule is of two tensors) that follow each other in a tensor lie in
+ *   different sets. A stretch as long as there are sets goes over all of them once, in an order of its own, drawn at random; and some
+ *   parts (`scattered`) lie anywhere. So what is in one piece fills all sets alike, and stays or is lost as a whole; of the pieces
+ *   that rows far apart leave, some sets get more than others, and overflow while others have room. That is why the edge of L2 is
+ *   soft, and more so the more pieces there are.
+ * - Lines that are used all the time besides (side_resident_bytes) take room, in some sets more than in others (Poisson).
+ * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
  *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
@@ -30,10 +30,10 @@
  *   with its loads). A line that its home does not hold yet moves a little more (HIERARCHY_COLD_STORE). What is
  *   dirty goes to HBM when it falls out.
  *
- * Not modelled: sets, slices, HBM pages, compression, L1, time (pace.h gives accesses their order).
+ * Not modelled: lines (parts come and go as a whole), which address lies in which set, slices, HBM pages, compression, dirty lines written before
+ * they fall out (an H200 has 2 to 4 MB fewer of them left at the end), L1, time (pace.h gives accesses their order).
  *
- * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because
- * parts of granules are. */
+ * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any part of a tile. */
 #ifndef TILEWALK_SIM_HIERARCHY_H
 #define TILEWALK_SIM_HIERARCHY_H
 
@@ -43,28 +43,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HIERARCHY_SIDES = 2, HIERARCHY_EDGES = 11, HIERARCHY_KINDS = 8 };
+enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
  * (assets/counters/h200_scan.csv), nothing the second time. */
 #define HIERARCHY_COLD_STORE 0.05
 
-/* As many granules of so many bytes each: the tiles of one tensor. */
+/* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V), equal parts of a granule in
+ * each. */
 typedef struct {
   uint64_t n;
   double bytes;
+  uint32_t n_tensors; /* 0: 1 */
 } HierarchyKind;
 
 /* The granules of kind 0 come first, then those of kind 1, ...; at least one kind is needed. Zero in
- * the other fields means the value for an H200, fitted on its scans
- * (assets/counters/h200_l2_scan.csv): all CTAs in step re-read from L2 98.9 % of a buffer of 28
- * MiB, 25.4 % of one of 32 MiB, nothing of one of 36 MiB. */
+ * the other fields means the value for an H200 and one buffer in one piece, fitted on its scans
+ * (assets/counters/h200_l2_scan.csv); for several, sim/many_ctas.h. */
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
-  double side_capacity_bytes; /* 31.1 MiB: one buffer in one piece */
-  double side_knee_bytes;     /* 1.36 MiB, likewise: one standard deviation of the soft edge; negative: none */
+  double side_capacity_bytes; /* 29 of 30 MiB */
+  double side_ways;           /* 48: so many of the largest parts of granules have room in a set; below zero: a side is one set, a sharp LRU */
+  double scattered;           /* 0 to 1: of the parts, those that lie in any set */
+  double side_resident_bytes; /* of the capacity */
+  uint64_t seed;              /* of what is drawn at random */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
-  bool far_requests_renew;    /* true: a far request renews the line in its home (an H200's does not) */
+  bool far_renews_nothing;    /* true: a far request leaves the line in its home as old as it was (an H200's renews it) */
 } HierarchyConfig;
 
 /* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write x (1 / 2 + HIERARCHY_COLD_STORE); hbm_read is at least every byte
@@ -89,30 +93,38 @@ typedef struct {
   HierarchyConfig config; /* resolved */
   HierarchyCounts counts;
   uint64_t n_granules;                /* of all kinds */
-  double half_bytes[HIERARCHY_KINDS]; /* of a granule of this kind */
+  uint32_t n_parts[HIERARCHY_KINDS];  /* of half a granule of this kind: one in each tensor */
+  double part_bytes[HIERARCHY_KINDS];
+  uint32_t n_sets;                    /* a side's */
+  double set_bytes;                   /* the room of a set, on average, before what is resident takes its part */
   /* Private from here. */
-  uint64_t n_nodes;                 /* a side's: a home half and a copy half for each granule */
-  double edges[HIERARCHY_EDGES];    /* bytes before each edge */
-  double kept[HIERARCHY_EDGES + 2]; /* the part that is still there, zone by zone */
-  struct {
-    uint32_t first, last_inside[HIERARCHY_EDGES]; /* the last node before each edge */
-    double inside_bytes[HIERARCHY_EDGES];
-  } sides[HIERARCHY_SIDES];
-  uint64_t nodes_offset, state_bytes;
+  double unit_bytes; /* the largest part */
+  uint64_t first_granule[HIERARCHY_KINDS + 1], first_node[HIERARCHY_KINDS];
+  uint64_t n_nodes;                  /* a side's: a home half and a copy half of each granule, in parts */
+  uint32_t came[HIERARCHY_SIDES];    /* parts that have come to a side so far, and one */
+  uint32_t fresh;                    /* what was read when so few had not come yet is near the front of its set still */
+  uint64_t sets_offset, order_offset, nodes_offset, state_bytes;
 } Hierarchy;
 
-/* Bytes of memory needed (about 50 for each granule); 0 where hierarchy_init would refuse. */
+/* Bytes of memory needed (64 for each granule and tensor); 0 where hierarchy_init would refuse. */
 size_t hierarchy_state_bytes(const HierarchyConfig *config);
 
 /* Makes an empty hierarchy. STATUS_BAD_REQUEST where the numbers contradict each other. */
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error);
 
-/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. */
+/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a sixteenth of its side's
+ * room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 
 /* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */
 void hierarchy_flush(Hierarchy *hierarchy);
+
+/* In which set of both sides lies what half a granule has in a tensor (0 or 1) of its kind. home: the half's own side. */
+uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t home, uint32_t tensor);
+
+/* Bytes for which a set of either side has room beside what is resident. set < n_sets. */
+double hierarchy_set_room(const Hierarchy *hierarchy, uint32_t set);
 
 /* Bytes of a granule. */
 double hierarchy_granule_bytes(const Hierarchy *hierarchy, uint64_t granule);

@@ -1,7 +1,7 @@
 #include "sim/l2_counters.h"
 
 static const char *const TITLES[L2_PART_COUNT] = {
-    "nothing left out", "all CTAs equally fast", "one partition", "sides in turns", "a sharp LRU", "far requests renew", "no coalescer",
+    "nothing left out", "all CTAs equally fast", "one partition", "sides in turns", "a side in one set", "far requests renew nothing", "no coalescer",
 };
 
 const char *l2_part_title(L2Part part) { return TITLES[part]; }

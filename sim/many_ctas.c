@@ -14,8 +14,10 @@ enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one 
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
-#define KNEE_OF_ROOM    0.1    /* an H200's, for a working set of several pieces; assumed of other GPUs */
-#define KNEE_BESIDE_RESIDENT (1.0 / 6) /* likewise, of the room that lines used all the time leave */
+/* Of L2, for a working set of several pieces: an H200's (tests/test_scans.c), assumed of other GPUs. */
+#define ROOM_PART (29.0 / 30) /* of the nominal size */
+#define SIDE_WAYS 11
+#define SCATTERED (1.0 / 20)
 
 typedef struct {
   double flops, exps;
@@ -110,6 +112,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
     }
     kernel->begin(&r->stream, slot, r->next_piece[k]++);
     slot->busy = slot->fresh = true;
+    slot->number = at;
   }
   if (r->steps >= r->stop_steps) {
     note_progress(r, pace);
@@ -214,7 +217,6 @@ static void deal(Run *r, uint32_t n, int time) {
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
-  const double room = fmax((double)c->l2_bytes - c->resident_bytes, 1) / 2; /* of a side; hierarchy.h gives one partition that of both */
   const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   PaceConfig p = {.n_ctas = n,
                   .ctas_per_sm = per_sm,
@@ -233,10 +235,11 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .seed = c->seed};
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
-  p.hierarchy.far_requests_renew = c->without == L2_NO_RENEWAL;
-  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : room;
-  p.hierarchy.side_knee_bytes = c->side_knee_bytes != 0 ? c->side_knee_bytes : room * (c->resident_bytes > 0 ? KNEE_BESIDE_RESIDENT : KNEE_OF_ROOM);
-  if (c->without == L2_KNEE) p.hierarchy.side_knee_bytes = -1;
+  p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : ROOM_PART * (double)c->l2_bytes / 2;
+  p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
+  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways != 0 ? c->side_ways : SIDE_WAYS;
+  p.hierarchy.scattered = SCATTERED;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
@@ -302,7 +305,7 @@ static double inputs_once(const Plan *plan, const Traffic *traffic) {
 }
 
 /* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
-static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) {
+static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan, bool spills) {
   Traffic traffic = {0};
   bool overflow = false;
   schedule->traffic(plan, &traffic, &overflow);
@@ -313,7 +316,7 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan) 
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
   if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
-  if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
+  if (spills || strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
   t->hbm_write_bytes = fmin(t->hbm_write_bytes, t->write_bytes);
   t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
 }
@@ -347,6 +350,7 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
   deal(r, pace->n_ctas, time);
   pace->places = r->places;
   pace->seed += (uint64_t)time;
+  pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
   const Status status = pace_run(pace, next_step, r, &counted, error);
   if (status) return status;
   const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
@@ -407,7 +411,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   ManyCtas mean;
   status = walk_all(&r, &mean, error);
   if (status) return status;
-  make_exact(&mean, schedule, plan);
+  make_exact(&mean, schedule, plan, r.stream.kinds[STREAM_SPILL].n > 0);
   *result = mean;
   return STATUS_OK;
 }

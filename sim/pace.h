@@ -37,13 +37,12 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   4 %      0.0 %,   3 %         14 %,  30 %              7 %, 14 %
- *     starting apart     4.5 %,  35 %      2.8 %,  35 %          8 %,  52 %              2 %, 36 %
- *     triangular         3.5 %,  12 %      2.1 %,  17 %          6 %,  42 %              2 %, 12 %
+ *     in step            0.1 %,  15 %      0.0 %,  15 %         14 %,  30 %              8 %, 15 %
+ *     starting apart     1.0 %,  35 %      2.2 %,  45 %          7 %,  49 %              3 %, 23 %
+ *     triangular         2.5 %,  25 %      4.3 %,  22 %          8 %,  46 %              3 %, 16 %
  *
- * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone.) Parts left out in turn, HBM read of
- * the triangular scans: sides alternating from CTA to CTA 48 %, 383 %; no differences of speed 36 %, 355 %; far requests renewing lines 4.5 %,
- * 52 %; one partition 40 %, 90 %.
+ * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. The worst row in step is 32 MiB, of which
+ * 1.75 readings come from HBM: a buffer in one piece fills the sets of a side so evenly here that all of it is lost.)
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
  * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
@@ -56,7 +55,7 @@
  * standard deviation); the code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each
  * much later than the others, the SMs of a TPC together; then each step adds little.
  *
- * Fitted are capacity and knee (on two rows in step) and early_cycles; the other numbers are measured.
+ * Fitted are the room of a side and of its sets, and early_cycles; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H

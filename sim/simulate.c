@@ -142,7 +142,8 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     s->l2.read_bytes += s->extra.read_bytes;
     s->l2.l2_read_bytes += s->extra.read_bytes;
     s->l2.write_bytes += s->extra.write_bytes;
-    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += s->extra.write_bytes / 2;
+    const double walked = s->launch.n_splits == 1 ? s->extra.block_write_bytes : 0; /* has crossed already */
+    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += (s->extra.write_bytes - walked) / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;

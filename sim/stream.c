@@ -67,7 +67,10 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const Plan *p = s->plan;
   const int64_t row = slot->head * p->T_r + slot->row_block;
   if (slot->left > 0) {
-    if (slot->fresh) read_granule(step, s, STREAM_Q, row);
+    if (slot->fresh) {
+      read_granule(step, s, STREAM_Q, row);
+      if (s->kinds[STREAM_SPILL].n > 0) write_granule(step, s, STREAM_SPILL, slot->number);
+    }
     slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
     const double n_tiles = (double)tiles_in_next(s, slot);
@@ -206,7 +209,7 @@ static const StreamKernel STANDARD[] = {{scores_pieces, scores_begin, scores_nex
                                         {values_pieces, values_begin, values_next}};
 
 static void set_kind(Stream *s, StreamKind kind, int64_t n, double all_bytes) {
-  s->kinds[kind] = (HierarchyKind){(uint64_t)n, all_bytes / (double)n};
+  s->kinds[kind] = (HierarchyKind){.n = (uint64_t)n, .bytes = all_bytes / (double)n};
 }
 
 /* Granules are of equal size: a ragged last tile is spread over all. */
@@ -220,6 +223,7 @@ static void set_kinds(Stream *s) {
   }
   const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
+  s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
   else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * (row + (p->tiling.lse ? STATS_BYTES : 0)));
@@ -233,6 +237,9 @@ static void set_kinds(Stream *s) {
     set_kind(s, STREAM_P, all * s->n_rows * s->n_cols, scores);
     set_kind(s, STREAM_V, all_kv * s->n_cols * parts_of_d(p), keys * row);
   }
+  const LaunchConfig *kernel = &s->launch->config;
+  if (kernel->spill_block_bytes > 0 && s->kernels == WALK && !combines(s))
+    s->kinds[STREAM_SPILL] = (HierarchyKind){.n = (uint64_t)s->launch->n_slots, .bytes = (double)kernel->spill_block_bytes};
   for (int k = 1; k < STREAM_KIND_COUNT; k++) s->first[k] = s->first[k - 1] + (int64_t)s->kinds[k - 1].n;
 }
 

@@ -2,7 +2,7 @@
  * of pieces of work, each a stream of steps. A slot (a place for a CTA on an SM) takes a piece, goes through its steps, and takes
  * the next one.
  *
- *     fa2         one kernel; a piece is a row block:    Q_i and K, V of its first tile; K, V; ...; with the last, O_i
+ *     fa2         one kernel; a piece is a row block:    Q_i and K, V of its first tile (and spilled registers out); K, V; ...; with the last, O_i
  *     fa2-split   1. a piece is (row block, split):      the same over the split's tiles, and stores a partial O_i (fp32)
  *                 2. the combine kernel, a row block:    the partials of all splits, O_i
  *     fa1         one kernel; a piece is a head:         O, m, l are stored once; then for each K_j, V_j all row blocks that see
@@ -25,8 +25,9 @@
 #include "sim/pace.h"
 #include "sim/schedule.h"
 
-/* The kinds of granules. K and V tiles with one number are one granule where an algorithm asks for both together. */
-typedef enum { STREAM_KV, STREAM_Q, STREAM_O, STREAM_S, STREAM_P, STREAM_PARTIAL, STREAM_V, STREAM_KIND_COUNT } StreamKind;
+/* The kinds of granules. K and V tiles with one number are one granule where an algorithm asks for both together. Of registers that a kernel spills for each
+ * row block every slot has one granule. */
+typedef enum { STREAM_KV, STREAM_Q, STREAM_O, STREAM_S, STREAM_P, STREAM_PARTIAL, STREAM_V, STREAM_SPILL, STREAM_KIND_COUNT } StreamKind;
 
 enum { STREAM_KERNELS_MAX = 3 };
 
@@ -38,6 +39,7 @@ typedef struct {
   int64_t at, left, step; /* the next granule of the walk, how many are left, +1 or -1 */
   Span tiles;             /* fa2: of K and V, that the piece computes */
   int64_t outer;          /* fa1: the tile of K and V */
+  int64_t number;         /* of the slot */
   bool busy, fresh;       /* fresh: Q_i (fa1: K_j and V_j) has not been asked for */
 } StreamSlot;
 

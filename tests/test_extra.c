@@ -12,6 +12,7 @@
 #include "sim/extra.h"
 #include "sim/profile.h"
 #include "sim/schedule.h"
+#include "sim/simulate.h"
 #include "tests/rand.h"
 
 static size_t read_asset(const char *path, char *text, size_t size) {
@@ -128,7 +129,7 @@ static void other_peoples_kernels_to_the_byte(void **state) {
   counter_table_free(&table);
 }
 
-/* 264 CTAs of 3,072 + 11,264 B; a grid of 32 CTAs holds no more than 32. */
+/* 264 CTAs of 3,072 B, stored for every tile; a grid of 32 CTAs holds no more than 32. */
 static void room_for_spills(void **state) {
   (void)state;
   const Gpu gpu = h200();
@@ -142,8 +143,37 @@ static void room_for_spills(void **state) {
     const Tiling tiling = {.B_r = 128, .B_c = 128};
     if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) || plan_make(&plan, &shape, &tiling, &error))
       fail_msg("%s", error.message);
-    assert_true(extra_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 14336);
+    assert_true(extra_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
   }
+}
+
+/* What is spilled for a row block leaves L2 before the next one where rows are long: without it a sixth to a fifth of what fa2-sm90 writes to HBM at
+ * 64K would be missing. (Some lines spilled for tiles fall out as well, which is not modelled: a little less is predicted.) */
+static void spilled_blocks_reach_hbm(void **state) {
+  (void)state;
+  static char text[1 << 20];
+  CounterTable table;
+  Error error = {0};
+  const Gpu gpu = h200();
+  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  const Profile p = load("fa2-sm90");
+  const Schedule *fa2 = schedule_find("fa2");
+  int n = 0;
+  for (size_t i = 0; i < table.n_rows; i++) {
+    const CounterRow *row = &table.rows[i];
+    if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4) continue;
+    Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .flushed = true};
+    if (profile_config(&p, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+    problem.tiling = (Tiling){.B_r = problem.launch.block_q, .B_c = problem.launch.block_k, .lse = true};
+    Simulation s;
+    if (simulate(&s, &problem, fa2, &error) || simulation_l2(&s, &problem, &gpu, &error)) fail_msg("%s", error.message);
+    const double counted = (double)row->value[COUNTER_HBM_WRITE], outputs = (double)s.outputs_bytes;
+    assert_true(counted > 1.2 * outputs);
+    assert_true(s.l2.hbm_write_bytes > 0.85 * counted && s.l2.hbm_write_bytes < counted);
+    n++;
+  }
+  assert_true(n >= 6);
+  counter_table_free(&table);
 }
 
 int main(void) {
@@ -151,6 +181,7 @@ int main(void) {
       cmocka_unit_test(a_slow_walk_agrees),
       cmocka_unit_test(other_peoples_kernels_to_the_byte),
       cmocka_unit_test(room_for_spills),
+      cmocka_unit_test(spilled_blocks_reach_hbm),
   };
   return cmocka_run_group_tests_name("extra", tests, NULL, NULL);
 }

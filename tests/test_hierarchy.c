@@ -23,108 +23,111 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 1e-9 * (1 + fabs(b));
 }
 
-/* --- the slow way: each side an array of half granules, last used first --- */
+/* --- the slow way: each side an array of parts, last used first, of all sets --- */
 
-enum { SLOW_MAX = 4096, SLOW_EDGES = 11 };
+enum { SLOW_MAX = 4096 };
 
 typedef struct {
   int64_t granule;
+  int tensor;
   bool is_copy, dirty;
-  int zone; /* edges that it has fallen over */
-} Half;
+} Part;
 
 typedef struct {
-  Half halves[2][SLOW_MAX];
+  const Hierarchy *sets; /* says which part lies in which */
+  Part parts[2][SLOW_MAX];
   int n[2];
+  int came[2], read_at[2][512], fresh; /* parts that came to a side; how many of them before a granule was read last, and one; hierarchy_read says what for */
   HierarchyCounts counts;
 } Slow;
 
-static double slow_half(const HierarchyConfig *c, int64_t granule) {
-  return (granule < (int64_t)c->kinds[0].n ? c->kinds[0].bytes : c->kinds[1].bytes) / 2;
+static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule) { return &c->kinds[granule >= (int64_t)c->kinds[0].n]; }
+static int slow_tensors(const HierarchyConfig *c, int64_t granule) { return (int)slow_kind(c, granule)->n_tensors; }
+static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_tensors(c, granule); }
+
+static uint32_t slow_set(const Slow *s, int side, Part part) {
+  return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)(part.is_copy ? 1 - side : side), (uint32_t)part.tensor);
 }
 
-/* The part still there of a half that has fallen over so many edges: from the definition. */
-static double slow_part(int zone) {
-  if (zone >= SLOW_EDGES) return 0;
-  const double part = zone ? 0.5 * erfc((-2.5 + 0.5 * zone - 0.25) / sqrt(2)) : 1;
-  return part > 1 - 1.0 / 64 ? 1 : part;
-}
-
-static int slow_find(const Slow *s, int side, int64_t granule, bool is_copy) {
-  for (int i = 0; i < s->n[side]; i++)
-    if (s->halves[side][i].granule == granule && s->halves[side][i].is_copy == is_copy) return i;
+static int slow_find(const Slow *s, int side, Part part) {
+  for (int i = 0; i < s->n[side]; i++) {
+    const Part *p = &s->parts[side][i];
+    if (p->granule == part.granule && p->tensor == part.tensor && p->is_copy == part.is_copy) return i;
+  }
   return SLOW_MAX;
 }
 
-static double slow_missing(const Slow *s, int side, int64_t granule, bool is_copy) {
-  const int at = slow_find(s, side, granule, is_copy);
-  return 1 - slow_part(at == SLOW_MAX ? SLOW_EDGES : s->halves[side][at].zone);
-}
-
-/* For each edge: as long as there are too many bytes before it, the last one there falls over it. Over the middle edge it is
- * written back; over the last it is forgotten. */
-static void slow_settle(const HierarchyConfig *c, Slow *s, int side) {
-  Half *halves = s->halves[side];
-  for (int edge = 0; edge < SLOW_EDGES; edge++) {
-    const double room = c->side_capacity_bytes + 0.5 * (edge - 5) * c->side_knee_bytes;
-    double bytes = 0;
-    for (int i = 0; i < s->n[side]; i++)
-      if (halves[i].zone <= edge) bytes += slow_half(c, halves[i].granule);
-    for (int i = s->n[side] - 1; i >= 0 && bytes > room; i--) {
-      if (halves[i].zone > edge) continue;
-      bytes -= slow_half(c, halves[i].granule);
-      halves[i].zone = edge + 1;
-      if (edge != 5) continue;
-      if (halves[i].dirty) s->counts.hbm_write_bytes += slow_half(c, halves[i].granule);
-      halves[i].dirty = false;
-    }
-  }
-  while (s->n[side] > 0 && halves[s->n[side] - 1].zone == SLOW_EDGES)
-    s->n[side]--;
-}
+static bool slow_missing(const Slow *s, int side, Part part) { return slow_find(s, side, part) == SLOW_MAX; }
 
 static void slow_remove(Slow *s, int side, int at) {
   if (at == SLOW_MAX) return;
   s->n[side]--;
-  memmove(s->halves[side] + at, s->halves[side] + at + 1, (size_t)(s->n[side] - at) * sizeof(Half));
+  memmove(s->parts[side] + at, s->parts[side] + at + 1, (size_t)(s->n[side] - at) * sizeof(Part));
 }
 
-static void slow_front(const HierarchyConfig *c, Slow *s, int side, Half half) {
-  const int at = slow_find(s, side, half.granule, half.is_copy);
-  if (at != SLOW_MAX) half.dirty |= s->halves[side][at].dirty;
+/* The last of a set goes as long as less than half of it has room beside the others; the first stays. */
+static void slow_settle(const HierarchyConfig *c, Slow *s, int side, uint32_t set) {
+  for (;;) {
+    double bytes = 0;
+    int n = 0, last = 0;
+    for (int i = 0; i < s->n[side]; i++) {
+      if (slow_set(s, side, s->parts[side][i]) != set) continue;
+      bytes += slow_part(c, s->parts[side][i].granule);
+      last = i, n++;
+    }
+    const Part part = s->parts[side][last];
+    if (n < 2 || bytes - slow_part(c, part.granule) / 2 <= hierarchy_set_room(s->sets, set)) return;
+    if (part.dirty) s->counts.hbm_write_bytes += slow_part(c, part.granule);
+    slow_remove(s, side, last);
+  }
+}
+
+static void slow_front(const HierarchyConfig *c, Slow *s, int side, Part part) {
+  const int at = slow_find(s, side, part);
+  if (at != SLOW_MAX) part.dirty |= s->parts[side][at].dirty;
   slow_remove(s, side, at);
-  memmove(s->halves[side] + 1, s->halves[side], (size_t)s->n[side]++ * sizeof half);
-  s->halves[side][0] = half;
-  slow_settle(c, s, side);
+  memmove(s->parts[side] + 1, s->parts[side], (size_t)s->n[side]++ * sizeof part);
+  s->parts[side][0] = part;
+  if (at != SLOW_MAX) return;
+  s->came[side]++;
+  slow_settle(c, s, side, slow_set(s, side, part));
 }
 
 static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granule) {
-  const double half = slow_half(c, granule);
-  const double home = slow_missing(s, side, granule, false);
-  slow_front(c, s, side, (Half){granule, false, false, 0});
-  const double copy = slow_missing(s, side, granule, true);
-  slow_front(c, s, side, (Half){granule, true, false, 0});
-  s->counts.read_bytes += 2 * half;
-  s->counts.miss_bytes += (home + copy) * half;
-  s->counts.fabric_bytes += copy * half;
-  s->counts.hbm_read_bytes += home * half;
-  if (copy > 0) {
-    const double far = slow_missing(s, 1 - side, granule, false);
-    if (far > 0.5 || c->far_requests_renew)
-      slow_front(c, s, 1 - side, (Half){granule, false, false, 0});
-    s->counts.hbm_read_bytes += copy * far * half;
+  const double bytes = slow_part(c, granule);
+  int *read_at = &s->read_at[side][granule];
+  s->counts.read_bytes += slow_kind(c, granule)->bytes;
+  if (*read_at && s->came[side] - (*read_at - 1) < s->fresh) return;
+  for (int tensor = 0; tensor < slow_tensors(c, granule); tensor++) {
+    const Part home = {granule, tensor, false, false}, copy = {granule, tensor, true, false};
+    const bool no_home = slow_missing(s, side, home);
+    slow_front(c, s, side, home);
+    const bool no_copy = slow_missing(s, side, copy);
+    slow_front(c, s, side, copy);
+    s->counts.miss_bytes += (no_home + no_copy) * bytes;
+    s->counts.fabric_bytes += no_copy * bytes;
+    s->counts.hbm_read_bytes += no_home * bytes;
+    if (!no_copy) continue;
+    const bool far = slow_missing(s, 1 - side, home);
+    if (far || !c->far_renews_nothing) slow_front(c, s, 1 - side, home);
+    s->counts.hbm_read_bytes += far * bytes;
   }
+  *read_at = s->came[side] + 1;
 }
 
 /* Both homes take their half; the other side's copy is dropped, one stays on the own side. */
 static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
-  s->counts.fabric_bytes += slow_half(c, granule) * (1 + 0.1 * slow_missing(s, 1 - own, granule, false)); /* the first time 5 % of the whole more */
-  for (int side = 0; side < 2; side++) {
-    slow_front(c, s, side, (Half){granule, false, true, 0});
-    if (side != own) slow_remove(s, side, slow_find(s, side, granule, true));
+  for (int tensor = 0; tensor < slow_tensors(c, granule); tensor++) {
+    const Part home = {granule, tensor, false, true}, copy = {granule, tensor, true, false};
+    s->counts.fabric_bytes += slow_part(c, granule) * (1 + 0.1 * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
+    for (int side = 0; side < 2; side++) {
+      slow_front(c, s, side, home);
+      if (side != own) slow_remove(s, side, slow_find(s, side, copy));
+    }
+    slow_front(c, s, own, copy);
   }
-  slow_front(c, s, own, (Half){granule, true, false, 0});
-  s->counts.write_bytes += 2 * slow_half(c, granule);
+  s->read_at[1 - own][granule] = 0;
+  s->counts.write_bytes += slow_kind(c, granule)->bytes;
 }
 
 static void random_accesses_count_like_the_slow_lists(void **unused) {
@@ -132,18 +135,24 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60; round++) {
-    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024}, {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480}},
+    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2)},
+                                         {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2)}},
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
-                               .side_knee_bytes = 512.0 * (double)rand_in(&r, 1, 6),
-                               .far_requests_renew = round % 3 == 0};
+                               .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
+                               .scattered = round % 4 ? 0.1 : 0,
+                               .seed = (uint64_t)round,
+                               .far_renews_nothing = round % 3 == 0};
     Hierarchy *h = make(&c);
     memset(slow, 0, sizeof *slow);
+    slow->sets = h;
+    const double largest = fmax(slow_part(&c, 0), c.kinds[1].n ? slow_part(&c, (int64_t)c.kinds[0].n) : 0);
+    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 16);
     int64_t granule = 0;
     double bytes = 0;
     for (int i = 0; i < 1500; i++) {
       const int64_t n = (int64_t)(c.kinds[0].n + c.kinds[1].n);
       granule = rand_in(&r, 0, 3) ? (granule + 1) % n : rand_in(&r, 0, n - 1);
-      bytes += 2 * slow_half(&c, granule);
+      bytes += slow_kind(&c, granule)->bytes;
       const int side = (int)rand_in(&r, 0, 1);
       if (rand_in(&r, 0, 4)) {
         hierarchy_read(h, (uint32_t)side, (uint64_t)granule);
@@ -161,7 +170,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
     double dirty = 0;
     for (int side = 0; side < 2; side++)
       for (int i = 0; i < slow->n[side]; i++)
-        if (slow->halves[side][i].dirty) dirty += slow_half(&c, slow->halves[side][i].granule);
+        if (slow->parts[side][i].dirty) dirty += slow_part(&c, slow->parts[side][i].granule);
     assert_true(near(hierarchy_dirty_bytes(h), dirty));
     free(h);
   }
@@ -205,14 +214,14 @@ static void what_both_sides_read_has_room_on_one(void **unused) {
   }
 }
 
-/* The knee as it was measured: 28 MiB nearly fit, of 32 MiB a quarter is found, of 36 MiB nothing.
- */
-static void the_knee_is_soft_and_narrow(void **unused) {
+/* A buffer in one piece, as it was measured: of 28 MiB all is found again, of 36 MiB nothing; at 32 MiB, of which 1.75 readings come from
+ * HBM, the sets hardly differ, and nearly all is lost. */
+static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
   (void)unused;
   const struct {
     uint64_t mib;
     double readings, within;
-  } cases[] = {{24, 1, 0.001}, {28, 1.011, 0.012}, {32, 1.746, 0.08}, {36, 2, 0.001}};
+  } cases[] = {{24, 1, 0.001}, {28, 1.011, 0.02}, {32, 1.746, 0.26}, {36, 2, 0.001}};
   for (int i = 0; i < 4; i++) {
     const HierarchyConfig c = {.kinds = {{cases[i].mib * 64, 16384}}};
     Hierarchy *h = make(&c);
@@ -224,6 +233,106 @@ static void the_knee_is_soft_and_narrow(void **unused) {
     assert_true(fabs(readings - cases[i].readings) < cases[i].within);
     free(h);
   }
+}
+
+/* A stretch as long as the sets goes over all of them once; two halves of a granule lie apart; of the halves that are scattered one in n_sets
+ * comes to where it would have been. */
+static void stretches_go_over_all_sets(void **unused) {
+  (void)unused;
+  for (int scattered = 0; scattered < 2; scattered++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4000, 16384}, {64, 4096}}, .side_ways = 12, .scattered = scattered * 0.25});
+    const uint32_t n = h->n_sets;
+    assert_int_equal(n, 309); /* 29 MiB of halves of 8 KiB, 12 to a set: 3712 / 12 */
+    int moved = 0;
+    for (uint32_t stretch = 0; stretch < 8000 / n; stretch++) {
+      int filled[309] = {0};
+      for (uint32_t i = stretch * n; i < (stretch + 1) * n; i++) filled[hierarchy_set(h, i / 2, i % 2, 0)]++;
+      for (uint32_t i = 0; i < n; i++) moved += filled[i] == 0;
+    }
+    /* With a quarter thrown at random, a set stays empty if its own half goes and none comes: 1/4 x exp(-1/4) */
+    assert_true(scattered ? abs(moved - (int)(0.25 * exp(-0.25) * n * (8000 / n))) < 150 : moved == 0);
+    uint32_t small[309] = {0}; /* four small halves share the stretch of a large one */
+    for (uint32_t i = 0; i < 128 && !scattered; i++) small[hierarchy_set(h, 4000 + i / 2, i % 2, 0)]++;
+    for (uint32_t i = 0; i < n && !scattered; i++) assert_true(small[i] == 0 || small[i] == 4);
+    free(h);
+  }
+}
+
+/* Of granules of two tensors each tensor goes over all sets, in an order of its own. */
+static void tensors_have_orders_of_their_own(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}}, .side_ways = 12});
+  const uint32_t n = h->n_sets;
+  assert_int_equal(n, 309);
+  uint32_t filled[2][309] = {{0}}, same = 0;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t tensor = 0; tensor < 2; tensor++) filled[tensor][hierarchy_set(h, i / 2, i % 2, tensor)]++;
+  for (uint32_t i = 0; i < n; i++) {
+    assert_true(filled[0][i] == 1 && filled[1][i] == 1);
+    same += hierarchy_set(h, i / 2, i % 2, 0) == hierarchy_set(h, i / 2, i % 2, 1);
+  }
+  assert_true(same < 8); /* one on average */
+  free(h);
+}
+
+/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
+ * 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided). */
+static void what_rows_leave_fills_sets_unevenly(void **unused) {
+  (void)unused;
+  double lost[2];
+  for (int stride = 1; stride <= 2; stride++) {
+    const uint64_t n = 26 * 64;
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2 * n, 16384}}, .side_ways = 10});
+    for (int round = 0; round < 10; round++)
+      for (uint64_t i = 0; i < n; i++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i * (uint64_t)stride);
+    lost[stride - 1] = (h->counts.hbm_read_bytes / ((double)n * 16384) - 1) / 9;
+    free(h);
+  }
+  assert_true(lost[0] < 0.01 && lost[1] > 0.1 && lost[1] < 0.4);
+}
+
+/* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and as much again: of A's far
+ * half, the home has seen half as much since A was asked for again. An H200 reads so much too (family far of h200_scan.csv). */
+static void a_far_request_renews(void **unused) {
+  (void)unused;
+  for (int renews = 0; renews < 2; renews++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{200 * 64, 16384}}, .far_renews_nothing = !renews});
+    const struct {
+      uint64_t at_mib, mib;
+    } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
+    for (int k = 0; k < 5; k++)
+      for (uint64_t i = 0; i < reads[k].mib * 64; i++) hierarchy_read(h, 0, reads[k].at_mib * 64 + i);
+    /* 8 + 36 + 36 once; A's near half again twice; its far half once more where the home has forgotten it */
+    assert_true(fabs(h->counts.hbm_read_bytes / 1048576 - (80 + 8 + (renews ? 0 : 4))) < 0.5);
+    free(h);
+  }
+}
+
+/* What is resident takes its room, more of it from some sets than from others: of 12 halves in a set 1.66 on average, so from a fifth of the sets (that
+ * is exp(-1.66)) none; and all sets together have what is left of the side. */
+static void resident_lines_leave_less_room(void **unused) {
+  (void)unused;
+  Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_ways = 12, .side_resident_bytes = 4 << 20});
+  double left = 0;
+  int whole = 0;
+  for (uint32_t i = 0; i < sets->n_sets; i++) {
+    left += hierarchy_set_room(sets, i);
+    whole += hierarchy_set_room(sets, i) == 12 * 8192;
+  }
+  assert_true(fabs(left / 1048576 - 25) < 0.1 && abs(whole - 59) < 3);
+  free(sets);
+  double read[2];
+  for (int resident = 0; resident < 2; resident++) {
+    const HierarchyConfig c = {.kinds = {{27 * 64, 16384}}, .side_ways = 12, .side_resident_bytes = resident * 4.0 * 1048576};
+    Hierarchy *h = make(&c);
+    for (int round = 0; round < 2; round++)
+      for (uint64_t i = 0; i < c.kinds[0].n; i++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i);
+    read[resident] = h->counts.hbm_read_bytes / (27 << 20);
+    free(h);
+  }
+  assert_true(near(read[0], 1) && read[1] > 1.3 && read[1] < 2); /* 27 fit in 29 MiB, in 25 do not; but some sets have more */
 }
 
 static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
@@ -239,9 +348,10 @@ static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
   assert_true(h->counts.hbm_write_bytes == 0);
   for (uint64_t granule = 6; granule < 6000; granule++)
     hierarchy_write(h, 0, granule);
-  /* Each side holds 31.1 MiB of halves of 8 KiB, side 0 as many copies as home halves; what was stored before has been written back. */
-  const double halves = floor(31.1 * 1048576 / 8192), held = (floor(halves / 2) + halves) * 8192;
-  assert_true(near(h->counts.hbm_write_bytes, (6000 - 5) * 16384.0 - held));
+  /* Each side holds 29 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in each set. */
+  const double held = 1.5 * 29 * 1048576;
+  assert_true(fabs(h->counts.hbm_write_bytes - ((6000 - 5) * 16384.0 - held)) < 2 * 8192 * h->n_sets);
+  assert_true(near(h->counts.hbm_write_bytes + hierarchy_dirty_bytes(h), (6000 - 5) * 16384.0));
   assert_true(h->counts.hbm_read_bytes == 16384);
   free(h);
 }
@@ -254,7 +364,7 @@ static void counts_obey_their_laws(void **unused) {
   for (int round = 0; round < 20; round++) {
     const HierarchyConfig c = {.kinds = {{3000, 4096}},
                                .side_capacity_bytes = 2 << 20,
-                               .side_knee_bytes = 64 << 10};
+                               .scattered = 0.25};
     Hierarchy *h = make(&c);
     static bool seen[3000];
     memset(seen, 0, sizeof seen);
@@ -274,14 +384,17 @@ static void counts_obey_their_laws(void **unused) {
   }
 }
 
+/* More ways of the same sets. */
 static void more_room_never_reads_more(void **unused) {
   (void)unused;
   double last = 1e30;
   for (int kib = 256; kib <= 8192; kib *= 2) {
     const HierarchyConfig c = {.kinds = {{2000, 2048}},
                                .side_capacity_bytes = kib * 1024.0,
-                               .side_knee_bytes = 16384};
+                               .side_ways = kib / 16.0,
+                               .scattered = 0.1};
     Hierarchy *h = make(&c);
+    assert_int_equal(h->n_sets, 16);
     Rand r = {12};
     for (int i = 0; i < 30000; i++)
       hierarchy_read(h, 0, (uint64_t)(rand_in(&r, 0, 44) * rand_in(&r, 0, 44)));
@@ -295,7 +408,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
   (void)unused;
   const HierarchyConfig c = {.kinds = {{300, 1024}},
                              .side_capacity_bytes = 65536,
-                             .side_knee_bytes = 2048};
+                             .side_ways = 8};
   const size_t bytes = hierarchy_state_bytes(&c);
   Hierarchy *h = make(&c), *bookmark = malloc(bytes);
   Rand r = {2};
@@ -325,10 +438,14 @@ static void bad_configs_are_explained(void **unused) {
       {{.kinds = {{UINT64_MAX, 1024}, {1, 1024}}}, "too many"},
       {{.kinds = {{1, 0}}}, "0 bytes"},
       {{.kinds = {{1, NAN}}}, "nan bytes"},
-      {{.kinds = {{1, 1024}}, .side_capacity_bytes = 1 << 20}, "0.4 of it"},
-      {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "0.4 of it"},
-      {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "0.4 of it"},
-      {{.kinds = {{1, 1024}}, .side_knee_bytes = NAN}, "0.4 of it"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "a side of -1 bytes"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "a side of nan bytes"},
+      {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half granules in a set"},
+      {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half granules in a set"},
+      {{.kinds = {{1, 1024}}, .scattered = 1.5}, "1.5 of the half granules"},
+      {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
+      {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},
+      {{.kinds = {{1, 1024}}, .side_resident_bytes = 1e9}, "used all the time"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     Error error = {0};
@@ -344,7 +461,12 @@ int main(void) {
       cmocka_unit_test(random_accesses_count_like_the_slow_lists),
       cmocka_unit_test(the_first_reader_pays_and_the_other_side_gets_a_copy),
       cmocka_unit_test(what_both_sides_read_has_room_on_one),
-      cmocka_unit_test(the_knee_is_soft_and_narrow),
+      cmocka_unit_test(a_buffer_in_one_piece_fits_or_does_not),
+      cmocka_unit_test(stretches_go_over_all_sets),
+      cmocka_unit_test(tensors_have_orders_of_their_own),
+      cmocka_unit_test(what_rows_leave_fills_sets_unevenly),
+      cmocka_unit_test(a_far_request_renews),
+      cmocka_unit_test(resident_lines_leave_less_room),
       cmocka_unit_test(stores_fetch_nothing_and_half_of_them_cross),
       cmocka_unit_test(counts_obey_their_laws),
       cmocka_unit_test(more_room_never_reads_more),

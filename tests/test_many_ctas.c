@@ -84,7 +84,7 @@ static bool slow_touch(SlowL2 *l2, int side, Half half) {
   s->halves[0] = half;
   double sum = 0;
   for (int i = 0; i < s->n; i++) sum += s->halves[i].bytes;
-  while (sum > l2->capacity) {
+  while (s->n > 1 && sum - s->halves[s->n - 1].bytes / 2 > l2->capacity) { /* what has room for its half stays */
     s->n--;
     sum -= s->halves[s->n].bytes;
     if (s->halves[s->n].kind == 'O') l2->hbm_write += s->halves[s->n].bytes;
@@ -93,6 +93,11 @@ static bool slow_touch(SlowL2 *l2, int side, Half half) {
 }
 
 static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t block, double bytes) {
+  if (kind == 'K') { /* a tile of K and one of V */
+    slow_read(l2, side, 'k', head, block, bytes / 2);
+    slow_read(l2, side, 'v', head, block, bytes / 2);
+    return;
+  }
   for (int i = 0; i < 2; i++) {
     const int home = i == 0 ? side : 1 - side;
     const Half half = {kind, head, block, home, bytes / 2};
@@ -100,9 +105,7 @@ static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t blo
     if (l2->n_sides == 1 || home == side) l2->hbm_read += bytes / 2;
     else {
       l2->fabric += bytes / 2;
-      if (slow_has(l2, home, half)) continue; /* a far request renews nothing */
-      slow_touch(l2, home, half);
-      l2->hbm_read += bytes / 2;
+      if (!slow_touch(l2, home, half)) l2->hbm_read += bytes / 2; /* a far request renews what it finds */
     }
   }
 }
@@ -186,7 +189,7 @@ static void equals_the_slow_lru(void **state) {
     const Case c = make(shape, tiling, config, &SMALL);
     /* No sum of tiles comes so close to the capacity that rounding decides. */
     const ManyCtasConfig l2 = {.l2_bytes = 1, .l2_partitions = rand_in(&r, 1, 2), .skew_turns = rand_in(&r, 0, 5), .in_step = true,
-                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331, .side_knee_bytes = -1, .without = L2_COALESCER};
+                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331, .side_ways = -1, .without = L2_COALESCER};
     memset(&slow, 0, sizeof slow);
     slow.n_sides = (int)l2.l2_partitions;
     slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
@@ -358,34 +361,35 @@ static void rounds_are_parts_of_tiles(void **state) {
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (miss_cycles - 525 - 160)) < 30);
 }
 
-/* What is resident leaves less room, with a softer edge: as if L2 were smaller. */
+/* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with sets all alike. */
 static void resident_lines_take_room(void **state) {
   (void)state;
   const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
-  const double MIB = 1 << 20;
+  const double MIB = 1 << 20, room = 29.0 / 30 * MIB;
   const ManyCtas told = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
-  const ManyCtas by_hand =
-      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = 0.375 * MIB, .side_knee_bytes = 0.0625 * MIB});
+  const ManyCtas smaller = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = room - 0.625 * MIB});
   const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
-  assert_memory_equal(&told, &by_hand, sizeof told);
-  assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes);
+  const ManyCtas by_hand = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = room, .side_ways = 11});
+  assert_memory_equal(&without, &by_hand, sizeof without);
+  assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
   run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
 }
 
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
  * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
- * all that lies between them. */
+ * all that lies between them (a side in one set: in many, merged tiles lie more evenly, and 8 % less is read). */
 static void merged_tiles_take_their_own_time(void **state) {
   (void)state;
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
   const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
                       (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
-  ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16, .max_steps = 1 << 20};
+  ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16, .max_steps = 1 << 20,
+                           .side_ways = -1};
   const ManyCtas fine = run(&c, config);
   config.max_steps = 1 << 14;
   const ManyCtas coarse = run(&c, config);
   assert_true(fabs(coarse.cycles / fine.cycles - 1) < 0.02);
-  assert_true(fabs(coarse.hbm_read_bytes / fine.hbm_read_bytes - 1) < 0.05);
+  assert_true(fabs(coarse.hbm_read_bytes / fine.hbm_read_bytes - 1) < 0.06);
 }
 
 /* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces

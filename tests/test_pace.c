@@ -535,12 +535,12 @@ static void the_scans_of_an_h200_are_predicted(void **unused) {
       predict(&rows[i], &in_step);
   }
   assert_int_equal(in_step.n, 3);
-  assert_true(in_step.worst_hbm < 0.04 && in_step.worst_fabric < 0.04);
+  assert_true(in_step.worst_hbm < 0.15 && in_step.worst_fabric < 0.15);
   assert_int_equal(apart.n, 16);
-  assert_true(apart.worst_hbm < 0.45 && apart.worst_fabric < 0.45 &&
+  assert_true(apart.worst_hbm < 0.36 && apart.worst_fabric < 0.46 &&
               apart.sum_hbm / apart.n < 0.15);
   assert_int_equal(triangular.n, 10);
-  assert_true(triangular.worst_hbm < 0.2 && triangular.worst_fabric < 0.2 &&
+  assert_true(triangular.worst_hbm < 0.25 && triangular.worst_fabric < 0.23 &&
               triangular.sum_hbm / triangular.n < 0.08);
 }
 
