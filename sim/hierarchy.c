@@ -112,7 +112,7 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   if (status) return status;
   divide(h);
   if (h->n_nodes > NONE)
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; what they are cut into comes to %.3g parts", (double)h->n_nodes);
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes and so many tensors each they come to %.3g parts", (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
   h->nodes_offset = h->order_offset + aligned(h->n_sets * sizeof(uint16_t));
@@ -140,13 +140,14 @@ static void draw_order(Hierarchy *h, uint64_t tensor, uint64_t stretch) {
 
 /* How many parts lie in their order until the next one that is scattered. */
 static uint64_t gap(const Hierarchy *h, uint64_t *random) {
-  const double scattered = h->config.scattered;
+  const double scattered = h->config.scattered, most = (double)(1ull << 62);
   *random = mix(*random);
-  if (scattered == 0) return UINT64_MAX;
-  return scattered == 1 ? 0 : (uint64_t)(log(((double)(*random >> 11) + 0.5) * 0x1p-53) / log(1 - scattered));
+  if (scattered == 0 || scattered == 1) return scattered == 0 ? UINT64_MAX : 0;
+  return (uint64_t)fmin(log(((double)(*random >> 11) + 0.5) * 0x1p-53) / log1p(-scattered), most);
 }
 
-/* One tensor of a kind, part by part in the order of addresses: of the half of a granule with its home on side 0, of that of side 1, the next granule. */
+/* One tensor of a kind, part by part in the order of addresses: of the half of a granule with its home on side 0, of that of side 1, of the
+ * next granule. */
 static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
   const uint32_t n_parts = h->n_parts[kind];
   const double units = h->part_bytes[kind] / h->unit_bytes;

@@ -88,15 +88,21 @@ static Profile load(const char *name) {
   return p;
 }
 
+static CounterTable others(void) {
+  static char text[1 << 20];
+  CounterTable table;
+  Error error = {0};
+  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  return table;
+}
+
 /* Every recorded run of a kernel that is described. Written: to the byte, but for the row block that spills less. Read: to the byte
  * where nothing spills; else up to 0.05 % more, spilled registers that fell out of L1. */
 static void other_peoples_kernels_to_the_byte(void **state) {
   (void)state;
-  static char text[1 << 20];
-  CounterTable table;
   Error error = {0};
   const Gpu gpu = h200();
-  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  CounterTable table = others();
   size_t n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
@@ -151,11 +157,9 @@ static void room_for_spills(void **state) {
  * 64K would be missing. (Some lines spilled for tiles fall out as well, which is not modelled: a little less is predicted.) */
 static void spilled_blocks_reach_hbm(void **state) {
   (void)state;
-  static char text[1 << 20];
-  CounterTable table;
   Error error = {0};
   const Gpu gpu = h200();
-  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  CounterTable table = others();
   const Profile p = load("fa2-sm90");
   const Schedule *fa2 = schedule_find("fa2");
   int n = 0;
