@@ -111,6 +111,13 @@ TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
   return work;
 }
 
+/* What a kernel moves besides its schedule (sim/extra.h) belongs to the code that walks row blocks over K and V: another algorithm asked for in the
+ * same run is other code. */
+static void forget_extra(LaunchConfig *c) {
+  c->reloads_q = c->clips_k = false;
+  c->spill_tile_bytes = c->spill_block_bytes = c->pull_bytes = 0;
+}
+
 /* The launch of a run whose kernel is not described: as many CTAs on an SM as its tiles leave room for. */
 static LaunchConfig complete_launch(const Simulation *s, const Problem *problem) {
   LaunchConfig c = problem->launch;
@@ -118,6 +125,7 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
   c.block_k = s->plan.tiling.B_c;
   c.n_splits = s->plan.tiling.n_splits;
   c.whole_head = s->schedule->whole_head;
+  if (c.whole_head || !s->schedule->skips) forget_extra(&c);
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) c.shared_bytes = (int64_t)s->sram.bytes;
   return c;
 }
