@@ -23,7 +23,7 @@ typedef struct {
 #define NONE         UINT32_MAX
 #define MIB          (1024.0 * 1024.0)
 #define GRANULES_MAX ((uint64_t)1 << 30)
-#define SETS_MAX     UINT16_MAX
+#define SETS_MAX     1024               /* for time: smaller parts share a unit, and so a set */
 #define FRESH        (1.0 / 16)         /* of a side's room */
 #define GOLDEN_RATIO 0.6180339887498949 /* its multiples, modulo 1, are spread most evenly */
 
@@ -85,11 +85,11 @@ static Status check_room(const HierarchyConfig *c, Error *error) {
 
 static double capacity_of(const HierarchyConfig *c) { return (c->one_partition ? 2 : 1) * c->side_capacity_bytes; }
 
-static void divide(Hierarchy *h) {
+static void divide_into_sets(Hierarchy *h) {
   const HierarchyConfig *c = &h->config;
   const bool sharp = c->side_ways < 0;
-  const double sets = sharp ? 1 : floor(capacity_of(c) / (c->side_ways * h->unit_bytes) + 0.5);
-  h->n_sets = (uint32_t)fmin(fmax(sets, 1), SETS_MAX);
+  if (!sharp) h->unit_bytes = fmax(h->unit_bytes, capacity_of(c) / (c->side_ways * SETS_MAX));
+  h->n_sets = sharp ? 1 : (uint32_t)fmax(floor(capacity_of(c) / (c->side_ways * h->unit_bytes) + 0.5), 1);
   h->set_bytes = capacity_of(c) / h->n_sets;
   h->fresh = sharp ? 0 : (uint32_t)fmin(FRESH * capacity_of(c) / h->unit_bytes, UINT32_MAX / 2);
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++) {
@@ -110,7 +110,7 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   Status status = check_room(c, error);
   if (!status) status = check_kinds(c, h, error);
   if (status) return status;
-  divide(h);
+  divide_into_sets(h);
   if (h->n_nodes > NONE)
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes and so many tensors each they come to %.3g parts", (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
@@ -172,24 +172,22 @@ static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
     }
 }
 
-/* The room of the i-th set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less those that are
+/* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less those that are
  * resident, by the quantiles of a Poisson distribution. */
-static double room_of(const Hierarchy *h, uint32_t i) {
-  const HierarchyConfig *c = &h->config;
-  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets;
-  if (c->side_ways < 0) return h->set_bytes - resident;
-  const double mean = resident / h->unit_bytes, quantile = (i + 0.5) / h->n_sets;
-  int taken = 0;
-  for (double p = exp(-mean), sum = p; sum < quantile && p > 0; sum += p) p *= mean / ++taken;
-  return fmax(floor(h->set_bytes / h->unit_bytes - taken + fmod(i * GOLDEN_RATIO, 1)), 0) * h->unit_bytes;
-}
-
 static void empty_sets(Hierarchy *h) {
+  const HierarchyConfig *c = &h->config;
+  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets, mean = resident / h->unit_bytes;
   Set *sets = sets_of(h, 0);
-  for (uint32_t i = 0; i < h->n_sets; i++) { /* shuffled: the i-th is any */
-    const uint32_t at = (uint32_t)(mix(h->config.seed + i) % (i + 1));
+  double p = exp(-mean), sum = p, turn = 0; /* p: that so many are taken; sum: at most so many */
+  int taken = 0;
+  for (uint32_t i = 0; i < h->n_sets; i++) {
+    for (; sum < (i + 0.5) / h->n_sets && p > 0; sum += p) p *= mean / ++taken;
+    double room = fmax(floor(h->set_bytes / h->unit_bytes - taken + turn), 0) * h->unit_bytes;
+    if (c->side_ways < 0) room = h->set_bytes - resident;
+    turn += turn + GOLDEN_RATIO < 1 ? GOLDEN_RATIO : GOLDEN_RATIO - 1;
+    const uint32_t at = (uint32_t)(mix(c->seed + i) % (i + 1)); /* shuffled: the i-th is any */
     sets[i] = sets[at];
-    sets[at] = (Set){NONE, NONE, 0, room_of(h, i)};
+    sets[at] = (Set){NONE, NONE, 0, room};
   }
   memcpy(sets_of(h, 1), sets, h->n_sets * sizeof *sets);
   for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) h->came[side] = 1;

@@ -258,6 +258,23 @@ static void stretches_go_over_all_sets(void **unused) {
   }
 }
 
+/* A set has room for no fewer bytes than 1024 sets leave it: 29 MiB / 1024 = 29,696 B. With halves of 1 KiB and 12 to a set these are units of 2,475 B
+ * (29,696 / 12), two or three halves each, that share a set; and a stretch is still gone over once. */
+static void small_parts_share_a_unit(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2000, 2048}}, .side_ways = 12});
+  assert_int_equal(h->n_sets, 1024);
+  assert_true(h->set_bytes == 29696);
+  uint32_t filled[1024] = {0}, together = 0;
+  for (uint32_t i = 0; i < 2475; i++) { /* a stretch: 1024 x 2,475 B */
+    filled[hierarchy_set(h, i / 2, i % 2, 0)]++;
+    together += i > 0 && hierarchy_set(h, i / 2, i % 2, 0) == hierarchy_set(h, (i - 1) / 2, (i - 1) % 2, 0);
+  }
+  for (uint32_t i = 0; i < 1024; i++) assert_true(filled[i] == 2 || filled[i] == 3);
+  assert_int_equal(together, 2475 - 1024);
+  free(h);
+}
+
 /* Of granules of two tensors each tensor goes over all sets, in an order of its own. */
 static void tensors_have_orders_of_their_own(void **unused) {
   (void)unused;
@@ -463,6 +480,7 @@ int main(void) {
       cmocka_unit_test(what_both_sides_read_has_room_on_one),
       cmocka_unit_test(a_buffer_in_one_piece_fits_or_does_not),
       cmocka_unit_test(stretches_go_over_all_sets),
+      cmocka_unit_test(small_parts_share_a_unit),
       cmocka_unit_test(tensors_have_orders_of_their_own),
       cmocka_unit_test(what_rows_leave_fills_sets_unevenly),
       cmocka_unit_test(a_far_request_renews),
