@@ -289,9 +289,10 @@ static void go_on(const Run *r, ManyCtas *t, double all_steps) {
   const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
   const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
   const double factor = (all_steps - r->steps) / (halved ? r->end.steps - r->half.steps : r->steps);
-  const double left_dirty_bytes = t->left_dirty_bytes; /* does not grow */
+  const double left_dirty_bytes = t->left_dirty_bytes;
   add_part(t, &to, factor);
   add_part(t, &from, -factor);
+  t->hbm_write_bytes += t->left_dirty_bytes - left_dirty_bytes; /* no more is left: what L2 took up so far falls out from here on */
   t->left_dirty_bytes = left_dirty_bytes;
   t->simulated = r->steps / all_steps;
 }
@@ -304,21 +305,37 @@ static double inputs_once(const Plan *plan, const Traffic *traffic) {
   return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys) + fmin((double)traffic->read[TENSOR_V] * heads, keys);
 }
 
+/* Registers spilled for row blocks, one set for each that computes. */
+static double spilled_bytes(const Stream *s) {
+  const Plan *p = s->plan;
+  const int64_t n_empty = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r).n_empty;
+  return (double)(p->shape.batch * p->shape.heads) * (double)(p->T_r - n_empty) * s->kinds[STREAM_SPILL].bytes;
+}
+
+/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some. */
+static void make_writes_exact(ManyCtas *t, double spilled, double walked_write_bytes) {
+  const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
+  const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
+  const double written = fmax(part * (outputs + spilled), outputs);
+  t->hbm_write_bytes = fmin(t->hbm_write_bytes, written);
+  t->left_dirty_bytes = written - t->hbm_write_bytes;
+}
+
 /* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
-static void make_exact(ManyCtas *t, const Schedule *schedule, const Plan *plan, bool spills) {
+static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stream) {
+  const Plan *plan = stream->plan;
   Traffic traffic = {0};
   bool overflow = false;
   schedule->traffic(plan, &traffic, &overflow);
-  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes;
+  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes, walked_writes = t->write_bytes;
   t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
   if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
-  if (spills || strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
-  t->hbm_write_bytes = fmin(t->hbm_write_bytes, t->write_bytes);
-  t->left_dirty_bytes = t->write_bytes - t->hbm_write_bytes;
+  if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
+  make_writes_exact(t, spilled_bytes(stream), walked_writes);
 }
 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
@@ -411,7 +428,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   ManyCtas mean;
   status = walk_all(&r, &mean, error);
   if (status) return status;
-  make_exact(&mean, schedule, plan, r.stream.kinds[STREAM_SPILL].n > 0);
+  make_exact(&mean, schedule, &r.stream);
   *result = mean;
   return STATUS_OK;
 }

@@ -508,6 +508,7 @@ PaceResult pace_so_far(const Pace *p) {
   r.l2_read_bytes = r.bytes.read_bytes;
   r.l2_miss_bytes += r.bytes.miss_bytes;
   r.bytes.read_bytes += p->result.bytes.read_bytes;
+  r.dirty_bytes = hierarchy_dirty_bytes(p->hierarchy);
   return r;
 }
 
@@ -528,7 +529,6 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
       run_clock(p);
     }
     *result = pace_so_far(p);
-    result->dirty_bytes = hierarchy_dirty_bytes(p->hierarchy);
   }
   free(p->hierarchy);
   free(p->ctas);

@@ -155,7 +155,7 @@ typedef struct {
   double l2_read_bytes;  /* of bytes.read_bytes, what is left after the coalescer */
   double l2_miss_bytes;  /* of that, looks that found nothing yet: misses, and lines still on their
                             way from the other side */
-  double dirty_bytes;    /* stored, and still in L2 at the end */
+  double dirty_bytes;    /* stored, and still in L2 */
   double cycles;         /* until the last CTA is done */
   uint64_t steps;
 } PaceResult;

@@ -411,6 +411,27 @@ static void going_on_is_close(void **state) {
   }
 }
 
+/* Of what is stored, where the part that is walked leaves all of it in L2: the rest pushes it out, O once, and registers spilled for row blocks more
+ * than once. */
+static void what_is_stored_goes_on(void **state) {
+  (void)state;
+  const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
+  for (int spills = 0; spills < 2; spills++) {
+    const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
+    const double once = 2.0 * 64 * 2048 * 64;
+    for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
+      const ManyCtasConfig config = {.l2_bytes = l2, .l2_partitions = 2};
+      ManyCtasConfig few = config;
+      few.max_steps = 12840; /* about 6 heads of 64 */
+      const ManyCtas all = run(&c, config), some = run(&c, few);
+      const double stored = all.hbm_write_bytes + all.left_dirty_bytes, some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
+      assert_true(all.simulated == 1 && some.simulated < 0.5);
+      assert_true(spills ? stored > once && stored < 1.25 * once : stored == once);
+      assert_true(fabs(some_stored / stored - 1) < 0.02);
+    }
+  }
+}
+
 /* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
 static void cores_change_nothing(void **state) {
   (void)state;
@@ -469,6 +490,7 @@ int main(void) {
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
       cmocka_unit_test(resident_lines_take_room),
       cmocka_unit_test(going_on_is_close),
+      cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),
       cmocka_unit_test(impossible_requests),
       cmocka_unit_test(no_memory),
