@@ -9,6 +9,7 @@
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
+#   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -20,10 +21,10 @@
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `others`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others` and `places`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `others`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others` and `watch`.
+# PyTorch for `time`, `others`, `places` and `watch`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -92,17 +93,18 @@ ncu | l2 | fresh | later)
   python3 kernels/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-others)
+others | places)
+  [ "$stage" = others ] && how=run name=others || how=places name=others_places
   metrics=$(metrics_of l2)
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
     $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
-      python3 kernels/others.py run "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
+      python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
     [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$work/$kernel.csv" "$KEEP"
   done
-  provenance "$ncu --metrics $metrics python3 kernels/others.py run KERNEL CALLS" >"$work/about"
+  provenance "$ncu --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
   sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
-  python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_others.csv" || exit 1
-  wc -l "$out/${short}_others.csv"
+  python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
+  wc -l "$out/${short}_$name.csv"
   ;;
 watch)
   provenance "python3 kernels/others.py watch libwatch.so" >"$work/about"

@@ -3,15 +3,16 @@
     kernels            the kernels (names of assets/kernels), one a line
     pattern KERNEL     a regular expression for ncu that its functions match
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
+    places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     watch LIBRARY      how evenly the CTAs of each kernel go: when the first ones store their row blocks, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
 
-`kernels/collect.sh others` does all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
+`kernels/collect.sh others` and `places` do all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
 (the kernel's own name, its grid, registers and shared memory) are for people and for the tests.
 """
-import csv, itertools, os, re, sys
+import csv, itertools, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from collect_ncu import SHAPE, available
@@ -54,22 +55,41 @@ def repeats():
                 yield dtype, batch, heads, n, d, causal
 
 
-def run(kernel, path):
+PLACES = 6
+PAGE = 2 << 20  # of a GPU's memory
+PAGES_BETWEEN = 64  # at most, before each of Q, K and V
+
+
+def places():
+    """What fits L2 just about hangs on where tensors lie."""
+    for _ in range(PLACES):
+        for dtype, batch, heads, n, d, causal in grid():
+            if dtype == "fp16" and n >= 16 * K:
+                yield dtype, batch, heads, n, d, causal
+
+
+def run(kernel, path, shapes, apart):
+    """apart: memory that nobody uses lies before each tensor, a random number of pages."""
     import torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
     backend = getattr(SDPBackend, KERNELS[kernel][0])
+    chance = random.Random(1)
+    between = lambda: torch.empty(PAGE * chance.randint(1, PAGES_BETWEEN), device="cuda", dtype=torch.uint8) if apart else None
     with open(path, "w") as calls:
         calls.write(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
-        for dtype, batch, heads, n, d, causal in itertools.chain([] if os.environ.get("ONLY_REPEATS") else grid(), repeats()):
-            q, k, v = (torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype])
-                       for _ in range(3))
+        for dtype, batch, heads, n, d, causal in shapes:
+            kept, tensors = [], []
+            for _ in range(3):
+                kept.append(between())
+                tensors.append(torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
+            q, k, v = tensors
             with torch.no_grad(), sdpa_kernel(backend):
                 F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
             torch.cuda.synchronize()
             calls.write(f"{dtype},{batch},{heads},{heads},{n},{n},{d},{causal}\n")
             calls.flush()
-            del q, k, v
+            del q, k, v, tensors, kept
             torch.cuda.empty_cache()
 
 
@@ -154,7 +174,9 @@ def merge(pairs):
 
 
 if sys.argv[1:2] == ["run"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3])
+    run(sys.argv[2], sys.argv[3], itertools.chain([] if os.environ.get("ONLY_REPEATS") else grid(), repeats()), False)
+elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3], places(), True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
