@@ -96,6 +96,7 @@ ncu | l2 | fresh | later)
 others | places)
   [ "$stage" = others ] && how=run name=others || how=places name=others_places
   metrics=$(metrics_of l2)
+  [ "$stage" = others ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
     $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
       python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }

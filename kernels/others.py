@@ -27,6 +27,7 @@ KERNELS = {
 }
 # Kernel, d, rows of a CTA, CTAs an SM: what `watch` looks at.
 WATCHED = [("fa2-sm90", 64, 128, 2), ("fa2-sm90", 128, 128, 2), ("mem-efficient-sm90", 64, 64, 4), ("mem-efficient-sm90", 128, 64, 2)]
+CLOCKS = ["sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"]  # of the SMs: how far apart their clocks are
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
@@ -147,7 +148,7 @@ def merge(pairs):
     for kernel, calls, path in pairs:
         rows, row_units = read_ncu(path)
         if metrics is None:
-            metrics, units = available(row_units), row_units
+            metrics, units = available(row_units) + [m for m in CLOCKS if m in row_units], row_units
             print(",".join(SHAPE + LAUNCH + metrics))
             print(",".join([""] * (len(SHAPE) + len(LAUNCH)) + [units[m] for m in metrics]))
         at = 0
