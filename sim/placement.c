@@ -12,6 +12,10 @@ const Placement PLACEMENT_H200_OTHER = {
 /* h200_placement_third.csv. */
 const Placement PLACEMENT_H200_THIRD = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 1}, {18, 0}}};
 
+/* h200_placement_fourth.csv; which GPCs the first TPCs are of, but for their sides, as PLACEMENT_H200_OTHER (assumed). */
+const Placement PLACEMENT_H200_FOURTH = {
+    .n_gpcs = 8, .first = {5, 0, 0, 4}, .gpcs = {{8, 0}, {16, 1}, {16, 0}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 1}}};
+
 /* As in one launch (placement.h). */
 const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-920, -1580, -160, 400, 790, 1380, 2080, -1990};
 

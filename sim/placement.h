@@ -7,10 +7,10 @@
  * of them, for the last turn of each is that of the GPC before; in one of several waves the last CTA comes to whichever SM is free first.
  *
  * Measured on H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
- * to an SM, and the side of every SM by the latency of atomics, 66 on each. Most H200 that were asked, and two H100 SXM (h100_placement.csv), had
+ * to an SM, and the side of every SM by the latency of atomics, mostly 66 on each. Most H200 that were asked, and two H100 SXM (h100_placement.csv), had
  * the same GPCs on the same sides, and the SMs that a launch begins with in one of them: there they share its coalescer and its clock. On one card
- * those are of three GPCs (h200_placement_other.csv: 12 to 18 SMs a GPC), on another only the sides differ (h200_placement_third.csv): which
- * SMs of a chip are sold as good differs from card to card.
+ * those are of three GPCs (h200_placement_other.csv: 12 to 18 SMs a GPC), on another only the sides differ (h200_placement_third.csv), on a fourth
+ * both may, and one side has 64 SMs, the other 68 (h200_placement_fourth.csv): which SMs of a chip are sold as good differs from card to card.
  *
  * A GPC's clock differs from the others'. In launches of many waves by up to 0.4 %, one standard deviation of 0.01 to 0.15 % (h200_clocks.csv,
  * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of
@@ -43,8 +43,8 @@ typedef struct {
   uint32_t n_gpcs;
 } Placement;
 
-/* H200 with 132 SMs, as most that were asked, and an H100 SXM; and two cards that differ. */
-extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD;
+/* H200 with 132 SMs, as most that were asked, and an H100 SXM; and three cards that differ. */
+extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD, PLACEMENT_H200_FOURTH;
 
 extern const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* of GPCs under load, against the mean */
 

@@ -12,8 +12,8 @@
 #include "sim/placement.h"
 #include "tests/open_asset.h"
 
-enum { SMS = 132, MOST = 4 * SMS, LAYOUTS = 4 };
-static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD};
+enum { SMS = 132, MOST = 4 * SMS, LAYOUTS = 5 };
+static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD, &PLACEMENT_H200_FOURTH};
 
 static void every_sm_gets_one_before_any_gets_two(void **unused) {
   (void)unused;
@@ -28,7 +28,7 @@ static void every_sm_gets_one_before_any_gets_two(void **unused) {
         on_side[places[i].side]++;
       }
       for (uint32_t sm = 0; sm < SMS; sm++) assert_true(on_sm[sm] == n / SMS || on_sm[sm] == (n + SMS - 1) / SMS);
-      if (n % SMS == 0) assert_int_equal(on_side[0], on_side[1]);
+      if (n % SMS == 0) assert_int_equal(on_side[0], (ALL[layout] == &PLACEMENT_H200_FOURTH ? 64 : 66) * n / SMS);
     }
 }
 
@@ -172,6 +172,33 @@ static void places_are_the_recorded_ones(void **unused) {
   }
 }
 
+/* SMs are numbered by TPCs, one of each GPC after the other while it has some; those that launches begin with come last. So the sides of the
+ * SMs alone tell how large the GPCs are, and where. */
+static void sides_are_numbered_through_the_gpcs(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *name;
+    const Placement *placement;
+  } CARDS[] = {{"counters/h200_placement.csv", &PLACEMENT_H200},
+               {"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER},
+               {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD},
+               {"counters/h200_placement_fourth.csv", &PLACEMENT_H200_FOURTH}};
+  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+    static Recorded r;
+    const Placement *p = CARDS[i].placement;
+    memset(&r, 0, sizeof r);
+    read_recorded(&r, p, CARDS[i].name, true);
+    assert_int_equal(r.n_sides, SMS);
+    int smid = 0, first_on[2] = {0}, last_on[2] = {0};
+    for (uint32_t round = 0; round < SMS / 2; round++)
+      for (uint32_t g = 0; g < p->n_gpcs; g++)
+        for (uint32_t sm = 2 * round; sm < 2 * round + 2 && sm < p->gpcs[g].n_sms; sm++) assert_int_equal(r.side[smid++], p->gpcs[g].side);
+    assert_int_equal(smid, SMS - FIRST_SMS);
+    for (int tpc = 0; tpc < PLACEMENT_FIRST_TPCS; tpc++) first_on[p->gpcs[p->first[tpc]].side]++, last_on[r.side[smid + 2 * tpc]]++;
+    assert_memory_equal(first_on, last_on, sizeof first_on);
+  }
+}
+
 /* Of the cards whose GPCs were not told by a coalescer: SMs of a GPC count cycles from one moment, other GPCs from others. */
 static void SMs_of_a_GPC_have_one_clock(void **unused) {
   (void)unused;
@@ -212,7 +239,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
                                      cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_gpc),
                                      cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
-                                     cmocka_unit_test(places_are_the_recorded_ones),
+                                     cmocka_unit_test(places_are_the_recorded_ones), cmocka_unit_test(sides_are_numbered_through_the_gpcs),
                                      cmocka_unit_test(SMs_of_a_GPC_have_one_clock)};
   return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }
