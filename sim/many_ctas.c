@@ -164,6 +164,12 @@ static double whole_heads(const Run *r, int64_t n_heads) {
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 
+/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin. */
+static double heads_worth(int64_t n_heads) {
+  const double n = (double)n_heads;
+  return n <= HEADS_WHOLE ? fmax(n / 2, fmin(n, HEADS_WALKED)) : HEADS_WALKED;
+}
+
 /* At most, or about. */
 static double steps_of_head(const Run *r) { return r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD; }
 
@@ -175,10 +181,10 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
   for (;; merge *= 2) {
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
-    const double together = fmax(whole_heads(r, n_heads) / HEADS_WALKED, 1);
+    const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads), 1);
     if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest) break;
   }
-  const double budget = max / r->stream.accesses_per_step * (double)(n_heads < HEADS_WALKED ? n_heads : HEADS_WALKED);
+  const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
   const double steps = r->stream.steps_per_head * (double)heads;
   stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
