@@ -85,6 +85,36 @@ static void test_rows(void **state) {
          8u * 128 * 129 + 1024 * 2, 6 + 4, 768 + 4, 8 * 512 + 1024 * 4 + 264);
 }
 
+static Status find_v(void *context, const ScanList *s, Error *error) {
+  (void)error;
+  Count *n = context;
+  if (strcmp(s->name, n->name)) return STATUS_OK;
+  n->found = true;
+  n->first_cta = scan_op_granule(s->ops[0], 0);
+  n->last_cta = scan_op_granule(s->ops[1], 0);
+  return STATUS_OK;
+}
+
+/* The first key in the list, and its value: of 256 of a head the last, where the walk is backward; of the two of the first row the second. 64 a MiB. */
+static void test_v_elsewhere(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000",
+                                      "rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74", "turns 256 heads 4 mib 16 v 530"};
+  static const uint64_t KEYS[] = {255, 255, 1}, V_MIB[] = {300, 74, 530};
+  Count *n = calloc(1, sizeof *n);
+  assert_non_null(n);
+  for (int i = 0; i < 3; i++) {
+    n->name = NAMES[i];
+    n->found = false;
+    assert_int_equal(scan_lists_each(find_v, n, NULL), STATUS_OK);
+    assert_true(n->found);
+    assert_int_equal(n->first_cta, KEYS[i]);
+    assert_int_equal(n->last_cta, V_MIB[i] * 64 + KEYS[i]);
+  }
+  free(n);
+  expect(NAMES[1], 8u * 2 * 128 * 129 + 1024 * 2, 8u * 128 * 129 + 1024 * 2, 6 + 4, 768 + 4, 8 * 512 + 1024 * 4 + 264);
+}
+
 static void test_stores(void **state) {
   (void)state;
   expect("stores own 2 times 1", 0, 264 * 2, 2, 2, 264 * 2);
@@ -178,7 +208,7 @@ static void test_bounds_and_sameness(void **state) {
   Walk first = {0}, second = {0};
   assert_int_equal(scan_lists_each(check_bounds, &first, NULL), STATUS_OK);
   assert_int_equal(scan_lists_each(check_bounds, &second, NULL), STATUS_OK);
-  assert_int_equal(first.n_scans, 80 + 15 + 36 + 37 + 8 + 8 + 27 + 9 + 3 + 16 + 2);
+  assert_int_equal(first.n_scans, 80 + 15 + 36 + 37 + 8 + 8 + 27 + 9 + 3 + 16 + 2 + 6 * 12);
   assert_int_equal(first.hash, second.hash);
 }
 
@@ -210,7 +240,7 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_buffer_read_twice), cmocka_unit_test(test_own_granules_between), cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_a_buffer_read_twice), cmocka_unit_test(test_own_granules_between), cmocka_unit_test(test_rows), cmocka_unit_test(test_v_elsewhere),
       cmocka_unit_test(test_stores),              cmocka_unit_test(test_backward),             cmocka_unit_test(test_bounds_and_sameness),
       cmocka_unit_test(test_what_l2_keeps),       cmocka_unit_test(test_turns),
       cmocka_unit_test(test_visitor_stops),       cmocka_unit_test(test_no_memory),

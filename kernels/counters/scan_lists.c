@@ -21,6 +21,7 @@ typedef struct {
   uint32_t ops[MAX_OPS];
   ScanPart parts[MAX_CTAS * SCAN_PARTS];
   bool taken[SCAN_POOL_GRANULES]; /* pieces of `scattered` */
+  uint32_t v_at;                  /* where V begins */
 } Builder;
 
 static uint32_t next_random(uint64_t *state) {
@@ -59,6 +60,13 @@ static void read_all(Builder *b, uint32_t times) {
 }
 
 static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->error); }
+
+/* Of a scan with K and V, which has its name; V elsewhere than usual is said. */
+static Status finish_placed(Builder *b) {
+  const size_t length = strlen(b->list.name);
+  if (b->v_at != V_AT) snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
+  return finish(b);
+}
 
 /* Each piece at a random multiple of 2 MiB in its own share of the pool. */
 static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed) {
@@ -137,7 +145,7 @@ static Status rows(Builder *b, const Rows *r) {
     for (uint32_t i = 0; i < n_keys; i++) {
       const uint32_t key = h * n_keys + (r->backward ? n_keys - 1 - i : i);
       add(b, key);
-      add(b, V_AT + key);
+      add(b, b->v_at + key);
       if (r->hot == HOT_READ) add(b, SCAN_PLUS_CTA | Q_AT);
       if (r->hot == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_SLOT | HOT_AT);
     }
@@ -151,7 +159,7 @@ static Status rows(Builder *b, const Rows *r) {
   snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads, r->mib,
            r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
            r->hot == HOT_READ ? "read" : r->hot == HOT_STORE ? "write" : "none", r->work_cycles);
-  return finish(b);
+  return finish_placed(b);
 }
 
 static Status stores(Builder *b, uint32_t own, uint32_t times) {
@@ -231,13 +239,13 @@ static Status turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
       }
       const uint32_t key = row[slot] / n_rows * n_keys + --left[slot];
       add(b, key);
-      add(b, V_AT + key);
+      add(b, b->v_at + key);
       busy = true;
     }
   }
   read_all(b, 1);
   snprintf(b->list.name, sizeof b->list.name, "turns %u heads %u mib %u", n_rows, heads, mib);
-  return finish(b);
+  return finish_placed(b);
 }
 
 static Status each_buffer(Builder *b) {
@@ -276,15 +284,36 @@ static Status each_rule(Builder *b) {
   return status;
 }
 
+/* What fills L2 to the brim, each with V at several places, so far from K (MiB): any even numbers. */
+static Status each_place(Builder *b) {
+  static const uint32_t PLACES[] = {74, 130, 212, 366, 438, 530};
+  static const Rows PLACED[] = {
+      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000}, {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
+      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
+      {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},  {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
+      {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
+  };
+  Status status = STATUS_OK;
+  for (size_t place = 0; place < sizeof PLACES / sizeof *PLACES; place++) {
+    b->v_at = PLACES[place] * MIB;
+    for (size_t i = 0; i < sizeof PLACED / sizeof *PLACED && !status; i++) status = rows(b, &PLACED[i]);
+    if (!status) status = turns(b, 16, 256, 4);
+    if (!status) status = turns(b, 24, 384, 3);
+  }
+  return status;
+}
+
 Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
   Builder *b = malloc(sizeof *b);
   if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
   b->visit = visit;
   b->context = context;
   b->error = error;
+  b->v_at = V_AT;
   Status status = each_buffer(b);
   if (!status) status = each_other(b);
   if (!status) status = each_rule(b);
+  if (!status) status = each_place(b);
   free(b);
   return status;
 }

@@ -20,6 +20,8 @@
  *     strided     all CTAs read one granule of every 1, 2, 4 or 16 of a buffer, three times
  *     turns       one CTA does what the CTAs of `rows` would do in step, one after the other: the same in an order that is known
  *
+ * Some of `rows` and `turns` come again with V at six other places (the name ends with v and where, in MiB): what just about fits L2 hangs on that.
+ *
  * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
 #ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
 #define TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
