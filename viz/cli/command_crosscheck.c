@@ -21,7 +21,10 @@ static const struct {
                       {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD},
                       {"assets/counters/h200_later.csv", NULL},
                       {"assets/counters/h200_later_third.csv", &PLACEMENT_H200_THIRD},
-                      {"assets/counters/h200_others.csv", NULL}};
+                      {"assets/counters/h200_others.csv", NULL},
+                      {"assets/counters/h200_others_places.csv", &PLACEMENT_H200},
+                      {"assets/counters/h200_others_places_second.csv", &PLACEMENT_H200},
+                      {"assets/counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
