@@ -21,6 +21,7 @@
  *   parts (`scattered`) lie anywhere. So what is in one piece fills all sets alike, and stays or is lost as a whole; of the pieces
  *   that rows far apart leave, some sets get more than others, and overflow while others have room. That is why the edge of L2 is
  *   soft, and more so the more pieces there are.
+ *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
  * - Lines that are used all the time besides (side_resident_bytes) take room, in some sets more than in others (Poisson).
  * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
@@ -63,7 +64,8 @@ typedef struct {
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
   double side_capacity_bytes; /* 29 of 30 MiB */
-  double side_ways;           /* 48: so many of the largest parts of granules have room in a set; below zero: a side is one set, a sharp LRU */
+  double side_ways;           /* 48: so many of the largest parts of granules have room in a set (11 where there are several pieces; with 11 the scans of
+                                 one piece in h200_scan.csv are off by 18 % at worst, with 48 by 66); below zero: a side is one set, a sharp LRU */
   double scattered;           /* 0 to 1: of the parts, those that lie in any set */
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */
