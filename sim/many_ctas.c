@@ -13,7 +13,7 @@ enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of
 enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
-#define CLOCKS_APART    2.9    /* times as far as in long launches, where all SMs have one CTA: 0.39 %, one standard deviation */
+#define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
 /* Of L2, for a working set of several pieces: an H200's (tests/test_scans.c), assumed of other GPUs. */
 #define ROOM_PART (29.0 / 30) /* of the nominal size */
 #define SIDE_WAYS 11
@@ -220,6 +220,14 @@ static void deal(Run *r, uint32_t n, int time) {
   placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
 }
 
+/* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
+static double launch_cycles(const Run *r) {
+  const Plan *p = r->stream.plan;
+  const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
+  const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c * (double)(p->shape.batch * p->shape.heads);
+  return scores * 4 * (double)p->shape.d * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
+}
+
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
@@ -234,7 +242,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .shared_work = r->launch->config.waits,
                   .together = !c->in_step,
                   .loaded = true,
-                  .clocks_apart = n <= n_sm ? CLOCKS_APART * n / n_sm : 1,
+                  .clocks_apart = n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r)),
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,

@@ -33,8 +33,8 @@
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
  *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
- *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; in which
- *                                    order, h200_clocks.csv (placement.h)
+ *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs
+ *                                    have more, 0.25 % and less as they settle: h200_others_places.csv; in which order, h200_clocks.csv (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks

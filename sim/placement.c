@@ -1,5 +1,6 @@
 #include "sim/placement.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 /* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). */
@@ -18,6 +19,16 @@ const Placement PLACEMENT_H200_FOURTH = {
 
 /* As in one launch (placement.h). */
 const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-920, -1580, -160, 400, 790, 1380, 2080, -1990};
+
+/* Of placement_clocks_apart [measured]: the range of PLACEMENT_CLOCKS_PPM is 0.41 %. */
+#define UNSETTLED_RANGE 0.0075
+#define SETTLES_AFTER   4e6 /* cycles */
+#define SETTLING        0.3 /* the power of time with which the range falls from then on */
+
+double placement_clocks_apart(double cycles) {
+  const double apart = UNSETTLED_RANGE / 1e-6 / (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]); /* the fastest and the slowest */
+  return cycles > SETTLES_AFTER ? apart * pow(SETTLES_AFTER / cycles, SETTLING) : apart;
+}
 
 enum { GPC_SMS = 16 }; /* of a GPU whose GPCs are not known: assumed */
 enum { BATCHES_BEFORE = 5, BATCHES_BETWEEN = 6 }; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */

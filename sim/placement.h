@@ -16,7 +16,9 @@
  * h100_clocks.csv), the more the busier the machine. Which GPC is slow differs from card to card and from run to run: here as in one launch of
  * h200_clocks.csv (fa2_async, d = 128, N = 65,536), also of GPUs whose GPCs are not known (assumed). Just after the machine was idle they are
  * further apart, mostly in the same order: 0.39 % in launches of 128 CTAs on another card, a correlation of 0.7 (h200_steps.csv,
- * tests/test_steps.c). */
+ * tests/test_steps.c). In between they settle: under PyTorch's FlashAttention-2 and memory-efficient kernel the fastest and the slowest of a card
+ * are 0.75 % apart in launches of up to 4 million cycles, 0.35 % in those of 50, 0.2 % in those of 350 (h200_others_places.csv, tests/test_places.c).
+ * Under cuDNN's, which takes more power, they stay 1.0 % (d = 64) and 1.3 % (d = 128) apart. */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
 
@@ -47,6 +49,9 @@ typedef struct {
 extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD, PLACEMENT_H200_FOURTH;
 
 extern const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* of GPCs under load, against the mean */
+
+/* How far apart clocks are in a launch of so many cycles: so many times as far as PLACEMENT_CLOCKS_PPM says. */
+double placement_clocks_apart(double cycles);
 
 /* The places of a launch's first n CTAs, all at work at once, where the GPC first_gpc has its turn first (any number: modulo the number of GPCs). NULL: CTA
  * i runs on SM i modulo n_sms, sides by turns. */

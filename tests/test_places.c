@@ -95,11 +95,11 @@ typedef struct {
   int n, beyond;
 } Errors;
 
-/* Of all shapes of a kernel, full or causal, on all cards: half within 1 %, and no more than so many beyond 10 %, the worst so far. */
+/* Of all shapes of a kernel, full and causal, on all cards: the error of half of them, of the worst, and how many are beyond 10 %. */
 static const struct {
+  double middle, worst;
   int beyond;
-  double worst;
-} HOLDS[KERNELS][2] = {{{0, 0.05}, {1, 0.11}}, {{2, 0.12}, {1, 0.11}}, {{3, 0.19}, {0, 0.07}}};
+} HOLDS[KERNELS][2] = {{{0.007, 0.05, 0}, {0.012, 0.12, 1}}, {{0.01, 0.11, 1}, {0.004, 0.11, 1}}, {{0.005, 0.19, 3}, {0.002, 0.07, 0}}};
 
 static void the_mean_of_places_is_predicted(void **unused) {
   (void)unused;
@@ -136,11 +136,64 @@ static void the_mean_of_places_is_predicted(void **unused) {
       if (getenv("TILEWALK_TABLE"))
         print_message("%-18s %-6s %d shapes: median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", KERNEL_NAMES[kernel], causal ? "causal" : "full", e->n,
                       100 * e->errors[e->n / 2], 100 * e->errors[e->n - 1], e->beyond);
-      assert_true(e->errors[e->n / 2] < 0.01 && e->errors[e->n - 1] < HOLDS[kernel][causal].worst && e->beyond <= HOLDS[kernel][causal].beyond);
+      assert_true(e->errors[e->n / 2] < HOLDS[kernel][causal].middle && e->errors[e->n - 1] < HOLDS[kernel][causal].worst);
+      assert_true(e->beyond <= HOLDS[kernel][causal].beyond);
     }
 }
 
+/* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the mean. */
+static bool read_clocks(char *line, const int columns[3], double *cycles, double *apart) {
+  double value[3] = {0};
+  int column = 0;
+  for (char *field = strtok(line, ","); field; field = strtok(NULL, ","), column++)
+    for (int i = 0; i < 3; i++)
+      if (column == columns[i]) value[i] = strtod(field, NULL);
+  *cycles = value[0];
+  *apart = (value[1] - value[2]) / value[0];
+  return value[0] > 0 && value[1] >= value[2];
+}
+
+static int column_of(const char *header, const char *name) {
+  const char *at = strstr(header, name);
+  int column = 0;
+  if (!at) fail_msg("no column %s", name);
+  for (const char *c = header; c < at; c++) column += *c == ',';
+  return column;
+}
+
+/* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are as far apart as is said
+ * within a fifth; launches of one length differ by a factor of two and more. */
+static void clocks_settle(void **unused) {
+  (void)unused;
+  enum { LAUNCHES = 36, KINDS = 2 };
+  static char line[4096];
+  static double sums[LAUNCHES], cycles_of[LAUNCHES], errors[LAUNCHES];
+  int columns[3] = {0}, n = 0;
+  FILE *file = open_asset(CARDS[0].file);
+  while (fgets(line, sizeof line, file)) {
+    if (strncmp(line, "rung,", 5) == 0) {
+      static const char *const NAMES[] = {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"};
+      for (int i = 0; i < 3; i++) columns[i] = column_of(line, NAMES[i]);
+    }
+    if (!columns[0] || line[0] == ',' || strncmp(line, "rung,", 5) == 0 || strncmp(line, "cudnn", 5) == 0) continue;
+    int causal;
+    if (sscanf(line, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%d", &causal) != 1 || causal) continue;
+    double cycles, apart;
+    assert_true(read_clocks(line, columns, &cycles, &apart));
+    sums[n / (LAUNCHES / KINDS * PLACES) * (LAUNCHES / KINDS) + n % (LAUNCHES / KINDS)] += apart / PLACES; /* shape after shape, six times; then the next kernel */
+    cycles_of[n / (LAUNCHES / KINDS * PLACES) * (LAUNCHES / KINDS) + n % (LAUNCHES / KINDS)] = cycles;
+    n++;
+  }
+  fclose(file);
+  assert_int_equal(n, LAUNCHES * PLACES);
+  const double said = (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]) * 1e-6;
+  for (int i = 0; i < LAUNCHES; i++) errors[i] = fabs(log(placement_clocks_apart(cycles_of[i]) * said / sums[i]));
+  qsort(errors, LAUNCHES, sizeof *errors, by_size);
+  if (getenv("TILEWALK_TABLE")) print_message("clocks apart: factor %.2f in the median, %.2f at worst\n", exp(errors[LAUNCHES / 2]), exp(errors[LAUNCHES - 1]));
+  assert_true(errors[LAUNCHES / 2] < log(1.2) && errors[LAUNCHES - 1] < log(2.6));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted), cmocka_unit_test(clocks_settle)};
   return cmocka_run_group_tests_name("places", tests, NULL, NULL);
 }
