@@ -331,7 +331,7 @@ static void make_writes_exact(ManyCtas *t, double spilled, double walked_write_b
   const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
   const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
   const double written = fmax(part * (outputs + spilled), outputs);
-  t->hbm_write_bytes = fmin(t->hbm_write_bytes, written);
+  t->hbm_write_bytes = fmin(fmax(t->hbm_write_bytes, 0), written);
   t->left_dirty_bytes = written - t->hbm_write_bytes;
 }
 
