@@ -191,6 +191,7 @@ static void empty_sets(Hierarchy *h) {
   }
   memcpy(sets_of(h, 1), sets, h->n_sets * sizeof *sets);
   for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) h->came[side] = 1;
+  memset(h->n_dirty, 0, sizeof h->n_dirty);
 }
 
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
@@ -228,7 +229,10 @@ static void take_out(Hierarchy *h, uint32_t side, uint32_t node) {
   Set *s = &sets_of(h, side)[n->set];
   unlink_node(s, nodes, n);
   s->bytes -= h->part_bytes[n->kind];
-  if (n->dirty) h->counts.hbm_write_bytes += h->part_bytes[n->kind];
+  if (n->dirty) {
+    h->counts.hbm_write_bytes += h->part_bytes[n->kind];
+    h->n_dirty[n->kind]--;
+  }
   n->present = n->dirty = false;
 }
 
@@ -292,6 +296,7 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
     for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
       const uint32_t at = one ? 0 : s, node = part + (one && s ? copy : home);
       to_front(h, at, node);
+      h->n_dirty[kind] += !nodes_of(h, at)[node].dirty;
       nodes_of(h, at)[node].dirty = true;
       if (!one && s != side) take_out(h, s, copy + part); /* a copy of what has changed */
     }
@@ -310,10 +315,6 @@ double hierarchy_granule_bytes(const Hierarchy *h, uint64_t granule) { return h-
 
 double hierarchy_dirty_bytes(const Hierarchy *h) {
   double bytes = 0;
-  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
-    const Node *nodes = nodes_of(h, side);
-    for (uint64_t i = 0; i < h->n_nodes; i++)
-      if (nodes[i].dirty) bytes += h->part_bytes[nodes[i].kind];
-  }
+  for (int kind = 0; kind < HIERARCHY_KINDS; kind++) bytes += (double)h->n_dirty[kind] * h->part_bytes[kind];
   return bytes;
 }

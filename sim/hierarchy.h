@@ -103,6 +103,7 @@ typedef struct {
   double unit_bytes; /* the largest part */
   uint64_t first_granule[HIERARCHY_KINDS + 1], first_node[HIERARCHY_KINDS];
   uint64_t n_nodes;                  /* a side's: a home half and a copy half of each granule, in parts */
+  uint64_t n_dirty[HIERARCHY_KINDS]; /* parts, on both sides */
   uint32_t came[HIERARCHY_SIDES];    /* parts that have come to a side so far, and one */
   uint32_t fresh;                    /* what was read when so few had not come yet is near the front of its set still */
   uint64_t sets_offset, order_offset, nodes_offset, state_bytes;
