@@ -212,12 +212,18 @@ static void set_kind(Stream *s, StreamKind kind, int64_t n, double all_bytes) {
   s->kinds[kind] = (HierarchyKind){.n = (uint64_t)n, .bytes = all_bytes / (double)n};
 }
 
-/* Granules are of equal size: a ragged last tile is spread over all. */
+/* Whether pieces of one head, counted through all batches, come before those of the next. */
+static bool heads_in_turn(const Stream *s) {
+  const LaunchOrder order = s->launch->config.order;
+  return s->kernels == STANDARD || order == ORDER_QUERY_HEAD_BATCH || (order == ORDER_QUERY_BATCH_HEAD && s->plan->shape.batch == 1);
+}
+
+/* Granules are of equal size: a ragged last tile is spread over all. Of heads that are not walked there are none. */
 static void set_kinds(Stream *s) {
   const Plan *p = s->plan;
   const bool standard = s->kernels == STANDARD;
   int64_t all = p->shape.batch * p->shape.heads, all_kv = p->shape.batch * p->shape.kv_heads;
-  if (standard && s->n_heads < all) { /* walked head after head; others have their pieces in any order */
+  if (s->n_heads < all && heads_in_turn(s)) {
     all_kv = ceil_div(s->n_heads, p->shape.heads / p->shape.kv_heads);
     all = s->n_heads;
   }
