@@ -165,7 +165,7 @@ static int column_of(const char *header, const char *name) {
  * within a fifth; launches of one length differ by a factor of two and more. */
 static void clocks_settle(void **unused) {
   (void)unused;
-  enum { LAUNCHES = 36, KINDS = 2 };
+  enum { SHAPES_EACH = 18, LAUNCHES = 2 * SHAPES_EACH };
   static char line[4096];
   static double sums[LAUNCHES], cycles_of[LAUNCHES], errors[LAUNCHES];
   int columns[3] = {0}, n = 0;
@@ -180,8 +180,9 @@ static void clocks_settle(void **unused) {
     if (sscanf(line, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%d", &causal) != 1 || causal) continue;
     double cycles, apart;
     assert_true(read_clocks(line, columns, &cycles, &apart));
-    sums[n / (LAUNCHES / KINDS * PLACES) * (LAUNCHES / KINDS) + n % (LAUNCHES / KINDS)] += apart / PLACES; /* shape after shape, six times; then the next kernel */
-    cycles_of[n / (LAUNCHES / KINDS * PLACES) * (LAUNCHES / KINDS) + n % (LAUNCHES / KINDS)] = cycles;
+    const int at = n / (SHAPES_EACH * PLACES) * SHAPES_EACH + n % SHAPES_EACH; /* shape after shape, six times; then the next kernel */
+    sums[at] += apart / PLACES;
+    cycles_of[at] = cycles;
     n++;
   }
   fclose(file);
