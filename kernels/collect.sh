@@ -20,11 +20,12 @@
 #   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU_ends.csv
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
+#   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others` and `places`; KEEP a folder for
 # ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `others`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `places` and `watch`.
+# PyTorch for `time`, `others`, `places`, `watch` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -107,10 +108,10 @@ others | places)
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-watch)
-  provenance "python3 kernels/others.py watch libwatch.so" >"$work/about"
-  python3 kernels/others.py watch "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_watch.csv" || exit 1
-  wc -l "$out/${short}_watch.csv"
+watch | gpcs)
+  provenance "python3 kernels/others.py $stage libwatch.so" >"$work/about"
+  python3 kernels/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
+  wc -l "$out/${short}_$stage.csv"
   ;;
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
@@ -129,7 +130,7 @@ scan | coalescer | steps | ends | waves)
   wc -l "$out/${short}_$stage.csv"
   ;;
 *)
-  sed -n '2,29s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,30s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

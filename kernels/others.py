@@ -6,6 +6,7 @@
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     watch LIBRARY      how evenly the CTAs of each kernel go: when the first ones store their row blocks, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
+    gpcs LIBRARY       the clocks of GPCs under each kernel, CSV; LIBRARY: the same
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
 
@@ -27,6 +28,7 @@ KERNELS = {
 }
 # Kernel, d, rows of a CTA, CTAs an SM: what `watch` looks at.
 WATCHED = [("fa2-sm90", 64, 128, 2), ("fa2-sm90", 128, 128, 2), ("mem-efficient-sm90", 64, 64, 4), ("mem-efficient-sm90", 128, 64, 2)]
+CLOCKED = [("cudnn-sm90", 128, 4), ("cudnn-sm90", 128, 16), ("cudnn-sm90", 64, 16), ("fa2-sm90", 128, 4), ("mem-efficient-sm90", 128, 4)]  # and heads
 CLOCKS = ["sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"]  # of the SMs: how far apart their clocks are
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
@@ -129,6 +131,53 @@ def watch(library):
         del q, k, v, o
 
 
+def gpcs(library):
+    """64K tokens, no mask, the GPU idle before for a tenth of a second, as between the launches that a profiler repeats. Eight SMs are watched at a
+    time, one of each of eight TPCs that follow each other by %smid: one of each GPC, of the first 32 TPCs."""
+    import ctypes, time, torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    lib = ctypes.CDLL(os.path.abspath(library))
+    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    print("kernel,d,N,heads,smid,cycles_per_ns")
+    for kernel, d, heads in CLOCKED:
+        q, k, v = (torch.randn(1, heads, 64 * K, d, device="cuda", dtype=torch.float16) for _ in range(3))
+
+        def call():
+            with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
+                return F.scaled_dot_product_attention(q, k, v)
+
+        def idle():
+            torch.cuda.synchronize()
+            time.sleep(0.1)
+
+        call()
+        idle()
+        began = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - began
+        for turn in range(4):
+            sms = (ctypes.c_int * 8)(*(16 * turn + 2 * tpc for tpc in range(8)))
+            rates = (ctypes.c_double * len(sms))()
+            idle()
+            lib.clock_begin(sms, len(sms))
+            began = time.perf_counter()
+            call()
+            for part in (0.1, 0.9):  # of the way
+                while time.perf_counter() - began < part * seconds:
+                    pass
+                lib.clock_mark()
+            lib.clock_end(sms, len(sms), rates)
+            if not all(rates):
+                sys.exit(f"others.py: of the SMs {list(sms)} not all could be watched beside {kernel}")
+            for sm, rate in zip(sms, rates):
+                print(f"{kernel},{d},{64 * K},{heads},{sm},{rate:.6f}", flush=True)
+        torch.cuda.synchronize()
+        del q, k, v
+        torch.cuda.empty_cache()
+
+
 def read_ncu(path):
     lines = [line for line in open(path, newline="") if line.startswith('"')]
     rows = list(csv.reader(lines))
@@ -183,6 +232,8 @@ elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
 elif sys.argv[1:2] == ["watch"] and len(sys.argv) == 3:
     watch(sys.argv[2])
+elif sys.argv[1:2] == ["gpcs"] and len(sys.argv) == 3:
+    gpcs(sys.argv[2])
 elif sys.argv[1:] == ["kernels"]:
     print("\n".join(KERNELS))
 elif sys.argv[1:2] == ["pattern"] and sys.argv[2:] and sys.argv[2] in KERNELS:
