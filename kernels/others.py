@@ -132,8 +132,8 @@ def watch(library):
 
 
 def gpcs(library):
-    """64K tokens, no mask, the GPU idle before for a tenth of a second, as between the launches that a profiler repeats. Eight SMs are watched at a
-    time, one of each of eight TPCs that follow each other by %smid: one of each GPC, of the first 32 TPCs."""
+    """64K tokens, no mask, the GPU idle before for a tenth of a second, as between the launches that a profiler repeats. One SM is watched at a time, as
+    a GPC that is less busy has another clock: of the first 16 TPCs by %smid, which are two of each GPC."""
     import ctypes, time, torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -157,22 +157,20 @@ def gpcs(library):
         call()
         torch.cuda.synchronize()
         seconds = time.perf_counter() - began
-        for turn in range(4):
-            sms = (ctypes.c_int * 8)(*(16 * turn + 2 * tpc for tpc in range(8)))
-            rates = (ctypes.c_double * len(sms))()
+        for sm in range(0, 32, 2):
+            watched, rate = (ctypes.c_int * 1)(sm), (ctypes.c_double * 1)()
             idle()
-            lib.clock_begin(sms, len(sms))
+            lib.clock_begin(watched, 1)
             began = time.perf_counter()
             call()
             for part in (0.1, 0.9):  # of the way
                 while time.perf_counter() - began < part * seconds:
                     pass
                 lib.clock_mark()
-            lib.clock_end(sms, len(sms), rates)
-            if not all(rates):
-                sys.exit(f"others.py: of the SMs {list(sms)} not all could be watched beside {kernel}")
-            for sm, rate in zip(sms, rates):
-                print(f"{kernel},{d},{64 * K},{heads},{sm},{rate:.6f}", flush=True)
+            lib.clock_end(watched, 1, rate)
+            if not rate[0]:
+                sys.exit(f"others.py: SM {sm} could not be watched beside {kernel}")
+            print(f"{kernel},{d},{64 * K},{heads},{sm},{rate[0]:.6f}", flush=True)
         torch.cuda.synchronize()
         del q, k, v
         torch.cuda.empty_cache()
