@@ -326,11 +326,16 @@ static double spilled_bytes(const Stream *s) {
   return (double)(p->shape.batch * p->shape.heads) * (double)(p->T_r - n_empty) * s->kinds[STREAM_SPILL].bytes;
 }
 
-/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some. */
-static void make_writes_exact(ManyCtas *t, double spilled, double walked_write_bytes) {
+static double lse_bytes(const Plan *p) {
+  return p->tiling.lse ? (double)(p->shape.batch * p->shape.heads * p->shape.N_q) * STATS_BYTES : 0;
+}
+
+/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and log-sum-exps, which it does
+ * not walk. */
+static void make_writes_exact(ManyCtas *t, double spilled, double lse, double walked_write_bytes) {
   const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
   const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
-  const double written = fmax(part * (outputs + spilled), outputs);
+  const double written = fmax(part * (outputs - lse + spilled) + lse, outputs);
   t->hbm_write_bytes = fmin(fmax(t->hbm_write_bytes, 0), written);
   t->left_dirty_bytes = written - t->hbm_write_bytes;
 }
@@ -349,7 +354,7 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
   if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
   if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
-  make_writes_exact(t, spilled_bytes(stream), walked_writes);
+  make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */

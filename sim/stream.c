@@ -232,7 +232,7 @@ static void set_kinds(Stream *s) {
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
-  else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * (row + (p->tiling.lse ? STATS_BYTES : 0)));
+  else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
   if (s->n_kernels == 2) {
     const double partial = (double)p->shape.d * 4 + STATS_BYTES; /* fp32, and a log-sum-exp */
     set_kind(s, STREAM_PARTIAL, all * s->n_rows * p->tiling.n_splits, queries * (double)p->tiling.n_splits * partial);

@@ -17,7 +17,8 @@
  * walk a piece may compute a part, and takes the time of that part. A tile that a kernel
  * of the fa2 kind loads in rounds (LaunchConfig.round_bytes) is as many granules, and its arithmetic comes with the last.
  *
- * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, L1. */
+ * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, log-sum-exps (1 to 2 % of O;
+ * a tensor of their own), L1. */
 #ifndef TILEWALK_SIM_STREAM_H
 #define TILEWALK_SIM_STREAM_H
 

@@ -392,6 +392,22 @@ static void merged_tiles_take_their_own_time(void **state) {
   assert_true(fabs(coarse.hbm_read_bytes / fine.hbm_read_bytes - 1) < 0.05);
 }
 
+/* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2 or not. */
+static void log_sum_exps_are_stored_besides(void **state) {
+  (void)state;
+  for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
+    ManyCtas t[2];
+    for (int lse = 0; lse < 2; lse++) {
+      const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
+                          (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
+      t[lse] = run(&c, (ManyCtasConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
+    }
+    const double bytes = 3 * 2048 * 4; /* fp32 */
+    assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes && t[1].write_bytes == t[0].write_bytes + bytes);
+    assert_false(differs(t[1].hbm_write_bytes + t[1].left_dirty_bytes, t[0].hbm_write_bytes + t[0].left_dirty_bytes + bytes));
+  }
+}
+
 /* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
  * have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
@@ -489,6 +505,7 @@ int main(void) {
       cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
       cmocka_unit_test(resident_lines_take_room),
+      cmocka_unit_test(log_sum_exps_are_stored_besides),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),
