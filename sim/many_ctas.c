@@ -213,11 +213,27 @@ static uint32_t first_gpc(const Run *r, int time) {
   return r->launch->n_ctas > r->launch->n_slots ? (uint32_t)(GPCS_APART * time) : 0;
 }
 
+/* Whether the kernel takes all the power there is; who has been told the clocks under it need not ask. */
+static bool is_busy(const Run *r) { return r->launch->config.clocks_permille > 0 && !placement_knows_clocks(r->config->placement); }
+
+/* So many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
+static double busy_apart(const Run *r) {
+  int32_t most = PLACEMENT_BUSY_CLOCKS_PPM[0], least = most;
+  for (int g = 1; g < PLACEMENT_GPCS_MAX; g++) {
+    most = PLACEMENT_BUSY_CLOCKS_PPM[g] > most ? PLACEMENT_BUSY_CLOCKS_PPM[g] : most;
+    least = PLACEMENT_BUSY_CLOCKS_PPM[g] < least ? PLACEMENT_BUSY_CLOCKS_PPM[g] : least;
+  }
+  return (double)r->launch->config.clocks_permille * 1000 / (most - least);
+}
+
 /* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
 static void deal(Run *r, uint32_t n, int time) {
   const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
   const Placement *placement = r->config->placement ? r->config->placement : &PLACEMENT_H200;
   placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
+  if (!is_busy(r)) return;
+  for (uint32_t i = 0; i < n; i++)
+    r->places[i].clock_ppm = (int32_t)(busy_apart(r) * PLACEMENT_BUSY_CLOCKS_PPM[r->places[i].gpc % PLACEMENT_GPCS_MAX]);
 }
 
 /* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
@@ -226,6 +242,13 @@ static double launch_cycles(const Run *r) {
   const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
   const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c * (double)(p->shape.batch * p->shape.heads);
   return scores * 4 * (double)p->shape.d * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
+}
+
+/* So many times as far apart as places say. */
+static double clocks_apart(const Run *r, uint32_t n) {
+  const uint32_t n_sm = (uint32_t)r->launch->n_sm;
+  if (placement_knows_clocks(r->config->placement) || is_busy(r)) return 1;
+  return n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r));
 }
 
 static PaceConfig pace_config(const Run *r, uint32_t n) {
@@ -242,7 +265,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .shared_work = r->launch->config.waits,
                   .together = !c->in_step,
                   .loaded = true,
-                  .clocks_apart = n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r)),
+                  .clocks_apart = clocks_apart(r, n),
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,

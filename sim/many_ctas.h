@@ -20,8 +20,8 @@
  *                                    h200_scan_fourth.csv (tests/test_scans.c). They hardly tell 29 from 29.5, 9 from 11 or 1 in 20 from 1 in 30: with
  *                                    these three numbers 233 lists are off by 6.3 % (root of the mean square; but for `turns`, which would have
  *                                    8), with 29.5, 10 and 1 in 30, the best, by 5.4. Of what is about as good these were taken with other
- *                                    people's kernels in sight; by the scans alone, about twice as many of the 324 means below would be off by more
- *                                    than 10 % (13 for 7, before clocks settled), and of our own kernels' rows likewise none
+ *                                    people's kernels in sight; by the scans alone, about twice as many of 324 means of six places on one card were
+ *                                    off by more than 10 % when that was tried (13 for 7), and of our own kernels' rows likewise none
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
@@ -35,6 +35,8 @@
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs
  *                                    have more, 0.25 % and less as they settle: h200_others_places.csv; in which order, h200_clocks.csv (placement.h)
+ *     clocks_permille                how far a kernel that takes all the power there is sets them apart: h200_others_places.csv and the like, as
+ *                                    h200_gpcs.csv has them (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
@@ -109,22 +111,23 @@
  * What fills L2 to the brim: kernels that run short rows first under a mask, more so if they use some lines all the time, such as spilled registers or
  * a Q that is read for every tile. What rows far apart leave fills the sets of L2 unevenly, and those that are full lose what all others keep. How much
  * that is hangs on where K and V lie: with Q, K and V at six places on one card, mem-efficient-sm90 reads 294 to 468 MB (4 heads of 64K, d = 128,
- * causal), and one CTA that reads what triangular rows do, in their order (scans `turns`), 151 to 249 MB, 108 at a seventh. So the model gives the mean
- * of such places. Of 108 shapes of fa2-sm90, mem-efficient-sm90 and cudnn-sm90 with N from 16K on, on three cards, the sides of whose SMs it is told
- * (h200_others_places.csv and the like, tests/test_places.c; d = 128 in each of the worst):
+ * causal), and one CTA that reads what triangular rows do, in their order (scans `turns`), 151 to 249 MB, 108 at a seventh. And it hangs on the card: on
+ * which side its SMs are, and how fast its GPCs. So the model gives the mean of such places and cards. Of 108 shapes of fa2-sm90, mem-efficient-sm90 and
+ * cudnn-sm90 with N from 16K on, the mean of 24 launches on four cards, of cudnn-sm90 42 on seven, told which side SMs are on
+ * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask):
  *
- *                            full, 54 each: median, worst, beyond 10 %       causal
- *     fa2-sm90                 0.5 %,  3.7 %,  0                             1.1 %, 11.3 %, 1: 32K, 4 heads
- *     mem-efficient-sm90       0.8 %, 10.2 %,  1: 32K, 16 heads              0.3 %, 10.2 %, 1: 64K, 1 head
- *     cudnn-sm90               0.3 %, 18.3 %,  3: 64K, 16 heads; 32K, 4      0.1 %,  6.3 %, 0
+ *                            full, 18 shapes each: median, worst         causal
+ *     fa2-sm90                 0.5 %,  2.7 %: 64K, 1 head                0.9 %,  7.5 %: 32K, 16 heads
+ *     mem-efficient-sm90       0.8 %,  9.4 %: 32K, 16 heads              0.3 %,  7.0 %: 64K, 1 head
+ *     cudnn-sm90               0.3 %,  3.1 %: 32K, 4 heads               0.1 %,  5.2 %: 64K, 4 heads
  *
- * Single recordings differ from these means, and are missed, by up to 30 %. Tensors at distances of powers of two from each other, as those of
- * h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all
- * eighteen elsewhere 1202 to 1449. What cudnn-sm90 reads at 64K with d = 128, full, hangs on the card (2.8 to 3.5 GB on four): it takes so much power
- * that GPCs' clocks, 0.2 to 0.8 % apart under the other two kernels, stay 1.3 % apart under it (placement.h; on a card that is not among the
- * recordings 2.3 %); here they are 1.2 % apart, as wherever SMs have one CTA each. And walks are coarse: a head takes at most
- * 100,000 steps, of sixteen heads half as many each, so tiles are merged where there are more. Without that fa2-sm90 at 64K, 4 heads, d = 128, causal,
- * comes out 8 to 26 % too high instead of 4 too low to 7 too high, and mem-efficient-sm90 with 16 heads 5 % too low instead of 5 to 7 too high.
+ * The mean of six places on one card is missed by more than 10 % in 3 of 432 (10.2 to 10.4 %, all of mem-efficient-sm90), single recordings
+ * by up to 30 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
+ * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
+ * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
+ * one that reads most comes out at 3.57 GB of 3.59, and all its 18 shapes with d = 128 within 7 %. And walks are coarse: a head takes at most 100,000
+ * steps, of sixteen heads half as many each, so tiles are merged where there are more. Without that fa2-sm90 at 64K, 4 heads, d = 128, causal, comes
+ * out 6 to 12 % too high instead of 6 too low to 7 too high, and mem-efficient-sm90 with 16 heads 4 too low to 1 too high instead of 5 to 10 too high.
  */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H

@@ -1,7 +1,6 @@
 #include "sim/placement.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 /* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). */
 const Placement PLACEMENT_H200 = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {16, 0}, {18, 0}, {18, 1}}};
@@ -20,6 +19,9 @@ const Placement PLACEMENT_H200_FOURTH = {
 /* As in one launch (placement.h). */
 const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-920, -1580, -160, 400, 790, 1380, 2080, -1990};
 
+/* The mean of four cards (placement.h). */
+const int32_t PLACEMENT_BUSY_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-6265, -6442, 83, -344, -1754, 8202, 14643, -8123};
+
 /* Of placement_clocks_apart [measured]: the range of PLACEMENT_CLOCKS_PPM is 0.41 %. */
 #define UNSETTLED_RANGE 0.0075
 #define SETTLES_AFTER   4e6 /* cycles */
@@ -37,19 +39,28 @@ typedef struct {
   Place *at, *end;
 } Dealer;
 
+bool placement_knows_clocks(const Placement *p) {
+  for (int g = 0; p && g < PLACEMENT_GPCS_MAX; g++)
+    if (p->clocks_ppm[g]) return true;
+  return false;
+}
+
+static int32_t clock_of(const Placement *p, uint32_t g) { return placement_knows_clocks(p) ? p->clocks_ppm[g] : PLACEMENT_CLOCKS_PPM[g]; }
+
 /* The next n CTAs go to TPCs of one GPC, one to each while that is enough; its SMs are numbered from `sm`. */
-static void deal_batch(Dealer *d, const PlacementGpc *gpc, uint32_t g, uint32_t sm, uint32_t n, uint32_t layer) {
+static void deal_batch(Dealer *d, const Placement *p, uint32_t g, uint32_t sm, uint32_t n, uint32_t layer) {
+  const PlacementGpc *gpc = &p->gpcs[g];
   const uint32_t tpcs = gpc->n_sms / 2, twice = n > tpcs ? n - tpcs : 0;
   for (uint32_t tpc = 0, dealt = 0; dealt < n; tpc++)
     for (uint32_t at = 2 * tpc; at < 2 * tpc + (tpc < twice ? 2 : 1) && dealt < n; at++, dealt++)
-      if (d->at < d->end) *d->at++ = (Place){sm + at, gpc->side, g, layer, PLACEMENT_CLOCKS_PPM[g]};
+      if (d->at < d->end) *d->at++ = (Place){sm + at, gpc->side, g, layer, clock_of(p, g)};
 }
 
 /* One to each SM of the TPCs that come first. */
 static void deal_first(Dealer *d, const Placement *p, uint32_t layer) {
   for (uint32_t sm = 0; sm < 2 * PLACEMENT_FIRST_TPCS && d->at < d->end; sm++) {
     const uint32_t g = p->first[sm / 2];
-    *d->at++ = (Place){sm, p->gpcs[g].side, g, layer, PLACEMENT_CLOCKS_PPM[g]};
+    *d->at++ = (Place){sm, p->gpcs[g].side, g, layer, clock_of(p, g)};
   }
 }
 
@@ -87,7 +98,7 @@ void placement_deal(const Placement *p, uint32_t n_sms, uint32_t first_gpc, Plac
     share_out(p, full ? all : (uint32_t)(d.end - d.at), shares);
     for (uint32_t turn = 0; turn < p->n_gpcs; turn++) {
       const uint32_t g = (first_gpc + turn) % p->n_gpcs;
-      deal_batch(&d, &p->gpcs[g], g, first_sms[g], shares[g], layer);
+      deal_batch(&d, p, g, first_sms[g], shares[g], layer);
       if (full && first_layer < full_layers && ++batches == BATCHES_BEFORE + BATCHES_BETWEEN * (first_layer - 1))
         deal_first(&d, p, first_layer++);
     }

@@ -18,10 +18,14 @@
  * further apart, mostly in the same order: 0.39 % in launches of 128 CTAs on another card, a correlation of 0.7 (h200_steps.csv,
  * tests/test_steps.c). In between they settle: under PyTorch's FlashAttention-2 and memory-efficient kernel the fastest and the slowest of a card
  * are 0.75 % apart in launches of up to 4 million cycles, 0.35 % in those of 50, 0.2 % in those of 350 (h200_others_places.csv, tests/test_places.c).
- * Under cuDNN's, which takes more power, they stay 1.0 % (d = 64) and 1.3 % (d = 128) apart. */
+ * Under cuDNN's, which takes all the power there is, they stay apart, by 1.0 % (d = 64) and 2.0 % (d = 128; 0.8 to 2.6 in launches of 50 ms) on five
+ * cards, mostly the same GPCs ahead: PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards, on each of which one SM of each GPC was watched beside the
+ * kernel (h200_gpcs.csv and three more, tests/test_places.c). That decides what cuDNN reads where it just does not fit: 2.7 to 3.6 GB on ten cards
+ * (N = 65,536, d = 128, 16 heads); a card whose clocks are told (clocks_ppm) is predicted. */
 #ifndef TILEWALK_SIM_PLACEMENT_H
 #define TILEWALK_SIM_PLACEMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { PLACEMENT_SIDES = 2, PLACEMENT_GPCS_MAX = 8, PLACEMENT_FIRST_TPCS = 4 };
@@ -43,12 +47,17 @@ typedef struct {
   uint32_t first[PLACEMENT_FIRST_TPCS]; /* the GPCs of the TPCs that are dealt to before all others in each layer */
   PlacementGpc gpcs[PLACEMENT_GPCS_MAX]; /* but for those */
   uint32_t n_gpcs;
+  int32_t clocks_ppm[PLACEMENT_GPCS_MAX]; /* of this card's GPCs under the kernel in question, against their mean; all 0: not known */
 } Placement;
 
 /* H200 with 132 SMs, as most that were asked, and an H100 SXM; and three cards that differ. */
 extern const Placement PLACEMENT_H200, PLACEMENT_H200_OTHER, PLACEMENT_H200_THIRD, PLACEMENT_H200_FOURTH;
 
 extern const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* of GPCs under load, against the mean */
+extern const int32_t PLACEMENT_BUSY_CLOCKS_PPM[PLACEMENT_GPCS_MAX]; /* the same under a kernel that takes all the power there is */
+
+/* Whether it says how fast the clocks of its GPCs are. */
+bool placement_knows_clocks(const Placement *placement);
 
 /* How far apart clocks are in a launch of so many cycles: so many times as far as PLACEMENT_CLOCKS_PPM says. */
 double placement_clocks_apart(double cycles);

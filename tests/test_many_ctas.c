@@ -408,6 +408,27 @@ static void log_sum_exps_are_stored_besides(void **state) {
   }
 }
 
+/* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the fastest GPC 2 % ahead of the
+ * slowest, the others in proportion. What was said of the card counts. */
+static void clocks_are_as_told(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 8448, .N_k = 8448, .d = 64};
+  const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
+  const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &gpu);
+  ManyCtasConfig l2 = {.l2_bytes = 8 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+  const ManyCtas usual = run(&plain, l2), apart = run(&busy, l2);
+  Placement told = PLACEMENT_H200;
+  l2.placement = &told;
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) told.clocks_ppm[g] = (int32_t)(PLACEMENT_BUSY_CLOCKS_PPM[g] * 20000.0 / (14643 + 8123));
+  assert_true(told.clocks_ppm[6] - told.clocks_ppm[7] > 19990 && told.clocks_ppm[6] - told.clocks_ppm[7] <= 20000);
+  const ManyCtas as_told = run(&plain, l2), both = run(&busy, l2);
+  assert_memory_equal(&as_told, &apart, sizeof apart);
+  assert_memory_equal(&both, &as_told, sizeof both);
+  assert_memory_not_equal(&apart, &usual, sizeof apart);
+}
+
 /* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
  * have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
@@ -505,7 +526,7 @@ int main(void) {
       cmocka_unit_test(a_launch_of_several_waves_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
       cmocka_unit_test(resident_lines_take_room),
-      cmocka_unit_test(log_sum_exps_are_stored_besides),
+      cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),
