@@ -76,6 +76,10 @@ Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups,
 /* How far recordings of the same run are from their median: what no model can get below. */
 Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
 
+/* One item for each run and quantity, but for times: the means of its recordings, and of what is predicted for the cards that they are from. Where tensors
+ * lie, and which card it is, is luck; means tell the model's errors from it. *means is for crosscheck_free, *groups, as of *crosscheck, for free(). */
+Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups, Error *error);
+
 /* The predictions' part of crosscheck_print. */
 Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);
 #define CROSSCHECK_ABLATED "fa2_async" /* the kernel whose ablations are in the README */

@@ -88,9 +88,14 @@ static int by_run(const void *left, const void *right) {
   return (a->tiling.B_c > b->tiling.B_c) - (a->tiling.B_c < b->tiling.B_c);
 }
 
-/* Adds how far each of n recordings of a run is from their median. */
+/* Adds what comes of n recordings of a run to a crosscheck; values: room for n. */
+typedef Status AddRun(Crosscheck *to, CrosscheckItem *const *items, size_t n, double *values, Error *error);
+
+/* How far each is from their median. */
 static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *items, size_t n, double *values, Error *error) {
+  enum { REPEATS_LEAST = 3 }; /* of two, neither is the median */
   Status status = STATUS_OK;
+  if (n < REPEATS_LEAST) return status;
   for (size_t i = 0; i < n; i++) values[i] = items[i]->measured;
   const double middle = median(values, n);
   for (size_t i = 0; i < n && status == STATUS_OK; i++) {
@@ -102,11 +107,25 @@ static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *item
   return status;
 }
 
-Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *error) {
-  enum { REPEATS_LEAST = 3 }; /* of two, neither is the median */
+static Status add_mean(Crosscheck *means, CrosscheckItem *const *items, size_t n, double *values, Error *error) {
+  (void)values;
+  CrosscheckItem mean = *items[0];
+  double predicted = 0, measured = 0;
+  if (mean.predicted == PREDICT_TIME) return STATUS_OK;
+  for (size_t i = 0; i < n; i++) {
+    predicted += items[i]->low / (double)n;
+    measured += items[i]->measured / (double)n;
+  }
+  mean.low = mean.high = predicted;
+  mean.measured = measured;
+  mean.error = predict_error(mean.predicted, predicted, measured);
+  mean.holds = fabs(mean.error) <= PREDICTED_NAMES[mean.predicted].band;
+  return crosscheck_add(means, &mean, error);
+}
+
+static Status for_each_run(const Crosscheck *c, AddRun *add, Crosscheck *to, Error *error) {
   CrosscheckItem **items = malloc((c->n_items + 1) * sizeof *items);
   double *values = malloc((c->n_items + 1) * sizeof *values);
-  Crosscheck deviations = {0};
   Status status = items && values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the repeated runs");
   size_t n = 0;
   for (size_t i = 0; i < c->n_items && status == STATUS_OK; i++)
@@ -114,10 +133,16 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   if (n) qsort(items, n, sizeof *items, by_run);
   for (size_t first = 0, end; first < n && status == STATUS_OK; first = end) {
     for (end = first + 1; end < n && by_run(&items[first], &items[end]) == 0;) end++;
-    if (end - first >= REPEATS_LEAST) status = add_deviations(&deviations, items + first, end - first, values, error);
+    status = add(to, items + first, end - first, values, error);
   }
   free(items);
   free(values);
+  return status;
+}
+
+Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *error) {
+  Crosscheck deviations = {0};
+  Status status = for_each_run(c, add_deviations, &deviations, error);
   CrosscheckGroup *groups = NULL;
   size_t n_groups = 0;
   if (status == STATUS_OK) status = crosscheck_groups(&deviations, &groups, &n_groups, error);
@@ -126,6 +151,22 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   spread->quantities[PREDICT_TIME].n = 0;                                       /* a time is not predicted, it is bounded */
   free(groups);
   crosscheck_free(&deviations);
+  return status;
+}
+
+Status crosscheck_means(const Crosscheck *c, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups, Error *error) {
+  *means = (Crosscheck){0};
+  *groups = NULL;
+  Status status = for_each_run(c, add_mean, means, error);
+  if (status == STATUS_OK) status = crosscheck_groups(c, groups, n_groups, error);
+  double *errors = malloc((means->n_items + 1) * sizeof *errors);
+  if (status == STATUS_OK && !errors) status = error_set(error, STATUS_NO_MEMORY, "no memory for the means of recordings");
+  for (size_t k = 0; status == STATUS_OK && k < *n_groups; k++) summarise(means, &(*groups)[k], errors);
+  free(errors);
+  if (status == STATUS_OK) return STATUS_OK;
+  free(*groups);
+  *groups = NULL;
+  crosscheck_free(means);
   return status;
 }
 
@@ -170,12 +211,20 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
       table_text(&table, ROLE_PLAIN, name);
       add_cells(&table, g);
     }
-    CrosscheckGroup spread;
+    CrosscheckGroup spread, *of_means = NULL;
+    Crosscheck means = {0};
     status = crosscheck_spread(c, &spread, error);
     if (status == STATUS_OK && spread.n) {
       table_text(&table, ROLE_DIM, "the counters themselves");
       add_cells(&table, &spread);
+      status = crosscheck_means(c, &means, &of_means, &n, error);
     }
+    if (of_means) {
+      table_text(&table, ROLE_PLAIN, "all, means of recordings");
+      add_cells(&table, &of_means[n - 2]);
+    }
+    free(of_means);
+    crosscheck_free(&means);
     for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
       if (w == 0) table_group(&table, "All of those, with parts of the model left out");
       table_format(&table, ROLE_PLAIN, "%s", WITHOUT_NAMES[w]);
@@ -183,7 +232,7 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
     }
     table_note(&table, "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the hit rate "
                        "(its errors are in points). The counters themselves: recordings of one run "
-                       "against their median. Time: measured over the least time, median. A prediction outside its band is no failure; "
+                       "against their median. Means: those of a run's recordings, and of their predictions. Time: measured over the least time, median. A prediction outside its band is no failure; "
                        "--details shows which runs.",
                100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
                100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
@@ -212,12 +261,22 @@ json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
   CrosscheckGroup *groups;
   size_t n;
   if (crosscheck_groups(c, &groups, &n, NULL)) return NULL;
-  json_t *list = json_array(), *left_out = c->has_ablations ? json_object() : json_null();
+  Crosscheck means;
+  CrosscheckGroup *of_means;
+  size_t n_means;
+  if (crosscheck_means(c, &means, &of_means, &n_means, NULL)) {
+    free(groups);
+    return NULL;
+  }
+  json_t *list = json_array(), *mean_list = json_array(), *left_out = c->has_ablations ? json_object() : json_null();
   for (size_t k = 0; k < n; k++) json_array_append_new(list, group_json(&groups[k]));
+  for (size_t k = 0; k < n_means; k++) json_array_append_new(mean_list, group_json(&of_means[k]));
   for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++)
     json_object_set_new(left_out, WITHOUT_NAMES[w], group_json(&c->ablations[w]));
   free(groups);
-  return json_pack("{s:s, s:o, s:o}", "gpu", gpu, "kernels", list, "ablations", left_out);
+  free(of_means);
+  crosscheck_free(&means);
+  return json_pack("{s:s, s:o, s:o, s:o}", "gpu", gpu, "kernels", list, "means", mean_list, "ablations", left_out);
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------------- */
@@ -237,6 +296,32 @@ static void markdown_worst(FILE *out, const PredictionSummary *s, PredictedQuant
   crosscheck_shape_text(s->where, shape, sizeof shape);
   fprintf(out, "| %s | %zu of %zu | %.1f | `%s`, %s |\n", PREDICTED_NAMES[q].name, s->n - s->n_within, s->n, 100 * s->where->error,
           s->where->kernel, shape);
+}
+
+/* A line per kernel and mask, and one for all of them, of runs from CROSSCHECK_LONG_N on. */
+static Status print_means(const Crosscheck *c, FILE *out, Error *error) {
+  Crosscheck means;
+  CrosscheckGroup *groups;
+  size_t n;
+  const Status status = crosscheck_means(c, &means, &groups, &n, error);
+  if (status) return status;
+  fprintf(out, "\n| kernel: means of a shape's recordings | shapes | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n"
+               "| --- | ---: | ---: | ---: | ---: | ---: |\n");
+  for (size_t k = 0; k + 1 < n; k++) {
+    const CrosscheckGroup *g = &groups[k];
+    char name[128];
+    if (!g->quantities[PREDICT_HBM_READ].n) continue;
+    group_name(g, "`", name, sizeof name);
+    fprintf(out, "| %s | %zu |", name, g->quantities[PREDICT_HBM_READ].n);
+    markdown_cells(out, g);
+  }
+  const PredictionSummary *all = groups[n - 2].quantities;
+  fprintf(out, "| *outside its band* | |");
+  for (int q = 0; q < PREDICT_TIME; q++) fprintf(out, " %zu of %zu |", all[q].n - all[q].n_within, all[q].n);
+  fputc('\n', out);
+  free(groups);
+  crosscheck_free(&means);
+  return STATUS_OK;
 }
 
 Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
@@ -263,6 +348,7 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
     fprintf(out, "| *`%s`: %s* | %zu |", CROSSCHECK_ABLATED, WITHOUT_NAMES[w], c->ablations[w].quantities[PREDICT_HBM_READ].n);
     markdown_cells(out, &c->ablations[w]);
   }
+  if (status == STATUS_OK && spread.n) status = print_means(c, out, error);
   fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
   for (int q = 0; n && q < PREDICT_TIME; q++) markdown_worst(out, &groups[n - 2].quantities[q], (PredictedQuantity)q);
   free(groups);
