@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/splitmix.h"
 #include "sim/stream.h"
 #include "sim/timing.h"
 
@@ -11,6 +12,8 @@ enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel i
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads */ };
 enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
+
+enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
@@ -404,11 +407,23 @@ static void give_slots_back(Run *r) {
   free(r->active);
 }
 
+/* CTAs that pull their work are served as they come to it, TPC by TPC in any order: the code of each is there sooner or later. */
+static void come_in_any_order(Place *places, uint32_t n, uint64_t seed) {
+  for (uint32_t i = 1; i < n; i++) {
+    const Place place = places[i];
+    const uint64_t comes = mix(mix(seed) + place.sm / SMS_OF_TPC);
+    uint32_t at = i;
+    for (; at > 0 && mix(mix(seed) + places[at - 1].sm / SMS_OF_TPC) > comes; at--) places[at] = places[at - 1];
+    places[at] = place;
+  }
+}
+
 static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, Error *error) {
   PaceResult counted;
   deal(r, pace->n_ctas, time);
   pace->places = r->places;
   pace->seed += (uint64_t)time;
+  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_in_any_order(r->places, pace->n_ctas, pace->seed);
   pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
   const Status status = pace_run(pace, next_step, r, &counted, error);
   if (status) return status;

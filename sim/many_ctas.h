@@ -35,6 +35,9 @@
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs
  *                                    have more, 0.25 % and less as they settle: h200_others_places.csv; in which order, h200_clocks.csv (placement.h)
+ *     where CTAs that pull run       the order in which CTAs come to the counter that they pull their work from: TPC by TPC, any before another (assumed, as
+ *                                    the code of each TPC comes sooner or later; in the order of the launch cudnn-sm90's heads of 4K would mostly be read
+ *                                    by one side alone, and a fifth less would cross the fabric than is counted)
  *     clocks_permille                how far a kernel that takes all the power there is sets them apart: h200_others_places.csv and the like, as
  *                                    h200_gpcs.csv has them (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
@@ -119,13 +122,13 @@
  *                            full, 18 shapes each: median, worst         causal
  *     fa2-sm90                 0.5 %,  2.7 %: 64K, 1 head                0.9 %,  7.5 %: 32K, 16 heads
  *     mem-efficient-sm90       0.8 %,  9.4 %: 32K, 16 heads              0.3 %,  7.0 %: 64K, 1 head
- *     cudnn-sm90               0.3 %,  3.1 %: 32K, 4 heads               0.1 %,  5.2 %: 64K, 4 heads
+ *     cudnn-sm90               0.2 %,  3.3 %: 32K, 4 heads               0.1 %,  1.0 %: 64K, 1 head
  *
  * The mean of six places on one card is missed by more than 10 % in 3 of 432 (10.2 to 10.4 %, all of mem-efficient-sm90), single recordings
  * by up to 30 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
- * one that reads most comes out at 3.57 GB of 3.59, and all its 18 shapes with d = 128 within 7 %. And walks are coarse: a head takes at most 100,000
+ * one that reads most comes out at 3.57 GB of 3.59, and all its 18 shapes with d = 128 within 6 %. And walks are coarse: a head takes at most 100,000
  * steps, of sixteen heads half as many each, so tiles are merged where there are more. Without that fa2-sm90 at 64K, 4 heads, d = 128, causal, comes
  * out 6 to 12 % too high instead of 6 too low to 7 too high, and mem-efficient-sm90 with 16 heads 4 too low to 1 too high instead of 5 to 10 too high.
  */
