@@ -182,7 +182,7 @@ static void the_mean_of_places_is_predicted(void **unused) {
   static Errors errors[KERNELS][2];
   for (int card = 0; card < ALL_KERNELS; card++) {
     const Card *c = &cards()[card];
-    char what[16];
+    char what[24];
     snprintf(what, sizeof what, "card %d", card + 1);
     assert_int_equal(c->n, SHAPES);
     for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&c->means[i])][c->means[i].shape.causal], what, &c->means[i]);
