@@ -18,7 +18,7 @@
  * further apart, mostly in the same order: 0.39 % in launches of 128 CTAs on another card, a correlation of 0.7 (h200_steps.csv,
  * tests/test_steps.c). In between they settle: under PyTorch's FlashAttention-2 and memory-efficient kernel the fastest and the slowest of a card
  * are 0.75 % apart in launches of up to 4 million cycles, 0.35 % in those of 50, 0.2 % in those of 350 (h200_others_places.csv, tests/test_places.c).
- * Under cuDNN's, which takes all the power there is, they stay apart, by 1.0 % (d = 64) and 2.0 % (d = 128; 0.8 to 2.6 in launches of 50 ms) on five
+ * Under cuDNN's, which takes all the power there is, they stay apart, by 1.4 % (d = 64) and 2.0 % (d = 128; 0.8 to 2.6 in launches of 50 ms) on five
  * cards, mostly the same GPCs ahead: PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards, on each of which one SM of each GPC was watched beside the
  * kernel (h200_gpcs.csv and three more, tests/test_places.c). That decides what cuDNN reads where it just does not fit: 2.7 to 3.6 GB on ten cards
  * (N = 65,536, d = 128, 16 heads); a card whose clocks are told (clocks_ppm) is predicted. */

@@ -213,58 +213,6 @@ static void the_mean_of_cards_is_predicted(void **unused) {
             (Holds[KERNELS][2]){{{0.006, 0.035, 0}, {0.011, 0.085, 0}}, {{0.01, 0.1, 0}, {0.004, 0.08, 0}}, {{0.005, 0.04, 0}, {0.002, 0.015, 0}}});
 }
 
-/* How fast the GPCs of a card run under cuDNN, d = 128, four heads, against their mean, parts per million; two SMs of each were watched. */
-static void read_gpcs(const char *name, double ppm[GPCS]) {
-  char line[256];
-  double mean = 0;
-  int n = 0;
-  FILE *file = open_asset(name);
-  memset(ppm, 0, GPCS * sizeof *ppm);
-  while (fgets(line, sizeof line, file)) {
-    int sm;
-    double rate;
-    if (sscanf(line, "cudnn-sm90,128,65536,4,%d,%lf", &sm, &rate) != 2) continue;
-    ppm[sm / 2 % GPCS] += rate / 2;
-    mean += (rate - mean) / ++n;
-  }
-  fclose(file);
-  assert_int_equal(n, 2 * GPCS);
-  for (int g = 0; g < GPCS; g++) ppm[g] = 1e6 * (ppm[g] / mean - 1);
-}
-
-/* PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards, and how far apart a kernel's description says clocks are that of five, under the profiler. */
-static void busy_clocks_are_as_measured(void **unused) {
-  (void)unused;
-  static const char *const FILES[] = {"counters/h200_gpcs.csv", "counters/h200_gpcs_second.csv", "counters/h200_gpcs_third.csv", "counters/h200_gpcs_fourth.csv"};
-  enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
-  double mean[GPCS] = {0}, ppm[FILES_COUNT][GPCS];
-  for (int i = 0; i < FILES_COUNT; i++) {
-    read_gpcs(FILES[i], ppm[i]);
-    for (int g = 0; g < GPCS; g++) mean[g] += ppm[i][g] / FILES_COUNT;
-  }
-  for (int g = 0; g < GPCS; g++) assert_true(fabs(mean[g] - PLACEMENT_BUSY_CLOCKS_PPM[g]) < 1);
-  for (int i = 0; i < FILES_COUNT; i++) /* the same GPCs are fast and slow on all four */
-    for (int g = 0; g < GPCS; g++) assert_true(ppm[i][6] >= ppm[i][g] && (g == 5 || g == 6 || ppm[i][5] > ppm[i][g]));
-}
-
-/* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on others. */
-static void told_its_clocks_a_card_is_predicted(void **unused) {
-  (void)unused;
-  static Errors errors;
-  const Gpu gpu = h200();
-  Placement told = PLACEMENT_H200;
-  double ppm[GPCS];
-  read_gpcs("counters/h200_gpcs.csv", ppm);
-  for (int g = 0; g < GPCS; g++) told.clocks_ppm[g] = (int32_t)ppm[g];
-  for (int i = 0; i < cards()[TOLD].n; i++) {
-    Mean m = cards()[TOLD].means[i];
-    if (m.shape.d != 128) continue;
-    m.predicted = predict(&m, &told, &gpu);
-    note(&errors, "told", &m);
-  }
-  check(&errors, "told", (Holds){0.009, 0.06, 0});
-}
-
 /* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the mean. */
 static bool read_clocks(char *line, const int columns[3], double *cycles, double *apart) {
   double value[3] = {0};
@@ -285,6 +233,92 @@ static int column_of(const char *header, const char *name) {
   return column;
 }
 
+/* Where a table's header has the cycles of SMs. */
+static void find_clocks(const char *header, int columns[3]) {
+  static const char *const NAMES[] = {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"};
+  for (int i = 0; i < 3; i++) columns[i] = column_of(header, NAMES[i]);
+}
+
+/* How fast the GPCs of a card run under cuDNN, d = 128, four heads, against their mean, parts per million; two SMs of each were watched. */
+static void read_gpcs(const char *name, double ppm[GPCS]) {
+  char line[256];
+  double mean = 0;
+  int n = 0;
+  FILE *file = open_asset(name);
+  memset(ppm, 0, GPCS * sizeof *ppm);
+  while (fgets(line, sizeof line, file)) {
+    int sm;
+    double rate;
+    if (sscanf(line, "cudnn-sm90,128,65536,4,%d,%lf", &sm, &rate) != 2) continue;
+    ppm[sm / 2 % GPCS] += rate / 2;
+    mean += (rate - mean) / ++n;
+  }
+  fclose(file);
+  assert_int_equal(n, 2 * GPCS);
+  for (int g = 0; g < GPCS; g++) ppm[g] = 1e6 * (ppm[g] / mean - 1);
+}
+
+/* PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards. */
+static void busy_clocks_are_as_measured(void **unused) {
+  (void)unused;
+  static const char *const FILES[] = {"counters/h200_gpcs.csv", "counters/h200_gpcs_second.csv", "counters/h200_gpcs_third.csv", "counters/h200_gpcs_fourth.csv"};
+  enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
+  double mean[GPCS] = {0}, ppm[FILES_COUNT][GPCS];
+  for (int i = 0; i < FILES_COUNT; i++) {
+    read_gpcs(FILES[i], ppm[i]);
+    for (int g = 0; g < GPCS; g++) mean[g] += ppm[i][g] / FILES_COUNT;
+  }
+  for (int g = 0; g < GPCS; g++) assert_true(fabs(mean[g] - PLACEMENT_BUSY_CLOCKS_PPM[g]) < 1);
+  for (int i = 0; i < FILES_COUNT; i++) /* the same GPCs are fast and slow on all four */
+    for (int g = 0; g < GPCS; g++) assert_true(ppm[i][6] >= ppm[i][g] && (g == 5 || g == 6 || ppm[i][5] > ppm[i][g]));
+}
+
+/* How far apart cuDNN's description says that clocks are is the mean of all its launches on the five cards whose SMs' cycles were counted. */
+static void clocks_are_as_far_apart_as_described(void **unused) {
+  (void)unused;
+  static const char *const FILES[] = {"counters/h200_others_places.csv", "counters/h200_others_places_third.csv", "counters/h200_cudnn_places.csv",
+                                      "counters/h200_cudnn_places_second.csv", "counters/h200_cudnn_places_third.csv"};
+  enum { FILES_COUNT = sizeof FILES / sizeof *FILES, EACH = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
+  static char line[4096];
+  double sums[2] = {0}, cycles, apart;
+  int n[2] = {0};
+  for (int f = 0; f < FILES_COUNT; f++) {
+    int columns[3] = {0}, d;
+    FILE *file = open_asset(FILES[f]);
+    while (fgets(line, sizeof line, file)) {
+      if (strncmp(line, "rung,", 5) == 0) find_clocks(line, columns);
+      if (sscanf(line, "cudnn-sm90,%*[^,],%*d,%*d,%*d,%*d,%*d,%d", &d) != 1) continue;
+      assert_true(read_clocks(line, columns, &cycles, &apart));
+      sums[d == 128] += apart;
+      n[d == 128]++;
+    }
+    fclose(file);
+  }
+  const Profile profile = open_profile("cudnn-sm90");
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(n[i], FILES_COUNT * EACH);
+    assert_int_equal(profile_tile(&profile, i ? 128 : 64, false)->clocks_permille, lround(1000 * sums[i] / n[i]));
+  }
+}
+
+/* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on others. */
+static void told_its_clocks_a_card_is_predicted(void **unused) {
+  (void)unused;
+  static Errors errors;
+  const Gpu gpu = h200();
+  Placement told = PLACEMENT_H200;
+  double ppm[GPCS];
+  read_gpcs("counters/h200_gpcs.csv", ppm);
+  for (int g = 0; g < GPCS; g++) told.clocks_ppm[g] = (int32_t)ppm[g];
+  for (int i = 0; i < cards()[TOLD].n; i++) {
+    Mean m = cards()[TOLD].means[i];
+    if (m.shape.d != 128) continue;
+    m.predicted = predict(&m, &told, &gpu);
+    note(&errors, "told", &m);
+  }
+  check(&errors, "told", (Holds){0.009, 0.06, 0});
+}
+
 /* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are as far apart as is said
  * within a fifth; launches of one length differ by a factor of two and more. */
 static void clocks_settle(void **unused) {
@@ -295,10 +329,7 @@ static void clocks_settle(void **unused) {
   int columns[3] = {0}, n = 0;
   FILE *file = open_asset(CARDS[0].file);
   while (fgets(line, sizeof line, file)) {
-    if (strncmp(line, "rung,", 5) == 0) {
-      static const char *const NAMES[] = {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"};
-      for (int i = 0; i < 3; i++) columns[i] = column_of(line, NAMES[i]);
-    }
+    if (strncmp(line, "rung,", 5) == 0) find_clocks(line, columns);
     if (!columns[0] || line[0] == ',' || strncmp(line, "rung,", 5) == 0 || strncmp(line, "cudnn", 5) == 0) continue;
     int causal;
     if (sscanf(line, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%d", &causal) != 1 || causal) continue;
@@ -320,7 +351,8 @@ static void clocks_settle(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted), cmocka_unit_test(the_mean_of_cards_is_predicted),
-                                     cmocka_unit_test(busy_clocks_are_as_measured), cmocka_unit_test(told_its_clocks_a_card_is_predicted),
+                                     cmocka_unit_test(busy_clocks_are_as_measured), cmocka_unit_test(clocks_are_as_far_apart_as_described),
+                                     cmocka_unit_test(told_its_clocks_a_card_is_predicted),
                                      cmocka_unit_test(clocks_settle)};
   return cmocka_run_group_tests_name("places", tests, NULL, NULL);
 }
