@@ -13,6 +13,7 @@
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
+#   scan-places  the same with all that is read and stored at eight places in turn           -> GPU_scan_places.csv
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go, and how far apart      -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
@@ -121,13 +122,13 @@ placement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | coalescer | steps | ends | waves)
+scan | scan-places | coalescer | steps | ends | waves)
   metrics=$(python3 kernels/collect_ncu.py metrics "$stage")
   provenance "$ncu --metrics $metrics $program --$stage" >"$work/about"
   $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$stage.ncu.csv"
-  python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
-  wc -l "$out/${short}_$stage.csv"
+  python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$(echo "$stage" | tr - _).csv" || exit 1
+  wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
   sed -n '2,30s/^# \{0,1\}//p' "$0" >&2

@@ -40,7 +40,7 @@ NAMED_COLUMNS = {
     "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "time_ns": "gpu__time_duration.sum",
 }
-NAMED_STAGES = {"scan": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
+NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
                 "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
                 "ends": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
                 "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")}}

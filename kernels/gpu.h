@@ -85,6 +85,9 @@ void placement_print();
 /* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/scan.cu). */
 void scans_run();
 
+/* The same for the lists that come at several places. */
+void scan_places_run();
+
 /* Runs each launch of kernels/coalescer.cu once and prints its name. */
 void coalescer_run();
 

@@ -57,25 +57,31 @@ __global__ void __launch_bounds__(THREADS) scan_granules(const Scan s) {
   }
 }
 
-Status run_scan(void *pool, const ScanList *scan, Error *) {
+struct Study {
+  const char *name;
+  unsigned char *pool;
+};
+
+Status run_scan(void *context, const ScanList *scan, Error *) {
+  const Study *study = (const Study *)context;
   const size_t ops_bytes = scan->n_ops * sizeof *scan->ops, parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
   GpuBuffer ops, parts;
   ops.take(ops_bytes, "the list of a scan");
   parts.take(parts_bytes, "the parts of a scan");
   GPU(cudaMemcpy(ops.data, scan->ops, ops_bytes, cudaMemcpyHostToDevice));
   GPU(cudaMemcpy(parts.data, scan->parts, parts_bytes, cudaMemcpyHostToDevice));
-  const Scan s = {(const uint32_t *)ops.data, (const ScanPart *)parts.data, (unsigned char *)pool, scan->work_cycles};
+  const Scan s = {(const uint32_t *)ops.data, (const ScanPart *)parts.data, study->pool, scan->work_cycles};
   scan_granules<<<scan->n_ctas, THREADS, SHARED_BYTES>>>(s);
   GPU(cudaGetLastError());
   GPU(cudaDeviceSynchronize());
-  printf("scan,%s\n", scan->name);
+  printf("%s,%s\n", study->name, scan->name);
   fflush(stdout); /* a profiler writes between the lines */
   return STATUS_OK;
 }
 
-} // namespace
+using Each = Status (*)(Status (*)(void *, const ScanList *, Error *), void *, Error *);
 
-void scans_run() {
+void run_all(const char *name, Each each) {
   ampere_or_later("--scan");
   const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
   GpuBuffer pool;
@@ -83,6 +89,13 @@ void scans_run() {
   GPU(cudaMemset(pool.data, 1, pool_bytes));
   GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   Error error = {};
-  puts("scan,name");
-  if (scan_lists_each(run_scan, pool.data, &error)) refuse("%s", error.message);
+  Study study = {name, (unsigned char *)pool.data};
+  printf("%s,name\n", name);
+  if (each(run_scan, &study, &error)) refuse("%s", error.message);
 }
+
+} // namespace
+
+void scans_run() { run_all("scan", scan_lists_each); }
+
+void scan_places_run() { run_all("scan-places", scan_lists_each_place); }

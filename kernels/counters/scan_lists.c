@@ -21,7 +21,8 @@ typedef struct {
   uint32_t ops[MAX_OPS];
   ScanPart parts[MAX_CTAS * SCAN_PARTS];
   bool taken[SCAN_POOL_GRANULES]; /* pieces of `scattered` */
-  uint32_t v_at;                  /* where V begins */
+  uint32_t k_at, v_at, q_at, o_at, hot_at; /* where they begin */
+  uint32_t place;                 /* of scan_lists_each_place; 0: elsewhere */
 } Builder;
 
 static uint32_t next_random(uint64_t *state) {
@@ -61,10 +62,11 @@ static void read_all(Builder *b, uint32_t times) {
 
 static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->error); }
 
-/* Of a scan with K and V, which has its name; V elsewhere than usual is said. */
+/* Of a scan that has its name. V elsewhere than usual is said, and a place. */
 static Status finish_placed(Builder *b) {
   const size_t length = strlen(b->list.name);
-  if (b->v_at != V_AT) snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
+  if (b->place) snprintf(b->list.name + length, sizeof b->list.name - length, " place %u", b->place);
+  else if (b->v_at != V_AT) snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
   return finish(b);
 }
 
@@ -78,13 +80,13 @@ static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed)
     for (uint32_t i = 0; i < piece; i++) add(b, at + i);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, "pieces %u mib %u seed %u", n_pieces, mib, seed);
-  return finish(b);
+  snprintf(b->list.name, sizeof b->list.name, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib, seed);
+  return finish_placed(b);
 }
 
 /* Pieces of `piece` granules, each at a multiple of its size. */
 static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
-  uint64_t random = 7 + mib;
+  uint64_t random = 7 + mib + 1000 * b->place;
   begin(b, SCAN_SLOTS, 0);
   memset(b->taken, 0, sizeof b->taken);
   while (b->list.n_ops < mib * MIB) {
@@ -95,7 +97,7 @@ static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
   }
   read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
-  return finish(b);
+  return finish_placed(b);
 }
 
 static Status between(Builder *b, bool store, uint32_t mib, uint32_t own) {
@@ -144,18 +146,18 @@ static Status rows(Builder *b, const Rows *r) {
   for (uint32_t h = 0; h < r->heads; h++)
     for (uint32_t i = 0; i < n_keys; i++) {
       const uint32_t key = h * n_keys + (r->backward ? n_keys - 1 - i : i);
-      add(b, key);
+      add(b, b->k_at + key);
       add(b, b->v_at + key);
-      if (r->hot == HOT_READ) add(b, SCAN_PLUS_CTA | Q_AT);
-      if (r->hot == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_SLOT | HOT_AT);
+      if (r->hot == HOT_READ) add(b, SCAN_PLUS_CTA | b->q_at);
+      if (r->hot == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_SLOT | b->hot_at);
     }
   for (uint32_t c = 0; c < b->list.n_ctas; c++) {
     const uint32_t h = c / r->rows, row = r->ascending ? c % r->rows : r->rows - 1 - c % r->rows;
     const uint32_t seen = n_keys * (row + 1) / r->rows, first = h * n_keys + (r->backward ? n_keys - seen : 0);
     set_part(b, c, 1, (ScanPart){per_key * first, per_key * (first + seen)});
   }
-  set_part_of_all(b, 0, add_own(b, r->own, Q_AT));
-  set_part_of_all(b, 2, add_own(b, r->own, SCAN_STORES | O_AT));
+  set_part_of_all(b, 0, add_own(b, r->own, b->q_at));
+  set_part_of_all(b, 2, add_own(b, r->own, SCAN_STORES | b->o_at));
   snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads, r->mib,
            r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
            r->hot == HOT_READ ? "read" : r->hot == HOT_STORE ? "write" : "none", r->work_cycles);
@@ -303,17 +305,69 @@ static Status each_place(Builder *b) {
   return status;
 }
 
-Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+/* Each tensor at a random multiple of 2 MiB in its own share of the pool. */
+static void go_to_place(Builder *b, uint32_t place) {
+  enum { TENSORS = 5, SHARE = SCAN_POOL_GRANULES / TENSORS / (2 * MIB) * (2 * MIB), LARGEST = 128 * MIB };
+  uint32_t *const at[TENSORS] = {&b->k_at, &b->v_at, &b->q_at, &b->o_at, &b->hot_at};
+  uint64_t random = 100 + place;
+  b->place = place;
+  for (uint32_t t = 0; t < TENSORS; t++) *at[t] = t * SHARE + next_random(&random) % ((SHARE - LARGEST) / (2 * MIB)) * (2 * MIB);
+}
+
+static Status each_at_place(Builder *b) {
+  static const Rows PLACED[] = {
+      {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},
+      {16, 256, 4, 1, 1, 2, HOT_STORE, 3000}, {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
+      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},  {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},
+      {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},  {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},  {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
+      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},  {32, 512, 2, 1, 0, 1, HOT_READ, 2000},
+      {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
+  };
+  Status status = STATUS_OK;
+  for (size_t i = 0; i < sizeof PLACED / sizeof *PLACED && !status; i++) status = rows(b, &PLACED[i]);
+  if (!status) status = turns(b, 16, 256, 4);
+  if (!status) status = turns(b, 24, 384, 3);
+  for (uint32_t n = 1; n <= 8; n *= 2)
+    for (uint32_t mib = 26; mib <= 32 && !status; mib += 2) status = pieces(b, n, mib, 10 + b->place);
+  for (uint32_t piece = 256; piece >= 1; piece /= 4)
+    for (uint32_t mib = 24; mib <= 28 && !status; mib += 4) status = scattered(b, piece, mib);
+  return status;
+}
+
+static Status each_everywhere(Builder *b) {
+  Status status = STATUS_OK;
+  for (uint32_t place = 1; place <= SCAN_PLACES && !status; place++) {
+    go_to_place(b, place);
+    status = each_at_place(b);
+  }
+  return status;
+}
+
+static Status each_as_usual(Builder *b) {
+  Status status = each_buffer(b);
+  if (!status) status = each_other(b);
+  if (!status) status = each_rule(b);
+  if (!status) status = each_place(b);
+  return status;
+}
+
+static Status build(Status (*each)(Builder *b), Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
   Builder *b = malloc(sizeof *b);
   if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
   b->visit = visit;
   b->context = context;
   b->error = error;
-  b->v_at = V_AT;
-  Status status = each_buffer(b);
-  if (!status) status = each_other(b);
-  if (!status) status = each_rule(b);
-  if (!status) status = each_place(b);
+  b->k_at = 0, b->v_at = V_AT, b->q_at = Q_AT, b->o_at = O_AT, b->hot_at = HOT_AT;
+  b->place = 0;
+  const Status status = each(b);
   free(b);
   return status;
+}
+
+Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+  return build(each_as_usual, visit, context, error);
+}
+
+Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+  return build(each_everywhere, visit, context, error);
 }

@@ -22,6 +22,9 @@
  *
  * Some of `rows` and `turns` come again with V at six other places (the name ends with v and where, in MiB): what just about fits L2 hangs on that.
  *
+ * A second set of lists (scan_lists_each_place) has some of pieces, scattered, rows and turns at eight places each, at which all that they read and
+ * store lies elsewhere: at random, as the tensors of a program do. Their means tell of L2 what hangs on no place.
+ *
  * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
 #ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
 #define TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
@@ -41,6 +44,7 @@ enum {
   SCAN_GRANULE_BYTES = 16384,
   SCAN_PARTS = 3,
   SCAN_POOL_GRANULES = 131072, /* 2 GiB: all granules lie in it */
+  SCAN_PLACES = 8,
   SCAN_SLOTS = 264,            /* two CTAs on each SM of an H200; the launches of all families but `rows`, `few`, `far` and `turns` */
 };
 
@@ -71,5 +75,8 @@ SCAN_FUNCTION uint32_t scan_op_granule(uint32_t op, uint32_t cta) {
 /* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns. Stops at the first
  * status that is not STATUS_OK and returns it. Errors: visit's own, STATUS_NO_MEMORY. */
 Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error);
+
+/* The same for the lists at eight places; names end with the place, 1 to SCAN_PLACES. */
+Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error);
 
 #endif
