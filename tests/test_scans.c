@@ -10,24 +10,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernels/counters/scan_lists.h"
 #include "sim/gpu.h"
-#include "sim/pace.h"
 #include "sim/reuse.h"
 #include "tests/open_asset.h"
+#include "tests/scan_predicted.h"
 
-enum { SMS = 132, ROWS_MAX = 512 };
+enum { ROWS_MAX = SCAN_ROWS_MAX };
 #define MIB          1048576.0
 #define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs of an H200 (assets/gpus/h200) */
 
 typedef enum { PIECE, PIECES, SCATTERED, BETWEEN, HOT, ROWS, HOT_ROWS, RENEWED, FAR, STRIDED, TURNS, PLACED, FAMILIES } Family;
 static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between", "hot lines", "rows", "rows, hot",
                                               "renewed",   "far",           "strided",   "turns",   "placed"};
-
-typedef struct {
-  char name[80];
-  double boundary, fabric, hbm_read;
-} Counted;
 
 typedef struct {
   double hbm[ROWS_MAX], fabric[ROWS_MAX];
@@ -42,54 +36,13 @@ typedef struct {
 } Placed;
 
 typedef struct {
-  Counted rows[ROWS_MAX], elsewhere[ROWS_MAX]; /* of most cards' layout; of another's, where V was moved */
+  ScanCounted rows[ROWS_MAX], elsewhere[ROWS_MAX]; /* of most cards' layout; of another's, where V was moved */
   int n, n_elsewhere, n_seen;
   Errors errors[FAMILIES];
   Placed placed[ROWS_MAX];
   int n_placed;
   bool print;
 } Table;
-
-/* The CTAs at work, each somewhere in its list. */
-typedef struct {
-  const ScanList *scan;
-  uint32_t next_cta;
-  struct {
-    bool busy;
-    uint32_t cta, part, at;
-  } slots[SCAN_SLOTS];
-} Run;
-
-static bool next_op(Run *run, uint32_t slot, uint32_t *op) {
-  for (;;) {
-    if (!run->slots[slot].busy) {
-      if (run->next_cta >= run->scan->n_ctas) return false;
-      run->slots[slot].busy = true;
-      run->slots[slot].cta = run->next_cta++;
-      run->slots[slot].part = 0;
-      run->slots[slot].at = run->scan->parts[run->slots[slot].cta * SCAN_PARTS].begin;
-    }
-    const ScanPart *parts = &run->scan->parts[run->slots[slot].cta * SCAN_PARTS];
-    if (run->slots[slot].at < parts[run->slots[slot].part].end) {
-      *op = run->scan->ops[run->slots[slot].at++];
-      return true;
-    }
-    if (++run->slots[slot].part < SCAN_PARTS) run->slots[slot].at = parts[run->slots[slot].part].begin;
-    else run->slots[slot].busy = false;
-  }
-}
-
-static bool step(void *context, const Pace *pace, uint32_t slot, PaceStep *next) {
-  (void)pace;
-  Run *run = context;
-  uint32_t op;
-  if (!next_op(run, slot, &op)) return false;
-  const uint32_t granule = scan_op_granule(op, run->slots[slot].cta);
-  if (scan_op_stores(op)) next->writes[next->n_writes++] = granule;
-  else next->reads[next->n_reads++] = granule;
-  next->work_cycles = run->scan->work_cycles;
-  return true;
-}
 
 /* What many_ctas.h takes for a working set of several pieces. In one piece nothing is scattered. */
 static void set_room(HierarchyConfig *c, Family family) {
@@ -98,19 +51,9 @@ static void set_room(HierarchyConfig *c, Family family) {
 }
 
 static PaceResult predict(const ScanList *scan, Family family, uint64_t seed, const Placement *card) {
-  static Place places[SCAN_SLOTS];
-  static Run run;
-  memset(&run, 0, sizeof run);
-  run.scan = scan;
-  const uint32_t n = scan->n_ctas < SCAN_SLOTS ? scan->n_ctas : SCAN_SLOTS;
-  placement_deal(card, SMS, 0, places, n);
-  PaceConfig config = {.hierarchy = {.kinds = {{SCAN_POOL_GRANULES, SCAN_GRANULE_BYTES}}}, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS,
-                       .places = places, .seed = seed};
-  set_room(&config.hierarchy, family);
-  PaceResult result;
-  Error error = {0};
-  if (pace_run(&config, step, &run, &result, &error)) fail_msg("%s", error.message);
-  return result;
+  HierarchyConfig l2 = {0};
+  set_room(&l2, family);
+  return scan_predicted(scan, l2, seed, card);
 }
 
 /* The mean of a few draws: what rows with hot lines read depends on how far their CTAs happen to get from each other. */
@@ -139,13 +82,6 @@ static Family family_of(const char *name) {
   return FAMILIES;
 }
 
-static const Counted *find(const Counted *rows, int n, const char *name) {
-  for (int i = 0; i < n; i++)
-    if (strcmp(rows[i].name, name) == 0) return &rows[i];
-  fail_msg("no scan is called '%s'", name);
-  return rows;
-}
-
 /* Where V lies is drawn in the model too, for each place anew. */
 static void add_place(Table *t, const ScanList *scan, const char *place) {
   char name[80];
@@ -154,7 +90,7 @@ static void add_place(Table *t, const ScanList *scan, const char *place) {
   while (at < t->n_placed && strcmp(t->placed[at].name, name)) at++;
   Placed *p = &t->placed[at];
   if (at == t->n_placed) t->n_placed++, strcpy(p->name, name);
-  p->counted += find(t->elsewhere, t->n_elsewhere, scan->name)->hbm_read;
+  p->counted += scan_counted(t->elsewhere, t->n_elsewhere, scan->name)->hbm_read;
   p->predicted += predict(scan, PLACED, (uint64_t)++p->n, &PLACEMENT_H200_FOURTH).bytes.hbm_read_bytes;
 }
 
@@ -178,7 +114,7 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
     add_place(t, scan, place);
     return STATUS_OK;
   }
-  const Counted *row = find(t->rows, t->n, scan->name);
+  const ScanCounted *row = scan_counted(t->rows, t->n, scan->name);
   const Family family = family_of(scan->name);
   if (family == FAMILIES) return STATUS_OK;
   const PaceResult r = predict_mean(scan, family, family == HOT_ROWS ? 4 : 1);
@@ -192,21 +128,6 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
                   row->hbm_read * 1e-6, 100 * (r.bytes.hbm_read_bytes / row->hbm_read - 1), fabric * 1e-6, row->fabric * 1e-6,
                   100 * (fabric / row->fabric - 1));
   return STATUS_OK;
-}
-
-static int read_table(Counted *rows, const char *name) {
-  char line[512];
-  FILE *file = open_asset(name);
-  int n = 0;
-  double l2_read, l2_write, sectors;
-  while (n < ROWS_MAX && fgets(line, sizeof line, file)) {
-    Counted *row = &rows[n];
-    if (sscanf(line, "%79[^,],%lf,%lf,%lf,%lf,%lf,", row->name, &row->boundary, &l2_read, &l2_write, &sectors, &row->hbm_read) != 6) continue;
-    row->fabric = 32 * sectors;
-    n++;
-  }
-  fclose(file);
-  return n;
 }
 
 static int by_size(const void *a, const void *b) {
@@ -233,8 +154,8 @@ static void scans_are_predicted(void **state) {
   static Table t;
   Error error = {0};
   t.print = getenv("TILEWALK_TABLE") != NULL;
-  t.n = read_table(t.rows, "counters/h200_scan.csv");
-  t.n_elsewhere = read_table(t.elsewhere, "counters/h200_scan_fourth.csv");
+  t.n = scans_counted(t.rows, "counters/h200_scan.csv");
+  t.n_elsewhere = scans_counted(t.elsewhere, "counters/h200_scan_fourth.csv");
   if (scan_lists_each(visit, &t, &error)) fail_msg("%s", error.message);
   assert_int_equal(t.n_seen, t.n_elsewhere);
   assert_int_equal(t.n_seen - 6 * t.n_placed, t.n);
@@ -253,8 +174,8 @@ static void scans_are_predicted(void **state) {
 
 /* HBM bytes of a scan, in MiB. */
 static double read_mib(const char *name) {
-  static Counted rows[ROWS_MAX];
-  for (int i = 0, n = read_table(rows, "counters/h200_scan.csv"); i < n; i++)
+  static ScanCounted rows[ROWS_MAX];
+  for (int i = 0, n = scans_counted(rows, "counters/h200_scan.csv"); i < n; i++)
     if (strcmp(rows[i].name, name) == 0) return rows[i].hbm_read / MIB;
   fail_msg("no scan is called '%s'", name);
   return 0;
@@ -327,7 +248,7 @@ static void launches_move_something_across_whatever_they_read(void **state) {
   (void)state;
   static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200_scan.csv"}, {"gpus/h100-sxm", "counters/h100_scan.csv"}};
   static char text[1 << 16];
-  static Counted rows[ROWS_MAX];
+  static ScanCounted rows[ROWS_MAX];
   for (int i = 0; i < 2; i++) {
     Gpu gpu;
     Error error = {0};
@@ -336,7 +257,7 @@ static void launches_move_something_across_whatever_they_read(void **state) {
     fclose(file);
     if (gpu_parse(text, length, "a GPU", &gpu, &error)) fail_msg("%s", error.message);
     int n_few = 0;
-    for (int r = 0, n = read_table(rows, GPUS[i][1]), ctas; r < n; r++) {
+    for (int r = 0, n = scans_counted(rows, GPUS[i][1]), ctas; r < n; r++) {
       if (sscanf(rows[r].name, "few %d", &ctas) != 1) continue;
       const double said = (double)gpu.l2_fabric_launch_bytes + ctas * (double)gpu.l2_fabric_sm_bytes, counted = fmod(rows[r].fabric, 2 * MIB);
       assert_true(fabs(counted - said) < 20000);
