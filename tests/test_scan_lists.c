@@ -202,6 +202,37 @@ static Status check_bounds(void *context, const ScanList *s, Error *error) {
   return STATUS_OK;
 }
 
+typedef struct {
+  int n_found;
+  uint32_t keys[SCAN_PLACES], values[SCAN_PLACES];
+} Places;
+
+static Status find_places(void *context, const ScanList *s, Error *error) {
+  (void)error;
+  Places *p = context;
+  if (strncmp(s->name, "turns 256 heads 4 mib 16 place ", 31)) return STATUS_OK;
+  assert_int_equal(atoi(s->name + 31), p->n_found + 1);
+  assert_int_equal(s->n_ops, 4u * 2 * 256 * 257);
+  p->keys[p->n_found] = s->ops[0] - 1; /* the first is key 1 */
+  p->values[p->n_found++] = s->ops[1] - 1;
+  return STATUS_OK;
+}
+
+/* 2 MiB are 128 granules; K and V of 32 MiB each do not overlap, and no place is another. */
+static void test_places(void **state) {
+  (void)state;
+  Places p = {0};
+  Walk walk = {0};
+  assert_int_equal(scan_lists_each_place(find_places, &p, NULL), STATUS_OK);
+  assert_int_equal(p.n_found, SCAN_PLACES);
+  for (int i = 0; i < SCAN_PLACES; i++) {
+    assert_true(p.keys[i] % 128 == 0 && p.values[i] % 128 == 0 && p.values[i] >= p.keys[i] + 2048);
+    for (int k = 0; k < i; k++) assert_true(p.keys[i] != p.keys[k] || p.values[i] != p.values[k]);
+  }
+  assert_int_equal(scan_lists_each_place(check_bounds, &walk, NULL), STATUS_OK);
+  assert_int_equal(walk.n_scans, SCAN_PLACES * (16 + 2 + 16 + 10));
+}
+
 /* Every granule in the pool, every part in the list; and the same scans each time. */
 static void test_bounds_and_sameness(void **state) {
   (void)state;
@@ -242,7 +273,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_buffer_read_twice), cmocka_unit_test(test_own_granules_between), cmocka_unit_test(test_rows), cmocka_unit_test(test_v_elsewhere),
       cmocka_unit_test(test_stores),              cmocka_unit_test(test_backward),             cmocka_unit_test(test_bounds_and_sameness),
-      cmocka_unit_test(test_what_l2_keeps),       cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_what_l2_keeps),       cmocka_unit_test(test_turns),             cmocka_unit_test(test_places),
       cmocka_unit_test(test_visitor_stops),       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
