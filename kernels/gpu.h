@@ -88,6 +88,9 @@ void scans_run();
 /* The same for the lists that come at several places. */
 void scan_places_run();
 
+/* Which lines share a set of L2, as CSV (kernels/sets.cu). */
+void sets_print();
+
 /* Runs each launch of kernels/coalescer.cu once and prints its name. */
 void coalescer_run();
 
