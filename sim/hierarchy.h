@@ -31,9 +31,10 @@
  *   with its loads). A line that its home does not hold yet moves a little more (HIERARCHY_COLD_STORE). What is
  *   dirty goes to HBM when it falls out.
  *
- * Not modelled: lines (parts come and go as a whole), which address lies in which set (on an H200 that is less random than here, and where tensors lie
- * matters more: tests/test_scan_places.c), slices, HBM pages, compression, dirty lines written before
- * they fall out (an H200 has 2 to 4 MB fewer of them left at the end), L1, time (pace.h gives accesses their order).
+ * Not modelled: lines (parts come and go as a whole); which address lies in which set (on an H200 a set has 16 lines, in pairs of one at home and a copy, a
+ * pair for every 3.75 MiB, and intervals of 256 KiB share sets with intervals, so that where tensors lie matters more than here: tests/test_l2_sets.c,
+ * tests/test_scan_places.c); slices, HBM pages, compression, dirty lines written before they fall out (an H200 has 2 to 4 MB fewer of them left at the
+ * end), L1, time (pace.h gives accesses their order).
  *
  * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any part of a tile. */
 #ifndef TILEWALK_SIM_HIERARCHY_H

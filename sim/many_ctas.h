@@ -23,12 +23,12 @@
  *                                    people's kernels in sight: with them no mean of the 424 recorded shapes is off by more than 10 %, with what scans alone
  *                                    choose (29.25 or 29.5, 9 or 10, 1 in 30) 2 to 4 are, mem-efficient-sm90's by up to 37 %, as merged tiles leave a side few
  *                                    sets; not merged, it differs little from one choice to the other
- *                                    The same lists at eight places each (h200_scan_places.csv, tests/test_scan_places.c), of which the mean hangs on no
+ *                                    Lists at eight places each (h200_scan_places.csv, tests/test_scan_places.c), of which the mean hangs on no
  *                                    place: with these numbers 44 means are off by 8.9 %, with 29.25, 9 and 1 in 30, the best, by 7.1. On the card
- *                                    places differ by 5.5 % (one standard deviation), in the model by 1.6: sets are turned, not shuffled, from one
- *                                    stretch of addresses to the next. Where each stretch of 3 MiB begins in another set, so many further each time
- *                                    (29 MiB, 9.7 and nothing scattered), the means are off by 5.7 and places differ by 5.9 %; our own kernels then come
- *                                    out as well as now, but fa2-sm90 with K and V of 32 MiB, causal, by up to a quarter too high; not taken yet
+ *                                    places differ by 5.5 % (one standard deviation), in the model by 1.6: an H200 does not shuffle the sets of a
+ *                                    stretch but keeps intervals together (h200_sets.csv, tests/test_l2_sets.c). With the sets that were found, 30 MiB,
+ *                                    eight pairs of lines, stretches of 3.75 MiB, each turned as a whole by a number that is drawn and XORed, and nothing
+ *                                    fitted, the 44 means are off by 6.2 % and places differ by 5.2; not in this model yet
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
