@@ -50,6 +50,10 @@ static uint32_t home_node(const Hierarchy *h, int kind, uint64_t granule) {
   return (uint32_t)(h->first_node[kind] + 2 * h->n_parts[kind] * (granule - h->first_granule[kind]));
 }
 
+static uint32_t tensors_of(const HierarchyKind *k) { return k->n_tensors ? k->n_tensors : 1; }
+
+static uint32_t tiles_of(const HierarchyKind *k) { return k->n_tiles ? k->n_tiles : 1; }
+
 /* --- sizes --- */
 
 static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) {
@@ -57,12 +61,14 @@ static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) 
     const HierarchyKind *k = &c->kinds[kind];
     h->n_granules = k->n > GRANULES_MAX ? GRANULES_MAX + 1 : h->n_granules + k->n;
     if (h->n_granules > GRANULES_MAX) break;
-    h->n_parts[kind] = k->n_tensors ? k->n_tensors : 1;
-    h->part_bytes[kind] = k->bytes / 2 / h->n_parts[kind];
     if (k->n && !(k->bytes > 0 && k->bytes < 1e18))
       return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %g bytes is not possible", k->bytes);
     if (k->n_tensors > HIERARCHY_TENSORS_MAX)
       return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tensors is not possible; 1 to %d are", k->n_tensors, HIERARCHY_TENSORS_MAX);
+    if (k->n_tiles > HIERARCHY_TILES_MAX)
+      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tiles is not possible; 1 to %d are", k->n_tiles, HIERARCHY_TILES_MAX);
+    h->n_parts[kind] = tensors_of(k) * tiles_of(k);
+    h->part_bytes[kind] = k->bytes / 2 / h->n_parts[kind];
     if (k->n) h->unit_bytes = fmax(h->unit_bytes, h->part_bytes[kind]);
   }
   if (h->n_granules && h->n_granules <= GRANULES_MAX) return STATUS_OK;
@@ -112,7 +118,8 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   if (status) return status;
   divide_into_sets(h);
   if (h->n_nodes > NONE)
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes and so many tensors each they come to %.3g parts", (double)h->n_nodes);
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes, so many tensors and tiles they come to %.3g parts",
+                     (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
   h->nodes_offset = h->order_offset + aligned(h->n_sets * sizeof(uint16_t));
@@ -146,30 +153,39 @@ static uint64_t gap(const Hierarchy *h, uint64_t *random) {
   return (uint64_t)fmin(log(((double)(*random >> 11) + 0.5) * 0x1p-53) / log1p(-scattered), most);
 }
 
-/* One tensor of a kind, part by part in the order of addresses: of the half of a granule with its home on side 0, of that of side 1, of the
- * next granule. */
+/* A tensor of a kind, part by part in the order of addresses. */
+typedef struct {
+  uint64_t name, random, at, stretch, scattered; /* at: parts so far; scattered: the next one that is */
+  double units, begin;                           /* of a part; where the stretch begins, in units */
+} Placing;
+
+static uint16_t next_set(Hierarchy *h, Placing *p) {
+  const double unit = (double)p->at * p->units;
+  if (unit >= p->begin + h->n_sets) {
+    draw_order(h, p->name, p->stretch++);
+    p->begin += h->n_sets;
+  }
+  if (p->at++ != p->scattered) return order_of(h)[(uint32_t)(unit - p->begin)];
+  p->random = mix(p->random);
+  const uint16_t set = (uint16_t)(p->random % h->n_sets);
+  p->scattered += 1 + gap(h, &p->random);
+  return set;
+}
+
+/* Tile by tile: the half of one with its home on side 0, then that of side 1. */
 static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
-  const uint32_t n_parts = h->n_parts[kind];
-  const double units = h->part_bytes[kind] / h->unit_bytes;
-  const uint64_t name = tensor * HIERARCHY_KINDS + (uint64_t)kind;
-  uint64_t random = mix(~h->config.seed) + name, i = 0, stretch = 0, scattered = gap(h, &random);
-  double begin = -(double)h->n_sets;
-  Node *nodes[HIERARCHY_SIDES] = {nodes_of(h, 0) + h->first_node[kind] + tensor, nodes_of(h, 1) + h->first_node[kind] + tensor};
+  const uint32_t n_parts = h->n_parts[kind], n_tiles = tiles_of(&h->config.kinds[kind]);
+  const uint64_t name = tensor * HIERARCHY_KINDS + (uint64_t)kind, first = h->first_node[kind] + tensor * n_tiles;
+  Placing placing = {.name = name, .random = mix(~h->config.seed) + name, .units = h->part_bytes[kind] / h->unit_bytes, .begin = -(double)h->n_sets};
+  placing.scattered = gap(h, &placing.random);
+  Node *nodes[HIERARCHY_SIDES] = {nodes_of(h, 0) + first, nodes_of(h, 1) + first};
   for (uint64_t granule = 0; granule < h->config.kinds[kind].n; granule++)
-    for (uint32_t home = 0; home < HIERARCHY_SIDES; home++, i++) {
-      const double unit = (double)i * units;
-      if (unit >= begin + h->n_sets) {
-        draw_order(h, name, stretch++);
-        begin += h->n_sets;
+    for (uint32_t tile = 0; tile < n_tiles; tile++)
+      for (uint32_t home = 0; home < HIERARCHY_SIDES; home++) {
+        const Node node = {.set = next_set(h, &placing), .kind = (uint8_t)kind};
+        nodes[home][2 * n_parts * granule + tile] = node;               /* there at home, */
+        nodes[1 - home][2 * n_parts * granule + n_parts + tile] = node; /* here a copy */
       }
-      Node node = {.set = order_of(h)[(uint32_t)(unit - begin)], .kind = (uint8_t)kind};
-      if (i == scattered) {
-        node.set = (uint16_t)((random = mix(random)) % h->n_sets);
-        scattered += 1 + gap(h, &random);
-      }
-      nodes[home][2 * n_parts * granule] = node;               /* there at home, */
-      nodes[1 - home][2 * n_parts * granule + n_parts] = node; /* here a copy */
-    }
 }
 
 /* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less those that are
@@ -201,7 +217,7 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
   *hierarchy = planned;
   empty_sets(hierarchy);
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
-    for (uint32_t tensor = 0; tensor < hierarchy->n_parts[kind]; tensor++) place_tensor(hierarchy, kind, tensor);
+    for (uint32_t tensor = 0; tensor < tensors_of(&config->kinds[kind]); tensor++) place_tensor(hierarchy, kind, tensor);
   return STATUS_OK;
 }
 
@@ -305,8 +321,8 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   if (!one) nodes_of(h, 1 - side)[home].read_at = 0;
 }
 
-uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t home, uint32_t tensor) {
-  return nodes_of(h, home)[home_node(h, kind_of(h, granule), granule) + tensor].set;
+uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t home, uint32_t part) {
+  return nodes_of(h, home)[home_node(h, kind_of(h, granule), granule) + part].set;
 }
 
 double hierarchy_set_room(const Hierarchy *h, uint32_t set) { return sets_of(h, 0)[set].room; }

@@ -16,7 +16,7 @@
  * Modelled
  * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: what is read again stays as if it had come
  *   then, and a copy outlives its home (assets/counters/h200_scan.csv, families renewed and far; tests/test_scans.c).
- * - Which set: halves of granules (parts of them, where a granule is of two tensors) that follow each other in a tensor lie in
+ * - Which set: halves of granules (parts of them, where a granule is of two tensors or several tiles) that follow each other in a tensor lie in
  *   different sets. A stretch as long as there are sets goes over all of them once, in an order of its own, drawn at random; and some
  *   parts (`scattered`) lie anywhere. So what is in one piece fills all sets alike, and stays or is lost as a whole; of the pieces
  *   that rows far apart leave, some sets get more than others, and overflow while others have room. That is why the edge of L2 is
@@ -46,18 +46,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2 };
+enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 4 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
  * (assets/counters/h200_scan.csv), nothing the second time. */
 #define HIERARCHY_COLD_STORE 0.05
 
 /* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V), equal parts of a granule in
- * each. */
+ * each; of each tensor one tile, or several that follow each other. */
 typedef struct {
   uint64_t n;
   double bytes;
-  uint32_t n_tensors; /* 0: 1 */
+  uint32_t n_tensors, n_tiles; /* 0: 1 */
 } HierarchyKind;
 
 /* The granules of kind 0 come first, then those of kind 1, ...; at least one kind is needed. Zero in
@@ -97,7 +97,7 @@ typedef struct {
   HierarchyConfig config; /* resolved */
   HierarchyCounts counts;
   uint64_t n_granules;                /* of all kinds */
-  uint32_t n_parts[HIERARCHY_KINDS];  /* of half a granule of this kind: one in each tensor */
+  uint32_t n_parts[HIERARCHY_KINDS];  /* of half a granule of this kind: n_tensors x n_tiles */
   double part_bytes[HIERARCHY_KINDS];
   uint32_t n_sets;                    /* a side's */
   double set_bytes;                   /* the room of a set, on average, before what is resident takes its part */
@@ -111,7 +111,7 @@ typedef struct {
   uint64_t sets_offset, order_offset, nodes_offset, state_bytes;
 } Hierarchy;
 
-/* Bytes of memory needed (64 for each granule and tensor); 0 where hierarchy_init would refuse. */
+/* Bytes of memory needed (64 for each part of half a granule); 0 where hierarchy_init would refuse. */
 size_t hierarchy_state_bytes(const HierarchyConfig *config);
 
 /* Makes an empty hierarchy. STATUS_BAD_REQUEST where the numbers contradict each other. */
@@ -125,8 +125,8 @@ void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 /* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */
 void hierarchy_flush(Hierarchy *hierarchy);
 
-/* In which set of both sides lies what half a granule has in a tensor (0 or 1) of its kind. home: the half's own side. */
-uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t home, uint32_t tensor);
+/* In which set of both sides lies a part of half a granule: tensor x n_tiles + tile. home: the half's own side. */
+uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t home, uint32_t part);
 
 /* Bytes for which a set of either side has room beside what is resident. set < n_sets. */
 double hierarchy_set_room(const Hierarchy *hierarchy, uint32_t set);

@@ -59,7 +59,7 @@ PaceResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t see
   run.scan = scan;
   const uint32_t n = scan->n_ctas < SCAN_SLOTS ? scan->n_ctas : SCAN_SLOTS;
   placement_deal(card, SMS, 0, places, n);
-  l2.kinds[0] = (HierarchyKind){SCAN_POOL_GRANULES, SCAN_GRANULE_BYTES, 0};
+  l2.kinds[0] = (HierarchyKind){.n = SCAN_POOL_GRANULES, .bytes = SCAN_GRANULE_BYTES};
   const PaceConfig config = {.hierarchy = l2, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS, .places = places, .seed = seed};
   PaceResult result;
   Error error = {0};

@@ -29,7 +29,7 @@ enum { SLOW_MAX = 4096 };
 
 typedef struct {
   int64_t granule;
-  int tensor;
+  int at; /* of the granule's half: a tile of a tensor */
   bool is_copy, dirty;
 } Part;
 
@@ -42,17 +42,17 @@ typedef struct {
 } Slow;
 
 static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule) { return &c->kinds[granule >= (int64_t)c->kinds[0].n]; }
-static int slow_tensors(const HierarchyConfig *c, int64_t granule) { return (int)slow_kind(c, granule)->n_tensors; }
-static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_tensors(c, granule); }
+static int slow_parts(const HierarchyConfig *c, int64_t granule) { return (int)(slow_kind(c, granule)->n_tensors * slow_kind(c, granule)->n_tiles); }
+static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_parts(c, granule); }
 
 static uint32_t slow_set(const Slow *s, int side, Part part) {
-  return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)(part.is_copy ? 1 - side : side), (uint32_t)part.tensor);
+  return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)(part.is_copy ? 1 - side : side), (uint32_t)part.at);
 }
 
 static int slow_find(const Slow *s, int side, Part part) {
   for (int i = 0; i < s->n[side]; i++) {
     const Part *p = &s->parts[side][i];
-    if (p->granule == part.granule && p->tensor == part.tensor && p->is_copy == part.is_copy) return i;
+    if (p->granule == part.granule && p->at == part.at && p->is_copy == part.is_copy) return i;
   }
   return SLOW_MAX;
 }
@@ -98,8 +98,8 @@ static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granu
   int *read_at = &s->read_at[side][granule];
   s->counts.read_bytes += slow_kind(c, granule)->bytes;
   if (*read_at && s->came[side] - (*read_at - 1) < s->fresh) return;
-  for (int tensor = 0; tensor < slow_tensors(c, granule); tensor++) {
-    const Part home = {granule, tensor, false, false}, copy = {granule, tensor, true, false};
+  for (int at = 0; at < slow_parts(c, granule); at++) {
+    const Part home = {granule, at, false, false}, copy = {granule, at, true, false};
     const bool no_home = slow_missing(s, side, home);
     slow_front(c, s, side, home);
     const bool no_copy = slow_missing(s, side, copy);
@@ -117,8 +117,8 @@ static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granu
 
 /* Both homes take their half; the other side's copy is dropped, one stays on the own side. */
 static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
-  for (int tensor = 0; tensor < slow_tensors(c, granule); tensor++) {
-    const Part home = {granule, tensor, false, true}, copy = {granule, tensor, true, false};
+  for (int at = 0; at < slow_parts(c, granule); at++) {
+    const Part home = {granule, at, false, true}, copy = {granule, at, true, false};
     s->counts.fabric_bytes += slow_part(c, granule) * (1 + 0.1 * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
     for (int side = 0; side < 2; side++) {
       slow_front(c, s, side, home);
@@ -135,8 +135,8 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60; round++) {
-    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2)},
-                                         {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2)}},
+    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)},
+                                         {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)}},
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
                                .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
                                .scattered = round % 4 ? 0.1 : 0,
@@ -290,6 +290,22 @@ static void tensors_have_orders_of_their_own(void **unused) {
   }
   assert_true(same < 8); /* one on average */
   free(h);
+}
+
+/* Tiles in one granule lie in the sets in which they lie as granules of their own. */
+static void merged_tiles_lie_as_they_would_apart(void **unused) {
+  (void)unused;
+  Hierarchy *apart = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}, {80, 8192}}, .side_ways = 12, .scattered = 0.1});
+  Hierarchy *merged = make(&(HierarchyConfig){.kinds = {{100, 131072, 2, 4}, {80, 8192}}, .side_ways = 12, .scattered = 0.1});
+  assert_int_equal(merged->n_sets, apart->n_sets);
+  for (uint32_t i = 0; i < 400; i++)
+    for (uint32_t part = 0; part < 4; part++) {
+      const uint32_t home = part / 2, tensor = part % 2;
+      assert_int_equal(hierarchy_set(merged, i / 4, home, 4 * tensor + i % 4), hierarchy_set(apart, i, home, tensor));
+    }
+  for (uint32_t i = 0; i < 80; i++) assert_int_equal(hierarchy_set(merged, 100 + i, 0, 0), hierarchy_set(apart, 400 + i, 0, 0));
+  free(apart);
+  free(merged);
 }
 
 /* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
@@ -461,6 +477,7 @@ static void bad_configs_are_explained(void **unused) {
       {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half granules in a set"},
       {{.kinds = {{1, 1024}}, .scattered = 1.5}, "1.5 of the half granules"},
       {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
+      {{.kinds = {{1, 1024, 2, 5}}}, "5 tiles"},
       {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},
       {{.kinds = {{1, 1024}}, .side_resident_bytes = 1e9}, "used all the time"},
   };
@@ -482,6 +499,7 @@ int main(void) {
       cmocka_unit_test(stretches_go_over_all_sets),
       cmocka_unit_test(small_parts_share_a_unit),
       cmocka_unit_test(tensors_have_orders_of_their_own),
+      cmocka_unit_test(merged_tiles_lie_as_they_would_apart),
       cmocka_unit_test(what_rows_leave_fills_sets_unevenly),
       cmocka_unit_test(a_far_request_renews),
       cmocka_unit_test(resident_lines_leave_less_room),
