@@ -15,6 +15,7 @@
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
 #   scan-places  the same with all that is read and stored at eight places in turn           -> GPU_scan_places.csv
 #   sets       which lines share a set of L2                                                 -> GPU_sets.csv
+#   replacement  what a set keeps of lines that are read in turn                             -> GPU_replacement.csv
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go, and how far apart      -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
@@ -118,7 +119,7 @@ watch | gpcs)
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"
   ;;
-placement | sets | pace | clocks)
+placement | sets | replacement | pace | clocks)
   provenance "$program --$stage" >"$work/about"
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"

@@ -91,6 +91,9 @@ void scan_places_run();
 /* Which lines share a set of L2, as CSV (kernels/sets.cu). */
 void sets_print();
 
+/* What a set of L2 keeps of lines that are read in turn, as CSV (kernels/sets.cu). */
+void replacement_print();
+
 /* Runs each launch of kernels/coalescer.cu once and prints its name. */
 void coalescer_run();
 

@@ -8,7 +8,11 @@
  * address is known how to translate.
  *
  *     line,hit_cycles,miss_cycles,ways,others     the line, of 2^24; how long it took to read it there and pushed out; how many push it out; and
- *                                                 all that share its set, with blanks between */
+ *                                                 all that share its set, with blanks between
+ *
+ * And what a set keeps, of lines that share it, one read after another:
+ *
+ *     order,n,reads,hits     circle: n lines over and over; again: a line, 8 others, the line, n more, the line */
 #include "kernels/gpu.h"
 
 #include <algorithm>
@@ -89,6 +93,14 @@ __global__ void __launch_bounds__(THREADS) time_line(Probe p, Lines others, int 
   for (int i = 0; i < n; i++) {
     const int one = cycles_after(p, others);
     if (threadIdx.x == 0) cycles[i] = one;
+  }
+}
+
+/* One after another: whether each was there. */
+__global__ void read_in_turn(Probe p, const uint32_t *lines, uint32_t n, uint32_t *hits) {
+  for (uint32_t i = 0; i < n; i++) {
+    p.line = lines[i];
+    hits[i] = timed_read(p) < p.miss_cycles;
   }
 }
 
@@ -177,22 +189,69 @@ struct Study {
     return fetch(answers, 1)[0];
   }
 
-  void print(uint32_t line) const {
+  struct Set {
+    Probe probe;
+    int hit_cycles, miss_cycles;
+    uint32_t ways;
+    std::vector<uint32_t> others; /* none: not told apart from the rest in time */
+  };
+
+  Set find(uint32_t line) const {
     enum { FEW = 64 };
-    Probe p = {(const unsigned char *)pool.data, line, 0};
-    const int hit_cycles = median_cycles(p, 0);
-    p.miss_cycles = hit_cycles + MISS_CYCLES;
-    uint32_t ways = FEW + 1;
-    for (uint64_t seed = 0; seed < TRIES && ways > FEW; seed++) ways = push_out_with_few(p, TRIES * line + seed);
-    if (ways > FEW) return; /* not told apart from the rest in time */
-    const int miss_cycles = median_cycles(p, ways);
-    find_others<<<1, THREADS>>>(p, list(lines), ways, list(others), list(answers));
+    Set set = {{(const unsigned char *)pool.data, line, 0}, 0, 0, FEW + 1, {}};
+    set.hit_cycles = median_cycles(set.probe, 0);
+    set.probe.miss_cycles = set.hit_cycles + MISS_CYCLES;
+    for (uint64_t seed = 0; seed < TRIES && set.ways > FEW; seed++) set.ways = push_out_with_few(set.probe, TRIES * line + seed);
+    if (set.ways > FEW) return set;
+    set.miss_cycles = median_cycles(set.probe, set.ways);
+    find_others<<<1, THREADS>>>(set.probe, list(lines), set.ways, list(others), list(answers));
     GPU(cudaGetLastError());
-    const std::vector<uint32_t> found = fetch(others, fetch(answers, 1)[0]);
-    printf("%u,%d,%d,%u,", line, hit_cycles, miss_cycles, ways);
-    for (size_t i = 0; i < found.size(); i++) printf(i ? " %u" : "%u", found[i]);
+    set.others = fetch(others, fetch(answers, 1)[0]);
+    return set;
+  }
+
+  void print(uint32_t line) const {
+    const Set set = find(line);
+    if (set.others.empty()) return;
+    printf("%u,%d,%d,%u,", line, set.hit_cycles, set.miss_cycles, set.ways);
+    for (size_t i = 0; i < set.others.size(); i++) printf(i ? " %u" : "%u", set.others[i]);
     puts("");
     fflush(stdout);
+  }
+
+  std::vector<uint32_t> hits(const Set &set, const std::vector<uint32_t> &turns) const {
+    GPU(cudaMemcpy(lines.data, turns.data(), turns.size() * sizeof(uint32_t), cudaMemcpyHostToDevice));
+    read_in_turn<<<1, 1>>>(set.probe, list(lines), (uint32_t)turns.size(), list(spare));
+    GPU(cudaGetLastError());
+    return fetch(spare, turns.size());
+  }
+
+  void print_circle(const Set &set, uint32_t n) const {
+    enum { ROUNDS = 60, FIRST = 20 /* before they count */ };
+    std::vector<uint32_t> turns;
+    for (uint32_t i = 0; i < ROUNDS * n; i++) turns.push_back(set.others[i % n]);
+    const std::vector<uint32_t> found = hits(set, turns);
+    uint32_t sum = 0;
+    for (uint32_t i = FIRST * n; i < ROUNDS * n; i++) sum += found[i];
+    printf("circle,%u,%u,%u\n", n, (ROUNDS - FIRST) * n, sum);
+  }
+
+  /* After many others of the set, so that nothing is left of the time before. */
+  void print_again(const Set &set, uint32_t n) const {
+    enum { TIMES = 20, BETWEEN = 8, MANY = 40 };
+    const uint32_t *between = &set.others[TIMES], *more = between + BETWEEN, *many = more + MANY;
+    uint32_t sum = 0;
+    for (uint32_t time = 0; time < TIMES; time++) {
+      const uint32_t line = set.others[time];
+      std::vector<uint32_t> turns(many, many + MANY);
+      turns.push_back(line);
+      turns.insert(turns.end(), between, between + BETWEEN);
+      turns.push_back(line);
+      turns.insert(turns.end(), more, more + n);
+      turns.push_back(line);
+      sum += hits(set, turns).back();
+    }
+    printf("again,%u,%d,%u\n", n, TIMES, sum);
   }
 };
 
@@ -203,4 +262,15 @@ void sets_print() {
   const Study study;
   puts("line,hit_cycles,miss_cycles,ways,others");
   for (uint32_t line : PROBED) study.print(line);
+}
+
+void replacement_print() {
+  enum { MOST = 24 };
+  ampere_or_later("--replacement");
+  const Study study;
+  const Study::Set set = study.find(PROBED[0]);
+  if (set.others.size() < 128) refuse("--replacement: of the lines that share a set with the first, %zu were found; at least 128 are needed", set.others.size());
+  puts("order,n,reads,hits");
+  for (uint32_t n = 4; n <= MOST; n++) study.print_circle(set, n);
+  for (uint32_t n = 4; n <= MOST; n++) study.print_again(set, n);
 }
