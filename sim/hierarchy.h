@@ -14,8 +14,9 @@
  * side, not two.
  *
  * Modelled
- * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: what is read again stays as if it had come
- *   then, and a copy outlives its home (assets/counters/h200_scan.csv, families renewed and far; tests/test_scans.c).
+ * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a circle all are found, of 17 none, and
+ *   what is read again stays as if it had come then (h200_replacement.csv, tests/test_l2_sets.c); a copy outlives its home (assets/counters/h200_scan.csv,
+ *   families renewed and far; tests/test_scans.c).
  * - Which set: halves of granules (parts of them, where a granule is of two tensors or several tiles) that follow each other in a tensor lie in
  *   different sets. A stretch as long as there are sets goes over all of them once, in an order of its own, drawn at random; and some
  *   parts (`scattered`) lie anywhere. So what is in one piece fills all sets alike, and stays or is lost as a whole; of the pieces
