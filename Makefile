@@ -119,6 +119,8 @@ $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tests/bench_scan_fit: $(BUILD)/tests/bench_scan_fit.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -lcmocka -o $@
 $(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/picture_%: $(BUILD)/tests/picture_%.o $(BUILD)/libtilewalk.a
