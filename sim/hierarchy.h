@@ -67,8 +67,8 @@ typedef struct {
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
   double side_capacity_bytes; /* 29 of 30 MiB */
-  double side_ways;           /* 48: so many of the largest parts of granules have room in a set (11 where there are several pieces; with 11 the scans of
-                                 one piece in h200_scan.csv are off by 18 % at worst, with 48 by 66); below zero: a side is one set, a sharp LRU */
+  double side_ways;           /* 48: so many of the largest parts of granules have room in a set (9 where there are several pieces; with 9 the scans of
+                                 one piece in h200_scan.csv are off by 8 % at worst, with 48 by 66); below zero: a side is one set, a sharp LRU */
   double scattered;           /* 0 to 1: of the parts, those that lie in any set */
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */

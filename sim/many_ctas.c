@@ -18,9 +18,9 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
 /* Of L2, for a working set of several pieces: an H200's (tests/test_scans.c), assumed of other GPUs. */
-#define ROOM_PART (29.0 / 30) /* of the nominal size */
-#define SIDE_WAYS 11
-#define SCATTERED (1.0 / 20)
+#define ROOM_PART (29.25 / 30) /* of the nominal size */
+#define SIDE_WAYS 9
+#define SCATTERED (1.0 / 40)
 
 typedef struct {
   double flops, exps;

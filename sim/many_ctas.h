@@ -14,21 +14,18 @@
  * Not modelled: L1, spills of each tile (sim/extra.h adds them), clusters, slices of L2, the code of the kernel (about 45 KB of
  * reads from HBM in each launch).
  *
- * Numbers, and where they are from (none from our own kernels; where the counters of other people's were in sight is said):
- *     29 MiB, 11, 1 in 20            room of a side, of 30; how many half tiles of K (or V) have room in one of its sets; how many lie in any set: for a
- *                                    working set in several pieces (K, V, Q and O of a few heads), the scans of assets/counters/h200_scan.csv and
- *                                    h200_scan_fourth.csv (tests/test_scans.c). They hardly tell 29 from 29.5, 9 from 11 or 1 in 20 from 1 in 30: with
- *                                    these three numbers 233 lists are off by 6.3 % (root of the mean square; but for `turns`, which would have
- *                                    8), with 29.5, 10 and 1 in 30, the best, by 5.4. Of what is about as good these were taken with other
- *                                    people's kernels in sight: with them no mean of the 424 recorded shapes is off by more than 10 %, with what scans alone
- *                                    choose (29.25 or 29.5, 9 or 10, 1 in 30) 2 to 4 are, mem-efficient-sm90's by up to 37 %, as merged tiles leave a side few
- *                                    sets; not merged, it differs little from one choice to the other
- *                                    Lists at eight places each (h200_scan_places.csv, tests/test_scan_places.c), of which the mean hangs on no
- *                                    place: with these numbers 44 means are off by 8.9 %, with 29.25, 9 and 1 in 30, the best, by 7.1. On the card
- *                                    places differ by 5.5 % (one standard deviation), in the model by 1.6: an H200 does not shuffle the sets of a
- *                                    stretch but keeps intervals together (h200_sets.csv, tests/test_l2_sets.c). With the sets that were found, 30 MiB,
- *                                    eight pairs of lines, stretches of 3.75 MiB, each turned as a whole by a number that is drawn and XORed, and nothing
- *                                    fitted, the 44 means are off by 6.2 % and places differ by 5.2; not in this model yet
+ * Numbers, and where they are from (none of L2 from attention; where the counters of kernels were in sight is said):
+ *     29.25 MiB, 9, 1 in 40          room of a side, of 30; how many half tiles of K (or V) have room in one of its sets; how many lie in any set: for a
+ *                                    working set in several pieces (K, V, Q and O of a few heads). Chosen by scans alone, as those of which the errors are
+ *                                    least (tests/bench_scan_fit.c): 6.4 % for 225 lists of h200_scan.csv and h200_scan_fourth.csv, 7.1 % for the means of
+ *                                    eight places of 44 more (h200_scan_places.csv; they hang on no one place). Scans hardly tell them from
+ *                                    their neighbours (29 to 29.5, 9 or 10, 1 in 30 to 50: 6.7 to 7.5 % together), nor does attention, but for what just
+ *                                    about fits: with these two of the means of 424 recorded shapes are off by more than 10 %, with those one to four.
+ *                                    On the card places differ by 5.5 % (one standard deviation), in the model by 1.6: an H200 does not shuffle the sets
+ *                                    of a stretch but keeps intervals together (h200_sets.csv, tests/test_l2_sets.c). What was found there, 30 MiB in sets
+ *                                    of eight pairs of lines, a pair for each 3.75 MiB or, in four stretches of every five, for each 3, and nothing fitted,
+ *                                    says as much of the scans (7.5 and 7.9 %), and is not in this model: it keeps too much of what CTAs read that drift
+ *                                    apart (h200_l2_scan.csv, beyond 40 MiB a third to a half too few bytes from HBM; of 424 shapes four off by 10 to 14 %)
  *     525, 160, 625, 200 cycles      of waiting: scans of one buffer, h200_l2_scan.csv (pace.h)
  *     0.45 %, 16 % of a wait         how far CTAs differ for good and requests from each other: the same (pace.h)
  *     0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv,
@@ -82,25 +79,25 @@
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.3 %,  2.8 %    0.7 %,  2.2 %         2 %,  9 %            0.1,  0.5
- *     causal           0.3 %,  2.9 %    0.6 %,  3.8 %         2 %,  7 %            0.1,  0.9
+ *     full             0.4 %,  3.2 %    0.8 %,  2.6 %         2 %,  9 %            0.1,  0.5
+ *     causal           0.2 %,  3.1 %    0.6 %,  3.3 %         2 %,  7 %            0.1,  0.9
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 35.1 / 3.5 %        67 / 64 %
- *     differences of speed               35.1 / 3.5 %        67 / 32 %
- *     the second partition               39   / 16  %         2 /  1 %
- *     the measured placement              2.8 / 3.7 %         2 /  1 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
- *     that a side is many sets            8.3 / 2.8 %         2 /  2 %
- *     that far requests renew             2.8 / 2.8 %         2 /  2 %
- *     the coalescer                       2.8 / 2.9 %        33 / 24 %
+ *     time (all in step)                 27.4 / 3.4 %        67 / 64 %
+ *     differences of speed               27.4 / 3.4 %        67 / 32 %
+ *     the second partition               38   / 16  %         2 /  1 %
+ *     the measured placement              3.6 / 3.5 %         2 /  1 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
+ *     that a side is many sets            6.7 / 2.8 %         2 /  2 %
+ *     that far requests renew             3.1 / 2.8 %         2 /  2 %
+ *     the coalescer                       3.2 / 3.1 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.5 %, 2.4 % and 0.4 %, 3.4 %; fabric 0.8 %, 2.4 % and 0.3 %, 4.0 %; hit rate 0.1 and 0.2 points, 0.3 and 0.8.
+ * fa2_tensor, 12 rows each: HBM 0.9 %, 4.7 % and 0.4 %, 5.5 %; fabric 0.9 %, 5.0 % and 0.3 %, 6.0 % (64K, 1 head); hit rate 0.1 and 0.2 points, 0.3 and 0.8.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in three other ways (placement.h). On one of those
- * (h200_l2_other.csv), not told, the model errs by 1.7 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.5 %.
+ * (h200_l2_other.csv), not told, the model errs by 1.7 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.6 %.
  * Other shapes, three times on the usual layout; full, causal, both 20 rows of fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2
- * of K and V (h200_fresh.csv): HBM 0.2 %, 2.2 % and 0.2 %, 0.9 %; fabric 0.6 %, 2 % and 0.5 %, 2 %; hit rate 0.1 points, 0.5 and 1.1.
- * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.5 %, 5.2 % and 0.2 %, 1.1 %; fabric 0.9 %, 5 % and 0.8 %, 8 %; hit rate
+ * of K and V (h200_fresh.csv): HBM 0.3 %, 3.8 % and 0.2 %, 0.9 %; fabric 0.6 %, 3 % and 0.5 %, 2 %; hit rate 0.1 points, 0.5 and 1.1.
+ * N = 5K to 40K, 3 and 6 heads, 12 on 3 (h200_later.csv): HBM 0.4 %, 6.6 % and 0.2 %, 0.9 %; fabric 0.9 %, 5 % and 0.8 %, 8 %; hit rate
  * 0.1 points, 0.4 and 0.8. Once on another layout, told (h200_fresh_third.csv, h200_later_third.csv): HBM 7.5 % at worst, hit rate 1.7.
  *
  * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric within 3.2 %, HBM
@@ -127,17 +124,16 @@
  * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask):
  *
  *                            full, 18 shapes each: median, worst         causal
- *     fa2-sm90                 0.5 %,  2.7 %: 64K, 1 head                0.9 %,  7.5 %: 32K, 16 heads
- *     mem-efficient-sm90       0.8 %,  9.4 %: 32K, 16 heads              0.3 %,  7.0 %: 64K, 1 head
- *     cudnn-sm90               0.2 %,  3.3 %: 32K, 4 heads               0.1 %,  1.0 %: 64K, 1 head
+ *     fa2-sm90                 0.5 %,  4.3 %: 64K, 16 heads              1.1 %, 13.3 %: 32K, 4 heads
+ *     mem-efficient-sm90       0.8 %, 12.7 %: 32K, 16 heads              0.2 %, 10.5 %: 64K, 16 heads
+ *     cudnn-sm90               1.0 %,  5.6 %: 64K, 16 heads              0.1 %,  3.9 %: 64K, 16 heads
  *
- * The mean of six places on one card is missed by more than 10 % in 3 of 432 (10.2 to 10.4 %, all of mem-efficient-sm90), single recordings
- * by up to 30 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
+ * The mean of six places on one card is missed by more than 10 % in 13 of 432 (17.8 % at worst, of fa2-sm90), single recordings
+ * by up to 34 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
- * one that reads most comes out at 3.57 GB of 3.59, and all its 18 shapes with d = 128 within 6 %. And walks are coarse: a head takes at most 100,000
- * steps, of sixteen heads half as many each, so tiles are merged where there are more. Without that fa2-sm90 at 64K, 4 heads, d = 128, causal, comes
- * out 6 to 12 % too high instead of 6 too low to 7 too high, and mem-efficient-sm90 with 16 heads 4 too low to 1 too high instead of 5 to 10 too high.
+ * one that reads most comes out at 3.32 GB of 3.59, and all its 18 shapes with d = 128 within 8 %. And walks are coarse: a head takes at most 100,000
+ * steps, of sixteen heads half as many each, so tiles are merged where there are more; of a merged granule up to four parts lie in sets of their own.
  */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H
@@ -169,8 +165,8 @@ typedef struct {
   double flops_per_cycle, exps_per_cycle;         /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
-  double side_capacity_bytes; /* 0: as measured on an H200, 29 of 30 parts of the nominal size */
-  double side_ways;           /* 0: likewise, 11 of the largest half tiles have room in a set; negative: a side is one set, a sharp LRU */
+  double side_capacity_bytes; /* 0: as measured on an H200, 29.25 of 30 parts of the nominal size */
+  double side_ways;           /* 0: likewise, 9 of the largest half tiles have room in a set; negative: a side is one set, a sharp LRU */
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: the first, and in each walk of a launch of

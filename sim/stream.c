@@ -230,6 +230,7 @@ static void set_kinds(Stream *s) {
   const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
+  if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = s->merge < HIERARCHY_TILES_MAX ? (uint32_t)s->merge : HIERARCHY_TILES_MAX; /* more takes time */
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
   else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);

