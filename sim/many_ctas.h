@@ -133,7 +133,8 @@
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
  * one that reads most comes out at 3.32 GB of 3.59, and all its 18 shapes with d = 128 within 8 %. And walks are coarse: a head takes at most 100,000
- * steps, of sixteen heads half as many each, so tiles are merged where there are more; of a merged granule up to four parts lie in sets of their own.
+ * steps, of sixteen heads half as many each, so tiles are merged where there are more; of a merged granule four parts
+ * lie in sets of their own, two beyond 64K keys.
  */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H

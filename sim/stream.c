@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LONG_KEYS = 65536 };
+
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
 
 static void read_granule(StreamStep *step, const Stream *s, StreamKind kind, int64_t n) {
@@ -230,7 +232,8 @@ static void set_kinds(Stream *s) {
   const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
-  if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = s->merge < HIERARCHY_TILES_MAX ? (uint32_t)s->merge : HIERARCHY_TILES_MAX; /* more takes time */
+  const int64_t apart = p->shape.N_k > LONG_KEYS ? 2 : HIERARCHY_TILES_MAX; /* more takes time */
+  if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = (uint32_t)(s->merge < apart ? s->merge : apart);
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
   else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
