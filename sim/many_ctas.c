@@ -17,10 +17,6 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
-/* Of L2, for a working set of several pieces: an H200's (tests/test_scans.c), assumed of other GPUs. */
-#define ROOM_PART (29.25 / 30) /* of the nominal size */
-#define SIDE_WAYS 9
-#define SCATTERED (1.0 / 40)
 
 typedef struct {
   double flops, exps;
@@ -276,10 +272,10 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
-  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : ROOM_PART * (double)c->l2_bytes / 2;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : MANY_CTAS_ROOM_PART * (double)c->l2_bytes / 2;
   p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
-  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways != 0 ? c->side_ways : SIDE_WAYS;
-  p.hierarchy.scattered = SCATTERED;
+  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways != 0 ? c->side_ways : MANY_CTAS_SIDE_WAYS;
+  p.hierarchy.scattered = MANY_CTAS_SCATTERED;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};

@@ -14,7 +14,7 @@
  * Not modelled: L1, spills of each tile (sim/extra.h adds them), clusters, slices of L2, the code of the kernel (about 45 KB of
  * reads from HBM in each launch).
  *
- * Numbers, and where they are from (none of L2 from attention; where the counters of kernels were in sight is said):
+ * Numbers, and where they are from (none from our own kernels; where the counters of other people's were in sight is said):
  *     29.25 MiB, 9, 1 in 40          room of a side, of 30; how many half tiles of K (or V) have room in one of its sets; how many lie in any set: for a
  *                                    working set in several pieces (K, V, Q and O of a few heads). Chosen by scans alone, as those of which the errors are
  *                                    least (tests/bench_scan_fit.c): 6.4 % for 225 lists of h200_scan.csv and h200_scan_fourth.csv, 7.1 % for the means of
@@ -143,6 +143,12 @@
 #include "sim/placement.h"
 #include "sim/schedule.h"
 
+/* Of L2, for a working set of several pieces: room of a side, of the nominal size; how many of the largest half tiles have room in a set; how many lie in any
+ * set. An H200's (tests/bench_scan_fit.c), assumed of other GPUs. */
+#define MANY_CTAS_ROOM_PART (29.25 / 30)
+#define MANY_CTAS_SIDE_WAYS 9.0
+#define MANY_CTAS_SCATTERED (1.0 / 40)
+
 /* Parts of the model that can be left out, to see what each of them explains. */
 typedef enum {
   L2_NOTHING = 0,
@@ -166,8 +172,8 @@ typedef struct {
   double flops_per_cycle, exps_per_cycle;         /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
-  double side_capacity_bytes; /* 0: as measured on an H200, 29.25 of 30 parts of the nominal size */
-  double side_ways;           /* 0: likewise, 9 of the largest half tiles have room in a set; negative: a side is one set, a sharp LRU */
+  double side_capacity_bytes; /* 0: MANY_CTAS_ROOM_PART of the nominal size */
+  double side_ways;           /* 0: MANY_CTAS_SIDE_WAYS; negative: a side is one set, a sharp LRU */
   bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: the first, and in each walk of a launch of

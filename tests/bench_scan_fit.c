@@ -16,6 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/many_ctas.h"
 #include "tests/scan_predicted.h"
 
 enum { DRAWS = 4 /* of where a list lies in the model, a mean */ };
@@ -119,7 +120,7 @@ static void print_fits(void **state) {
   (void)state;
   if (n_args == 2 && strcmp(args[1], "grid") == 0) fit_grid();
   else if (n_args == 4) fit(atof(args[1]), atof(args[2]), atof(args[3]));
-  else fit(29.25, 9, 40);
+  else fit(MANY_CTAS_ROOM_PART * 30, MANY_CTAS_SIDE_WAYS, 1 / MANY_CTAS_SCATTERED);
 }
 
 int main(int argc, char **argv) {

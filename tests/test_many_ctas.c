@@ -377,7 +377,7 @@ static void resident_lines_take_room(void **state) {
 
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
  * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
- * all that lies between them (a side in one set: in many, merged tiles lie more evenly, and 8 % less is read). */
+ * all that lies between them (a side in one set). */
 static void merged_tiles_take_their_own_time(void **state) {
   (void)state;
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};

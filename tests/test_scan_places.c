@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/many_ctas.h"
 #include "tests/scan_predicted.h"
 
 enum { SCANS = 44, DRAWS = 2 /* places of the model: they differ little */ };
@@ -77,7 +78,8 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
   if (place > DRAWS) return STATUS_OK;
-  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.side_capacity_bytes = 29.25 * (1 << 20), .side_ways = 9, .scattered = 1.0 / 40, .seed = place}, place, &PLACEMENT_H200);
+  const HierarchyConfig l2 = {.side_capacity_bytes = MANY_CTAS_ROOM_PART * (30 << 20), .side_ways = MANY_CTAS_SIDE_WAYS, .scattered = MANY_CTAS_SCATTERED, .seed = place};
+  const PaceResult r = scan_predicted(scan, l2, place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;
   s->predicted_fabric += r.bytes.fabric_bytes / DRAWS;

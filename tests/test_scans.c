@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/gpu.h"
+#include "sim/many_ctas.h"
 #include "sim/reuse.h"
 #include "tests/open_asset.h"
 #include "tests/scan_predicted.h"
@@ -46,9 +47,9 @@ typedef struct {
 
 /* What many_ctas.h takes for a working set of several pieces. In one piece nothing is scattered. */
 static void set_room(HierarchyConfig *c, Family family) {
-  c->side_capacity_bytes = 29.25 * MIB;
-  c->side_ways = 9;
-  c->scattered = family == PIECE ? 0 : 1.0 / 40;
+  c->side_capacity_bytes = MANY_CTAS_ROOM_PART * 30 * MIB;
+  c->side_ways = MANY_CTAS_SIDE_WAYS;
+  c->scattered = family == PIECE ? 0 : MANY_CTAS_SCATTERED;
 }
 
 static PaceResult predict(const ScanList *scan, Family family, uint64_t seed, const Placement *card) {
@@ -140,7 +141,7 @@ static double middle(const double *errors, int n) { return errors[n / 2]; }
 
 /* Median and worst error of HBM reads. Where the pieces of a working set fall in the sets of L2 is luck: two of one size, at other
  * addresses, differ by a quarter; `turns` of 16 MiB read 108 MB here and, with V at six other places, 151 to 249 (on another card,
- * h200_scan_fourth.csv; `placed` compares their mean, and is 40 % low there). So the worst rows are those where L2 is full to the brim: 30 MiB in
+ * h200_scan_fourth.csv; `placed` compares their mean, and is up to a third low there). So the worst rows are those where L2 is full to the brim: 30 MiB in
  * one piece, rows from the last key to the first. */
 static const struct {
   double middle, worst;
