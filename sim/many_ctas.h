@@ -47,9 +47,7 @@
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
- *                                    (h200_ends.csv, h200_watch.csv). The older one is ahead; of kernels that wait, which do not go in step here, it is
- *                                    drawn, for good. (By clocks two of fa2_tensor stay 100 to 250 cycles apart, and three get apart by parts of a tile and
- *                                    whole ones, the older ahead: put in so, its sectors came out worse.)
+ *                                    (h200_ends.csv, h200_watch.csv). The older one is ahead
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
  *                                    any GPC (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that

@@ -8,7 +8,7 @@
 
 enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
 enum { SMS_OF_TPC = 2 };
-enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_RANK, DRAW_SIDES, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers */
+enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_SIDES = 4, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers, which stay what they are */
 #define NOBODY       UINT32_MAX
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
@@ -220,7 +220,7 @@ static void replace(Pace *p, uint32_t at, double then) {
   cta->is_new = false;
   cta->owes = 0;
   for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
-    if (p->ctas[i].is_new && misses) cta->owes = 2 * c->slip_steps;
+    if (p->ctas[i].is_new && misses && c->overlapped) cta->owes = 2 * c->slip_steps;
   cta->is_new = true;
   cta->since = then;
 }
@@ -232,6 +232,7 @@ static double slipping(const Pace *p, Cta *cta) {
   cta->is_new = false;
   for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta))
     times += p->config.slip_steps * youth(p, cta);
+  cta->n_worked++;
   return later(times, 0.1);
 }
 
@@ -245,7 +246,6 @@ static double step_cycles(const Pace *p, uint32_t at, double wait, double work) 
   if (c->overlapped && work > 0) {
     if (cta->n_worked == 0) takes += cta->starts_later;
     takes *= slipping(p, cta);
-    cta->n_worked++;
   }
   return later(takes + c->own_cycles * jitter(p, c->n_ctas + goes_with(c, at, cta->sm), cta->steps), 0.1 * takes);
 }
@@ -314,7 +314,7 @@ static void take_step(Pace *p, uint32_t at) {
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
   if (p->config.shared_work && !begins && step.work_cycles > 0) {
-    cta->work_left = step.work_cycles * (1 + cta->works_slower) * cta->clock;
+    cta->work_left = step.work_cycles * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
     cta->state = ARRIVES;
     step.work_cycles = 0;
   }
@@ -421,11 +421,10 @@ static void place(Pace *p, const Place *places) {
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
     const double normal = about_normal(draw(c->seed, DRAW_CTA, goes_with(c, i, places[i].sm)));
-    const uint64_t layer = places[i].layer % c->ctas_per_sm, rank = (layer + draw(c->seed, DRAW_RANK, places[i].sm)) % c->ctas_per_sm;
+    const uint64_t layer = places[i].layer % c->ctas_per_sm;
     cta->waits_slower = c->lasting_spread * normal;
     cta->works_slower = c->work_spread * normal;
     cta->starts_later = c->lag_cycles * (double)layer + c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
-    if (!c->overlapped) cta->works_slower += c->slot_spread * rank_among(rank, c->ctas_per_sm);
     cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
     cta->gpc = places[i].gpc;
@@ -436,7 +435,7 @@ static void place(Pace *p, const Place *places) {
 /* The CTAs of an SM are to get apart by slot_spread in the long run. */
 static void set_slips(Pace *p) {
   const PaceConfig *c = &p->config;
-  if (!c->overlapped || c->slot_spread <= 0 || c->ctas_per_sm < 2) return;
+  if (c->slot_spread <= 0 || c->ctas_per_sm < 2) return;
   p->slips_every = c->slip_steps / (c->slot_spread * rank_among(c->ctas_per_sm - 1, c->ctas_per_sm));
   for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
 }

@@ -18,9 +18,9 @@
  * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
  * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait. How far
  *   its CTAs are apart makes one SM faster than the next, and pulls those apart that walk together.
- * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them. Now and
- *   then the oldest is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). Who is replaced is
- *   the youngest then, so that two of an SM end up half a row block apart.
+ * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them.
+ * - Now and then the oldest of an SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). Who is
+ *   replaced is the youngest then, so that two of an SM end up half a row block apart.
  * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
@@ -82,10 +82,10 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
 
-/* CTAs of an SM that ask ahead (h200_ends.csv, h200_pace.csv; tests/test_slot_spread.c): by how much of a step the older gets ahead at once, and
- * the younger falls behind; by how many cycles each is behind the one before it from the start; how often the second of two that begin
- * together in the place of others misses a turn. And of any kernel: how long after a CTA ends the next one starts in its place (1059 in the
- * mean of fa2_async, 640 to 1550 of fa2_tensor). */
+/* CTAs of an SM (h200_ends.csv, h200_pace.csv; tests/test_slot_spread.c): by how much of a step the older gets ahead at once, and the younger falls
+ * behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as differently far on others, as this makes them. Of those that ask ahead: by
+ * how many cycles each is behind the one before it from the start; how often the second of two that begin together in the place of others misses a
+ * turn. And of any kernel: how long after a CTA ends the next one starts in its place (1059 in the mean of fa2_async, 640 to 1550 of fa2_tensor). */
 #define PACE_SLIP_STEPS      0.5
 #define PACE_LAG_CYCLES      720.0
 #define PACE_MISSED_TURNS    0.2
@@ -132,9 +132,9 @@ typedef struct {
   double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
   double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
-  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM. Where they ask ahead the older one gets ahead, else it is drawn */
-  double slip_steps;         /* 0.5: where they ask ahead, by so much at once, after 0 to twice as many steps as on average [measured] */
-  double lag_cycles;         /* 0: likewise, how far behind the one before it each of an SM is from the start */
+  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
+  double slip_steps;         /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
+  double lag_cycles;         /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
   double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
   double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
