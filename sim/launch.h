@@ -62,6 +62,7 @@ typedef struct {
   int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */
   bool waits;               /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes;      /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
+  int64_t slice;            /* of d, and of keys: of each product so many at a time, with a barrier before each; 0: all of a tile */
   bool reloads_q, clips_k;  /* what it moves besides its schedule: sim/extra.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;

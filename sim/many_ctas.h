@@ -48,6 +48,10 @@
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
  *                                    (h200_ends.csv, h200_watch.csv). The older one is ahead
+ *     slice                          mem-efficient-sm90 takes its products 32 of d, or 32 keys, at a time, with a barrier before each (its source): its
+ *                                    CTAs get ahead of each other by half of such a slice (assumed, with its counters in sight: by half a tile, as
+ *                                    fa2_async's and fa2_tensor's do by clocks, up to 4 % more sectors would reach L2 than do, and the worst of its means
+ *                                    of HBM would be 12.5 % off, not 8.3. Its own clocks were not recorded finely enough to say: h200_watch.csv)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
  *                                    any GPC (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
@@ -123,10 +127,10 @@
  *
  *                            full, 18 shapes each: median, worst         causal
  *     fa2-sm90                 0.5 %,  4.3 %: 64K, 16 heads              1.1 %, 13.3 %: 32K, 4 heads
- *     mem-efficient-sm90       0.8 %, 12.7 %: 32K, 16 heads              0.2 %, 10.5 %: 64K, 16 heads
+ *     mem-efficient-sm90       0.8 %,  8.4 %: 64K, 4 heads               0.2 %,  9.9 %: 64K, 16 heads
  *     cudnn-sm90               1.0 %,  5.6 %: 64K, 16 heads              0.1 %,  3.9 %: 64K, 16 heads
  *
- * The mean of six places on one card is missed by more than 10 % in 13 of 432 (17.8 % at worst, of fa2-sm90), single recordings
+ * The mean of six places on one card is missed by more than 10 % in 8 of 432 (17.8 % at worst, of fa2-sm90), single recordings
  * by up to 34 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the

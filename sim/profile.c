@@ -32,7 +32,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 11, TILE_FIRST = 15 };
+enum { TILE_KEYS = 11, TILE_FIRST = 16 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -44,6 +44,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
     TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
     {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9, "of K and V, asked for at once by a kernel that waits, before it asks for more"},
+    {"slice", KEYFILE_COUNT, offsetof(Profile, slice), false, 1, 65536, "of d, and of keys: so many at a time of each product, a barrier before each"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -211,6 +212,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .ctas_per_sm = t->ctas_per_sm,
                            .waits = profile->waits,
                            .round_bytes = profile->round_bytes,
+                           .slice = profile->slice,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,

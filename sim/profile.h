@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 81 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 82 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -54,6 +54,7 @@ typedef struct {
   bool persistent; /* CTAs pull pieces of work until none is left */
   bool waits;      /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes; /* then: so much at once; 0: a tile */
+  int64_t slice;       /* of d, and of keys: of each product so many at a time; 0: a tile at once (sim/launch.h) */
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */

@@ -241,11 +241,11 @@ static void a_kernel_that_waits_is_launched_as_one(void **state) {
   const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
   for (int waits = 0; waits < 2; waits++) {
     char text[512];
-    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed" : "no", MINIMAL);
+    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed\nslice = 16 # assumed" : "no", MINIMAL);
     Profile p;
     LaunchConfig config;
     if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error)) fail_msg("%s", error.message);
-    assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192);
+    assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 && config.slice == waits * 16);
   }
 }
 
