@@ -188,17 +188,18 @@ static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
       }
 }
 
-/* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less those that are
+/* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less the lines that are
  * resident, by the quantiles of a Poisson distribution. */
 static void empty_sets(Hierarchy *h) {
   const HierarchyConfig *c = &h->config;
-  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets, mean = resident / h->unit_bytes;
+  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets, line = h->set_bytes / HIERARCHY_SET_LINES,
+               mean = resident / line;
   Set *sets = sets_of(h, 0);
   double p = exp(-mean), sum = p, turn = 0; /* p: that so many are taken; sum: at most so many */
   int taken = 0;
   for (uint32_t i = 0; i < h->n_sets; i++) {
     for (; sum < (i + 0.5) / h->n_sets && p > 0; sum += p) p *= mean / ++taken;
-    double room = fmax(floor(h->set_bytes / h->unit_bytes - taken + turn), 0) * h->unit_bytes;
+    double room = fmax(floor((h->set_bytes - taken * line) / h->unit_bytes + turn), 0) * h->unit_bytes;
     if (c->side_ways < 0) room = h->set_bytes - resident;
     turn += turn + GOLDEN_RATIO < 1 ? GOLDEN_RATIO : GOLDEN_RATIO - 1;
     const uint32_t at = (uint32_t)(mix(c->seed + i) % (i + 1)); /* shuffled: the i-th is any */

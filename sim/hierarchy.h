@@ -23,7 +23,8 @@
  *   that rows far apart leave, some sets get more than others, and overflow while others have room. That is why the edge of L2 is
  *   soft, and more so the more pieces there are.
  *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
- * - Lines that are used all the time besides (side_resident_bytes) take room, in some sets more than in others (Poisson).
+ * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set (HIERARCHY_SET_LINES), in some sets more than in
+ *   others (Poisson).
  * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
@@ -47,6 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { HIERARCHY_SET_LINES = 16 /* [measured: assets/counters/h200_sets.csv, tests/test_l2_sets.c] */ };
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 4 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store

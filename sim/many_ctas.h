@@ -20,7 +20,7 @@
  *                                    least (tests/bench_scan_fit.c): 6.4 % for 225 lists of h200_scan.csv and h200_scan_fourth.csv, 7.1 % for the means of
  *                                    eight places of 44 more (h200_scan_places.csv; they hang on no one place). Scans hardly tell them from
  *                                    their neighbours (29 to 29.5, 9 or 10, 1 in 30 to 50: 6.7 to 7.5 % together), nor does attention, but for what just
- *                                    about fits: with these two of the means of 424 recorded shapes are off by more than 10 %, with those one to four.
+ *                                    about fits: with these none of the means of 424 recorded shapes is off by more than 10 %, with those none to five.
  *                                    On the card places differ by 5.5 % (one standard deviation), in the model by 1.6: an H200 does not shuffle the sets
  *                                    of a stretch but keeps intervals together (h200_sets.csv, tests/test_l2_sets.c). What was found there, 30 MiB in sets
  *                                    of eight pairs of lines, a pair for each 3.75 MiB or, in four stretches of every five, for each 3, and nothing fitted,
@@ -51,7 +51,7 @@
  *     slice                          mem-efficient-sm90 takes its products 32 of d, or 32 keys, at a time, with a barrier before each (its source): its
  *                                    CTAs get ahead of each other by half of such a slice (assumed, with its counters in sight: by half a tile, as
  *                                    fa2_async's and fa2_tensor's do by clocks, up to 4 % more sectors would reach L2 than do, and the worst of its means
- *                                    of HBM would be 12.5 % off, not 8.3. Its own clocks were not recorded finely enough to say: h200_watch.csv)
+ *                                    of HBM would be 13.8 % off, not 9.4. Its own clocks were not recorded finely enough to say: h200_watch.csv)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
  *                                    any GPC (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
@@ -126,11 +126,11 @@
  * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask):
  *
  *                            full, 18 shapes each: median, worst         causal
- *     fa2-sm90                 0.5 %,  4.3 %: 64K, 16 heads              1.1 %, 13.3 %: 32K, 4 heads
- *     mem-efficient-sm90       0.8 %,  8.4 %: 64K, 4 heads               0.2 %,  9.9 %: 64K, 16 heads
+ *     fa2-sm90                 0.5 %,  4.4 %: 64K, 16 heads              0.8 %, 10.0 %: 32K, 4 heads
+ *     mem-efficient-sm90       0.8 %,  9.5 %: 32K, 16 heads              0.3 %,  5.9 %: 64K, 4 heads
  *     cudnn-sm90               1.0 %,  5.6 %: 64K, 16 heads              0.1 %,  3.9 %: 64K, 16 heads
  *
- * The mean of six places on one card is missed by more than 10 % in 8 of 432 (17.8 % at worst, of fa2-sm90), single recordings
+ * The mean of six places on one card is missed by more than 10 % in 6 of 432 (14.5 % at worst, of fa2-sm90), single recordings
  * by up to 34 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
