@@ -24,7 +24,7 @@
  *   soft, and more so the more pieces there are.
  *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
  * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set (HIERARCHY_SET_LINES), in some sets more than in
- *   others (Poisson).
+ *   others (Poisson). With whole parts instead, fa2-sm90's spilled registers made one of its means 11 % too high, as its counters say.
  * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores

@@ -69,8 +69,8 @@
  * sim/launch.h) stays together that way, round by round, as long as its CTAs have their SMs to themselves; one that asks ahead hides its waiting,
  * and what it gains with it. Where CTAs that wait share an SM, one works faster while another waits (pace.h: shared_work): which SMs are ahead
  * changes from tile to tile, and pulls apart those that walk together. Those that ask ahead go in step on their SM, and what varies does so for
- * both; but an SM serves the older first, in some kernels: it gets ahead, by a whole tile at once, which comes sooner on one SM than on
- * another and sets SMs apart. A CTA that takes another's place is the youngest, so two of an SM end half a row block apart, and stay
+ * both. But an SM serves the older first, in some kernels of either kind: it gets ahead, by a whole tile at once, which comes sooner on one SM than
+ * on another and sets SMs apart. A CTA that takes another's place is the youngest, so two of an SM end half a row block apart, and stay
  * (recorded over 30 waves): half of the CTAs are then in the middle of their rows while the others begin.
  *
  * Launches differ from one time to the next by more than the model errs, so they are walked up to 256 times, as many as there is time for, each time
@@ -93,7 +93,7 @@
  *     that far requests renew             3.1 / 2.8 %         2 /  2 %
  *     the coalescer                       3.2 / 3.1 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.9 %, 4.7 % and 0.4 %, 5.5 %; fabric 0.9 %, 5.0 % and 0.3 %, 6.0 % (64K, 1 head); hit rate 0.1 and 0.2 points, 0.3 and 0.8.
+ * fa2_tensor, 12 rows each: HBM 0.7 %, 4.7 % and 0.4 %, 4.6 %; fabric 0.9 %, 5.0 % and 0.3 %, 5.3 % (64K, 1 head); hit rate 0.1 and 0.2 points, 0.3 and 0.5.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in three other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 1.7 and 2.7 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.6 %.
@@ -131,7 +131,7 @@
  *     cudnn-sm90               1.0 %,  5.6 %: 64K, 16 heads              0.1 %,  3.9 %: 64K, 16 heads
  *
  * The mean of six places on one card is missed by more than 10 % in 6 of 432 (14.5 % at worst, of fa2-sm90), single recordings
- * by up to 34 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
+ * by up to 30 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
  * one that reads most comes out at 3.32 GB of 3.59, and all its 18 shapes with d = 128 within 8 %. And walks are coarse: a head takes at most 100,000
