@@ -20,7 +20,8 @@
  *                                    least (tests/bench_scan_fit.c): 6.4 % for 225 lists of h200_scan.csv and h200_scan_fourth.csv, 7.1 % for the means of
  *                                    eight places of 44 more (h200_scan_places.csv; they hang on no one place). Scans hardly tell them from
  *                                    their neighbours (29 to 29.5, 9 or 10, 1 in 30 to 50: 6.7 to 7.5 % together), nor does attention, but for what just
- *                                    about fits: with these none of the means of 424 recorded shapes is off by more than 10 %, with those none to five.
+ *                                    about fits: with these none of the means of 424 recorded shapes is off by more than 10 % (fa2-sm90 with 4 heads of
+ *                                    32K, causal, by 11 with two of four other seeds), with those none to five.
  *                                    On the card places differ by 5.5 % (one standard deviation), in the model by 1.6: an H200 does not shuffle the sets
  *                                    of a stretch but keeps intervals together (h200_sets.csv, tests/test_l2_sets.c). What was found there, 30 MiB in sets
  *                                    of eight pairs of lines, a pair for each 3.75 MiB or, in four stretches of every five, for each 3, and nothing fitted,
