@@ -78,7 +78,8 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
   if (place > DRAWS) return STATUS_OK;
-  const HierarchyConfig l2 = {.side_capacity_bytes = MANY_CTAS_ROOM_PART * (30 << 20), .side_ways = MANY_CTAS_SIDE_WAYS, .scattered = MANY_CTAS_SCATTERED, .seed = place};
+  const HierarchyConfig l2 = {.side_capacity_bytes = MANY_CTAS_ROOM_PART * (30 << 20), .side_ways = MANY_CTAS_SIDE_WAYS,
+                              .scattered = MANY_CTAS_SCATTERED, .seed = place};
   const PaceResult r = scan_predicted(scan, l2, place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;

@@ -153,16 +153,16 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   assert_true(fabs(lag / PACE_LAG_CYCLES - 1) < 0.06);
 }
 
-enum { THREE = 3 };
+enum { SHARING = 3 }; /* CTAs of fa2_tensor on an SM */
 
 /* Three CTAs of an SM that wait for their data, of which there are none here, and share it as they work. */
 typedef struct {
-  uint32_t at[THREE], steps;
-  double work_cycles, ends[THREE];
-} Three;
+  uint32_t at[SHARING], steps;
+  double work_cycles, ends[SHARING];
+} Sharing;
 
 static bool three_that_wait(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  Three *t = context;
+  Sharing *t = context;
   if (t->at[cta] == t->steps) t->ends[cta] = pace_so_far(pace).cycles; /* and others come in their place */
   *next = (PaceStep){.work_cycles = t->work_cycles};
   return t->at[cta]++ < 2 * t->steps;
@@ -188,15 +188,15 @@ static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
       ours = strcmp(name, "fa2_tensor") == 0 && d == wanted_d;
       memset(layers, 0, sizeof layers);
     }
-    if (!ours || sscanf(line, ",,,,%d,%d,%lf", &cta, &smid, &cycles) != 3 || cta >= 2 * THREE * SMS) continue;
+    if (!ours || sscanf(line, ",,,,%d,%d,%lf", &cta, &smid, &cycles) != 3 || cta >= 2 * SHARING * SMS) continue;
     assert_true(smid >= 0 && smid < SMS);
-    if (cta >= THREE * SMS) {
+    if (cta >= SHARING * SMS) {
       next_ends += cycles, n_next++;
       continue;
     }
-    first_ends += cycles / (THREE * SMS);
+    first_ends += cycles / (SHARING * SMS);
     if (layers[smid]++ == 0) first[smid] = cycles;
-    if (layers[smid] < THREE) continue;
+    if (layers[smid] < SHARING) continue;
     sum += cycles - first[smid], squares += (cycles - first[smid]) * (cycles - first[smid]), n++;
   }
   fclose(file);
@@ -211,19 +211,19 @@ static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
 static void those_that_wait_get_apart_as_recorded(void **state) {
   (void)state;
   enum { SEEDS = 400, TILES = 256 };
-  static const Place places[THREE] = {{.layer = 0}, {.layer = 1}, {.layer = 2}};
+  static const Place places[SHARING] = {{.layer = 0}, {.layer = 1}, {.layer = 2}};
   for (int d = 64; d <= 128; d *= 2) {
     double tile_cycles, sum = 0, squares = 0;
     const Behind recorded = recorded_behind(d, TILES, &tile_cycles);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-      Three t = {.steps = TILES, .work_cycles = tile_cycles / THREE};
+      Sharing t = {.steps = TILES, .work_cycles = tile_cycles / SHARING};
       PaceResult result;
       Error error = {0};
-      const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = THREE, .ctas_per_sm = THREE, .places = places, .shared_work = true,
+      const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = SHARING, .ctas_per_sm = SHARING, .places = places, .shared_work = true,
                                  .slot_spread = 0.001 * described_permille("fa2_tensor", d), .seed = seed};
       if (pace_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
       double first = t.ends[0], last = t.ends[0];
-      for (int i = 1; i < THREE; i++) first = fmin(first, t.ends[i]), last = fmax(last, t.ends[i]);
+      for (int i = 1; i < SHARING; i++) first = fmin(first, t.ends[i]), last = fmax(last, t.ends[i]);
       sum += (last - first) / tile_cycles, squares += pow((last - first) / tile_cycles, 2);
     }
     const Behind modelled = behind_of(sum, squares, SEEDS);
@@ -344,7 +344,7 @@ static void who_came_first_is_ahead_on_every_sm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured), cmocka_unit_test(who_came_first_is_ahead_on_every_sm),
-                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles), cmocka_unit_test(those_that_wait_get_apart_as_recorded), cmocka_unit_test(who_is_replaced_is_the_youngest),
-                                     cmocka_unit_test(the_next_cta_takes_its_place_later)};
+                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles), cmocka_unit_test(those_that_wait_get_apart_as_recorded),
+                                     cmocka_unit_test(who_is_replaced_is_the_youngest), cmocka_unit_test(the_next_cta_takes_its_place_later)};
   return cmocka_run_group_tests_name("slot_spread", tests, NULL, NULL);
 }
