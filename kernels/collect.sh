@@ -9,6 +9,7 @@
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
+#   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
@@ -22,13 +23,16 @@
 #   steps      when the CTAs of these rungs ask for tiles, with hardware counters            -> GPU_steps.csv
 #   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU_ends.csv
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
+#   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU_begins.csv
+#   begins-replayed  the same with so many counters that each launch is run again and again      -> GPU_begins_replayed.csv
 #   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
+#   stores     when these kernels store each row block of long launches                    -> GPU_stores.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others` and `places`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `others`, `places`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `places`, `watch` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `watch`, `stores` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -97,10 +101,10 @@ ncu | l2 | fresh | later)
   python3 kernels/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-others | places)
-  [ "$stage" = others ] && how=run name=others || how=places name=others_places
+others | places | short)
+  case $stage in others) how=run name=others ;; *) how=$stage name=others_$stage ;; esac
   metrics=$(metrics_of l2)
-  [ "$stage" = others ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
+  [ "$stage" != places ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
     $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
       python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
@@ -111,7 +115,7 @@ others | places)
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-watch | gpcs)
+watch | gpcs | stores)
   provenance "python3 kernels/others.py $stage libwatch.so" >"$work/about"
   python3 kernels/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
@@ -124,16 +128,17 @@ placement | sets | replacement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | scan-places | coalescer | steps | ends | waves)
-  metrics=$(python3 kernels/collect_ncu.py metrics "$stage")
-  provenance "$ncu --metrics $metrics $program --$stage" >"$work/about"
-  $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "--$stage" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+scan | scan-places | coalescer | steps | ends | waves | begins | begins-replayed)
+  metrics=$(python3 kernels/collect_ncu.py metrics "$stage") study=--${stage%-replayed}
+  [ "$stage" != begins-replayed ] || metrics=$(metrics_of l2)
+  provenance "$ncu --metrics $metrics $program $study" >"$work/about"
+  $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "$study" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$stage.ncu.csv"
   python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$(echo "$stage" | tr - _).csv" || exit 1
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
-  sed -n '2,30s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,34s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

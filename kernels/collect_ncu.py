@@ -1,12 +1,12 @@
 """The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`,
-`steps`, `ends` and `waves`.
+`steps`, `ends`, `waves` and `begins`.
 
     shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
-                      GRID may also be scan, coalescer, steps, ends or waves
+                      GRID may also be scan, coalescer, steps, ends, waves or begins
     merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
-    named STAGE CSV   one row per launch of scan, coalescer, steps, ends or waves: what the program printed of it among ncu's rows, in lines that
+    named STAGE CSV   one row per launch of scan, coalescer, steps, ends, waves or begins: what the program printed of it among ncu's rows, in lines that
                       begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
                       colon go along as they are
 
@@ -43,7 +43,9 @@ NAMED_COLUMNS = {
 NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
                 "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
                 "ends": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
-                "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")}}
+                "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
+                "begins": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
+                "begins-replayed": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes", "lookup_hits", "lookup_misses")}}
 SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -157,8 +159,9 @@ def merge(name, path):
 def merge_named(stage, path):
     names, _, rows = read_ncu(path)
     columns = NAMED_STAGES[stage]
-    lines = [line.strip() for line in open(path) if line.startswith((stage + ",", stage + ":"))]
-    n_launches = sum(line.startswith(stage + ",") for line in lines) - 1
+    prefix = stage.removesuffix("-replayed")
+    lines = [line.strip() for line in open(path) if line.startswith((prefix + ",", prefix + ":"))]
+    n_launches = sum(line.startswith(prefix + ",") for line in lines) - 1
     missing = [m for m in columns.values() if m not in names]
     if missing:
         sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
@@ -167,7 +170,7 @@ def merge_named(stage, path):
     at = [names.index(m) for m in columns.values()]
     endings = iter([list(columns)] + [[str(number(row[i])) for i in at] for row in rows])
     for line in lines:
-        print(",".join([line[len(stage) + 1:]] + (next(endings) if line[len(stage)] == "," else [])))
+        print(",".join([line[len(prefix) + 1:]] + (next(endings) if line[len(prefix)] == "," else [])))
 
 
 def main():

@@ -112,6 +112,9 @@ void ends_run();
 /* Where and when the CTAs of the same rungs run in launches of several waves, each beside its fabric traffic (kernels/waves.cu). */
 void waves_run();
 
+/* Where they run in launches of one wave that begin with each GPC in turn, likewise. */
+void begins_run();
+
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
 

@@ -29,6 +29,7 @@ static const char HELP[] =
     "  --steps          when CTAs of fa2_async and fa2_tensor ask for tiles, a launch each, for a profiler\n"
     "  --ends           how evenly their CTAs share an SM: when they end, for a profiler\n"
     "  --waves          where and when their CTAs run in launches of several waves, for a profiler\n"
+    "  --begins         launches of one wave that begin with each GPC in turn, for a profiler\n"
     "  --once           one launch of each rung and nothing else, for a profiler\n"
     "\n"
     "  --rung NAME      a rung, or several separated by commas (default: all)\n"
@@ -69,7 +70,7 @@ static void add_rungs(const char *text, std::vector<std::string> *rungs) {
   }
 }
 
-const char *const STUDIES[N_STUDIES] = {"--placement", "--scan", "--coalescer", "--pace", "--clocks", "--steps", "--ends", "--waves",
+const char *const STUDIES[N_STUDIES] = {"--placement", "--scan", "--coalescer", "--pace", "--clocks", "--steps", "--ends", "--waves", "--begins",
                                          "--scan-places", "--sets", "--replacement"};
 
 static bool take_study(Request *r, const char *o) {

@@ -3,9 +3,11 @@
     kernels            the kernels (names of assets/kernels), one a line
     pattern KERNEL     a regular expression for ncu that its functions match
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
+    short KERNEL CALLS  the same with the short shapes, four times each, in another order each time
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     watch LIBRARY      how evenly the CTAs of each kernel go: when the first ones store their row blocks, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
+    stores LIBRARY     when every row block of long launches is stored, CSV; LIBRARY: the same
     gpcs LIBRARY       the clocks of GPCs under each kernel, CSV; LIBRARY: the same
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
@@ -33,6 +35,7 @@ CLOCKS = ["sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapse
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
+STORED = [(32 * K, 4, 0), (32 * K, 16, 0), (32 * K, 4, 1), (32 * K, 16, 1), (64 * K, 4, 0), (64 * K, 4, 1)]  # N, heads, causal
 
 
 def grid():
@@ -56,6 +59,16 @@ def repeats():
         for dtype, batch, heads, n, d, causal in grid():
             if dtype == "fp16" and n >= 16 * K:
                 yield dtype, batch, heads, n, d, causal
+
+
+SHORT_REPEATS = 4
+
+
+def short():
+    """Up to 8K, in another order each time: where a launch begins, and with it what crosses the fabric, hangs on what ran before it."""
+    shapes = [shape for shape in grid() if shape[3] <= 8 * K]
+    for time in range(SHORT_REPEATS):
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
 PLACES = 6
@@ -96,39 +109,59 @@ def run(kernel, path, shapes, apart):
             torch.cuda.empty_cache()
 
 
-def watch(library):
-    """One head, 64K tokens, no mask. The first CTAs of all SMs come in layers: one to each SM, then one more to each, ... O is made
-    where the last O was, so that it can be filled with a mark before."""
-    import ctypes, statistics, torch
+def stores_of(library, kernel, d, rows, n, heads, causal):
+    """When each row block is stored, us after the first, in launch order (row blocks fastest). O is made where the last O was, so that it can be
+    filled with a mark before; its heads lie next to each other for each row (PyTorch's layout of all three kernels)."""
+    import ctypes, torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
     lib = ctypes.CDLL(os.path.abspath(library))
-    lib.watch_begin.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
-    sms, n, unset = torch.cuda.get_device_properties(0).multi_processor_count, 64 * K, 0x7FFF7FFF  # two NaNs
+    lib.watch_begin.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
+    unset = 0x7FFF7FFF  # two NaNs
+    q, k, v = (torch.randn(1, heads, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
+    with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
+        for _ in range(2):
+            o = F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+            strides = o.stride()
+            torch.as_strided(o, (heads * n * d,), (1,)).view(torch.int16).fill_(0x7FFF)
+            place = o.data_ptr()
+            del o
+        torch.cuda.synchronize()
+        of_head = n // rows
+        lib.watch_begin(place, rows * strides[2] // 2, strides[1] // 2, heads * of_head, of_head, unset, 1.0)
+        o = F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+        torch.cuda.synchronize()
+    stored = (ctypes.c_ulonglong * (heads * of_head))()
+    lib.watch_end(stored)
+    if o.data_ptr() != place or not all(stored):
+        sys.exit(f"others.py: the O of {kernel} could not be watched: it moved, or not all of it was stored in a second")
+    return [(t - min(stored)) / 1e3 for t in stored]
+
+
+def watch(library):
+    """One head, 64K tokens, no mask. The first CTAs of all SMs come in layers: one to each SM, then one more to each, ..."""
+    import statistics, torch
+    sms, n = torch.cuda.get_device_properties(0).multi_processor_count, 64 * K
     print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
     print("kernel,d,N,rows,layer,ctas,stored_us_median,stored_us_sd,next_stored_us_median")
     for kernel, d, rows, layers in WATCHED:
-        q, k, v = (torch.randn(1, 1, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
-        with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
-            for _ in range(2):
-                o = F.scaled_dot_product_attention(q, k, v)
-                torch.as_strided(o, (n * d,), (1,)).view(torch.int16).fill_(0x7FFF)
-                place = o.data_ptr()
-                del o
-            torch.cuda.synchronize()
-            lib.watch_begin(place, rows * d // 2, n // rows, unset, 1.0)
-            o = F.scaled_dot_product_attention(q, k, v)
-            torch.cuda.synchronize()
-        stored = (ctypes.c_ulonglong * (n // rows))()
-        lib.watch_end(stored)
-        if o.data_ptr() != place or not all(stored):
-            sys.exit(f"others.py: the O of {kernel} could not be watched: it moved, or not all of it was stored in a second")
-        us = [(t - min(stored)) / 1e3 for t in stored]
+        us = stores_of(library, kernel, d, rows, n, 1, 0)
         later = statistics.median(us[layers * sms:2 * layers * sms])
         for layer in range(layers):
             some = us[layer * sms:(layer + 1) * sms]
             print(f"{kernel},{d},{n},{rows},{layer},{len(some)},{statistics.median(some):.1f},{statistics.stdev(some):.1f},{later:.1f}", flush=True)
-        del q, k, v, o
+
+
+def stores(library):
+    """Every row block of launches of many waves."""
+    import torch
+    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    print("kernel,d,N,heads,causal,rows,head,stored_us")
+    for kernel, d, rows, _ in WATCHED:
+        for n, heads, causal in STORED:
+            us = stores_of(library, kernel, d, rows, n, heads, causal)
+            for head in range(heads):
+                print(f"{kernel},{d},{n},{heads},{causal},{rows},{head}," + " ".join(f"{t:.1f}" for t in us[head * (n // rows):(head + 1) * (n // rows)]), flush=True)
 
 
 def gpcs(library):
@@ -223,6 +256,8 @@ def merge(pairs):
 
 if sys.argv[1:2] == ["run"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
     run(sys.argv[2], sys.argv[3], itertools.chain([] if os.environ.get("ONLY_REPEATS") else grid(), repeats()), False)
+elif sys.argv[1:2] == ["short"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3], short(), False)
 elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
     run(sys.argv[2], sys.argv[3], places(), True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
@@ -230,6 +265,8 @@ elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
 elif sys.argv[1:2] == ["watch"] and len(sys.argv) == 3:
     watch(sys.argv[2])
+elif sys.argv[1:2] == ["stores"] and len(sys.argv) == 3:
+    stores(sys.argv[2])
 elif sys.argv[1:2] == ["gpcs"] and len(sys.argv) == 3:
     gpcs(sys.argv[2])
 elif sys.argv[1:] == ["kernels"]:

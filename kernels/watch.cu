@@ -12,13 +12,13 @@
 
 namespace {
 
-enum { THREADS = 256 };
+enum { THREADS = 1024 };
 enum { CLOCK_SMS = 256 /* at most */, CLOCK_MARKS = 2, SHARED_BYTES = 227 * 1024, NAP_NS = 1000 };
 
 struct Watch {
   const volatile uint32_t *words; /* of O */
-  size_t stride;                  /* words from one row block to the next */
-  int n;
+  size_t stride, head_stride;     /* words from one row block to the next, from one head to the next */
+  int n, n_of_head;
   uint32_t unset;
   unsigned long long limit_ns;
   unsigned long long *stored_ns; /* of each row block; 0: not seen */
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(THREADS) watch(const Watch w) {
     all = true;
     for (int i = (int)threadIdx.x; i < w.n; i += THREADS) {
       if (w.stored_ns[i]) continue;
-      if (w.words[i * w.stride] != w.unset) w.stored_ns[i] = global_ns();
+      if (w.words[(size_t)(i % w.n_of_head) * w.stride + (size_t)(i / w.n_of_head) * w.head_stride] != w.unset) w.stored_ns[i] = global_ns();
       else all = false;
     }
   }
@@ -62,13 +62,13 @@ cudaStream_t stream;
 
 } // namespace
 
-/* Begins to watch n row blocks of `words`, `stride` 4-byte words apart, all of them still `unset`, for limit_s seconds at most;
- * returns when the watcher runs. One at a time. */
-extern "C" void watch_begin(const void *words, size_t stride, int n, uint32_t unset, double limit_s) {
+/* Begins to watch n row blocks of `words`, n_of_head to a head, `stride` 4-byte words apart, those of the next head `head_stride` words on, all of them
+ * still `unset`, for limit_s seconds at most; returns when the watcher runs. One at a time. */
+extern "C" void watch_begin(const void *words, size_t stride, size_t head_stride, int n, int n_of_head, uint32_t unset, double limit_s) {
   int *started;
   GPU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   GPU(cudaHostAlloc((void **)&started, sizeof *started, cudaHostAllocMapped));
-  running = {(const volatile uint32_t *)words, stride, n, unset, (unsigned long long)(limit_s * 1e9), nullptr, started};
+  running = {(const volatile uint32_t *)words, stride, head_stride, n, n_of_head, unset, (unsigned long long)(limit_s * 1e9), nullptr, started};
   GPU(cudaMalloc((void **)&running.stored_ns, (size_t)n * sizeof *running.stored_ns));
   GPU(cudaMemset(running.stored_ns, 0, (size_t)n * sizeof *running.stored_ns));
   *running.started = 0;
