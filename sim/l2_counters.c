@@ -19,7 +19,7 @@ L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
 
 Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
   Problem profiled = *problem;
-  profiled.flushed = true;
+  profiled.profiled = true;
   Simulation s;
   Status status = simulate(&s, &profiled, schedule, error);
   if (!status) status = simulation_l2(&s, &profiled, gpu, error);

@@ -55,8 +55,8 @@
  *                                    CTAs get ahead of each other by half of such a slice (assumed, with its counters in sight: by half a tile, as
  *                                    fa2_async's and fa2_tensor's do by clocks, up to 4 % more sectors would reach L2 than do, and the worst of its means
  *                                    of HBM would be 13.8 % off, not 9.4. Its own clocks were not recorded finely enough to say: h200_watch.csv)
- *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch of several waves begins with
- *                                    any GPC (placement.h, tests/test_waves.c)
+ *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch begins with any GPC, but under
+ *                                    a profiler some always with the first (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
  *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
@@ -179,10 +179,10 @@ typedef struct {
 
   double side_capacity_bytes; /* 0: MANY_CTAS_ROOM_PART of the nominal size */
   double side_ways;           /* 0: MANY_CTAS_SIDE_WAYS; negative: a side is one set, a sharp LRU */
-  bool flushed; /* L2 is emptied between kernels, as ncu does with --cache-control all */
+  bool profiled; /* as ncu --cache-control all runs it, again and again for a few counters each time: L2 is emptied between kernels, and a launch of one
+                    wave that writes no more than about 4 MiB begins with the first GPC */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
-  uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: the first, and in each walk of a launch of
-                                 several waves another */
+  uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most five times that */

@@ -3,8 +3,8 @@
  * CTAs are dealt out in layers: one to each SM before any SM gets its second. A launch smaller than a layer is spread over the GPCs
  * as evenly as they have room, one SM of each TPC before the second; then each GPC in turn gets all that is meant for it. So
  * neighbours in launch order mostly share a GPC, and with it a side of L2. The turns go on from one launch to the next: a launch begins with the GPC
- * after that to which the last CTA of the one before came, the SMs that come first in each layer left aside. Launches of one wave all begin as the first
- * of them, for the last turn of each is that of the GPC before; in one of several waves the last CTA comes to whichever SM is free first.
+ * after that to which the last CTA of the one before came, the SMs that come first in each layer left aside. After a launch of one wave the next begins
+ * as it did, for the last turn is that of the GPC before; in one of several waves the last CTA comes to whichever SM is free first.
  *
  * Measured on H200 (assets/counters/h200_placement.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
  * to an SM, and the side of every SM by the latency of atomics, mostly 66 on each. Most H200 that were asked, and two H100 SXM (h100_placement.csv), had

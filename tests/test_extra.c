@@ -190,7 +190,7 @@ static void spilled_blocks_reach_hbm(void **state) {
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
     if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4) continue;
-    Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .flushed = true};
+    Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .profiled = true};
     if (profile_config(&p, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     problem.tiling = (Tiling){.B_r = problem.launch.block_q, .B_c = problem.launch.block_k, .lse = true};
     Simulation s;
