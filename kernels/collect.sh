@@ -25,14 +25,13 @@
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
 #   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU_begins.csv
 #   begins-replayed  the same with so many counters that each launch is run again and again      -> GPU_begins_replayed.csv
-#   watch      how evenly the CTAs of PyTorch's attention kernels go, seen from outside      -> GPU_watch.csv
-#   stores     when these kernels store each row block of long launches                    -> GPU_stores.csv
+#   stores     how evenly the CTAs of PyTorch's attention kernels go, seen from outside     -> GPU_stores.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
 # ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `short`, `places`, `watch`, `stores` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `stores` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -115,7 +114,7 @@ others | places | short)
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-watch | gpcs | stores)
+stores | gpcs)
   provenance "python3 kernels/others.py $stage libwatch.so" >"$work/about"
   python3 kernels/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"

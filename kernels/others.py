@@ -5,9 +5,8 @@
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
     short KERNEL CALLS  the same with the short shapes, four times each, in another order each time
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
-    watch LIBRARY      how evenly the CTAs of each kernel go: when the first ones store their row blocks, CSV; LIBRARY: libwatch.so
+    stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
-    stores LIBRARY     when every row block of long launches is stored, CSV; LIBRARY: the same
     gpcs LIBRARY       the clocks of GPCs under each kernel, CSV; LIBRARY: the same
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
@@ -28,14 +27,14 @@ KERNELS = {
     "cudnn-sm90": ("CUDNN_ATTENTION", "sdpa|cudnn", r"_(\d+)x(\d+)x\d+_", 2),
     "mem-efficient-sm90": ("EFFICIENT_ATTENTION", "fmha_cutlassF", r"_(\d+)x(\d+)_rf", 1),
 }
-# Kernel, d, rows of a CTA, CTAs an SM: what `watch` looks at.
-WATCHED = [("fa2-sm90", 64, 128, 2), ("fa2-sm90", 128, 128, 2), ("mem-efficient-sm90", 64, 64, 4), ("mem-efficient-sm90", 128, 64, 2)]
+# Kernel, d, rows of a CTA: what `stores` looks at.
+WATCHED = [("fa2-sm90", 64, 128), ("fa2-sm90", 128, 128), ("mem-efficient-sm90", 64, 64), ("mem-efficient-sm90", 128, 64)]
 CLOCKED = [("cudnn-sm90", 128, 4), ("cudnn-sm90", 128, 16), ("cudnn-sm90", 64, 16), ("fa2-sm90", 128, 4), ("mem-efficient-sm90", 128, 4)]  # and heads: sixteen lower all clocks as they go on
 CLOCKS = ["sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"]  # of the SMs: how far apart their clocks are
 SECOND = "combine"  # in the name of a kernel that ends what the one before it began
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
-STORED = [(32 * K, 4, 0), (32 * K, 16, 0), (32 * K, 4, 1), (32 * K, 16, 1), (64 * K, 4, 0), (64 * K, 4, 1)]  # N, heads, causal
+STORED = [(32 * K, 4, 0), (32 * K, 16, 0), (64 * K, 4, 0)]  # N, heads, causal
 
 
 def grid():
@@ -138,26 +137,12 @@ def stores_of(library, kernel, d, rows, n, heads, causal):
     return [(t - min(stored)) / 1e3 for t in stored]
 
 
-def watch(library):
-    """One head, 64K tokens, no mask. The first CTAs of all SMs come in layers: one to each SM, then one more to each, ..."""
-    import statistics, torch
-    sms, n = torch.cuda.get_device_properties(0).multi_processor_count, 64 * K
-    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
-    print("kernel,d,N,rows,layer,ctas,stored_us_median,stored_us_sd,next_stored_us_median")
-    for kernel, d, rows, layers in WATCHED:
-        us = stores_of(library, kernel, d, rows, n, 1, 0)
-        later = statistics.median(us[layers * sms:2 * layers * sms])
-        for layer in range(layers):
-            some = us[layer * sms:(layer + 1) * sms]
-            print(f"{kernel},{d},{n},{rows},{layer},{len(some)},{statistics.median(some):.1f},{statistics.stdev(some):.1f},{later:.1f}", flush=True)
-
-
 def stores(library):
-    """Every row block of launches of many waves."""
+    """Every row block of launches of many waves, no mask."""
     import torch
     print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
     print("kernel,d,N,heads,causal,rows,head,stored_us")
-    for kernel, d, rows, _ in WATCHED:
+    for kernel, d, rows in WATCHED:
         for n, heads, causal in STORED:
             us = stores_of(library, kernel, d, rows, n, heads, causal)
             for head in range(heads):
@@ -263,8 +248,6 @@ elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNE
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
-elif sys.argv[1:2] == ["watch"] and len(sys.argv) == 3:
-    watch(sys.argv[2])
 elif sys.argv[1:2] == ["stores"] and len(sys.argv) == 3:
     stores(sys.argv[2])
 elif sys.argv[1:2] == ["gpcs"] and len(sys.argv) == 3:

@@ -57,12 +57,13 @@ typedef struct {
   int64_t shared_bytes;     /* that a CTA asks for */
   int64_t ctas_per_sm;      /* what the kernel itself limits them to */
   int64_t percent_of_peak;  /* of the peak rate of products that the kernel reaches where it has all it needs */
-  int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is ahead */
+  int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is ahead, */
+  bool steady;              /* more so with every step; else now and then, */
+  int64_t slip_percent;     /* by so much of a tile at once; 0: not known, 50 */
   int64_t start_cycles;     /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not known */
   int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */
   bool waits;               /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes;      /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
-  int64_t slice;            /* of d, and of keys: of each product so many at a time, with a barrier before each; 0: all of a tile */
   bool reloads_q, clips_k;  /* what it moves besides its schedule: sim/extra.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;

@@ -259,13 +259,6 @@ static double clocks_apart(const Run *r, uint32_t n) {
   return n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r));
 }
 
-/* Of how many parts that are alike the code of a tile is: one gets ahead of the other by half of one. */
-static double slices_of_tile(const Run *r) {
-  const int64_t slice = r->launch->config.slice;
-  if (!slice) return 1;
-  return ceil((double)r->stream.plan->shape.d / (double)slice) + ceil((double)r->stream.plan->tiling.B_c / (double)slice);
-}
-
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
@@ -302,7 +295,9 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.own_cycles = (kernel->waits ? PACE_OWN_CYCLES : ahead) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
-  p.slip_steps = PACE_SLIP_STEPS / (slices_of_tile(r) * (double)r->stream.merge);
+  p.steady = kernel->steady;
+  p.turn_steps = 1 / (double)r->stream.merge;
+  p.slip_steps = (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
   p.lag_cycles = PACE_LAG_CYCLES;
   if (c->without == L2_SPREAD) {
     p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;

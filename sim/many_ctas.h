@@ -48,13 +48,11 @@
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
- *                                    (h200_ends.csv, h200_watch.csv). The older one is ahead, by half a tile at once; by half a round where tiles are walked in
+ *                                    (h200_ends.csv, h200_stores.csv). The older one is ahead, by half a tile at once; by half a round where tiles are walked in
  *                                    rounds (with our own counters in sight: by half a tile there, clocks would not object, and fa2_tensor's hit
  *                                    rate at 4K, d = 128, 4 heads, causal, would be 1.05 points off, not 0.3)
- *     slice                          mem-efficient-sm90 takes its products 32 of d, or 32 keys, at a time, with a barrier before each (its source): its
- *                                    CTAs get ahead of each other by half of such a slice (assumed, with its counters in sight: by half a tile, as
- *                                    fa2_async's and fa2_tensor's do by clocks, up to 4 % more sectors would reach L2 than do, and the worst of its means
- *                                    of HBM would be 13.8 % off, not 9.4. Its own clocks were not recorded finely enough to say: h200_watch.csv)
+ *     steady                         with mem-efficient-sm90 the older is ahead with every step, not now and then: when it stores its row blocks, over fifteen
+ *                                    waves (h200_stores.csv, tests/test_slot_spread.c)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch begins with any GPC, but under
  *                                    a profiler some always with the first (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that

@@ -22,7 +22,7 @@ typedef struct {
   double clock;                    /* of its GPC: a step takes this part of its cycles */
   double work_left;                /* cycles, if it had the SM to itself */
   double since;                    /* when it began; INFINITY: it is done */
-  double owes;                     /* so much of a step is still to be waited before its next work */
+  double owes;                     /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
   double slips_at;                 /* the step with work in which it slips next */
   uint32_t n_slips, n_worked;      /* n_worked: steps with work */
   bool is_new;                     /* took another's place and has not worked yet */
@@ -202,14 +202,15 @@ static double rank_among(uint64_t rank, double n) {
   return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
 }
 
-/* The oldest of its SM's CTAs: -1. The youngest: 1. */
-static double youth(const Pace *p, const Cta *cta) {
+/* Among its SM's CTAs, from the oldest to the youngest: mean 0, standard deviation 1. The last of them is *most. */
+static double youth(const Pace *p, const Cta *cta, double *most) {
   uint64_t older = 0, n = 0;
   for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour) {
     older += p->ctas[i].since < cta->since;
     n += p->ctas[i].since < INFINITY;
   }
-  return n > 1 ? rank_among(older, (double)n) / rank_among(n - 1, (double)n) : 0;
+  *most = n > 1 ? rank_among(n - 1, (double)n) : 1;
+  return n > 1 ? rank_among(older, (double)n) : 0;
 }
 
 /* Another CTA takes its place then, and may miss a turn where one more of the SM is new. */
@@ -220,20 +221,24 @@ static void replace(Pace *p, uint32_t at, double then) {
   cta->is_new = false;
   cta->owes = 0;
   for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
-    if (p->ctas[i].is_new && misses && c->overlapped) cta->owes = 2 * c->slip_steps;
+    if (p->ctas[i].is_new && misses && c->overlapped) cta->owes = c->turn_steps;
   cta->is_new = true;
   cta->since = then;
 }
 
 /* How many times as long as otherwise a CTA takes for its next step with work. */
 static double slipping(const Pace *p, Cta *cta) {
-  double times = 1 + cta->owes;
-  cta->owes = 0;
+  double times = 1 + cta->owes, most;
   cta->is_new = false;
-  for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta))
-    times += p->config.slip_steps * youth(p, cta);
+  if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
+  for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta)) {
+    const double ahead = youth(p, cta, &most);
+    times += p->config.slip_steps * ahead / most;
+  }
   cta->n_worked++;
-  return later(times, 0.1);
+  const double takes = later(times, 0.1);
+  cta->owes = times - takes;
+  return takes;
 }
 
 /* What a step takes of its GPC's cycles. */
@@ -375,6 +380,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->sides_cycles, 95},
                 {&c->slip_steps, PACE_SLIP_STEPS},
                 {&c->missed_turns, PACE_MISSED_TURNS},
+                {&c->turn_steps, 1},
                 {&c->start_cycles, 0},
                 {&c->clocks_apart, 1}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -435,7 +441,7 @@ static void place(Pace *p, const Place *places) {
 /* The CTAs of an SM are to get apart by slot_spread in the long run. */
 static void set_slips(Pace *p) {
   const PaceConfig *c = &p->config;
-  if (c->slot_spread <= 0 || c->ctas_per_sm < 2) return;
+  if (c->slot_spread <= 0 || c->steady || c->ctas_per_sm < 2) return;
   p->slips_every = c->slip_steps / (c->slot_spread * rank_among(c->ctas_per_sm - 1, c->ctas_per_sm));
   for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
 }

@@ -19,8 +19,8 @@
  * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait. How far
  *   its CTAs are apart makes one SM faster than the next, and pulls those apart that walk together.
  * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them.
- * - Now and then the oldest of an SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). Who is
- *   replaced is the youngest then, so that two of an SM end up half a row block apart.
+ * - Now and then the oldest of an SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). In some kernels it gets
+ *   ahead with every step instead (steady). Who is replaced is the youngest then, so that two of an SM end up half a row block apart.
  * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
@@ -133,9 +133,11 @@ typedef struct {
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
   double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
   double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
+  bool steady;               /* with every step, by its part; else */
   double slip_steps;         /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
   double lag_cycles;         /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
   double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */
+  double turn_steps;         /* 1: what a turn is of a step */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
   double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
   double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose

@@ -32,7 +32,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 11, TILE_FIRST = 16 };
+enum { TILE_KEYS = 11, TILE_FIRST = 17 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -44,7 +44,8 @@ static const KeyfileField FIELDS[] = {
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
     TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
     {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9, "of K and V, asked for at once by a kernel that waits, before it asks for more"},
-    {"slice", KEYFILE_COUNT, offsetof(Profile, slice), false, 1, 65536, "of d, and of keys: so many at a time of each product, a barrier before each"},
+    TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
+    {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -122,6 +123,9 @@ static Status read_words(const Check *c) {
   if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
   if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
+  if (!status) status = read_yes_no(c, "steady", p->steady_text, &p->steady);
+  if (!status && p->slip_percent && p->steady)
+    return REFUSE(c, "slip_percent", "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
   if (!status && p->round_bytes && !p->waits)
     return REFUSE(c, "round", "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
@@ -212,7 +216,8 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .ctas_per_sm = t->ctas_per_sm,
                            .waits = profile->waits,
                            .round_bytes = profile->round_bytes,
-                           .slice = profile->slice,
+                           .steady = profile->steady,
+                           .slip_percent = profile->slip_percent,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,

@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 82 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 83 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -44,7 +44,7 @@ typedef struct {
   char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
   char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
   char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES], walk_text[KEYFILE_TEXT_BYTES],
-      persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
+      persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES], steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
       lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
 
   const Schedule *schedule; /* of `algorithm` */
@@ -54,7 +54,8 @@ typedef struct {
   bool persistent; /* CTAs pull pieces of work until none is left */
   bool waits;      /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes; /* then: so much at once; 0: a tile */
-  int64_t slice;       /* of d, and of keys: of each product so many at a time; 0: a tile at once (sim/launch.h) */
+  bool steady;         /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once (sim/launch.h) */
+  int64_t slip_percent;
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */
