@@ -13,10 +13,18 @@ enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST =
 enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads */ };
 enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
 
+enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define PUT_BACK_BYTES  5e6    /* a profiler's, at most (is_put_back) */
+
+/* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs of a GPC (assets/counters/h200_waves.csv,
+ * tests/test_waves.c); and how much longer an atomic takes to the other side, one way (h200_placement.csv: 190 cycles there and back). */
+#define STARTS_SIDES_NS 69.0
+#define STARTS_GPCS_NS  22.0
+#define STARTS_TPCS_NS  27.0
+#define COUNTER_FAR_NS  48.0
 #define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
 
 typedef struct {
@@ -414,13 +422,19 @@ static void give_slots_back(Run *r) {
   free(r->active);
 }
 
-/* CTAs that pull their work are served as they come to it, TPC by TPC in any order: the code of each is there sooner or later. */
-static void come_in_any_order(Place *places, uint32_t n, uint64_t seed) {
+/* When a CTA comes to the counter that it pulls its work from: as its code came to its side, its GPC and its TPC, and as far as the counter is. */
+static double comes_ns(const Place *place, uint64_t seed) {
+  const uint64_t drawn = mix(seed), counter_side = mix(drawn + DRAW_COUNTER) & 1, gpc = mix(drawn + DRAW_GPCS + place->gpc), tpc = mix(drawn + place->sm / SMS_OF_TPC);
+  const double later = STARTS_SIDES_NS / 2 * about_normal(mix(drawn + DRAW_SIDES));
+  return (place->side ? later : -later) + STARTS_GPCS_NS * about_normal(gpc) + STARTS_TPCS_NS * about_normal(tpc) + (place->side != counter_side) * COUNTER_FAR_NS;
+}
+
+static void come_as_they_start(Place *places, uint32_t n, uint64_t seed) {
   for (uint32_t i = 1; i < n; i++) {
     const Place place = places[i];
-    const uint64_t comes = mix(mix(seed) + place.sm / SMS_OF_TPC);
+    const double comes = comes_ns(&place, seed);
     uint32_t at = i;
-    for (; at > 0 && mix(mix(seed) + places[at - 1].sm / SMS_OF_TPC) > comes; at--) places[at] = places[at - 1];
+    for (; at > 0 && comes_ns(&places[at - 1], seed) > comes; at--) places[at] = places[at - 1];
     places[at] = place;
   }
 }
@@ -430,7 +444,7 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
   deal(r, pace->n_ctas, time);
   pace->places = r->places;
   pace->seed += (uint64_t)time;
-  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_in_any_order(r->places, pace->n_ctas, pace->seed);
+  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_as_they_start(r->places, pace->n_ctas, pace->seed);
   pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
   const Status status = pace_run(pace, next_step, r, &counted, error);
   if (status) return status;

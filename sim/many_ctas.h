@@ -40,9 +40,9 @@
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs
  *                                    have more, 0.25 % and less as they settle: h200_others_places.csv; in which order, h200_clocks.csv (placement.h)
- *     where CTAs that pull run       the order in which CTAs come to the counter that they pull their work from: TPC by TPC, any before another (assumed, as
- *                                    the code of each TPC comes sooner or later; in the order of the launch cudnn-sm90's heads of 4K would mostly be read
- *                                    by one side alone, and a fifth less would cross the fabric than is counted)
+ *     69, 22, 27, 48 ns              by which CTAs come to the counter that they pull their work from: how far apart the sides, the GPCs of a side and the
+ *                                    TPCs of a GPC start, h200_waves.csv (tests/test_waves.c), and how much longer an atomic takes to the other side,
+ *                                    h200_placement.csv. So heads of cudnn-sm90 with few row blocks are often read by one side alone
  *     clocks_permille                how far a kernel that takes all the power there is sets them apart: h200_others_places.csv and the like, as
  *                                    h200_gpcs.csv has them (placement.h)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)

@@ -98,13 +98,6 @@ static uint64_t draw(uint64_t seed, uint64_t stream, uint64_t n) {
   return mix(mix((seed + 1) * 0xd1342543de82ef95u ^ stream << 40 ^ n));
 }
 
-/* About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits (Irwin-Hall). */
-static double about_normal(uint64_t bits) {
-  const double sum = (double)(bits & 0xffff) + (double)(bits >> 16 & 0xffff) +
-                     (double)(bits >> 32 & 0xffff) + (double)(bits >> 48);
-  return (sum / 65536 - 2) * 1.7320508075688772;
-}
-
 /* Between 0 and 1. */
 static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
 

@@ -188,7 +188,7 @@ static void the_mean_of_places_is_predicted(void **unused) {
     for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&c->means[i])][c->means[i].shape.causal], what, &c->means[i]);
   }
   check_all(errors, (int[]){ALL_KERNELS * EACH, ALL_KERNELS * EACH, ALL_KERNELS * EACH},
-            (Holds[KERNELS][2]){{{0.007, 0.06, 0}, {0.012, 0.146, 3}}, {{0.01, 0.107, 2}, {0.004, 0.094, 0}}, {{0.009, 0.127, 1}, {0.002, 0.048, 0}}});
+            (Holds[KERNELS][2]){{{0.007, 0.067, 0}, {0.012, 0.141, 3}}, {{0.01, 0.121, 3}, {0.004, 0.081, 0}}, {{0.01, 0.125, 1}, {0.002, 0.056, 0}}});
 }
 
 /* Of all cards together: 24 launches of a shape, 42 of cuDNN's. */
@@ -210,7 +210,7 @@ static void the_mean_of_cards_is_predicted(void **unused) {
   assert_int_equal(all.n, SHAPES);
   for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&all.means[i])][all.means[i].shape.causal], "all cards", &all.means[i]);
   check_all(errors, (int[]){EACH, EACH, EACH},
-            (Holds[KERNELS][2]){{{0.006, 0.045, 0}, {0.012, 0.101, 0}}, {{0.01, 0.096, 0}, {0.004, 0.06, 0}}, {{0.01, 0.057, 0}, {0.002, 0.04, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.05, 0}, {0.012, 0.097, 0}}, {{0.01, 0.109, 1}, {0.004, 0.054, 0}}, {{0.011, 0.055, 0}, {0.002, 0.048, 0}}});
 }
 
 /* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the mean. */
@@ -316,7 +316,7 @@ static void told_its_clocks_a_card_is_predicted(void **unused) {
     m.predicted = predict(&m, &told, &gpu);
     note(&errors, "told", &m);
   }
-  check(&errors, "told", (Holds){0.0095, 0.077, 0});
+  check(&errors, "told", (Holds){0.0095, 0.079, 0});
 }
 
 /* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are as far apart as is said
