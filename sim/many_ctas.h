@@ -121,7 +121,7 @@
  * (told that, the model is 1.2 % off under a mask, 0.2 % in launches of one wave: tests/test_waves.c), and on clocks that differ from launch to launch
  * (fa2_async at 64K, d = 128, 4 heads: 388 to 422 MB; 17 MB are half of a head's K and V). HBM: what just about fits depends on the pages that it has (fa2_tensor at
  * 16K, d = 128, 4 heads: 54 to 57 MB). Where some SMs have two CTAs and others one, fa2_tensor's requests are merged less than here: 3 heads of 5K,
- * d = 128, causal, hit rate 1.5 points too low. Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger steps there.
+ * d = 128, causal, hit rate 1.2 points too low. Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger steps there.
  *
  * What fills L2 to the brim: kernels that run short rows first under a mask, more so if they use some lines all the time, such as spilled registers or
  * a Q that is read for every tile. What rows far apart leave fills the sets of L2 unevenly, and those that are full lose what all others keep. How much

@@ -34,7 +34,7 @@ typedef struct {
 /* Its CTAs that work have had equal parts of it until then. */
 typedef struct {
   double until;
-  uint32_t first, n_working;
+  uint32_t first, n_there, n_working;
 } Sm;
 
 /* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
@@ -59,7 +59,7 @@ struct Pace {
   Sm *sms;
   double slips_every; /* so many steps with work apart, on average; 0: never */
   double bucket_cycles, buckets_per_cycle;
-  double hit_cycles, l2_cycles_per_byte, hbm_cycles_per_byte; /* hit: with the CTAs that share an SM */
+  double l2_cycles_per_byte, hbm_cycles_per_byte;
   struct {
     uint32_t first, last;
   } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
@@ -123,13 +123,18 @@ static double queue(double *free_at, double now, double bytes, double cycles_per
   return *free_at = later(*free_at, now) + bytes * cycles_per_byte;
 }
 
-/* Asks L2 for the granule at `now`; returns when all of it is there. */
-static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double *bytes) {
+/* From L2 to a CTA, the longer the more CTAs share its SM. */
+static double hit_cycles(const Pace *p, const Cta *cta) {
+  return p->config.hit_cycles + p->config.share_cycles * p->sms[cta->sm].n_there;
+}
+
+/* Asks L2 for the granule at `now`, which comes in `hit` cycles if L2 has it; returns when all of it is there. */
+static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit, double *bytes) {
   const PaceConfig *c = &p->config;
   Arrival *own = &p->arrivals[side][granule], *far = &p->arrivals[1 - side][granule];
   const double half = (*bytes = hierarchy_granule_bytes(p->hierarchy, granule)) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
-  double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + p->hit_cycles;
+  double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + hit;
   if (read.home_missing + read.copy_missing > 0)
     there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, p->hbm_cycles_per_byte));
   if (read.home_missing > 0)
@@ -173,9 +178,9 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   }
   pending->granule = granule + 1;
   pending->n = 1;
-  const double there = fetch(p, cta->side, granule, now, &pending->bytes), wait = there - now;
+  const double hit = hit_cycles(p, cta), there = fetch(p, cta->side, granule, now, hit, &pending->bytes), wait = there - now;
   if (c->in_step) return pending->there = pending->until = there;
-  pending->until = later(now + c->coalesce_cycles, there - p->hit_cycles - c->early_cycles);
+  pending->until = later(now + c->coalesce_cycles, there - hit - c->early_cycles);
   if (c->together && cta->steps == 0) return pending->there = there;
   return pending->there = now + varied(p, at, wait);
 }
@@ -302,6 +307,7 @@ static void take_step(Pace *p, uint32_t at) {
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
   if (!p->program(p->context, p, at, &step)) {
     cta->since = INFINITY;
+    p->sms[cta->sm].n_there--;
     if (begins) begin_together(p, now);
     return;
   }
@@ -396,6 +402,7 @@ static void start_all(Pace *p, double now) {
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
     p->ctas[i].since = now + START_CYCLES * i;
+    p->sms[p->ctas[i].sm].n_there++;
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
   }
 }
@@ -483,7 +490,6 @@ static Status prepare(Pace *p, Error *error) {
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
   p->buckets_per_cycle = 1 / p->bucket_cycles;
-  p->hit_cycles = c->hit_cycles + c->share_cycles * c->ctas_per_sm;
   if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
   if (c->hbm_bytes_per_cycle > 0) p->hbm_cycles_per_byte = 1 / c->hbm_bytes_per_cycle;
   for (int i = 0; i < WHEEL; i++)

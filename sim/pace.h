@@ -124,7 +124,7 @@ typedef struct {
   bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
   double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
-  double share_cycles;       /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
+  double share_cycles;       /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */
   double miss_cycles;        /* 625: more when a line comes from HBM [measured] */
   double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
   double unknown_cycles;     /* 85: what the other side alone has asked for counts as missing at home for so long [measured] */

@@ -137,7 +137,7 @@ static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *
  * from HBM, as 0 is the first. */
 static void a_step_of_no_time_is_followed_at_once(void **unused) {
   (void)unused;
-  static const Place together[2];
+  static const Place together[2] = {{.sm = 0}, {.sm = 1}};
   Late l = {.begins = {0, 200}, .n = 2};
   PaceConfig config = steady(1, 2);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
@@ -198,7 +198,7 @@ static void who_is_soon_enough_joins(void **unused) {
   } CASES[] = {{0, {1, 1}, {1400, 600}}, {60, {1, 1}, {1400, 600}}, {80, {1, 2}, {1400, 680}}, {340, {1, 2}, {1400, 940}}, {360, {2, 2}, {1400, 960}}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
     for (int warm = 0; warm < 2; warm++) {
-      static const Place places[3] = {{.gpc = 0}, {.gpc = 0}, {.gpc = 1}}; /* the third, another GPC, reads it long before */
+      static const Place places[3] = {{.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
       const double first = warm ? 5000 : 10;
       Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
       PaceConfig config = steady(2, 3);
