@@ -20,21 +20,27 @@ typedef struct {
   double waits_slower, works_slower; /* by this part, for good */
   double starts_later;
   double clock;                    /* of its GPC: a step takes this part of its cycles */
-  double work_left;                /* cycles, if it had the SM to itself */
-  double since;                    /* when it began; INFINITY: it is done */
+  double work;                     /* of the step that it has asked for the data of, cycles, if it had the SM to itself */
   double owes;                     /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
   double slips_at;                 /* the step with work in which it slips next */
   uint32_t n_slips, n_worked;      /* n_worked: steps with work */
-  bool is_new;                     /* took another's place and has not worked yet */
   uint32_t steps, side, gpc, next; /* next: in the same bucket */
-  uint32_t sm, neighbour;          /* the next one on its SM */
+  uint32_t sm, resident;
   State state;
 } Cta;
+
+/* What the CTAs of an SM need to know of each other. */
+typedef struct {
+  double work_left; /* likewise; 0: it does not work */
+  double since;     /* when it began; INFINITY: it is done */
+  bool is_new;      /* took another's place and has not worked yet */
+} Resident;
 
 /* Its CTAs that work have had equal parts of it until then. */
 typedef struct {
   double until;
-  uint32_t first, n_there, n_working;
+  uint32_t first, end; /* its CTAs, among the residents of all SMs */
+  uint32_t n_there, n_working;
 } Sm;
 
 /* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
@@ -57,6 +63,7 @@ struct Pace {
   Cta *ctas;
   Place *places; /* where the caller named none */
   Sm *sms;
+  Resident *residents; /* SM by SM */
   double slips_every; /* so many steps with work apart, on average; 0: never */
   double bucket_cycles, buckets_per_cycle;
   double l2_cycles_per_byte, hbm_cycles_per_byte;
@@ -203,9 +210,10 @@ static double rank_among(uint64_t rank, double n) {
 /* Among its SM's CTAs, from the oldest to the youngest: mean 0, standard deviation 1. The last of them is *most. */
 static double youth(const Pace *p, const Cta *cta, double *most) {
   uint64_t older = 0, n = 0;
-  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour) {
-    older += p->ctas[i].since < cta->since;
-    n += p->ctas[i].since < INFINITY;
+  const Sm *sm = &p->sms[cta->sm];
+  for (uint32_t i = sm->first; i < sm->end; i++) {
+    older += p->residents[i].since < p->residents[cta->resident].since;
+    n += p->residents[i].since < INFINITY;
   }
   *most = n > 1 ? rank_among(n - 1, (double)n) : 1;
   return n > 1 ? rank_among(older, (double)n) : 0;
@@ -216,18 +224,20 @@ static void replace(Pace *p, uint32_t at, double then) {
   const PaceConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   const bool misses = uniform(draw(c->seed, DRAW_HANDOVER, (uint64_t)at << 32 | cta->steps)) < c->missed_turns;
-  cta->is_new = false;
+  const Sm *sm = &p->sms[cta->sm];
+  Resident *resident = &p->residents[cta->resident];
+  resident->is_new = false;
   cta->owes = 0;
-  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
-    if (p->ctas[i].is_new && misses && c->overlapped) cta->owes = c->turn_steps;
-  cta->is_new = true;
-  cta->since = then;
+  for (uint32_t i = sm->first; i < sm->end; i++)
+    if (p->residents[i].is_new && misses && c->overlapped) cta->owes = c->turn_steps;
+  resident->is_new = true;
+  resident->since = then;
 }
 
 /* How many times as long as otherwise a CTA takes for its next step with work. */
 static double slipping(const Pace *p, Cta *cta) {
   double times = 1 + cta->owes, most;
-  cta->is_new = false;
+  p->residents[cta->resident].is_new = false;
   if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
   for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta)) {
     const double ahead = youth(p, cta, &most);
@@ -266,16 +276,19 @@ static void begin_together(Pace *p, double ends) {
 static void share(Pace *p, Sm *sm, double now) {
   if (now <= sm->until) return; /* within a tick */
   const double each = sm->n_working ? (now - sm->until) / sm->n_working : 0;
-  for (uint32_t i = sm->first; i != NOBODY; i = p->ctas[i].neighbour)
-    if (p->ctas[i].state == WORKS) p->ctas[i].work_left -= each;
+  for (uint32_t i = sm->first; i < sm->end; i++) p->residents[i].work_left -= p->residents[i].work_left > 0 ? each : 0;
   sm->until = now;
 }
 
 /* When its work ends if no other begins some before: those with less left are done by then, the others as far as it is. */
 static double work_ends(const Pace *p, const Cta *cta) {
+  const Sm *sm = &p->sms[cta->sm];
+  const double own = p->residents[cta->resident].work_left;
   double cycles = 0;
-  for (uint32_t i = p->sms[cta->sm].first; i != NOBODY; i = p->ctas[i].neighbour)
-    if (p->ctas[i].state == WORKS) cycles += p->ctas[i].work_left < cta->work_left ? later(p->ctas[i].work_left, 0) : cta->work_left;
+  for (uint32_t i = sm->first; i < sm->end; i++) {
+    const double left = later(p->residents[i].work_left, 0);
+    cycles += left < own ? left : own;
+  }
   return cta->time + cycles;
 }
 
@@ -283,12 +296,15 @@ static double work_ends(const Pace *p, const Cta *cta) {
 static bool has_worked(Pace *p, uint32_t at) {
   Cta *cta = &p->ctas[at];
   Sm *sm = &p->sms[cta->sm];
+  Resident *resident = &p->residents[cta->resident];
   share(p, sm, cta->time);
   if (cta->state == ARRIVES) {
     cta->state = WORKS;
+    resident->work_left = cta->work;
     sm->n_working++;
-  } else if (cta->work_left < p->bucket_cycles / 2) {
+  } else if (resident->work_left < p->bucket_cycles / 2) {
     cta->state = ASKS_NEXT;
+    resident->work_left = 0;
     sm->n_working--;
     p->result.cycles = later(p->result.cycles, cta->time);
     return true;
@@ -306,7 +322,7 @@ static void take_step(Pace *p, uint32_t at) {
   step.is_replaced = false;
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
   if (!p->program(p->context, p, at, &step)) {
-    cta->since = INFINITY;
+    p->residents[cta->resident].since = INFINITY;
     p->sms[cta->sm].n_there--;
     if (begins) begin_together(p, now);
     return;
@@ -318,7 +334,7 @@ static void take_step(Pace *p, uint32_t at) {
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
   if (p->config.shared_work && !begins && step.work_cycles > 0) {
-    cta->work_left = step.work_cycles * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
+    cta->work = step.work_cycles * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
     cta->state = ARRIVES;
     step.work_cycles = 0;
   }
@@ -401,7 +417,7 @@ static void start_all(Pace *p, double now) {
   p->bucket = (uint64_t)(now * p->buckets_per_cycle) - 1;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
-    p->ctas[i].since = now + START_CYCLES * i;
+    p->residents[p->ctas[i].resident].since = now + START_CYCLES * i;
     p->sms[p->ctas[i].sm].n_there++;
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
   }
@@ -446,14 +462,15 @@ static void set_slips(Pace *p) {
   for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
 }
 
-/* Each SM's CTAs in a list. */
-static void list_sms(Pace *p, uint32_t n_sms) {
-  for (uint32_t i = 0; i < n_sms; i++) p->sms[i].first = NOBODY;
-  for (uint32_t i = 0; i < p->config.n_ctas; i++) {
-    Sm *sm = &p->sms[p->ctas[i].sm];
-    p->ctas[i].neighbour = sm->first;
-    sm->first = i;
+/* The CTAs of an SM next to each other. */
+static void set_residents(Pace *p, uint32_t n_sms) {
+  for (uint32_t i = 0; i < p->config.n_ctas; i++) p->sms[p->ctas[i].sm].end++;
+  for (uint32_t i = 0, first = 0; i < n_sms; i++) {
+    const uint32_t n = p->sms[i].end;
+    p->sms[i].first = p->sms[i].end = first;
+    first += n;
   }
+  for (uint32_t i = 0; i < p->config.n_ctas; i++) p->ctas[i].resident = p->sms[p->ctas[i].sm].end++;
 }
 
 /* One side or the other. */
@@ -485,7 +502,8 @@ static Status prepare(Pace *p, Error *error) {
     p->arrivals[side] = calloc(n, sizeof *p->arrivals[side]);
   const uint32_t n_sms = places ? count_sms(places, c->n_ctas) : 0;
   if (places) p->sms = calloc(n_sms, sizeof *p->sms);
-  if (!p->ctas || !p->pending || !p->sms || !p->arrivals[0] || !p->arrivals[1])
+  p->residents = calloc(c->n_ctas, sizeof *p->residents);
+  if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals[0] || !p->arrivals[1])
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
@@ -496,7 +514,7 @@ static Status prepare(Pace *p, Error *error) {
     p->wheel[i].first = p->wheel[i].last = NOBODY;
   p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
   place(p, places);
-  list_sms(p, n_sms);
+  set_residents(p, n_sms);
   set_slips(p);
   set_sides_apart(p);
   return status;
@@ -538,6 +556,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   free(p->ctas);
   free(p->places);
   free(p->sms);
+  free(p->residents);
   free(p->pending);
   for (int side = 0; side < HIERARCHY_SIDES; side++)
     free(p->arrivals[side]);
