@@ -21,6 +21,7 @@
 #   pace       how evenly the CTAs of the rungs with tensor cores go, and how far apart      -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
 #   steps      when the CTAs of these rungs ask for tiles, with hardware counters            -> GPU_steps.csv
+#   steps-shared  the same where SMs have more than one CTA, or some one more than others       -> GPU_steps_shared.csv
 #   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU_ends.csv
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU_waves.csv
 #   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU_begins.csv
@@ -29,7 +30,7 @@
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
+# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
 # PyTorch for `time`, `others`, `short`, `places`, `stores` and `gpcs`.
 set -u
@@ -127,7 +128,7 @@ placement | sets | replacement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | scan-places | coalescer | steps | ends | waves | begins | begins-replayed)
+scan | scan-places | coalescer | steps | steps-shared | ends | waves | begins | begins-replayed)
   metrics=$(python3 kernels/collect_ncu.py metrics "$stage") study=--${stage%-replayed}
   [ "$stage" != begins-replayed ] || metrics=$(metrics_of l2)
   provenance "$ncu --metrics $metrics $program $study" >"$work/about"
@@ -137,7 +138,7 @@ scan | scan-places | coalescer | steps | ends | waves | begins | begins-replayed
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
-  sed -n '2,34s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,35s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -106,6 +106,9 @@ void clocks_print();
 /* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler (kernels/steps.cu). */
 void steps_run();
 
+/* The same where SMs have more than one CTA, or some one more than others. */
+void steps_shared_run();
+
 /* When those of an SM end that began together, by its clock (kernels/ends.cu). */
 void ends_run();
 

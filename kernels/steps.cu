@@ -10,7 +10,9 @@
  *     rung,d,N,heads,causal,launch                                 to which the profiler's counters are joined
  *     rung,d,N,heads,causal,cta,smid,tiles,ask_0,ask_1,ask_2,...   its CTAs: on which SM, how many tiles, and when it asks for some of
  *                                                                  them, in cycles since the first CTA started, empty where it has
- *                                                                  fewer */
+ *                                                                  fewer
+ *
+ * --steps-shared prints the same, its lines beginning with that, of launches in which SMs have one, two or three CTAs, or some have one more than others. */
 #include "kernels/gpu.h"
 #include "kernels/pass.h"
 
@@ -65,7 +67,7 @@ struct Clock {
   }
 };
 
-void print_steps(const Launch &launch, bool causal) {
+void print_steps(const char *study, const Launch &launch, bool causal) {
   const std::vector<Timing> timings = run_timed(launch, causal);
   const unsigned long long step = step_ns(timings);
   unsigned long long zero_ns = ~0ull;
@@ -75,11 +77,11 @@ void print_steps(const Launch &launch, bool causal) {
     const Clock clock(cta, zero_ns, step);
     ns += clock.ns, cycles += clock.cycles;
   }
-  printf("steps,%s,%d,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads, causal);
+  printf("%s,%s,%d,%d,%d,%d,launch\n", study, launch.rung->name, launch.d, launch.N, launch.heads, causal);
   for (size_t c = 0; c < timings.size(); c++) {
     const Timing &cta = timings[c];
     const Clock clock(cta, zero_ns, step);
-    printf("steps:%s,%d,%d,%d,%d,%zu,%u,%u", launch.rung->name, launch.d, launch.N, launch.heads, causal, c, cta.sm, cta.tiles);
+    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, causal, c, cta.sm, cta.tiles);
     for (const int j : TILES) {
       putchar(',');
       if ((unsigned)j >= cta.tiles) continue;
@@ -91,19 +93,35 @@ void print_steps(const Launch &launch, bool causal) {
   fflush(stdout); /* a profiler writes between the lines */
 }
 
+void print_headings(const char *study) {
+  printf("%s,rung,d,N,heads,causal,launch\n%s:rung,d,N,heads,causal,cta,smid,tiles", study, study);
+  for (const int j : TILES) printf(",ask_%d", j);
+  putchar('\n');
+}
+
 } // namespace
 
 void steps_run() {
   ampere_or_later("--steps");
-  puts("steps,rung,d,N,heads,causal,launch");
-  printf("steps:rung,d,N,heads,causal,cta,smid,tiles");
-  for (const int j : TILES) printf(",ask_%d", j);
-  putchar('\n');
+  print_headings("steps");
   for (const int causal : {0, 1}) {
     for (const int d : {64, 128}) {
       for (const Launch &launch : {Launch{&timed::FA2_ASYNC, d, 4096, 1}, Launch{&timed::FA2_ASYNC, d, 4096, 4}, Launch{&timed::FA2_ASYNC, d, 8192, 1},
                                    Launch{&timed::FA2_ASYNC, d, 16384, 1}, Launch{&timed::FA2_TENSOR, d, 4096, 1}})
-        print_steps(launch, causal);
+        print_steps("steps", launch, causal);
+    }
+  }
+}
+
+/* 4224 queries of two to six heads, 66 row blocks each: one CTA to each of an H200's 132 SMs; two to half of them; two; three to half; three. And of
+ * three heads of 5120, of which 24 SMs have one CTA and the others two. */
+void steps_shared_run() {
+  ampere_or_later("--steps-shared");
+  print_headings("steps-shared");
+  for (const int causal : {0, 1}) {
+    for (const int d : {64, 128}) {
+      for (int heads = 2; heads <= 6; heads++) print_steps("steps-shared", {&timed::FA2_TENSOR, d, 4224, heads}, causal);
+      print_steps("steps-shared", {&timed::FA2_TENSOR, d, 5120, 3}, causal);
     }
   }
 }

@@ -166,6 +166,7 @@ PROBES = [
     "- `tilewalk-kernels --steps` (`kernels/steps.cu`): when the CTAs of these rungs ask for their tiles, on one axis for all SMs, from a fourth",
     "  build that notes each ask: so how far CTAs of a GPC are apart, and which requests its coalescer can join. `kernels/collect.sh steps`",
     "  runs it under ncu and writes `assets/counters/h200_steps.csv`: a row of counters for each launch, then a row for each of its CTAs.",
+    "  `--steps-shared` does the same where SMs have more than one CTA, or some one more than others (`assets/counters/h200_steps_shared.csv`).",
     "- `tilewalk-kernels --ends` (`kernels/ends.cu`): when the CTAs of an SM end that began together, from a build that notes nothing else and so runs as",
     "  the kernel itself: how evenly they share it (`assets/counters/h200_ends.csv`). Marks at their start, as `--pace` has, change what is measured.",
     "- `tilewalk-kernels --waves` (`kernels/waves.cu`): on which SM and when each CTA of a launch of several waves runs, beside what the same launch",
