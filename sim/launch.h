@@ -64,6 +64,7 @@ typedef struct {
   int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */
   bool waits;               /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes;      /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
+  int64_t latency_cycles;   /* that a tile takes such a CTA besides, in which others work: between its loads and its arithmetic, and in it; 0: not known */
   bool reloads_q, clips_k;  /* what it moves besides its schedule: sim/extra.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;

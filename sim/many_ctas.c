@@ -131,6 +131,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   r->steps++;
   r->ended[at] = !slot->busy && !r->config->in_step;
   const Work work = {step.flops, step.exps};
+  if (r->launch->config.waits && has_work(work)) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
   next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
   return true;
 }
@@ -267,6 +268,16 @@ static double clocks_apart(const Run *r, uint32_t n) {
   return n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r));
 }
 
+/* How the CTAs of a kernel that waits for its data share an SM, and how long they wait for a round. */
+static void set_waiting(const Run *r, PaceConfig *p) {
+  const double round = (double)r->launch->config.round_bytes, asked = round > 0 ? fmin(round, PACE_SPREAD_BYTES) : PACE_SPREAD_BYTES;
+  const double sooner = PACE_LINES_CYCLES * (1 - asked / PACE_SPREAD_BYTES);
+  p->miss_cycles = PACE_MISS_CYCLES - sooner;
+  p->early_cycles = PACE_EARLY_CYCLES - sooner;
+  p->waiting_share = PACE_WAITING_SHARE;
+  p->unlike_spread = PACE_UNLIKE_SPREAD / sqrt((double)r->stream.merge);
+}
+
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
@@ -303,13 +314,15 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.own_cycles = (kernel->waits ? PACE_OWN_CYCLES : ahead) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
+  if (per_sm < r->launch->occupancy.ctas_per_sm && !kernel->steady) p.slot_spread = 0; /* where an SM was full they slip, and did not where it had room */
   p.steady = kernel->steady;
   p.turn_steps = 1 / (double)r->stream.merge;
   p.slip_steps = (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
   p.lag_cycles = PACE_LAG_CYCLES;
+  if (kernel->waits) set_waiting(r, &p);
   if (c->without == L2_SPREAD) {
     p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
-    p.slot_spread = p.lag_cycles = 0;
+    p.slot_spread = p.lag_cycles = p.unlike_spread = 0;
     p.loaded = false;
   }
   return p;
@@ -468,7 +481,8 @@ static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *er
  * work. */
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
-  return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES);
+  const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES) + latency / full;
 }
 
 static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {

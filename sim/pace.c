@@ -10,6 +10,7 @@ enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
 enum { SMS_OF_TPC = 2 };
 enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_SIDES = 4, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers, which stay what they are */
 #define NOBODY       UINT32_MAX
+#define UNLIKE_PART  (1.0 / 3) /* of a CTA's work, by which another's begins earlier or later that is not in step with it: assumed */
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
 /* What a CTA of a shared SM does until its time has come. */
@@ -31,14 +32,15 @@ typedef struct {
 
 /* What the CTAs of an SM need to know of each other. */
 typedef struct {
-  double work_left; /* likewise; 0: it does not work */
-  double since;     /* when it began; INFINITY: it is done */
-  bool is_new;      /* took another's place and has not worked yet */
+  double work_until; /* it is done when those that work have done so much each on this SM; less than that: it does not work */
+  double works_at;   /* when its work begins, or began last */
+  double since;      /* when it began; INFINITY: it is done */
+  bool is_new;       /* took another's place and has not worked yet */
 } Resident;
 
-/* Its CTAs that work have had equal parts of it until then. */
+/* Its CTAs that work have had equal parts of it until then, those that wait smaller ones. */
 typedef struct {
-  double until;
+  double until, worked; /* worked: how much each that works has done by then, cycles since the beginning */
   uint32_t first, end; /* its CTAs, among the residents of all SMs */
   uint32_t n_there, n_working;
 } Sm;
@@ -120,6 +122,10 @@ static double jitter(const Pace *p, uint32_t cta, uint32_t step) {
 
 static double later(double a, double b) {
   return a > b ? a : b;
+}
+
+static double sooner(double a, double b) {
+  return a < b ? a : b;
 }
 
 /* --- one step --- */
@@ -241,7 +247,7 @@ static double slipping(const Pace *p, Cta *cta) {
   if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
   for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta)) {
     const double ahead = youth(p, cta, &most);
-    times += p->config.slip_steps * ahead / most;
+    if (p->sms[cta->sm].n_there == p->config.ctas_per_sm) times += p->config.slip_steps * ahead / most;
   }
   cta->n_worked++;
   const double takes = later(times, 0.1);
@@ -273,23 +279,52 @@ static void begin_together(Pace *p, double ends) {
 
 /* --- an SM that its CTAs share --- */
 
+/* So many times as long as alone a CTA's work takes. */
+static double shared_by(const Pace *p, const Sm *sm) {
+  const double n_working = sm->n_working, n_waiting = (double)sm->n_there - n_working;
+  return n_working + p->config.waiting_share * n_waiting;
+}
+
 static void share(Pace *p, Sm *sm, double now) {
   if (now <= sm->until) return; /* within a tick */
-  const double each = sm->n_working ? (now - sm->until) / sm->n_working : 0;
-  for (uint32_t i = sm->first; i < sm->end; i++) p->residents[i].work_left -= p->residents[i].work_left > 0 ? each : 0;
+  if (sm->n_working) sm->worked += (now - sm->until) / shared_by(p, sm);
   sm->until = now;
 }
 
-/* When its work ends if no other begins some before: those with less left are done by then, the others as far as it is. */
+/* When its work ends if no other begins some before: those with less left are done by then, and wait, the others as far as it is. */
 static double work_ends(const Pace *p, const Cta *cta) {
   const Sm *sm = &p->sms[cta->sm];
-  const double own = p->residents[cta->resident].work_left;
+  const double own = p->residents[cta->resident].work_until - sm->worked;
   double cycles = 0;
+  for (uint32_t i = sm->first; i < sm->end; i++) cycles += sooner(later(p->residents[i].work_until - sm->worked, 0), own);
+  const double waiting = p->config.waiting_share;
+  return cta->time + (1 - waiting) * cycles + waiting * sm->n_there * own;
+}
+
+/* How many others of its SM are not in step with it: their work begins earlier or later, by a third of it or more; or parts of one. The next one's, or the
+ * last of both if the other's next is not known yet. */
+static double n_unlike(const Pace *p, const Cta *cta, double works_at, double work_cycles) {
+  const Sm *sm = &p->sms[cta->sm];
+  const Resident *own = &p->residents[cta->resident];
+  double n = 0;
   for (uint32_t i = sm->first; i < sm->end; i++) {
-    const double left = later(p->residents[i].work_left, 0);
-    cycles += left < own ? left : own;
+    const Resident *other = &p->residents[i];
+    if (other == own || other->since == INFINITY) continue;
+    const double apart = sooner(fabs(works_at - other->works_at), fabs(own->works_at - other->works_at));
+    n += sooner(apart / (UNLIKE_PART * work_cycles), 1);
   }
-  return cta->time + cycles;
+  return n;
+}
+
+/* Its work begins when its data are there. */
+static void begin_to_work(Pace *p, uint32_t at, double there, double work_cycles) {
+  Cta *cta = &p->ctas[at];
+  double more = 0;
+  if (p->config.unlike_spread > 0)
+    more = p->config.unlike_spread * n_unlike(p, cta, there, work_cycles) * jitter(p, 2 * p->config.n_ctas + at, cta->steps);
+  p->residents[cta->resident].works_at = there;
+  cta->work = work_cycles * (1 + more) * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
+  cta->state = ARRIVES;
 }
 
 /* Its data are there, or its work should be done; true: it is. */
@@ -300,11 +335,11 @@ static bool has_worked(Pace *p, uint32_t at) {
   share(p, sm, cta->time);
   if (cta->state == ARRIVES) {
     cta->state = WORKS;
-    resident->work_left = cta->work;
+    resident->work_until = sm->worked + cta->work;
     sm->n_working++;
-  } else if (resident->work_left < p->bucket_cycles / 2) {
+  } else if (resident->work_until - sm->worked < p->bucket_cycles / 2) {
     cta->state = ASKS_NEXT;
-    resident->work_left = 0;
+    resident->work_until = 0;
     sm->n_working--;
     p->result.cycles = later(p->result.cycles, cta->time);
     return true;
@@ -318,10 +353,11 @@ static void take_step(Pace *p, uint32_t at) {
   const double now = cta->time;
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
-  step.work_cycles = step.wait_cycles = 0;
+  step.work_cycles = step.wait_cycles = step.latency_cycles = 0;
   step.is_replaced = false;
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
   if (!p->program(p->context, p, at, &step)) {
+    share(p, &p->sms[cta->sm], now);
     p->residents[cta->resident].since = INFINITY;
     p->sms[cta->sm].n_there--;
     if (begins) begin_together(p, now);
@@ -333,9 +369,9 @@ static void take_step(Pace *p, uint32_t at) {
     there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  there += step.latency_cycles;
   if (p->config.shared_work && !begins && step.work_cycles > 0) {
-    cta->work = step.work_cycles * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
-    cta->state = ARRIVES;
+    begin_to_work(p, at, there, step.work_cycles);
     step.work_cycles = 0;
   }
   const double ends = now + step_cycles(p, at, there - now, step.work_cycles) * cta->clock;
@@ -383,11 +419,11 @@ static void fill_in(PaceConfig *c) {
     double *value, usual;
   } values[] = {{&c->hit_cycles, PACE_HIT_CYCLES},
                 {&c->share_cycles, PACE_SHARE_CYCLES},
-                {&c->miss_cycles, 625},
+                {&c->miss_cycles, PACE_MISS_CYCLES},
                 {&c->far_cycles, 200},
                 {&c->unknown_cycles, 85},
                 {&c->coalesce_cycles, 70},
-                {&c->early_cycles, 450},
+                {&c->early_cycles, PACE_EARLY_CYCLES},
                 {&c->lasting_spread, 0.0045},
                 {&c->work_spread, 0.0002},
                 {&c->passing_spread, PACE_PASSING_SPREAD},

@@ -75,6 +75,17 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_HIT_CYCLES   525.0
 #define PACE_SHARE_CYCLES 160.0
 
+/* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last line comes so much sooner (105
+ * cycles: what CTAs of fa2_tensor wait that are the first to ask, h200_steps_shared.csv), and of less in proportion. */
+#define PACE_MISS_CYCLES  625.0
+#define PACE_EARLY_CYCLES 450.0
+#define PACE_LINES_CYCLES 210.0 /* 16 KiB's */
+
+/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200_steps_shared.csv; tests/test_steps_shared.c): what one that waits for its data takes
+ * of it, as part of what one takes that works; and how much the work of a step varies for each other that is not in step with it. */
+#define PACE_WAITING_SHARE 0.7
+#define PACE_UNLIKE_SPREAD 0.03
+
 /* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
  * to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their root, so nothing else lasts). Those of an SM that ask
  * ahead vary together: where neither is ahead for good they end 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
@@ -98,6 +109,7 @@ typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
   double work_cycles;
+  double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
   double wait_cycles; /* at least so long, besides; it varies as waits do */
   bool is_replaced;   /* by another CTA, when that is over: it is then the youngest of its SM */
 } PaceStep;
@@ -120,7 +132,9 @@ typedef struct {
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
-  bool shared_work;          /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time it takes longer */
+  bool shared_work;          /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time it takes longer; */
+  double waiting_share;      /* 0: then, what one that waits for its data takes of the SM, as part of what one takes that works */
+  double unlike_spread;      /* 0: then, how much its work takes more or less, one standard deviation, for each other of the SM that is not in step with it */
   bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
   double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
@@ -133,7 +147,7 @@ typedef struct {
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
   double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
   double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
-  bool steady;               /* with every step, by its part; else */
+  bool steady;               /* with every step, by its part; else, where all ctas_per_sm are there, */
   double slip_steps;         /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
   double lag_cycles;         /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
   double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */

@@ -32,7 +32,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 11, TILE_FIRST = 17 };
+enum { TILE_KEYS = 11, TILE_FIRST = 18 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -44,6 +44,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
     TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
     {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9, "of K and V, asked for at once by a kernel that waits, before it asks for more"},
+    {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6, "that a tile takes a CTA that waits besides, in which others of its SM can work"},
     TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
     {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
@@ -124,6 +125,8 @@ static Status read_words(const Check *c) {
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
   if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
   if (!status) status = read_yes_no(c, "steady", p->steady_text, &p->steady);
+  if (!status && p->latency_cycles && !p->waits)
+    return REFUSE(c, "latency_cycles", "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
   if (!status && p->slip_percent && p->steady)
     return REFUSE(c, "slip_percent", "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
   if (!status && p->round_bytes && !p->waits)
@@ -216,6 +219,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .ctas_per_sm = t->ctas_per_sm,
                            .waits = profile->waits,
                            .round_bytes = profile->round_bytes,
+                           .latency_cycles = profile->latency_cycles,
                            .steady = profile->steady,
                            .slip_percent = profile->slip_percent,
                            .reloads_q = profile->reloads_q,

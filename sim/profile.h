@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 83 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 84 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -54,6 +54,7 @@ typedef struct {
   bool persistent; /* CTAs pull pieces of work until none is left */
   bool waits;      /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes; /* then: so much at once; 0: a tile */
+  int64_t latency_cycles; /* that a tile takes such a CTA besides (sim/launch.h) */
   bool steady;         /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once (sim/launch.h) */
   int64_t slip_percent;
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */

@@ -133,6 +133,11 @@ static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *
   return s->at[cta]++ < s->n;
 }
 
+/* The third has none. */
+static bool work_alone_of_two(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  return cta < 2 && work_alone(context, pace, cta, next);
+}
+
 /* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for a while, then both read:
  * from HBM, as 0 is the first. */
 static void a_step_of_no_time_is_followed_at_once(void **unused) {
@@ -411,6 +416,76 @@ static void ctas_that_work_share_their_sm(void **unused) {
   }
 }
 
+/* CTA 0 works ten times for 1000 cycles, CTA 1 waits two times for 4500. */
+static bool one_works_one_waits(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Steps *s = context;
+  if (cta == 0) next->work_cycles = 1000;
+  else next->wait_cycles = 4500;
+  return s->at[cta]++ < (cta == 0 ? 10 : 2);
+}
+
+/* With half a share for the one that waits, a step of 1000 takes 1500 beside it, and 1000 when it is gone, after six of them; with none, 1000. */
+static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
+  (void)unused;
+  static const Place one_sm[2];
+  for (int half = 0; half < 2; half++) {
+    PaceConfig config = steady(1, 2);
+    config.places = one_sm, config.shared_work = true, config.tick_cycles = 1, config.waiting_share = half ? 0.5 : 0;
+    Steps steps = {.n = 0};
+    assert_true(fabs(run(&config, one_works_one_waits, &steps).cycles - (half ? 6 * 1500 + 4 * 1000 : 10 * 1000)) < 12);
+  }
+}
+
+/* Latency is waited alone: two CTAs of an SM, in step, take 300 + 2 x 1000 for each tile. */
+static bool with_latency(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Steps *s = context;
+  next->latency_cycles = 300, next->work_cycles = 1000;
+  return s->at[cta]++ < 10;
+}
+
+static void nobody_shares_latency(void **unused) {
+  (void)unused;
+  static const Place one_sm[2];
+  PaceConfig config = steady(1, 2);
+  config.places = one_sm, config.shared_work = true, config.tick_cycles = 1;
+  Steps steps = {.n = 0};
+  assert_true(fabs(run(&config, with_latency, &steps).cycles - 10 * 2300) < 25);
+}
+
+/* In step, the work of two CTAs takes the same time with every seed. Half a step apart, each step of either takes 10 % more or less: twelve of 10,000 cycles,
+ * together 120,000 give or take a bit less than 1,000 times the root of twelve (Bienayme), as they come in step now and then. */
+static void those_not_in_step_vary(void **unused) {
+  (void)unused;
+  enum { SEEDS = 400 };
+  static const Place one_sm[2];
+  for (int apart = 0; apart < 2; apart++) {
+    double sum = 0, squares = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+      Steps steps = {.n = 6, .work_cycles = 10000};
+      PaceConfig config = steady(1, 2);
+      config.places = one_sm, config.shared_work = true, config.unlike_spread = 0.1, config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
+      const double cycles = run(&config, work_alone, &steps).cycles - 12 * 10000;
+      sum += cycles, squares += cycles * cycles;
+    }
+    const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
+    if (!apart) assert_true(sd < 100);
+    else assert_true(sd > 0.8 * 1000 * sqrt(12) && sd < 1.05 * 1000 * sqrt(12));
+  }
+}
+
+/* Two of three that have room. */
+static void where_there_is_room_nobody_slips(void **unused) {
+  (void)unused;
+  Steps steps = {.n = 200, .work_cycles = 1000};
+  PaceConfig config = two_ahead();
+  config.slot_spread = 0.025, config.ctas_per_sm = 3, config.n_ctas = 3;
+  static const Place two_and_one[3] = {{.sm = 0, .layer = 0}, {.sm = 0, .layer = 1}, {.sm = 1}};
+  config.places = two_and_one;
+  assert_true(fabs(run(&config, work_alone_of_two, &steps).cycles - 200 * 1000) < 4);
+}
+
 static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
   const Place place = {.sm = sm, .gpc = gpc};
   Steps steps = {.n = 10, .work_cycles = 1000};
@@ -558,6 +633,10 @@ int main(void) {
       cmocka_unit_test(all_begin_when_all_can),
       cmocka_unit_test(one_side_begins_after_the_other),
       cmocka_unit_test(ctas_that_work_share_their_sm),
+      cmocka_unit_test(one_that_waits_takes_its_part_of_the_sm),
+      cmocka_unit_test(nobody_shares_latency),
+      cmocka_unit_test(those_not_in_step_vary),
+      cmocka_unit_test(where_there_is_room_nobody_slips),
       cmocka_unit_test(first_code_comes_to_a_TPC_at_once),
       cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
       cmocka_unit_test(the_same_config_gives_the_same_result),

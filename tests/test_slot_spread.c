@@ -260,7 +260,7 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
       PaceResult result;
       Error error = {0};
       const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = SHARING, .ctas_per_sm = SHARING, .places = places, .shared_work = true,
-                                 .slot_spread = 0.001 * described_permille("fa2_tensor", d), .seed = seed};
+                                 .slot_spread = 0.001 * described_permille("fa2_tensor", d), .unlike_spread = PACE_UNLIKE_SPREAD, .seed = seed};
       if (pace_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
       double first = t.ends[0], last = t.ends[0];
       for (int i = 1; i < SHARING; i++) first = fmin(first, t.ends[i]), last = fmax(last, t.ends[i]);

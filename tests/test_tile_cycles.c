@@ -110,8 +110,11 @@ static void a_tile_takes_as_long_as_on_an_h200(void **state) {
   }
 }
 
+static double wave_cycles(const Launched *l, int wave) { return l->waves[wave].cycles / l->waves[wave].ctas; }
+
 /* 19 thousand cycles where two share an SM, 27 where three do: not two and three times as long as one alone, as one waits while another works.
- * (The shortest launch was clocked with its K and V in L2, which the model does not know.) */
+ * (The shortest launch was clocked with its K and V in L2, which the model does not know.) Of four heads the last wave has two CTAs for most SMs, unless one
+ * has three by chance and the launch takes as much longer: 11.6 ms of one in eleven, 10.4 of the others (h200_l2.csv). */
 static void those_that_share_an_sm_take_longer(void **state) {
   (void)state;
   static Launched launches[LAUNCHES_MOST];
@@ -124,7 +127,8 @@ static void those_that_share_an_sm_take_longer(void **state) {
     if (getenv("TILEWALK_TABLE"))
       printf("d 128, N %5d, %d heads, all waves: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", l->N, l->heads, predicted, counted,
              100 * (predicted / counted - 1));
-    assert_true(fabs(predicted / counted - 1) < 0.07);
+    const double longer = l->heads == 4 ? counted + wave_cycles(l, 1) - wave_cycles(l, 2) : counted;
+    assert_true(fabs(predicted / counted - 1) < 0.07 || fabs(predicted / longer - 1) < 0.07);
   }
 }
 
