@@ -51,9 +51,13 @@
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
- *                                    (h200_ends.csv, h200_stores.csv). The older one is ahead, by half a tile at once; by half a round where tiles are walked in
- *                                    rounds (with our own counters in sight: by half a tile there, clocks would not object, and fa2_tensor's hit
- *                                    rate at 4K, d = 128, 4 heads, causal, would be 1.05 points off, not 0.3)
+ *                                    (h200_ends.csv, h200_stores.csv). The older one is ahead, by half a tile's arithmetic at once, where the SM is full: pairs of
+ *                                    fa2_tensor, of which an SM takes three, go in step (h200_steps_shared.csv)
+ *     0.7 and 3 %                    of those that wait: what one takes of its SM that waits, as part of what one takes that works, by how long launches take in
+ *                                    which SMs have one, two or three (h200_steps_shared.csv; within 2.4 % rms, a seventh less with 0); and how much work varies
+ *                                    for each other CTA that is not in step, by the same clocks (2 to 5 %) and with our own counters in sight: with 2 to 4 %
+ *                                    all our own hit rates are within a point (pace.h; tests/test_steps_shared.c)
+ *     latency_cycles                 what a tile takes such a CTA besides, by when it asks for tiles, alone and with another in step: the same
  *     steady                         with mem-efficient-sm90 the older is ahead with every step, not now and then: when it stores its row blocks, over fifteen
  *                                    waves (h200_stores.csv, tests/test_slot_spread.c)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a launch begins with any GPC, but under
@@ -71,8 +75,9 @@
  * of 16 MiB pass through 30 MiB, a model in step falls off LRU's cliff (33 % too many bytes) and hardware does not. What does hold them
  * together is a coalescer: who joins a request has its data with it. A kernel that asks for a tile only when it needs it (`waits`,
  * sim/launch.h) stays together that way, round by round, as long as its CTAs have their SMs to themselves; one that asks ahead hides its waiting,
- * and what it gains with it. Where CTAs that wait share an SM, one works faster while another waits (pace.h: shared_work): which SMs are ahead
- * changes from tile to tile, and pulls apart those that walk together. Those that ask ahead go in step on their SM, and what varies does so for
+ * and what it gains with it. Where CTAs that wait share an SM, one works faster while another waits (pace.h: shared_work). As long as they
+ * ask together they go in step, a whole machine of pairs at a time; but once some find what others still wait for (others of their head are alone on an
+ * SM, or began before), the CTAs of an SM come out of step, their tiles take longer or shorter, and SMs part. Those that ask ahead go in step on their SM, and what varies does so for
  * both. But an SM serves the older first, in some kernels of either kind: it gets ahead, by a whole tile at once, which comes sooner on one SM than
  * on another and sets SMs apart, or steadily. A CTA that takes another's place is the youngest, so two of an SM end half a row block apart, and stay
  * (recorded over 30 waves): half of the CTAs are then in the middle of their rows while the others begin.
@@ -97,7 +102,7 @@
  *     that far requests renew             3.1 / 2.8 %         2 /  2 %
  *     the coalescer                       3.2 / 3.1 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.7 %, 4.7 % and 0.4 %, 4.6 %; fabric 0.9 %, 5.0 % and 0.3 %, 5.3 % (64K, 1 head); hit rate 0.1 and 0.2 points, 0.3 and 0.5.
+ * fa2_tensor, 12 rows each: HBM 0.9 %, 4.8 % and 0.4 %, 4.8 %; fabric 0.9 %, 4.7 % and 0.3 %, 5.3 % (64K, 1 head); hit rate 0.1 and 0.2 points, 0.3 and 0.7.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in three other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 1.6 and 2.1 % on the fabric under a mask (median, both kernels), told by 0.6 and 0.6 %.
@@ -114,14 +119,14 @@
  * The worst rows. Hit rate: launches of 32 to 128 CTAs. They do not get far from each other, so some hundred cycles decide which requests are
  * merged, and launches differ in them: fa2_async at 4K, d = 128, one head, causal, has hit rates of 72 to 80 % on eight cards, 1.7 points more
  * in the mean where launches are shuffled than where short ones follow each other. The mean of 97 to 195 walks varies by 0.2 to 0.4 points
- * with other numbers drawn: of the 84 rows, nine times each with other seeds, six are off by more than 1 point (1.22 at most) or 5 % of the
- * fabric (7.8: four heads at 64K, walked once). Fabric: K and V of a head come across to both sides, but for what one side alone
+ * with other numbers drawn: of the means of 198 shapes of our own, with four other seeds each, none is off by more than 1 point, and two to
+ * four by more than 5 % of the fabric (6.4 at most). Fabric: K and V of a head come across to both sides, but for what one side alone
  * reads: under a mask the last tiles, which few rows read, that are next to each other in launch order; and what is read twice, by the first
  * CTAs of a head, which run on what the head before leaves free last. Which sides those are on hangs on the GPC with which a launch begins
  * (told that, the model is 1.2 % off under a mask, 0.2 % in launches of one wave: tests/test_waves.c), and on clocks that differ from launch to launch
  * (fa2_async at 64K, d = 128, 4 heads: 388 to 422 MB; 17 MB are half of a head's K and V). HBM: what just about fits depends on the pages that it has (fa2_tensor at
- * 16K, d = 128, 4 heads: 54 to 57 MB). Where some SMs have two CTAs and others one, fa2_tensor's requests are merged less than here: 3 heads of 5K,
- * d = 128, causal, hit rate 1.2 points too low. Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger steps there.
+ * 16K, d = 128, 4 heads: 54 to 57 MB). Where every SM has two or three CTAs of fa2_tensor, and no mask, they go in step more strictly than here (N = 4224, 4
+ * heads, pairs: 0.28 of their requests are left, here 0.4). Sectors: fa2_tensor from 20K on, up to half too many: tiles are merged into larger steps there.
  *
  * What fills L2 to the brim: kernels that run short rows first under a mask, more so if they use some lines all the time, such as spilled registers or
  * a Q that is read for every tile. What rows far apart leave fills the sets of L2 unevenly, and those that are full lose what all others keep. How much

@@ -16,10 +16,11 @@
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another.
  * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
- * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait. How far
- *   its CTAs are apart makes one SM faster than the next, and pulls those apart that walk together.
+ * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait; but loads and stores into
+ *   shared memory take a part as well (waiting_share). Those that are not in step vary more from tile to tile (unlike_spread). How far its CTAs are
+ *   apart makes one SM faster than the next, and pulls those apart that walk together.
  * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them.
- * - Now and then the oldest of an SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). In some kernels it gets
+ * - Now and then the oldest of a full SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). In some kernels it gets
  *   ahead with every step instead (steady). Who is replaced is the youngest then, so that two of an SM end up half a row block apart.
  * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
