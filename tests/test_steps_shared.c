@@ -13,9 +13,8 @@
 #include <cmocka.h>
 
 #include "sim/pace.h"
-#include "sim/simulate.h"
 #include "tests/gpcs.h"
-#include "tests/open_profile.h"
+#include "tests/simulate_kernel.h"
 
 enum { LAUNCHES = 24, CTAS_MOST = 512, N_ASKS = 13, SHARING_MOST = 3, SECTOR_BYTES = 32, BLOCK = 64 };
 static const int TILES[N_ASKS] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192}; /* whose asks are recorded */
@@ -129,28 +128,6 @@ static void a_tile_is_waiting_arithmetic_and_latency(void **state) {
   assert_true(fabs(work[1] / work[0] - 2) < 0.12);
 }
 
-static Simulation simulated(const Recorded *l) {
-  static char text[KEYFILE_MAX_BYTES];
-  static Gpu gpu;
-  static Profile profile;
-  Error error = {0};
-  Problem problem = {.shape = {.heads = l->heads, .N_q = l->N, .d = l->d, .causal = l->causal}};
-  Simulation s;
-  FILE *file = open_asset("gpus/h200");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  profile = open_profile("fa2_tensor");
-  Status status = gpu_parse(text, length, "h200", &gpu, &error);
-  if (!status) status = profile_config(&profile, &problem.shape, &problem.launch, &error);
-  problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
-  problem.machine.sram_bytes = gpu.shared_bytes_per_cta;
-  if (!status) status = simulate(&s, &problem, profile.schedule, &error);
-  if (!status) status = simulation_l2(&s, &problem, &gpu, &error);
-  if (status) fail_msg("%s", error.message);
-  assert_true(s.has_l2);
-  return s;
-}
-
 /* Without a mask, where all CTAs have as many tiles: until the last of them asks for tile 64. */
 static double last_cycles(const Recorded *l) {
   int last = 0;
@@ -169,7 +146,7 @@ static void the_model_goes_as_they_went(void **state) {
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++) {
     const Recorded *l = &launches[i];
-    const Simulation s = simulated(l);
+    const Simulation s = simulate_kernel("fa2_tensor", (Shape){.heads = l->heads, .N_q = l->N, .d = l->d, .causal = l->causal});
     const double predicted = s.l2.l2_read_bytes / s.l2.read_bytes, counted = SECTOR_BYTES * l->l2_sectors / l->boundary_bytes;
     const double takes = s.l2.cycles / (double)l->N * BLOCK;
     if (getenv("TILEWALK_TABLE"))

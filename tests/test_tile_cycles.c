@@ -13,9 +13,7 @@
 #include <cmocka.h>
 
 #include "sim/pace.h"
-#include "sim/profile.h"
-#include "sim/simulate.h"
-#include "tests/open_asset.h"
+#include "tests/simulate_kernel.h"
 
 enum { LAUNCHES_MOST = 8, WAVES_MOST = 16 };
 
@@ -70,33 +68,10 @@ static double asked_cycles(int wanted_d) {
   return sum / n;
 }
 
-static void read_text(const char *name, char *text, size_t room, size_t *length) {
-  FILE *file = open_asset(name);
-  *length = fread(text, 1, room, file);
-  fclose(file);
-}
-
 /* Of a launch, from its beginning to its end, a tile of every wave. */
 static double predicted_cycles(const Launched *l, int d) {
-  static char text[1 << 16];
-  size_t length;
-  static Gpu gpu;
-  static Profile profile;
-  Error error = {0};
-  Problem problem = {.shape = {.heads = l->heads, .N_q = l->N, .d = d}};
-  Simulation s;
-  read_text("gpus/h200", text, sizeof text, &length);
-  Status status = gpu_parse(text, length, "h200", &gpu, &error);
-  read_text("kernels/fa2_tensor", text, sizeof text, &length);
-  if (!status) status = profile_parse(text, length, "fa2_tensor", &profile, &error);
-  if (!status) status = profile_config(&profile, &problem.shape, &problem.launch, &error);
-  problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
-  problem.machine.sram_bytes = gpu.shared_bytes_per_cta;
-  if (!status) status = simulate(&s, &problem, profile.schedule, &error);
-  if (!status) status = simulation_l2(&s, &problem, &gpu, &error);
-  if (status) fail_msg("%s", error.message);
-  assert_true(s.has_l2);
-  return s.l2.cycles / ((double)l->N / (double)problem.tiling.B_c);
+  const Simulation s = simulate_kernel("fa2_tensor", (Shape){.heads = l->heads, .N_q = l->N, .d = d});
+  return s.l2.cycles / ((double)l->N / (double)s.launch.config.block_k);
 }
 
 /* A CTA alone on its SM. */
