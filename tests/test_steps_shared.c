@@ -9,14 +9,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
 #include "sim/pace.h"
 #include "tests/gpcs.h"
 #include "tests/simulate_kernel.h"
 
-enum { LAUNCHES = 24, CTAS_MOST = 512, N_ASKS = 13, SHARING_MOST = 3, SECTOR_BYTES = 32, BLOCK = 64 };
+enum { LAUNCHES = 24, CTAS_MOST = 512, N_ASKS = 13, SECTOR_BYTES = 32, BLOCK = 64 };
 static const int TILES[N_ASKS] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192}; /* whose asks are recorded */
 enum { ASK_2 = 2, ASK_8 = 4, ASK_16 = 5, ASK_48 = 8, ASK_64 = 9 };
 
