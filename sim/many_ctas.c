@@ -284,6 +284,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   PaceConfig p = {.n_ctas = n,
                   .ctas_per_sm = per_sm,
+                  .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
                   .n_kernels = (uint32_t)r->stream.n_kernels,
                   .flushed = c->profiled,
                   .in_step = c->in_step,
@@ -314,7 +315,6 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.own_cycles = (kernel->waits ? PACE_OWN_CYCLES : ahead) * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
-  if (per_sm < r->launch->occupancy.ctas_per_sm && !kernel->steady) p.slot_spread = 0; /* where an SM was full they slip, and did not where it had room */
   p.steady = kernel->steady;
   p.turn_steps = 1 / (double)r->stream.merge;
   p.slip_steps = (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
@@ -477,8 +477,8 @@ static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *er
   return status;
 }
 
-/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds: some of it passes while others
- * work. */
+/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds, and its latency: some of it passes
+ * while others work. */
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
   const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);

@@ -247,7 +247,7 @@ static double slipping(const Pace *p, Cta *cta) {
   if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
   for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta)) {
     const double ahead = youth(p, cta, &most);
-    if (p->sms[cta->sm].n_there == p->config.ctas_per_sm) times += p->config.slip_steps * ahead / most;
+    if (p->sms[cta->sm].n_there == p->config.full_ctas) times += p->config.slip_steps * ahead / most;
   }
   cta->n_worked++;
   const double takes = later(times, 0.1);
@@ -439,6 +439,7 @@ static void fill_in(PaceConfig *c) {
     *values[i].value = later(*values[i].value, 0);
   }
   if (!c->ctas_per_sm) c->ctas_per_sm = 1;
+  if (!c->full_ctas) c->full_ctas = c->ctas_per_sm;
   if (!c->n_kernels) c->n_kernels = 1;
   if (!c->coalesce_most) c->coalesce_most = 4;
   if (c->in_step) { /* all that is asked for in a turn is there before the next one */

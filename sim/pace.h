@@ -129,6 +129,7 @@ typedef struct {
   uint32_t n_ctas; /* all resident at once; needed */
   const Place *places;       /* where each runs; NULL: dealt to SMs in turns, every other SM on side 1 */
   uint32_t ctas_per_sm;      /* 1 */
+  uint32_t full_ctas;        /* ctas_per_sm: so many an SM has room for */
   uint32_t n_kernels;        /* 1: launched one after the other, each when all CTAs of the one before are done */
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
@@ -148,7 +149,7 @@ typedef struct {
   double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
   double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
   double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
-  bool steady;               /* with every step, by its part; else, where all ctas_per_sm are there, */
+  bool steady;               /* with every step, by its part; else, where full_ctas are there, */
   double slip_steps;         /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
   double lag_cycles;         /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
   double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */

@@ -133,11 +133,6 @@ static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *
   return s->at[cta]++ < s->n;
 }
 
-/* The third has none. */
-static bool work_alone_of_two(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  return cta < 2 && work_alone(context, pace, cta, next);
-}
-
 /* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for a while, then both read:
  * from HBM, as 0 is the first. */
 static void a_step_of_no_time_is_followed_at_once(void **unused) {
@@ -480,10 +475,8 @@ static void where_there_is_room_nobody_slips(void **unused) {
   (void)unused;
   Steps steps = {.n = 200, .work_cycles = 1000};
   PaceConfig config = two_ahead();
-  config.slot_spread = 0.025, config.ctas_per_sm = 3, config.n_ctas = 3;
-  static const Place two_and_one[3] = {{.sm = 0, .layer = 0}, {.sm = 0, .layer = 1}, {.sm = 1}};
-  config.places = two_and_one;
-  assert_true(fabs(run(&config, work_alone_of_two, &steps).cycles - 200 * 1000) < 4);
+  config.slot_spread = 0.025, config.full_ctas = 3;
+  assert_true(fabs(run(&config, work_alone, &steps).cycles - 200 * 1000) < 4);
 }
 
 static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {

@@ -12,35 +12,12 @@
 #include <cmocka.h>
 
 #include "sim/pace.h"
-#include "tests/gpcs.h"
 #include "tests/open_profile.h"
+#include "tests/recorded_steps.h"
 
-enum { LAUNCHES = 20, TPC_SMS = 2, SECTOR_BYTES = 32, ELEMENT_BYTES = 2, HBM_CYCLES = 350, N_ASKS = 13 };
-static const int TILES[N_ASKS] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192}; /* whose asks are recorded */
-
-typedef struct {
-  int smid, tiles, asks[N_ASKS];
-} Cta;
-
-typedef struct {
-  char rung[16];
-  int d, N, heads, causal, n_ctas;
-  double boundary_bytes, l2_sectors;
-  Cta ctas[SMS];
-} Recorded;
-
+enum { LAUNCHES = 20, TPC_SMS = 2, ELEMENT_BYTES = 2, HBM_CYCLES = 350 };
 static Recorded launches[LAUNCHES];
 static int gpc_of[SMS], side_of[SMS]; /* by %smid */
-
-static void read_cta(Recorded *launch, const char *row) {
-  int cta, at = 0, n_asks = 0;
-  assert_true(launch->n_ctas < SMS);
-  Cta *c = &launch->ctas[launch->n_ctas];
-  assert_int_equal(sscanf(row, "%d,%d,%d%n", &cta, &c->smid, &c->tiles, &at), 3);
-  assert_true(cta == launch->n_ctas++ && c->smid >= 0 && c->smid < SMS && c->tiles > 0);
-  for (int more; n_asks < N_ASKS && sscanf(row + at, ",%d%n", &c->asks[n_asks], &more) == 1; n_asks++) at += more;
-  for (int i = 0; i < N_ASKS; i++) assert_true((TILES[i] < c->tiles) == (i < n_asks));
-}
 
 static int64_t described_start_cycles(int d) {
   const Profile profile = open_profile("fa2_async");
@@ -50,20 +27,8 @@ static int64_t described_start_cycles(int d) {
 static int read_recordings(void **state) {
   (void)state;
   read_gpcs("h200", gpc_of, side_of);
-  FILE *file = open_counters("h200", "steps");
-  char line[512];
-  int n = 0;
-  while (fgets(line, sizeof line, file)) {
-    Recorded of = {.d = 0};
-    int at = 0;
-    if (sscanf(line, "%15[^,],%d,%d,%d,%d,%n", of.rung, &of.d, &of.N, &of.heads, &of.causal, &at) != 5 || !at) continue;
-    const bool is_launch = sscanf(line + at, "launch,%lf,%lf", &of.boundary_bytes, &of.l2_sectors) == 2;
-    assert_true(n + is_launch > 0 && n + is_launch <= LAUNCHES && of.heads >= 1);
-    if (is_launch) launches[n++] = of;
-    else read_cta(&launches[n - 1], line + at);
-  }
-  fclose(file);
-  assert_int_equal(n, LAUNCHES);
+  read_recorded_steps("h200", "steps", launches, LAUNCHES);
+  for (int i = 0; i < LAUNCHES; i++) assert_true(launches[i].n_ctas <= SMS);
   return 0;
 }
 
