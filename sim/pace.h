@@ -22,7 +22,7 @@
  * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them.
  * - Now and then the oldest of a full SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). In some kernels it gets
  *   ahead with every step instead (steady). Who is replaced is the youngest then, so that two of an SM end up half a row block apart.
- * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves.
+ * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves; of those that wait, it counts as one more.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
