@@ -8,6 +8,7 @@
 #   l2         more counters of L2, short launches three times; rungs with tensor cores      -> GPU_l2.csv
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
+#   l2-places  the long shapes of these three six times each, with Q, K, V and O elsewhere    -> GPU_l2_places.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
@@ -29,8 +30,8 @@
 #   stores     how evenly the CTAs of PyTorch's attention kernels go, seen from outside     -> GPU_stores.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
 # PyTorch for `time`, `others`, `short`, `places`, `stores` and `gpcs`.
 set -u
@@ -91,8 +92,8 @@ sanitize)
 time)
   { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
   ;;
-ncu | l2 | fresh | later)
-  [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
+ncu | l2 | fresh | later | l2-places)
+  [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$(echo "$stage" | tr - _)
   python3 kernels/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")
   provenance "$ncu --metrics $metrics $program --once --shapes SHAPES${ORDER:+ (in order $ORDER of collect_ncu.py)}" >"$work/about"

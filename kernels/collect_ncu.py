@@ -1,7 +1,7 @@
 """The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`,
 `steps`, `steps-shared`, `ends`, `waves` and `begins`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh or later. ORDER, a number in the environment,
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later or l2-places. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan, coalescer, steps, steps-shared, ends, waves or begins
@@ -90,6 +90,17 @@ def later():
     yield from runs("fa2_tensor", [5 * K, 20 * K], [64, 128], [3, 6], [(64, 64)])
 
 
+PLACES = 6
+
+
+def places():
+    """The long shapes of all three, elsewhere each time: what just about fits L2 hangs on where Q, K, V and O lie."""
+    shapes = {tuple(run.items()): run for grid in (l2, fresh, later) for run in grid() if run["seq_q"] >= 16 * K}
+    for place in range(1, PLACES + 1):
+        for at, run in enumerate(shapes.values()):
+            yield dict(run, apart=place * len(shapes) + at)
+
+
 def ladder():
     yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
     yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
@@ -111,7 +122,7 @@ def options(run):
     line = f"--rung {run['rung']} -N {run['seq_q']} -d {run['head_dim']} --heads {run['heads']} --kv-heads {run['kv_heads']}"
     if not run["rung"].startswith("standard"):
         line += f" --block-q {run['block_q']} --block-k {run['block_k']}"
-    return line + (" --causal" if run["causal"] else "")
+    return line + (" --causal" if run["causal"] else "") + (f" --apart {run['apart']}" if "apart" in run else "")
 
 
 def in_order(grid):
@@ -121,7 +132,8 @@ def in_order(grid):
     return all_runs
 
 
-GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS)}
+GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
+         "l2-places": (places, L2_METRICS)}
 
 
 def read_ncu(path):

@@ -11,6 +11,8 @@
 #include "kernels/gpu.h"
 #include "kernels/harness.h"
 
+#include "sim/splitmix.h"
+
 extern const Rung EAGER_CUBLAS;
 bool eager_cublas_available();
 
@@ -33,16 +35,23 @@ static Gpu gpu_open() {
 
 /* The memory of one problem. */
 struct Problem {
-  GpuBuffer Q, K, V, O, S, P, m, l, counts;
+  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4];
   Attention a;
 };
 
-static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block block) {
+/* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
+static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block block, uint64_t apart = 0) {
+  enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
   const size_t rows = (size_t)(s.batch * s.heads * s.N_q);
-  p->Q.take(q_bytes(s), "Q");
-  p->K.take(k_bytes(s), "K");
-  p->V.take(k_bytes(s), "V");
-  p->O.take(q_bytes(s), "O");
+  const struct {
+    GpuBuffer *buffer;
+    size_t bytes;
+    const char *name;
+  } tensors[] = {{&p->Q, q_bytes(s), "Q"}, {&p->K, k_bytes(s), "K"}, {&p->V, k_bytes(s), "V"}, {&p->O, q_bytes(s), "O"}};
+  for (int i = 0; i < 4; i++) {
+    if (apart) p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
+    tensors[i].buffer->take(tensors[i].bytes, tensors[i].name);
+  }
   if (rung.keeps_scores) {
     p->S.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "S, the matrix of scores,");
     p->P.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "P, the matrix of probabilities,");
@@ -185,9 +194,9 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
   r->good = true;
 }
 
-static void run_once(const Rung &rung, const Shape &s, const Result &r) {
+static void run_once(const Rung &rung, const Shape &s, const Result &r, uint64_t apart) {
   Problem p;
-  problem_take(&p, rung, s, r.block);
+  problem_take(&p, rung, s, r.block, apart);
   fill_inputs(p, s);
   launch_checked(rung, p, s.dtype);
   GPU(cudaDeviceSynchronize());
@@ -244,7 +253,7 @@ static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &
     if (!strcmp(mode, "verify")) verify(rung, s, request.seed, &r);
     else if (!strcmp(mode, "count")) count(rung, s, &r);
     else if (!strcmp(mode, "time")) time_rung(request, rung, s, &r);
-    else run_once(rung, s, r);
+    else run_once(rung, s, r, request.apart);
     run->all_good = run->all_good && (r.good || !strcmp(mode, "once"));
   }
   if (!strcmp(mode, "once")) return;

@@ -28,6 +28,7 @@ struct Request {
   Block block;                    /* zero: each rung's default */
   uint64_t seed;
   int repeats;                    /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */
+  uint64_t apart;                 /* with --once: of the random numbers of pages that lie unused before each tensor; 0: none do */
   std::string shapes;             /* a file with the options of one run on each line; "" for none */
 };
 

@@ -38,6 +38,7 @@ static const char HELP[] =
     "  -d, --head-dim D                        --batch B   --heads H   --kv-heads H\n"
     "  --dtype fp16|bf16|fp32   --causal       --block B, or --block-q B --block-k B\n"
     "  --seed S   --repeats R                  --csv   --json\n"
+    "  --apart SEED     with --once: a random number of unused pages of 2 MiB before each of Q, K, V and O\n"
     "  --counters       --count, printed as `tilewalk crosscheck --ncu` reads it\n"
     "  --shapes FILE    a run for each line of the file, which holds options as above\n"
     "\n"
@@ -104,8 +105,8 @@ static const struct {
 } VALUES[] = {{"-N", "--seq-len"}, {"--seq-len-k", ""},       {"-d", "--head-dim"}, {"--batch", ""},       {"--heads", ""},
               {"--kv-heads", ""},  {"--dtype", ""},           {"--block", ""},      {"--block-q", "--br"}, {"--block-k", "--bc"},
               {"--seed", ""},      {"--repeats", ""},         {"--rung", ""},
-              {"--shapes", ""}};
-enum { V_N, V_N_K, V_D, V_BATCH, V_HEADS, V_KV_HEADS, V_DTYPE, V_BLOCK, V_BLOCK_Q, V_BLOCK_K, V_SEED, V_REPEATS, V_RUNG, V_SHAPES, N_VALUES };
+              {"--shapes", ""},    {"--apart", ""}};
+enum { V_N, V_N_K, V_D, V_BATCH, V_HEADS, V_KV_HEADS, V_DTYPE, V_BLOCK, V_BLOCK_Q, V_BLOCK_K, V_SEED, V_REPEATS, V_RUNG, V_SHAPES, V_APART, N_VALUES };
 
 static void take_value(Request *r, int option, const char *name, const char *value) {
   enum { MAX_N = 1 << 24, MAX_HEADS = 65535, MAX_D = 4096, MAX_BLOCK = 4096 };
@@ -120,6 +121,7 @@ static void take_value(Request *r, int option, const char *name, const char *val
   case V_BLOCK_Q: r->block.B_r = small_count_of(name, value, MAX_BLOCK); break;
   case V_BLOCK_K: r->block.B_c = small_count_of(name, value, MAX_BLOCK); break;
   case V_SEED: r->seed = (uint64_t)count_of(name, value); break;
+  case V_APART: r->apart = (uint64_t)count_of(name, value); break;
   case V_REPEATS: r->repeats = small_count_of(name, value, 10000); break;
   case V_RUNG: add_rungs(value, &r->rungs); break;
   case V_SHAPES: r->shapes = value ? value : ""; break;
@@ -160,6 +162,7 @@ static void complete(Request *r) {
   check_study(r);
   if (r->study) return;
   if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
+  if (r->apart && !r->once) usage("--apart", "goes with --once alone: what L2 keeps hangs on where tensors lie, and only a profiler sees that");
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
   if (!r->shape.N_q) r->shape.N_q = 4096;
   if (!r->shape.d) r->shape.d = 128;

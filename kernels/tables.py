@@ -171,6 +171,8 @@ PROBES = [
     "  the kernel itself: how evenly they share it (`assets/counters/h200_ends.csv`). Marks at their start, as `--pace` has, change what is measured.",
     "- `tilewalk-kernels --waves` (`kernels/waves.cu`): on which SM and when each CTA of a launch of several waves runs, beside what the same launch",
     "  moves between the sides of L2: which GPC a launch begins with, and what that does to its traffic (`assets/counters/h200_waves.csv`).",
+    "- `tilewalk-kernels --once --apart SEED`: Q, K, V and O elsewhere, after a random number of unused pages each. `kernels/collect.sh l2-places` runs",
+    "  the long shapes of fa2_async and fa2_tensor at six places each and writes `assets/counters/h200_l2_places.csv`.",
     "- `kernels/others.py places`: the counters of other people's kernels with Q, K and V at six places each, and how far the clocks of SMs are apart",
     "  under them. `kernels/collect.sh places` writes `assets/counters/h200_others_places.csv`; `h200_others_places_second.csv`,",
     "  `_third` and `_fourth` are of three more cards, the last laid out in another way (without clocks the second and the fourth), and",
