@@ -21,10 +21,10 @@ typedef struct {
 } Set;
 
 #define NONE         UINT32_MAX
-#define MIB          (1024.0 * 1024.0)
 #define GRANULES_MAX ((uint64_t)1 << 30)
+#define FEW_SETS     64                 /* of fewer each has a place in every stretch */
 #define SETS_MAX     1024               /* for time: smaller parts share a unit, and so a set */
-#define FRESH        (1.0 / 16)         /* of a side's room */
+#define FRESH        (1.0 / 64)         /* of a side's room; with a 16th one CTA that reads what rows do (scans `turns`) loses a quarter less */
 #define GOLDEN_RATIO 0.6180339887498949 /* its multiples, modulo 1, are spread most evenly */
 
 static Set *sets_of(const Hierarchy *h, uint32_t side) {
@@ -81,8 +81,6 @@ static Status check_room(const HierarchyConfig *c, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible", c->side_capacity_bytes);
   if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: room for %g half granules in a set is not possible; 1 or more is", c->side_ways);
-  if (!(c->scattered >= 0 && c->scattered <= 1))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g of the half granules cannot be scattered; 0 to 1 can", c->scattered);
   if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time", c->side_resident_bytes,
                      c->side_capacity_bytes);
@@ -111,8 +109,8 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   memset(h, 0, sizeof *h);
   HierarchyConfig *c = &h->config;
   *c = *config;
-  if (c->side_capacity_bytes == 0) c->side_capacity_bytes = 29 * MIB;
-  if (c->side_ways == 0) c->side_ways = 48;
+  if (c->side_capacity_bytes == 0) c->side_capacity_bytes = HIERARCHY_SIDE_BYTES;
+  if (c->side_ways == 0) c->side_ways = HIERARCHY_SET_LINES;
   Status status = check_room(c, error);
   if (!status) status = check_kinds(c, h, error);
   if (status) return status;
@@ -134,58 +132,64 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config) {
 
 /* --- what lies where --- */
 
-/* The sets in an order of its own for each stretch of each kind (Fisher and Yates). */
-static void draw_order(Hierarchy *h, uint64_t tensor, uint64_t stretch) {
-  uint16_t *order = order_of(h);
-  const uint64_t random = mix(mix(mix(h->config.seed) + tensor) + stretch);
-  for (uint32_t i = 0; i < h->n_sets; i++) {
-    const uint32_t at = (uint32_t)(mix(random + i) % (i + 1));
-    order[i] = order[at];
-    order[at] = (uint16_t)i;
-  }
-}
-
-/* How many parts lie in their order until the next one that is scattered. */
-static uint64_t gap(const Hierarchy *h, uint64_t *random) {
-  const double scattered = h->config.scattered, most = (double)(1ull << 62);
-  *random = mix(*random);
-  if (scattered == 0 || scattered == 1) return scattered == 0 ? UINT64_MAX : 0;
-  return (uint64_t)fmin(log(((double)(*random >> 11) + 0.5) * 0x1p-53) / log1p(-scattered), most);
-}
-
-/* A tensor of a kind, part by part in the order of addresses. */
+/* A tensor of a kind, tile by tile in the order of addresses. */
 typedef struct {
-  uint64_t name, random, at, stretch, scattered; /* at: parts so far; scattered: the next one that is */
-  double units, begin;                           /* of a part; where the stretch begins, in units */
+  uint64_t at, stretch;       /* at: tiles so far */
+  uint64_t drawn;             /* of the tensor */
+  double units, begin;        /* of half a tile; where the stretch begins, in units */
+  uint32_t n;                 /* sets in the stretch */
 } Placing;
 
-static uint16_t next_set(Hierarchy *h, Placing *p) {
-  const double unit = (double)p->at * p->units;
-  if (unit >= p->begin + h->n_sets) {
-    draw_order(h, p->name, p->stretch++);
-    p->begin += h->n_sets;
+/* Up to n of what is drawn, evenly. */
+static uint32_t below(uint64_t random, uint32_t n) { return (uint32_t)((random >> 32) * n >> 32); }
+
+/* The sets that have a place in the next stretch, in any order (Fisher and Yates): all but about a fifth, others in the stretch after that. */
+static void draw_stretch(Hierarchy *h, Placing *p) {
+  uint16_t *order = order_of(h);
+  const uint64_t random = mix(p->drawn + p->stretch);
+  const uint32_t none = (uint32_t)(p->stretch % HIERARCHY_STRETCHES);
+  p->n = 0;
+  for (uint32_t set = 0; set < h->n_sets; set++) {
+    if (below(mix(p->drawn ^ set), HIERARCHY_STRETCHES) == none && h->n_sets >= FEW_SETS) continue;
+    const uint32_t at = below(mix(random + set), ++p->n);
+    order[p->n - 1] = order[at];
+    order[at] = (uint16_t)set;
   }
-  if (p->at++ != p->scattered) return order_of(h)[(uint32_t)(unit - p->begin)];
-  p->random = mix(p->random);
-  const uint16_t set = (uint16_t)(p->random % h->n_sets);
-  p->scattered += 1 + gap(h, &p->random);
-  return set;
+  p->stretch++;
 }
 
-/* Tile by tile: the half of one with its home on side 0, then that of side 1. */
+static Placing place_from(Hierarchy *h, uint64_t name, double units) {
+  const uint64_t drawn = mix(mix(h->config.seed) + name);
+  Placing p = {.drawn = drawn, .units = units, .stretch = drawn % HIERARCHY_STRETCHES};
+  draw_stretch(h, &p);
+  p.begin = -(double)below(mix(~drawn), p.n);
+  return p;
+}
+
+static uint16_t next_set(Hierarchy *h, Placing *p) {
+  const double unit = (double)p->at++ * p->units;
+  while (unit >= p->begin + p->n) {
+    p->begin += p->n;
+    draw_stretch(h, p);
+  }
+  return order_of(h)[(uint32_t)(unit - p->begin)];
+}
+
+/* Tile by tile: both halves of one lie in the same set. */
 static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
   const uint32_t n_parts = h->n_parts[kind], n_tiles = tiles_of(&h->config.kinds[kind]);
   const uint64_t name = tensor * HIERARCHY_KINDS + (uint64_t)kind, first = h->first_node[kind] + tensor * n_tiles;
-  Placing placing = {.name = name, .random = mix(~h->config.seed) + name, .units = h->part_bytes[kind] / h->unit_bytes, .begin = -(double)h->n_sets};
-  placing.scattered = gap(h, &placing.random);
+  Placing placing = place_from(h, name, h->part_bytes[kind] / h->unit_bytes);
   Node *nodes[HIERARCHY_SIDES] = {nodes_of(h, 0) + first, nodes_of(h, 1) + first};
   for (uint64_t granule = 0; granule < h->config.kinds[kind].n; granule++)
-    for (uint32_t tile = 0; tile < n_tiles; tile++)
+    for (uint32_t tile = 0; tile < n_tiles; tile++) {
+      const uint16_t set = next_set(h, &placing);
       for (uint32_t home = 0; home < HIERARCHY_SIDES; home++) {
-        const Node node = {.set = next_set(h, &placing), .kind = (uint8_t)kind};
+        const Node node = {.set = set, .kind = (uint8_t)kind};
         nodes[home][2 * n_parts * granule + tile] = node;               /* there at home, */
         nodes[1 - home][2 * n_parts * granule + n_parts + tile] = node; /* here a copy */
       }
+    }
 }
 
 /* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less the lines that are
@@ -322,8 +326,8 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   if (!one) nodes_of(h, 1 - side)[home].read_at = 0;
 }
 
-uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t home, uint32_t part) {
-  return nodes_of(h, home)[home_node(h, kind_of(h, granule), granule) + part].set;
+uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t part) {
+  return nodes_of(h, 0)[home_node(h, kind_of(h, granule), granule) + part].set;
 }
 
 double hierarchy_set_room(const Hierarchy *h, uint32_t set) { return sets_of(h, 0)[set].room; }

@@ -17,11 +17,11 @@
  * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a circle all are found, of 17 none, and
  *   what is read again stays as if it had come then (h200_replacement.csv, tests/test_l2_sets.c); a copy outlives its home (assets/counters/h200_scan.csv,
  *   families renewed and far; tests/test_scans.c).
- * - Which set: halves of granules (parts of them, where a granule is of two tensors or several tiles) that follow each other in a tensor lie in
- *   different sets. A stretch as long as there are sets goes over all of them once, in an order of its own, drawn at random; and some
- *   parts (`scattered`) lie anywhere. So what is in one piece fills all sets alike, and stays or is lost as a whole; of the pieces
- *   that rows far apart leave, some sets get more than others, and overflow while others have room. That is why the edge of L2 is
- *   soft, and more so the more pieces there are.
+ * - Which set: as the lines of an H200 do (h200_sets.csv; tests/test_l2_sets.c holds what is drawn here against them). Both halves of a tile lie in the
+ *   same set, so that each side has a part at home there and a copy; tiles that follow each other in a tensor lie in different ones. In four of every five
+ *   stretches of a tensor a set has one tile, anywhere in the stretch, in the fifth none; sets take turns in that, and with which stretch and where in it a
+ *   tensor begins is drawn at random. So of any piece some sets have a tile more or less than others, and overflow while others have room. That is why the
+ *   edge of L2 is soft, and more so the more pieces there are.
  *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
  * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set (HIERARCHY_SET_LINES), in some sets more than in
  *   others (Poisson). With whole parts instead, fa2-sm90's spilled registers made one of its means 11 % too high, as its counters say.
@@ -33,9 +33,9 @@
  *   with its loads). A line that its home does not hold yet moves a little more (HIERARCHY_COLD_STORE). What is
  *   dirty goes to HBM when it falls out.
  *
- * Not modelled: lines (parts come and go as a whole); which address lies in which set (on an H200 a set has 16 lines, in pairs of one at home and a copy, a
- * pair for every 3.75 MiB, and intervals of 256 KiB share sets with intervals, so that where tensors lie matters more than here: tests/test_l2_sets.c,
- * tests/test_scan_places.c); slices, HBM pages, compression, dirty lines written before they fall out (an H200 has 2 to 4 MB fewer of them left at the
+ * Not modelled: lines (parts come and go as a whole, and a tile of which all parts are there is not waited for; of 16 KiB of an H200 about four parts come
+ * and go by themselves, tests/scan_predicted.c); which address lies in which set (on an H200 intervals of 256 KiB share sets with intervals, so that where
+ * tensors lie matters more than here: tests/test_l2_sets.c, tests/test_scan_places.c); slices, HBM pages, compression, dirty lines written before they fall out (an H200 has 2 to 4 MB fewer of them left at the
  * end), L1, time (pace.h gives accesses their order).
  *
  * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any part of a tile. */
@@ -48,7 +48,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HIERARCHY_SET_LINES = 16 /* [measured: assets/counters/h200_sets.csv, tests/test_l2_sets.c] */ };
+/* An H200's: how many lines a set has; the room of a side, of which each set takes a line at home and a copy for every 3.65 MiB of addresses; and of how many
+ * stretches one has nothing for a set [measured: assets/counters/h200_sets.csv, tests/test_l2_sets.c]. */
+enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
+#define HIERARCHY_SIDE_BYTES (29.2 * 1048576)
+
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 4 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
@@ -64,14 +68,11 @@ typedef struct {
 } HierarchyKind;
 
 /* The granules of kind 0 come first, then those of kind 1, ...; at least one kind is needed. Zero in
- * the other fields means the value for an H200 and one buffer in one piece, fitted on its scans
- * (assets/counters/h200_l2_scan.csv); for several, sim/many_ctas.h. */
+ * the other fields means an H200's value. */
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
-  double side_capacity_bytes; /* 29 of 30 MiB */
-  double side_ways;           /* 48: so many of the largest parts of granules have room in a set (9 where there are several pieces; with 9 the scans of
-                                 one piece in h200_scan.csv are off by 8 % at worst, with 48 by 66); below zero: a side is one set, a sharp LRU */
-  double scattered;           /* 0 to 1: of the parts, those that lie in any set */
+  double side_capacity_bytes; /* HIERARCHY_SIDE_BYTES */
+  double side_ways;           /* HIERARCHY_SET_LINES: so many of the largest parts of granules have room in a set; below zero: a side is one set, a sharp LRU */
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
@@ -120,7 +121,7 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config);
 /* Makes an empty hierarchy. STATUS_BAD_REQUEST where the numbers contradict each other. */
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error);
 
-/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a sixteenth of its side's
+/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a 64th of its side's
  * room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
@@ -128,8 +129,8 @@ void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 /* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */
 void hierarchy_flush(Hierarchy *hierarchy);
 
-/* In which set of both sides lies a part of half a granule: tensor x n_tiles + tile. home: the half's own side. */
-uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t home, uint32_t part);
+/* In which set of both sides lies a part of a granule, its half at home and its copy: tensor x n_tiles + tile. */
+uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t part);
 
 /* Bytes for which a set of either side has room beside what is resident. set < n_sets. */
 double hierarchy_set_room(const Hierarchy *hierarchy, uint32_t set);

@@ -303,8 +303,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
   p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : MANY_CTAS_ROOM_PART * (double)c->l2_bytes / 2;
   p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
-  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways != 0 ? c->side_ways : MANY_CTAS_SIDE_WAYS;
-  p.hierarchy.scattered = MANY_CTAS_SCATTERED;
+  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};

@@ -156,11 +156,8 @@
 #include "sim/placement.h"
 #include "sim/schedule.h"
 
-/* Of L2, for a working set of several pieces: room of a side, of the nominal size; how many of the largest half tiles have room in a set; how many lie in any
- * set. An H200's (tests/bench_scan_fit.c), assumed of other GPUs. */
-#define MANY_CTAS_ROOM_PART (29.25 / 30)
-#define MANY_CTAS_SIDE_WAYS 9.0
-#define MANY_CTAS_SCATTERED (1.0 / 40)
+/* Room of a side of L2, of the nominal size: an H200's, of 30 MiB; assumed of other GPUs. */
+#define MANY_CTAS_ROOM_PART (HIERARCHY_SIDE_BYTES / (30 << 20))
 
 /* Parts of the model that can be left out, to see what each of them explains. */
 typedef enum {
@@ -186,7 +183,7 @@ typedef struct {
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
   double side_capacity_bytes; /* 0: MANY_CTAS_ROOM_PART of the nominal size */
-  double side_ways;           /* 0: MANY_CTAS_SIDE_WAYS; negative: a side is one set, a sharp LRU */
+  double side_ways;           /* as sim/hierarchy.h has it */
   bool profiled; /* as ncu --cache-control all runs it, again and again for a few counters each time: L2 is emptied between kernels, and a launch of one
                     wave that writes no more than about 4 MiB begins with the first GPC */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */

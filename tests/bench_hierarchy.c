@@ -48,13 +48,7 @@ int main(int argc, char **argv) {
   const double began = seconds_now();
   for (int i = 0; i < n; i++) {
     const Scan *s = &rows[i];
-    const PaceConfig config = scan_config(s, 1);
-    PaceResult r;
-    Error error = {0};
-    if (pace_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
-      fprintf(stderr, "%s\n", error.message);
-      return 1;
-    }
+    const PaceResult r = scan_mean(s);
     steps += (double)r.steps;
     const double buffer = (double)s->n_tiles * SCAN_TILE_BYTES;
     double fabric = r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES;

@@ -68,7 +68,7 @@ static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, Pace
 }
 
 static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
-  PaceConfig config = {.hierarchy = {.kinds = {{s->n_tiles, SCAN_TILE_BYTES}}},
+  PaceConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles, .bytes = SCAN_TILE_BYTES, .n_tiles = 4 /* as tests/scan_predicted.c has it */}}},
                        .n_ctas = s->ctas,
                        .seed = seed};
   static Place places[SCAN_CTAS_MAX];
@@ -77,6 +77,30 @@ static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
   config.places = places;
   if (s->work_cycles > 0) config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
   return config;
+}
+
+/* The mean of four places of the buffer. */
+static inline PaceResult scan_mean(const Scan *s) {
+  enum { PLACES = 4 };
+  PaceResult mean = {0};
+  for (uint64_t place = 1; place <= PLACES; place++) {
+    PaceConfig config = scan_config(s, 1);
+    PaceResult r;
+    Error error = {0};
+    config.hierarchy.seed = place;
+    if (pace_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
+      fprintf(stderr, "%s\n", error.message);
+      abort();
+    }
+    mean.bytes.read_bytes += r.bytes.read_bytes / PLACES;
+    mean.bytes.hbm_read_bytes += r.bytes.hbm_read_bytes / PLACES;
+    mean.bytes.fabric_bytes += r.bytes.fabric_bytes / PLACES;
+    mean.l2_read_bytes += r.l2_read_bytes / PLACES;
+    mean.l2_miss_bytes += r.l2_miss_bytes / PLACES;
+    mean.cycles += r.cycles / PLACES;
+    mean.steps += r.steps;
+  }
+  return mean;
 }
 
 /* Fabric bytes that every launch shows, whatever it reads (0.40 to 0.42 MB in the table). */

@@ -45,9 +45,7 @@ static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule)
 static int slow_parts(const HierarchyConfig *c, int64_t granule) { return (int)(slow_kind(c, granule)->n_tensors * slow_kind(c, granule)->n_tiles); }
 static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_parts(c, granule); }
 
-static uint32_t slow_set(const Slow *s, int side, Part part) {
-  return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)(part.is_copy ? 1 - side : side), (uint32_t)part.at);
-}
+static uint32_t slow_set(const Slow *s, Part part) { return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)part.at); }
 
 static int slow_find(const Slow *s, int side, Part part) {
   for (int i = 0; i < s->n[side]; i++) {
@@ -71,7 +69,7 @@ static void slow_settle(const HierarchyConfig *c, Slow *s, int side, uint32_t se
     double bytes = 0;
     int n = 0, last = 0;
     for (int i = 0; i < s->n[side]; i++) {
-      if (slow_set(s, side, s->parts[side][i]) != set) continue;
+      if (slow_set(s, s->parts[side][i]) != set) continue;
       bytes += slow_part(c, s->parts[side][i].granule);
       last = i, n++;
     }
@@ -90,7 +88,7 @@ static void slow_front(const HierarchyConfig *c, Slow *s, int side, Part part) {
   s->parts[side][0] = part;
   if (at != SLOW_MAX) return;
   s->came[side]++;
-  slow_settle(c, s, side, slow_set(s, side, part));
+  slow_settle(c, s, side, slow_set(s, part));
 }
 
 static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granule) {
@@ -139,14 +137,13 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
                                          {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)}},
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
                                .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
-                               .scattered = round % 4 ? 0.1 : 0,
                                .seed = (uint64_t)round,
                                .far_renews_nothing = round % 3 == 0};
     Hierarchy *h = make(&c);
     memset(slow, 0, sizeof *slow);
     slow->sets = h;
     const double largest = fmax(slow_part(&c, 0), c.kinds[1].n ? slow_part(&c, (int64_t)c.kinds[0].n) : 0);
-    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 16);
+    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 64);
     int64_t granule = 0;
     double bytes = 0;
     for (int i = 0; i < 1500; i++) {
@@ -214,115 +211,122 @@ static void what_both_sides_read_has_room_on_one(void **unused) {
   }
 }
 
-/* A buffer in one piece, as it was measured: of 28 MiB all is found again, of 36 MiB nothing; at 32 MiB, of which 1.75 readings come from
- * HBM, the sets hardly differ, and nearly all is lost. */
+/* How often a buffer in one piece is read from HBM in two rounds, the mean of places. */
+static double readings_of(uint64_t mib) {
+  enum { PLACES = 16 };
+  double sum = 0;
+  for (uint64_t place = 0; place < PLACES; place++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{mib * 64, 16384}}, .seed = place});
+    for (int round = 0; round < 2; round++)
+      for (uint64_t granule = 0; granule < mib * 64; granule++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, granule);
+    sum += h->counts.hbm_read_bytes / (double)(mib << 20);
+    free(h);
+  }
+  return sum / PLACES;
+}
+
+/* As counted, the mean of eight places (h200_scan_places.csv, `pieces 1`; 24 and 36 MiB at one, h200_scan.csv): of 24 MiB all is found again, of 36 nothing, and
+ * between them some sets are full and others not. */
 static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
   (void)unused;
   const struct {
     uint64_t mib;
-    double readings, within;
-  } cases[] = {{24, 1, 0.001}, {28, 1.011, 0.02}, {32, 1.746, 0.26}, {36, 2, 0.001}};
-  for (int i = 0; i < 4; i++) {
-    const HierarchyConfig c = {.kinds = {{cases[i].mib * 64, 16384}}};
-    Hierarchy *h = make(&c);
-    for (int round = 0; round < 2; round++)
-      for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
-        for (uint32_t side = 0; side < 2; side++)
-          hierarchy_read(h, side, granule);
-    const double readings = h->counts.hbm_read_bytes / (double)(cases[i].mib << 20);
-    assert_true(fabs(readings - cases[i].readings) < cases[i].within);
-    free(h);
+    double readings;
+  } counted[] = {{24, 1.001}, {26, 1.006}, {28, 1.046}, {30, 1.328}, {32, 1.703}, {36, 1.998}};
+  for (int i = 0; i < 6; i++) {
+    const double off = readings_of(counted[i].mib) - counted[i].readings;
+    if (getenv("TILEWALK_TABLE")) print_message("%d MiB: %+.3f\n", (int)counted[i].mib, off);
+    assert_true(fabs(off) < 0.12);
   }
 }
 
-/* A stretch as long as the sets goes over all of them once; two halves of a granule lie apart; of the halves that are scattered one in n_sets
- * comes to where it would have been. */
-static void stretches_go_over_all_sets(void **unused) {
+/* Every set has as many tiles of a tensor as any other, but for those that lie between the ends of its stretches and the tensor's: of 80 x 311 tiles in
+ * stretches of 249 (29.2 MiB in sets of 12 halves of 8 KiB: 311; four of five are in a stretch) each has 80, or one or two more or less. Small tiles, of a
+ * quarter the size, follow each other in one set by four. */
+static void every_set_has_its_share(void **unused) {
   (void)unused;
-  for (int scattered = 0; scattered < 2; scattered++) {
-    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4000, 16384}, {64, 4096}}, .side_ways = 12, .scattered = scattered * 0.25});
-    const uint32_t n = h->n_sets;
-    assert_int_equal(n, 309); /* 29 MiB of halves of 8 KiB, 12 to a set: 3712 / 12 */
-    int moved = 0;
-    for (uint32_t stretch = 0; stretch < 8000 / n; stretch++) {
-      int filled[309] = {0};
-      for (uint32_t i = stretch * n; i < (stretch + 1) * n; i++) filled[hierarchy_set(h, i / 2, i % 2, 0)]++;
-      for (uint32_t i = 0; i < n; i++) moved += filled[i] == 0;
-    }
-    /* With a quarter thrown at random, a set stays empty if its own half goes and none comes: 1/4 x exp(-1/4) */
-    assert_true(scattered ? abs(moved - (int)(0.25 * exp(-0.25) * n * (8000 / n))) < 150 : moved == 0);
-    uint32_t small[309] = {0}; /* four small halves share the stretch of a large one */
-    for (uint32_t i = 0; i < 128 && !scattered; i++) small[hierarchy_set(h, 4000 + i / 2, i % 2, 0)]++;
-    for (uint32_t i = 0; i < n && !scattered; i++) assert_true(small[i] == 0 || small[i] == 4);
-    free(h);
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{80 * 311, 16384}, {64, 4096}}, .side_ways = 12});
+  assert_int_equal(h->n_sets, 311);
+  int filled[311] = {0}, apart[3] = {0}, changes = 0;
+  uint32_t last[311] = {0};
+  for (uint32_t i = 0; i < 80 * 311; i++) {
+    const uint32_t set = hierarchy_set(h, i, 0);
+    if (filled[set]++) apart[i - last[set] < 249 ? 0 : i - last[set] < 2 * 249 ? 1 : 2]++;
+    last[set] = i;
   }
+  for (uint32_t i = 0; i < 311; i++) assert_in_range(filled[i], 78, 82);
+  assert_true(apart[0] > 0 && apart[1] > apart[0] && apart[2] > 0); /* anywhere in the next stretch, or in the one after that */
+  for (uint32_t i = 1; i < 64; i++) changes += hierarchy_set(h, 80 * 311 + i, 0) != hierarchy_set(h, 80 * 311 + i - 1, 0);
+  assert_in_range(changes, 14, 16);
+  free(h);
 }
 
-/* A set has room for no fewer bytes than 1024 sets leave it: 29 MiB / 1024 = 29,696 B. With halves of 1 KiB and 12 to a set these are units of 2,475 B
- * (29,696 / 12), two or three halves each, that share a set; and a stretch is still gone over once. */
+/* A set has room for no fewer bytes than 1024 sets leave it: 29.2 MiB / 1024 = 29,900.8 B. With halves of 1 KiB and 12 to a set these are units of 2,491.7
+ * B, two or three halves each, that share a set: 2000 of them lie in 822. */
 static void small_parts_share_a_unit(void **unused) {
   (void)unused;
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2000, 2048}}, .side_ways = 12});
   assert_int_equal(h->n_sets, 1024);
-  assert_true(h->set_bytes == 29696);
-  uint32_t filled[1024] = {0}, together = 0;
-  for (uint32_t i = 0; i < 2475; i++) { /* a stretch: 1024 x 2,475 B */
-    filled[hierarchy_set(h, i / 2, i % 2, 0)]++;
-    together += i > 0 && hierarchy_set(h, i / 2, i % 2, 0) == hierarchy_set(h, (i - 1) / 2, (i - 1) % 2, 0);
+  assert_true(near(h->set_bytes, 29900.8));
+  int changes = 0, together = 1;
+  for (uint32_t i = 1; i < 2000; i++) {
+    const bool same = hierarchy_set(h, i, 0) == hierarchy_set(h, i - 1, 0);
+    assert_true(same ? together < 3 : together > 1 || changes == 0);
+    together = same ? together + 1 : 1;
+    changes += !same;
   }
-  for (uint32_t i = 0; i < 1024; i++) assert_true(filled[i] == 2 || filled[i] == 3);
-  assert_int_equal(together, 2475 - 1024);
+  assert_in_range(changes, 820, 823);
   free(h);
 }
 
-/* Of granules of two tensors each tensor goes over all sets, in an order of its own. */
+/* Of granules of two tensors each tensor lies in an order of its own: few tiles of one share a set with the same tile of the other. */
 static void tensors_have_orders_of_their_own(void **unused) {
   (void)unused;
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}}, .side_ways = 12});
-  const uint32_t n = h->n_sets;
-  assert_int_equal(n, 309);
-  uint32_t filled[2][309] = {{0}}, same = 0;
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t tensor = 0; tensor < 2; tensor++) filled[tensor][hierarchy_set(h, i / 2, i % 2, tensor)]++;
-  for (uint32_t i = 0; i < n; i++) {
-    assert_true(filled[0][i] == 1 && filled[1][i] == 1);
-    same += hierarchy_set(h, i / 2, i % 2, 0) == hierarchy_set(h, i / 2, i % 2, 1);
-  }
-  assert_true(same < 8); /* one on average */
+  int same = 0;
+  for (uint32_t i = 0; i < 400; i++) same += hierarchy_set(h, i, 0) == hierarchy_set(h, i, 1);
+  assert_true(same < 8); /* one or two on average */
   free(h);
 }
 
 /* Tiles in one granule lie in the sets in which they lie as granules of their own. */
 static void merged_tiles_lie_as_they_would_apart(void **unused) {
   (void)unused;
-  Hierarchy *apart = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}, {80, 8192}}, .side_ways = 12, .scattered = 0.1});
-  Hierarchy *merged = make(&(HierarchyConfig){.kinds = {{100, 131072, 2, 4}, {80, 8192}}, .side_ways = 12, .scattered = 0.1});
+  Hierarchy *apart = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}, {80, 8192}}, .side_ways = 12});
+  Hierarchy *merged = make(&(HierarchyConfig){.kinds = {{100, 131072, 2, 4}, {80, 8192}}, .side_ways = 12});
   assert_int_equal(merged->n_sets, apart->n_sets);
   for (uint32_t i = 0; i < 400; i++)
-    for (uint32_t part = 0; part < 4; part++) {
-      const uint32_t home = part / 2, tensor = part % 2;
-      assert_int_equal(hierarchy_set(merged, i / 4, home, 4 * tensor + i % 4), hierarchy_set(apart, i, home, tensor));
-    }
-  for (uint32_t i = 0; i < 80; i++) assert_int_equal(hierarchy_set(merged, 100 + i, 0, 0), hierarchy_set(apart, 400 + i, 0, 0));
+    for (uint32_t tensor = 0; tensor < 2; tensor++)
+      assert_int_equal(hierarchy_set(merged, i / 4, 4 * tensor + i % 4), hierarchy_set(apart, i, tensor));
+  for (uint32_t i = 0; i < 80; i++) assert_int_equal(hierarchy_set(merged, 100 + i, 0), hierarchy_set(apart, 400 + i, 0));
   free(apart);
   free(merged);
 }
 
-/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
- * 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided). */
-static void what_rows_leave_fills_sets_unevenly(void **unused) {
-  (void)unused;
-  double lost[2];
-  for (int stride = 1; stride <= 2; stride++) {
-    const uint64_t n = 26 * 64;
-    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2 * n, 16384}}, .side_ways = 10});
-    for (int round = 0; round < 10; round++)
-      for (uint64_t i = 0; i < n; i++)
-        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i * (uint64_t)stride);
-    lost[stride - 1] = (h->counts.hbm_read_bytes / ((double)n * 16384) - 1) / 9;
+/* How much of 26 MiB is lost a round, one granule of every `stride`, the mean of places. */
+static double lost_of(uint64_t stride) {
+  enum { PLACES = 16, ROUNDS = 10, N = 26 * 64 };
+  double sum = 0;
+  for (uint64_t place = 0; place < PLACES; place++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{stride * N, 16384}}, .seed = place});
+    for (int round = 0; round < ROUNDS; round++)
+      for (uint64_t i = 0; i < N; i++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i * stride);
+    sum += (h->counts.hbm_read_bytes / (N * 16384.0) - 1) / (ROUNDS - 1);
     free(h);
   }
-  assert_true(lost[0] < 0.01 && lost[1] > 0.1 && lost[1] < 0.4);
+  return sum / PLACES;
+}
+
+/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
+ * 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided, at one place; of one piece of 26 and 28 MiB at eight others 0.6 and
+ * 4.6 %, h200_scan_places.csv). */
+static void what_rows_leave_fills_sets_unevenly(void **unused) {
+  (void)unused;
+  const double all = lost_of(1), half = lost_of(2);
+  if (getenv("TILEWALK_TABLE")) print_message("%.3f, %.3f\n", all, half);
+  assert_true(all < 0.046 && half > 0.13 && half < 0.4);
 }
 
 /* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and as much again: of A's far
@@ -342,23 +346,23 @@ static void a_far_request_renews(void **unused) {
   }
 }
 
-/* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.21 on average, so of 309 sets 34 lose none
- * (that is exp(-2.21)) and 75 one, of which 19 have room for all twelve halves still: a line is three quarters of a half. And all sets together
- * have what is left of the side. */
+/* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.19 on average, so of 234 sets 26 lose none
+ * (that is exp(-2.19)), of which two in three hundred have no room for the last half: 234 sets have 29.25 MiB, more than there are. And all sets
+ * together have what is left of the side. */
 static void resident_lines_leave_less_room(void **unused) {
   (void)unused;
-  Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_ways = 12, .side_resident_bytes = 4 << 20});
+  Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_resident_bytes = 4 << 20});
   double left = 0;
   int whole = 0;
   for (uint32_t i = 0; i < sets->n_sets; i++) {
     left += hierarchy_set_room(sets, i);
-    whole += hierarchy_set_room(sets, i) == 12 * 8192;
+    whole += hierarchy_set_room(sets, i) == 16 * 8192;
   }
-  assert_true(fabs(left / 1048576 - 25) < 0.1 && abs(whole - 53) < 3);
+  assert_true(fabs(left / 1048576 - 25.2) < 0.1 && abs(whole - 26) < 3);
   free(sets);
   double read[2];
   for (int resident = 0; resident < 2; resident++) {
-    const HierarchyConfig c = {.kinds = {{27 * 64, 16384}}, .side_ways = 12, .side_resident_bytes = resident * 4.0 * 1048576};
+    const HierarchyConfig c = {.kinds = {{27 * 64, 16384}}, .side_resident_bytes = resident * 4.0 * 1048576};
     Hierarchy *h = make(&c);
     for (int round = 0; round < 2; round++)
       for (uint64_t i = 0; i < c.kinds[0].n; i++)
@@ -366,7 +370,7 @@ static void resident_lines_leave_less_room(void **unused) {
     read[resident] = h->counts.hbm_read_bytes / (27 << 20);
     free(h);
   }
-  assert_true(near(read[0], 1) && read[1] > 1.3 && read[1] < 2); /* 27 fit in 29 MiB, in 25 do not; but some sets have more */
+  assert_true(read[0] < 1.05 && read[1] > 1.3 && read[1] < 2); /* 27 fit in 29.2 MiB, but for a few sets; in 25.2 they do not, but in some */
 }
 
 static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
@@ -382,8 +386,8 @@ static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
   assert_true(h->counts.hbm_write_bytes == 0);
   for (uint64_t granule = 6; granule < 6000; granule++)
     hierarchy_write(h, 0, granule);
-  /* Each side holds 29 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in each set. */
-  const double held = 1.5 * 29 * 1048576;
+  /* Each side holds 29.2 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in each set. */
+  const double held = 1.5 * 29.2 * 1048576;
   assert_true(fabs(h->counts.hbm_write_bytes - ((6000 - 5) * 16384.0 - held)) < 2 * 8192 * h->n_sets);
   assert_true(near(h->counts.hbm_write_bytes + hierarchy_dirty_bytes(h), (6000 - 5) * 16384.0));
   assert_true(h->counts.hbm_read_bytes == 16384);
@@ -397,8 +401,7 @@ static void counts_obey_their_laws(void **unused) {
   Rand r = {6};
   for (int round = 0; round < 20; round++) {
     const HierarchyConfig c = {.kinds = {{3000, 4096}},
-                               .side_capacity_bytes = 2 << 20,
-                               .scattered = 0.25};
+                               .side_capacity_bytes = 2 << 20};
     Hierarchy *h = make(&c);
     static bool seen[3000];
     memset(seen, 0, sizeof seen);
@@ -425,8 +428,7 @@ static void more_room_never_reads_more(void **unused) {
   for (int kib = 256; kib <= 8192; kib *= 2) {
     const HierarchyConfig c = {.kinds = {{2000, 2048}},
                                .side_capacity_bytes = kib * 1024.0,
-                               .side_ways = kib / 16.0,
-                               .scattered = 0.1};
+                               .side_ways = kib / 16.0};
     Hierarchy *h = make(&c);
     assert_int_equal(h->n_sets, 16);
     Rand r = {12};
@@ -476,7 +478,6 @@ static void bad_configs_are_explained(void **unused) {
       {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "a side of nan bytes"},
       {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half granules in a set"},
       {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half granules in a set"},
-      {{.kinds = {{1, 1024}}, .scattered = 1.5}, "1.5 of the half granules"},
       {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
       {{.kinds = {{1, 1024, 2, 5}}}, "5 tiles"},
       {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},
@@ -497,7 +498,7 @@ int main(void) {
       cmocka_unit_test(the_first_reader_pays_and_the_other_side_gets_a_copy),
       cmocka_unit_test(what_both_sides_read_has_room_on_one),
       cmocka_unit_test(a_buffer_in_one_piece_fits_or_does_not),
-      cmocka_unit_test(stretches_go_over_all_sets),
+      cmocka_unit_test(every_set_has_its_share),
       cmocka_unit_test(small_parts_share_a_unit),
       cmocka_unit_test(tensors_have_orders_of_their_own),
       cmocka_unit_test(merged_tiles_lie_as_they_would_apart),

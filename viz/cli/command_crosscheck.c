@@ -17,6 +17,7 @@ static const struct {
 } RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL},
                       {"assets/counters/h200_l2.csv", NULL},
                       {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER},
+                      {"assets/counters/h200_l2_places.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_fresh.csv", NULL},
                       {"assets/counters/h200_fresh_other.csv", &PLACEMENT_H200_OTHER},
                       {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD},
