@@ -136,7 +136,8 @@ typedef struct {
   int n, beyond;
 } Errors;
 
-/* The error of half of the shapes is to be within, of the worst, and how many may be beyond 10 %. */
+/* The error of half of the shapes is to be within, of the worst, and how many may be beyond 10 %: those of kernels that run short rows first under a mask, with
+ * d = 128, which fill L2 to the brim (sim/many_ctas.h). */
 typedef struct {
   double middle, worst;
   int beyond;
@@ -188,7 +189,7 @@ static void the_mean_of_places_is_predicted(void **unused) {
     for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&c->means[i])][c->means[i].shape.causal], what, &c->means[i]);
   }
   check_all(errors, (int[]){ALL_KERNELS * EACH, ALL_KERNELS * EACH, ALL_KERNELS * EACH},
-            (Holds[KERNELS][2]){{{0.007, 0.067, 0}, {0.012, 0.141, 3}}, {{0.01, 0.121, 3}, {0.004, 0.081, 0}}, {{0.01, 0.125, 1}, {0.002, 0.056, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.035, 0}, {0.009, 0.31, 11}}, {{0.015, 0.063, 0}, {0.004, 0.156, 5}}, {{0.011, 0.08, 0}, {0.002, 0.037, 0}}});
 }
 
 /* Of all cards together: 24 launches of a shape, 42 of cuDNN's. */
@@ -210,7 +211,7 @@ static void the_mean_of_cards_is_predicted(void **unused) {
   assert_int_equal(all.n, SHAPES);
   for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&all.means[i])][all.means[i].shape.causal], "all cards", &all.means[i]);
   check_all(errors, (int[]){EACH, EACH, EACH},
-            (Holds[KERNELS][2]){{{0.006, 0.05, 0}, {0.012, 0.097, 0}}, {{0.01, 0.109, 1}, {0.004, 0.054, 0}}, {{0.011, 0.055, 0}, {0.002, 0.048, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.025, 0}, {0.009, 0.255, 3}}, {{0.018, 0.05, 0}, {0.004, 0.118, 2}}, {{0.009, 0.035, 0}, {0.002, 0.028, 0}}});
 }
 
 /* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the mean. */
