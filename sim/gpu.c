@@ -49,6 +49,7 @@ static const KeyfileField FIELDS[] = {
          "shared memory bandwidth of an SM"),
     RATE("exp", KEYFILE_OPS_PER_CLOCK, exp_per_clock, false, 0.01, 65536, "exponentials of an SM"),
     BYTES("l2", l2_bytes, false, 256, 1e12, "L2, all partitions together"),
+    BYTES("l2_room", l2_room_bytes, false, 256, 1e12, "what of L2 is found to keep data; all of it where this is not given"),
     COUNT("l2_partitions", l2_partitions, false, 64, "L2 partitions, each near some of the SMs"),
     COUNT("l2_slices", l2_slices, false, 65536, "L2 slices"),
     COUNT("l2_ways", l2_ways, false, 65536, "L2 associativity"),
@@ -84,6 +85,11 @@ _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == GPU_FIELD_COUNT, "one row for
 const KeyfileField *gpu_fields(int *n_fields) {
   *n_fields = GPU_FIELD_COUNT;
   return FIELDS;
+}
+
+void gpu_set_l2(Gpu *gpu, int64_t l2_bytes) {
+  if (gpu->l2_bytes > 0) gpu->l2_room_bytes = (int64_t)((double)gpu->l2_room_bytes / (double)gpu->l2_bytes * (double)l2_bytes);
+  gpu->l2_bytes = l2_bytes;
 }
 
 double gpu_value(const Gpu *gpu, const KeyfileField *field) {
@@ -210,8 +216,8 @@ static Status check_sm(const Check *c) {
 }
 
 static Status check_no_l2(const Check *c) {
-  static const char *const KEYS[] = {"l2_partitions", "l2_slices", "l2_ways",
-                                     "l2_line",       "l2_sector", "l2_bandwidth"};
+  static const char *const KEYS[] = {"l2_room", "l2_partitions", "l2_slices", "l2_ways", "l2_line", "l2_sector", "l2_bandwidth", "l2_fabric_launch",
+                                     "l2_fabric_sm"};
   for (size_t k = 0; k < sizeof KEYS / sizeof KEYS[0]; k++)
     if (gpu_note(c->gpu, KEYS[k])->line)
       return REFUSE(
@@ -243,6 +249,8 @@ static Status check_l2(const Check *c) {
         "l2 (%lld B) is not a whole number of sets of %lld ways of %lld B in each of %lld slices",
         (long long)g->l2_bytes, (long long)g->l2_ways, (long long)g->l2_line_bytes,
         (long long)slices);
+  if (g->l2_room_bytes > g->l2_bytes)
+    return REFUSE(c, "l2_room", "l2_room (%lld B) is more than l2 (%lld B), of which it is a part", (long long)g->l2_room_bytes, (long long)g->l2_bytes);
   if (g->l2_bytes >= g->hbm_bytes)
     return REFUSE(c, "l2", "l2 (%lld B) is as large as hbm (%lld B) or larger; check the units",
                   (long long)g->l2_bytes, (long long)g->hbm_bytes);

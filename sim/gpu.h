@@ -25,7 +25,7 @@
 #include "sim/keyfile.h"
 #include "sim/shape.h"
 
-enum { GPU_FIELD_COUNT = 48 };
+enum { GPU_FIELD_COUNT = 49 };
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];         /* what --gpu takes: letters, digits, '-', '_', '.' */
@@ -56,6 +56,7 @@ typedef struct {
 
   /* L2. l2_bytes 0: there is none. */
   int64_t l2_bytes; /* all partitions together */
+  int64_t l2_room_bytes; /* of them, what is found to keep data; 0: all */
   int64_t l2_partitions;
   int64_t l2_slices;
   int64_t l2_ways;
@@ -101,6 +102,9 @@ void gpu_paper(Gpu *gpu);
 
 /* The table of fields: keys, kinds, offsets into Gpu, one line of help each. */
 const KeyfileField *gpu_fields(int *n_fields);
+
+/* Another size of L2, with room in proportion. l2_bytes > 0. */
+void gpu_set_l2(Gpu *gpu, int64_t l2_bytes);
 
 /* The value of a field that is no text, in its base unit (keyfile_base_unit). */
 double gpu_value(const Gpu *gpu, const KeyfileField *field);

@@ -52,7 +52,7 @@ typedef struct {
 } Run;
 
 ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
-  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions};
+  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions, .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
   const double clock = gpu->clock_hz, sms = (double)gpu->n_sm;
   if (clock <= 0 || sms <= 0) return c;
   c.flops_per_cycle = timing_rate(gpu, TIME_MATH, dtype) / clock / sms;
@@ -301,7 +301,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
-  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : MANY_CTAS_ROOM_PART * (double)c->l2_bytes / 2;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : (double)c->l2_bytes / 2;
   p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
   p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;

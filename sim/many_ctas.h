@@ -58,8 +58,9 @@
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
  *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
- * Other GPUs have its numbers in proportion to their L2, and but for an H100 SXM sides by turns (assumed; on an H100, with 25 MiB a side
- * and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.4 % in the median, 6.5 % at worst).
+ * Other GPUs have its numbers in proportion to their L2 (room for all of it, assumed), and but for an H100 SXM sides by turns (assumed). On an H100, with 25
+ * MiB a side (h100_scan.csv, tests/test_scans.c) and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.4 %
+ * in the median, 3.6 % at worst.
  *
  * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has
  * yet to come, and GPCs' clocks set them apart; then each tile takes each of them a little more or less time (on an H200 fa2_async takes
@@ -152,9 +153,6 @@
 #include "sim/placement.h"
 #include "sim/schedule.h"
 
-/* Room of a side of L2, of the nominal size: an H200's, of 30 MiB; assumed of other GPUs. */
-#define MANY_CTAS_ROOM_PART (HIERARCHY_SIDE_BYTES / (30 << 20))
-
 /* Parts of the model that can be left out, to see what each of them explains. */
 typedef enum {
   L2_NOTHING = 0,
@@ -178,7 +176,7 @@ typedef struct {
   double flops_per_cycle, exps_per_cycle;         /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
-  double side_capacity_bytes; /* 0: MANY_CTAS_ROOM_PART of the nominal size */
+  double side_capacity_bytes; /* 0: half of l2_bytes */
   double side_ways;           /* as sim/hierarchy.h has it */
   bool profiled; /* as ncu --cache-control all runs it, again and again for a few counters each time: L2 is emptied between kernels, and a launch of one
                     wave that writes no more than about 4 MiB begins with the first GPC */

@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   require(gpu.l2_partitions > 0 && gpu.l2_bytes % gpu.l2_partitions == 0);
   require(gpu.l2_line_bytes % gpu.l2_sector_bytes == 0);
+  require(gpu.l2_room_bytes <= gpu.l2_bytes);
   if (gpu.l2_ways) {
     const int64_t slices = gpu.l2_slices ? gpu.l2_slices : gpu.l2_partitions;
     require(gpu.l2_bytes >= slices * gpu.l2_ways * gpu.l2_line_bytes); /* at least one set */

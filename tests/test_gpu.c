@@ -187,6 +187,17 @@ static void rates(void **state) {
   assert_true(gpu_note(&h100, "launch_overhead")->assumed);
 }
 
+static void another_l2_has_room_in_proportion(void **state) {
+  (void)state;
+  Gpu h200 = load("h200"), a100 = load("a100-40gb");
+  assert_int_equal(h200.l2_room_bytes, 59800 << 10);
+  gpu_set_l2(&h200, 30 << 20);
+  assert_int_equal(h200.l2_bytes, 30 << 20);
+  assert_int_equal(h200.l2_room_bytes, 59800 << 9);
+  gpu_set_l2(&a100, 30 << 20); /* all of it, whatever that is */
+  assert_int_equal(a100.l2_room_bytes, 0);
+}
+
 #define MINIMAL                                                                                    \
   "name = mine\n"                                                                                  \
   "n_sm = 10 # assumed\n"                                                                          \
@@ -272,6 +283,8 @@ static void contradictions_are_explained(void **state) {
        "mine.gpu:9: 3 slices", "evenly among 2 partitions"},
       {"l2 = 4 MiB # assumed\nl2_ways = 20 # assumed\n", "mine.gpu:8: l2 (4194304 B)",
        "sets of 20 ways"},
+      {"l2 = 4 MiB # assumed\nl2_room = 5 MiB # assumed\n", "mine.gpu:8: l2_room (5242880 B) is more than", "a part"},
+      {"l2_fabric_sm = 3 KB # assumed\n", "mine.gpu:7: l2_fabric_sm is given but l2 is not", "remove the line"},
       {"l2 = 9 GB # assumed\n", "mine.gpu:7: l2 (9000000000 B)", "as large as hbm"},
       {"hbm_read_measured = 106 GB/s # assumed\n", "mine.gpu:7: hbm_read_measured (1.06e+11)",
        "above hbm_bandwidth"},
@@ -338,7 +351,7 @@ int main(void) {
       cmocka_unit_test(tensor_peaks_are_units_times_clock),
       cmocka_unit_test(bandwidth_is_bus_width_times_clock),
       cmocka_unit_test(l2_geometry_adds_up),
-      cmocka_unit_test(rates),
+      cmocka_unit_test(another_l2_has_room_in_proportion), cmocka_unit_test(rates),
       cmocka_unit_test(a_users_file_may_be_short),
       cmocka_unit_test(contradictions_are_explained),
       cmocka_unit_test(other_refusals),

@@ -100,7 +100,7 @@ static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu
 
 static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *gpu, Error *error) {
   Simulation *run = &point->runs[k];
-  gpu->l2_bytes = problem->machine.l2_bytes;
+  gpu_set_l2(gpu, problem->machine.l2_bytes);
   const Status status = simulation_l2(run, problem, gpu, error);
   if (status || run->has_l2) return status;
   return error_set(error, STATUS_TOO_LARGE, "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
