@@ -28,12 +28,13 @@
 #   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU_begins.csv
 #   begins-replayed  the same with so many counters that each launch is run again and again      -> GPU_begins_replayed.csv
 #   stores     how evenly the CTAs of PyTorch's attention kernels go, seen from outside     -> GPU_stores.csv
+#   stores-causal  the same under a mask                                                     -> GPU_stores_causal.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
 # ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `short`, `places`, `stores` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `stores`, `stores-causal` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -116,10 +117,11 @@ others | places | short)
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-stores | gpcs)
+stores | stores-causal | gpcs)
+  name=$(echo "$stage" | tr - _)
   provenance "python3 kernels/others.py $stage libwatch.so" >"$work/about"
-  python3 kernels/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
-  wc -l "$out/${short}_$stage.csv"
+  python3 kernels/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
+  wc -l "$out/${short}_$name.csv"
   ;;
 bandwidth)
   { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$out/${short}_bandwidth.csv"

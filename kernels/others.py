@@ -7,6 +7,7 @@
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
+    stores-causal LIBRARY  the same under a mask, three times
     gpcs LIBRARY       the clocks of GPCs under each kernel, CSV; LIBRARY: the same
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
                        the function's name and ncu say, the counters
@@ -35,6 +36,7 @@ SECOND = "combine"  # in the name of a kernel that ends what the one before it b
 LAUNCH = ["splits", "kernel", "grid", "threads", "registers", "shared_bytes"]
 K = 1024
 STORED = [(32 * K, 4, 0), (32 * K, 16, 0), (64 * K, 4, 0)]  # N, heads, causal
+STORED_CAUSAL = 3 * [(32 * K, 4, 1), (64 * K, 4, 1)]
 
 
 def grid():
@@ -137,13 +139,13 @@ def stores_of(library, kernel, d, rows, n, heads, causal):
     return [(t - min(stored)) / 1e3 for t in stored]
 
 
-def stores(library):
-    """Every row block of launches of many waves, no mask."""
+def stores(library, shapes):
+    """Every row block of launches of many waves."""
     import torch
     print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
     print("kernel,d,N,heads,causal,rows,head,stored_us")
     for kernel, d, rows in WATCHED:
-        for n, heads, causal in STORED:
+        for n, heads, causal in shapes:
             us = stores_of(library, kernel, d, rows, n, heads, causal)
             for head in range(heads):
                 print(f"{kernel},{d},{n},{heads},{causal},{rows},{head}," + " ".join(f"{t:.1f}" for t in us[head * (n // rows):(head + 1) * (n // rows)]), flush=True)
@@ -249,7 +251,9 @@ elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
 elif sys.argv[1:2] == ["stores"] and len(sys.argv) == 3:
-    stores(sys.argv[2])
+    stores(sys.argv[2], STORED)
+elif sys.argv[1:2] == ["stores-causal"] and len(sys.argv) == 3:
+    stores(sys.argv[2], STORED_CAUSAL)
 elif sys.argv[1:2] == ["gpcs"] and len(sys.argv) == 3:
     gpcs(sys.argv[2])
 elif sys.argv[1:] == ["kernels"]:
