@@ -181,7 +181,8 @@ PROBES = [
     "  itself. `kernels/collect.sh gpcs` writes `assets/counters/h200_gpcs.csv`, of the card of `h200_cudnn_places.csv`; `_second`, `_third` and `_fourth` are of",
     "  three more. (Those of sixteen heads lower all clocks as they go on: compare within those of four.)",
     "- `kernels/others.py stores` (`kernels/watch.cu`): how evenly the CTAs of other people's kernels go, from when they store each of their row blocks,",
-    "  watched by a CTA beside them. `kernels/collect.sh stores` writes `assets/counters/h200_stores.csv`.",
+    "  watched by a CTA beside them. `kernels/collect.sh stores` writes `assets/counters/h200_stores.csv`,",
+    "  `stores-causal` `h200_stores_causal.csv`.",
     "- `tilewalk-kernels --begins` (`kernels/waves.cu`): launches of one wave that begin with each GPC in turn, beside what they move between the sides of",
     "  L2. `kernels/collect.sh begins` and `begins-replayed` write `assets/counters/h200_begins.csv` and `h200_begins_replayed.csv`.",
     ""]

@@ -42,6 +42,7 @@ typedef struct {
   int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
+  double *row_end_cycles; /* of the configuration, in the first walk */
   double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
   double steps, stop_steps; /* taken; after so many nothing new is begun */
   struct {
@@ -130,6 +131,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   kernel->next(&r->stream, slot, &step);
   r->steps++;
   r->ended[at] = !slot->busy && !r->config->in_step;
+  if (r->row_end_cycles && !slot->busy) r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
   const Work work = {step.flops, step.exps};
   if (r->launch->config.waits && has_work(work)) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
   next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
@@ -470,6 +472,7 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
 /* The time-th of several. */
 static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
   const bool taken = take_slots(&r, pace.n_ctas);
+  if (time == 0 && r.stream.n_kernels == 1 && !r.launch->config.whole_head) r.row_end_cycles = r.config->row_end_cycles;
   const Status status =
       taken ? walk_slots(&r, &pace, time, walked, error) : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
   give_slots_back(&r);

@@ -130,8 +130,9 @@
  * it hangs on the card: on which side its SMs are, and how fast its GPCs. So the model gives the mean of such places and cards. Of 108 shapes of fa2-sm90, mem-efficient-sm90 and
  * cudnn-sm90 with N from 16K on, the mean of 24 launches on four cards, of cudnn-sm90 42 on seven, told which side SMs are on
  * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask). All that are more
- * than 5 % off are of the two that run short rows first, under a mask, and too high: in known orders L2 is predicted (`turns`), so it is how their CTAs get
- * apart that is not yet right:
+ * than 5 % off are of the two that run short rows first, under a mask, and too high. Why is not known: their row blocks end when they do here, within 0.4 % of
+ * a launch in most heads, and as far from their neighbours (h200_stores_causal.csv, tests/test_row_ends.c), and what one CTA reads in a known order is
+ * predicted (`turns`):
  *
  *                            full, 18 shapes each: median, worst         causal
  *     fa2-sm90                 0.5 %,  2.1 %: 32K, 4 heads               0.7 %, 25.0 %: 32K, 4 heads
@@ -182,6 +183,7 @@ typedef struct {
                     wave that writes no more than about 4 MiB begins with the first GPC */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
+  double *row_end_cycles;     /* of fa2: room for when each row block asks for its last tile, head by head, in the first walk; NULL: not told */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most five times that */

@@ -38,12 +38,11 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,  15 %      0.0 %,  15 %         14 %,  30 %              8 %, 15 %
- *     starting apart     1.0 %,  35 %      2.2 %,  45 %          7 %,  49 %              3 %, 23 %
- *     triangular         2.5 %,  25 %      4.3 %,  22 %          8 %,  46 %              3 %, 16 %
+ *     in step            0.1 %,   3 %      0.0 %,   3 %         14 %,  30 %              8 %, 15 %
+ *     starting apart     4.6 %,  31 %      4.6 %,  30 %          9 %,  33 %              4 %, 18 %
+ *     triangular         1.1 %,  14 %      2.2 %,  11 %          6 %,  36 %              1 %, 13 %
  *
- * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. The worst row in step is 32 MiB, of which
- * 1.75 readings come from HBM: a buffer in one piece fills the sets of a side so evenly here that all of it is lost.)
+ * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of four places of the buffer.)
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
  * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
@@ -56,7 +55,7 @@
  * standard deviation); the code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each
  * much later than the others, the SMs of a TPC together; then each step adds little.
  *
- * Fitted are the room of a side and of its sets, and early_cycles; the other numbers are measured.
+ * Fitted is early_cycles; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_PACE_H
