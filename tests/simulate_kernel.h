@@ -3,21 +3,18 @@
 #define TILEWALK_TESTS_SIMULATE_KERNEL_H
 
 #include "sim/simulate.h"
+#include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
 static inline Simulation simulate_kernel(const char *kernel, Shape shape) {
-  static char text[KEYFILE_MAX_BYTES];
   static Gpu gpu;
   static Profile profile; /* the launch's words are in it */
   Error error = {0};
   Problem problem = {.shape = shape};
   Simulation s;
-  FILE *file = open_asset("gpus/h200");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
+  gpu = open_gpu("h200");
   profile = open_profile(kernel);
-  Status status = gpu_parse(text, length, "h200", &gpu, &error);
-  if (!status) status = profile_config(&profile, &problem.shape, &problem.launch, &error);
+  Status status = profile_config(&profile, &problem.shape, &problem.launch, &error);
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   problem.machine.sram_bytes = gpu.shared_bytes_per_cta;
   if (!status) status = simulate(&s, &problem, profile.schedule, &error);

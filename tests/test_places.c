@@ -14,6 +14,7 @@
 #include "kernels/counters/ncu.h"
 #include "sim/l2_counters.h"
 #include "sim/pace.h"
+#include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
 enum { SHAPES = 108, PLACES = 6, KERNELS = 3, GPCS = PLACEMENT_GPCS_MAX };
@@ -41,17 +42,6 @@ typedef struct {
   Mean means[SHAPES];
   int n;
 } Card;
-
-static Gpu h200(void) {
-  static char text[KEYFILE_MAX_BYTES];
-  FILE *file = open_asset("gpus/h200");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
-  return gpu;
-}
 
 static CounterTable read_table(const char *name) {
   static char text[1 << 20];
@@ -113,7 +103,7 @@ static double predict(const Mean *m, const Placement *placement, const Gpu *gpu)
 static Card *cards(void) {
   static Card all[N_CARDS];
   if (all[0].n) return all;
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   for (int card = 0; card < N_CARDS; card++) {
     read_card(&all[card], CARDS[card].file);
     for (int i = 0; i < all[card].n; i++) {
@@ -306,7 +296,7 @@ static void clocks_are_as_far_apart_as_described(void **unused) {
 static void told_its_clocks_a_card_is_predicted(void **unused) {
   (void)unused;
   static Errors errors;
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   Placement told = PLACEMENT_H200;
   double ppm[GPCS];
   read_gpcs("counters/h200_gpcs.csv", ppm);

@@ -42,13 +42,8 @@ static void read_stored(Rows *r) {
 }
 
 static void predict(Rows *r) {
-  static char text[KEYFILE_MAX_BYTES];
-  Gpu gpu;
+  const Gpu gpu = open_gpu("h200");
   Error error = {0};
-  FILE *file = open_asset("gpus/h200");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
   const Simulation s = simulate_kernel(
       r->kernel, (Shape){.batch = 1, .heads = HEADS, .kv_heads = HEADS, .N_q = r->N, .N_k = r->N, .d = r->d, .causal = true, .dtype = DTYPE_FP16});
   assert_int_equal(s.launch.n_row_blocks, r->n_rows);

@@ -15,6 +15,7 @@
 
 #include "sim/l2_counters.h"
 #include "tests/gpcs.h"
+#include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
 enum { LAUNCHES = 20, BEGINS = 192, SHAPES = 12, BEGINS_OF_SHAPE = BEGINS / SHAPES, FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS, SECTOR_BYTES = 32 };
@@ -115,17 +116,6 @@ static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
   return counters.fabric_bytes;
 }
 
-static Gpu open_h200(void) {
-  static char text[1 << 16];
-  Gpu gpu;
-  Error error = {0};
-  FILE *file = open_asset("gpus/h200");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
-  return gpu;
-}
-
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -135,7 +125,7 @@ static int by_size(const void *a, const void *b) {
  * hangs on where the launch begins. */
 static void told_where_it_begins_the_model_moves_as_much(void **state) {
   (void)state;
-  const Gpu gpu = open_h200();
+  const Gpu gpu = open_gpu("h200");
   double told[LAUNCHES], by_first[LAUNCHES];
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++) {
@@ -204,7 +194,7 @@ static void how_far_apart_they_start(void **state) {
 static void one_wave_moves_what_its_first_gpc_says(void **state) {
   (void)state;
   static Recorded rows[BEGINS];
-  const Gpu gpu = open_h200();
+  const Gpu gpu = open_gpu("h200");
   double errors[BEGINS];
   assert_int_equal(read_begins("begins", rows), BEGINS);
   for (int shape = 0; shape < SHAPES; shape++) {
