@@ -183,7 +183,7 @@ typedef struct {
                     wave that writes no more than about 4 MiB begins with the first GPC */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
-  double *row_end_cycles;     /* of fa2: room for when each row block asks for its last tile, head by head, in the first walk; NULL: not told */
+  double *row_end_cycles;     /* of fa2: room for about when each row block asks for its last tile, head by head, in the first walk; NULL: not told */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most five times that */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "sim/gpu.h"
+#include "sim/hierarchy.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -191,6 +192,7 @@ static void another_l2_has_room_in_proportion(void **state) {
   (void)state;
   Gpu h200 = load("h200"), a100 = load("a100-40gb");
   assert_int_equal(h200.l2_room_bytes, 59800 << 10);
+  assert_true((double)h200.l2_room_bytes == 2 * HIERARCHY_SIDE_BYTES);
   gpu_set_l2(&h200, 30 << 20);
   assert_int_equal(h200.l2_bytes, 30 << 20);
   assert_int_equal(h200.l2_room_bytes, 59800 << 9);
@@ -351,7 +353,8 @@ int main(void) {
       cmocka_unit_test(tensor_peaks_are_units_times_clock),
       cmocka_unit_test(bandwidth_is_bus_width_times_clock),
       cmocka_unit_test(l2_geometry_adds_up),
-      cmocka_unit_test(another_l2_has_room_in_proportion), cmocka_unit_test(rates),
+      cmocka_unit_test(another_l2_has_room_in_proportion),
+      cmocka_unit_test(rates),
       cmocka_unit_test(a_users_file_may_be_short),
       cmocka_unit_test(contradictions_are_explained),
       cmocka_unit_test(other_refusals),

@@ -370,11 +370,11 @@ static void rounds_are_parts_of_tiles(void **state) {
 static void resident_lines_take_room(void **state) {
   (void)state;
   const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
-  const double MIB = 1 << 20, room = MIB;
+  const double MIB = 1 << 20;
   const ManyCtas told = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
-  const ManyCtas smaller = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = room - 0.625 * MIB});
+  const ManyCtas smaller = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
   const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
-  const ManyCtas by_hand = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = room, .side_ways = 16});
+  const ManyCtas by_hand = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
   assert_memory_equal(&without, &by_hand, sizeof without);
   assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
   run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */

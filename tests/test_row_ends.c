@@ -1,6 +1,6 @@
 /* When the row blocks of a causal launch of other people's kernels end, short rows first, against when an H200 stored them
  * (assets/counters/h200_stores_causal.csv): three launches each, with a CTA beside them that watches, so one of the kernel's has no place.
- * In which order rows read K and V, and how far apart, decides what they find in L2. With d = 64 rows end two to four times as far from their neighbours as
+ * In which order rows read K and V, and how far apart, decides what they find in L2. With d = 64 rows end up to four times as far from their neighbours as
  * the model says; with d = 128, of which HBM reads are predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,8 @@ static void rows_end_when_they_did(void **state) {
   static const struct {
     const char *kernel;
     int d, N;
-  } CASES[] = {{"fa2-sm90", 64, 32768}, {"fa2-sm90", 64, 65536}, {"fa2-sm90", 128, 32768}, {"fa2-sm90", 128, 65536}, {"mem-efficient-sm90", 128, 32768}, {"mem-efficient-sm90", 128, 65536}};
+  } CASES[] = {{"fa2-sm90", 64, 32768},  {"fa2-sm90", 64, 65536},            {"fa2-sm90", 128, 32768},
+               {"fa2-sm90", 128, 65536}, {"mem-efficient-sm90", 128, 32768}, {"mem-efficient-sm90", 128, 65536}};
   static Rows r;
   for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
     r = (Rows){.kernel = CASES[c].kernel, .d = CASES[c].d, .N = CASES[c].N};

@@ -301,7 +301,8 @@ static void an_h100_has_room_for_all_of_its_l2(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(an_h100_has_room_for_all_of_its_l2), cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read),
+                                     cmocka_unit_test(an_h100_has_room_for_all_of_its_l2),
                                      cmocka_unit_test(what_is_read_again_stays_as_if_it_were_new),
                                      cmocka_unit_test(a_request_from_the_other_side_renews), cmocka_unit_test(granules_apart_fill_sets_unevenly),
                                      cmocka_unit_test(sets_overflow_before_a_side_is_full)};
