@@ -12,6 +12,7 @@
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
+#   turns      those of places under a mask twelve times each, begun with another GPC       -> GPU_others_turns.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -31,7 +32,7 @@
 #   stores-causal  the same under a mask                                                     -> GPU_stores_causal.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short` and `places`; KEEP a folder for
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places` and `turns`; KEEP a folder for
 # ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
 # PyTorch for `time`, `others`, `short`, `places`, `stores`, `stores-causal` and `gpcs`.
@@ -103,16 +104,18 @@ ncu | l2 | fresh | later | l2-places)
   python3 kernels/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-others | places | short)
+others | places | short | turns)
   case $stage in others) how=run name=others ;; *) how=$stage name=others_$stage ;; esac
   metrics=$(metrics_of l2)
-  [ "$stage" != places ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
+  [ "$stage" = others ] || [ "$stage" = short ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
+  replay=kernel
+  [ "$stage" != turns ] || replay=application # what is put back between two passes of a kernel decides with which GPC it begins
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
-    $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
+    $ncu --replay-mode $replay --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
       python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
     [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$work/$kernel.csv" "$KEEP"
   done
-  provenance "$ncu --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
+  provenance "$ncu --replay-mode $replay --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
   sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
@@ -141,7 +144,7 @@ scan | scan-places | coalescer | steps | steps-shared | ends | waves | begins | 
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
-  sed -n '2,35s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,36s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -5,6 +5,7 @@
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
     short KERNEL CALLS  the same with the short shapes, four times each, in another order each time
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
+    turns KERNEL CALLS  the same with those under a mask, twelve times each, in another order each time, and another GPC has its turn first
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     stores-causal LIBRARY  the same under a mask, three times
@@ -85,8 +86,19 @@ def places():
                 yield dtype, batch, heads, n, d, causal
 
 
-def run(kernel, path, shapes, apart):
-    """apart: memory that nobody uses lies before each tensor, a random number of pages."""
+TURNS = 12
+TURN_CTAS = 64  # at most, of a kernel before
+
+
+def turns():
+    """With which GPC a launch begins hangs on what ran before, and on that how many rows of a mask's short end meet in L2."""
+    shapes = [shape for shape in grid() if shape[0] == "fp16" and shape[3] >= 16 * K and shape[5]]
+    for time in range(TURNS):
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
+
+
+def run(kernel, path, shapes, apart, turned=False):
+    """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before."""
     import torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -101,6 +113,8 @@ def run(kernel, path, shapes, apart):
                 kept.append(between())
                 tensors.append(torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
             q, k, v = tensors
+            if turned:
+                torch.empty(512 * chance.randint(1, TURN_CTAS), device="cuda").fill_(0)  # 512 elements a CTA, or a few times as many
             with torch.no_grad(), sdpa_kernel(backend):
                 F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
             torch.cuda.synchronize()
@@ -247,6 +261,8 @@ elif sys.argv[1:2] == ["short"] and len(sys.argv) == 4 and sys.argv[2] in KERNEL
     run(sys.argv[2], sys.argv[3], short(), False)
 elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
     run(sys.argv[2], sys.argv[3], places(), True)
+elif sys.argv[1:2] == ["turns"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3], turns(), True, True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
