@@ -12,7 +12,7 @@
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
-#   turns      those of places under a mask twelve times each, begun with another GPC       -> GPU_others_turns.csv
+#   turns      the same twelve times each, begun with any GPC, few counters                  -> GPU_others_turns.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -107,15 +107,14 @@ ncu | l2 | fresh | later | l2-places)
 others | places | short | turns)
   case $stage in others) how=run name=others ;; *) how=$stage name=others_$stage ;; esac
   metrics=$(metrics_of l2)
-  [ "$stage" = others ] || [ "$stage" = short ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
-  replay=kernel
-  [ "$stage" != turns ] || replay=application # what is put back between two passes of a kernel decides with which GPC it begins
+  [ "$stage" != turns ] || metrics=dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_srcunit_ltcfabric.sum # one pass
+  [ "$stage" != places ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
-    $ncu --replay-mode $replay --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
+    $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
       python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
     [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$work/$kernel.csv" "$KEEP"
   done
-  provenance "$ncu --replay-mode $replay --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
+  provenance "$ncu --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
   sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"

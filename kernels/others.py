@@ -5,7 +5,7 @@
     run KERNEL CALLS   calls it with every shape of the grid; writes the shapes to the file CALLS
     short KERNEL CALLS  the same with the short shapes, four times each, in another order each time
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
-    turns KERNEL CALLS  the same with those under a mask, twelve times each, in another order each time, and another GPC has its turn first
+    turns KERNEL CALLS  the same twelve times each, in another order each time, begun with any GPC and with spilled registers elsewhere too
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     stores-causal LIBRARY  the same under a mask, three times
@@ -91,14 +91,26 @@ TURN_CTAS = 64  # at most, of a kernel before
 
 
 def turns():
-    """With which GPC a launch begins hangs on what ran before, and on that how many rows of a mask's short end meet in L2."""
-    shapes = [shape for shape in grid() if shape[0] == "fp16" and shape[3] >= 16 * K and shape[5]]
+    """With which GPC a launch begins hangs on what ran before, and with it how far apart rows of a mask's short end read K and V. One pass of ncu
+    each: what it puts back between passes decides that, too."""
+    shapes = [shape for shape in grid() if shape[0] == "fp16" and shape[3] >= 16 * K]
     for time in range(TURNS):
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
+def move_local_memory(chance):
+    """Registers are spilled to memory that the driver takes for all SMs; told to have a deeper stack, it takes it elsewhere."""
+    import ctypes
+    STACK = 0  # CU_LIMIT_STACK_SIZE
+    driver = ctypes.CDLL("libcuda.so.1")
+    driver.cuCtxSetLimit.argtypes = [ctypes.c_int, ctypes.c_size_t]
+    if driver.cuCtxSetLimit(STACK, 512 * chance.randint(2, 48)):
+        sys.exit("others.py: the driver refuses another stack size")
+
+
 def run(kernel, path, shapes, apart, turned=False):
-    """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before."""
+    """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before, and
+    spilled registers lie elsewhere now and then."""
     import torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -114,6 +126,8 @@ def run(kernel, path, shapes, apart, turned=False):
                 tensors.append(torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
             q, k, v = tensors
             if turned:
+                if chance.randint(1, 12) == 1:
+                    move_local_memory(chance)
                 torch.empty(512 * chance.randint(1, TURN_CTAS), device="cuda").fill_(0)  # 512 elements a CTA, or a few times as many
             with torch.no_grad(), sdpa_kernel(backend):
                 F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
