@@ -177,6 +177,8 @@ PROBES = [
     "  under them. `kernels/collect.sh places` writes `assets/counters/h200_others_places.csv`; `h200_others_places_second.csv`,",
     "  `_third` and `_fourth` are of three more cards, the last laid out in another way (without clocks the second and the fourth), and",
     "  `h200_cudnn_places.csv`, `_second` and `_third` of three more, of cuDNN alone (`KERNELS=cudnn-sm90`).",
+    "- `kernels/others.py turns`: the same shapes twelve times each, in another order each time, begun with any GPC, and with the memory to which registers are",
+    "  spilled elsewhere now and then; three counters, for which ncu runs a launch once. `kernels/collect.sh turns` writes `assets/counters/h200_others_turns.csv`.",
     "- `kernels/others.py gpcs` (`kernels/watch.cu`): how fast the clocks of GPCs run under these kernels, one SM watched at a time by a CTA that has it to",
     "  itself. `kernels/collect.sh gpcs` writes `assets/counters/h200_gpcs.csv`, of the card of `h200_cudnn_places.csv`; `_second`, `_third` and `_fourth` are of",
     "  three more. (Those of sixteen heads lower all clocks as they go on: compare within those of four.)",
