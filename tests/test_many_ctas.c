@@ -206,7 +206,7 @@ static void equals_the_slow_lru(void **state) {
 static void laws(void **state) {
   (void)state;
   Rand r = {5};
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < 100; round++) {
     const bool causal = rand_in(&r, 0, 1);
     const int64_t N = 16 * rand_in(&r, 1, 40), heads = rand_in(&r, 1, 6);
     const Case c = make((Shape){.heads = heads, .N_q = N, .d = 32, .causal = causal}, (Tiling){.B_r = 16, .B_c = 16},
@@ -341,7 +341,7 @@ static void a_launch_begins_anywhere(void **state) {
 static void rounds_are_parts_of_tiles(void **state) {
   (void)state;
   Rand r = {9};
-  for (int i = 0; i < 40; i++) {
+  for (int i = 0; i < 20; i++) {
     const Shape shape = {.heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
     LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
     ManyCtas whole = {0};
