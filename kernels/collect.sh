@@ -9,10 +9,12 @@
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
 #   l2-places  the long shapes of these three six times each, with Q, K, V and O elsewhere    -> GPU_l2_places.csv
+#   l2-one-pass  the shapes of l2 three times in three orders; every counter in one pass of ncu, three launches for a row -> GPU_l2_one_pass.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
 #   turns      the same twelve times each, begun with any GPC, few counters                  -> GPU_others_turns.csv
+#   one-pass   the same and the short ones, spilled registers where they were; every counter in one pass of ncu, three launches for a row -> GPU_others_one_pass.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -32,10 +34,10 @@
 #   stores-causal  the same under a mask                                                     -> GPU_stores_causal.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places` and `turns`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns` and `one-pass`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `short`, `places`, `stores`, `stores-causal` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `stores`, `stores-causal` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -63,6 +65,10 @@ provenance() {
 
 ncu="ncu --clock-control none --cache-control all --csv --page raw --print-units base"
 metrics_of() { ncu --query-metrics | python3 kernels/collect_ncu.py metrics "$1"; }
+
+# What ncu counts in one pass: hits, and misses, take one each.
+turn=dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_srcunit_ltcfabric.sum
+alone="$turn,lts__t_sectors_srcunit_tex_op_read.sum lts__t_sectors_srcunit_tex_lookup_hit.sum lts__t_sectors_srcunit_tex_lookup_miss.sum"
 
 # Runs the lines of standard input as shell commands, $jobs at a time.
 in_parallel() { xargs -d '\n' -P "$jobs" -I{} sh -c '{}'; }
@@ -104,17 +110,39 @@ ncu | l2 | fresh | later | l2-places)
   python3 kernels/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"
   ;;
-others | places | short | turns)
-  case $stage in others) how=run name=others ;; *) how=$stage name=others_$stage ;; esac
-  metrics=$(metrics_of l2)
-  [ "$stage" != turns ] || metrics=dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_srcunit_ltcfabric.sum # one pass
-  [ "$stage" != places ] || metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min
-  for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
-    $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$metrics" \
-      python3 kernels/others.py $how "$kernel" "$work/$kernel.calls" >"$work/$kernel.csv" || { tail -5 "$work/$kernel.csv"; exit 1; }
-    [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$work/$kernel.csv" "$KEEP"
+l2-one-pass)
+  for order in 1 2 3; do
+    ORDER=$order python3 kernels/collect_ncu.py shapes l2 >"$work/shapes" || exit 1
+    i=0
+    for metrics in $alone; do
+      i=$((i + 1))
+      $ncu --kernel-name 'regex:fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/$i.csv" || { tail -5 "$work/$i.csv"; exit 1; }
+    done
+    ORDER=$order python3 kernels/collect_ncu.py merge l2 "$work"/[1-3].csv >"$work/merged" || exit 1
+    if [ $order = 1 ]; then cat "$work/merged"; else tail -n +3 "$work/merged"; fi >>"$work/rows"
   done
-  provenance "$ncu --metrics $metrics python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
+  provenance "$ncu --metrics METRICS $program --once --shapes SHAPES (in orders 1 to 3 of collect_ncu.py, METRICS each of $alone)" >"$work/about"
+  cat "$work/about" "$work/rows" >"$out/${short}_l2_one_pass.csv"
+  wc -l "$out/${short}_l2_one_pass.csv"
+  ;;
+others | places | short | turns | one-pass)
+  case $stage in others) how=run name=others ;; *) how=$stage name=others_$(echo "$stage" | tr - _) ;; esac
+  metrics=$(metrics_of l2)
+  case $stage in
+  turns) metrics=$turn ;;
+  one-pass) metrics=$alone ;;
+  places) metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min ;;
+  esac
+  for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
+    to=$work/$kernel
+    for some in $metrics; do # the same calls each time; the first counters in KERNEL.csv
+      $ncu --kernel-name "regex:$(python3 kernels/others.py pattern "$kernel")" --metrics "$some" \
+        python3 kernels/others.py "$how" "$kernel" "$work/$kernel.calls" >"$to.csv" || { tail -5 "$to.csv"; exit 1; }
+      [ -z "${KEEP:-}" ] || cp "$work/$kernel.calls" "$to.csv" "$KEEP"
+      to=$to.again
+    done
+  done
+  provenance "$ncu --metrics $(echo "$metrics" | sed 's/ /, then again with /g') python3 kernels/others.py $how KERNEL CALLS" >"$work/about"
   sed -n '/^#/p' "$work"/*.calls | sort -u >>"$work/about"
   python3 kernels/others.py merge "$work" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$name.csv" || exit 1
   wc -l "$out/${short}_$name.csv"

@@ -5,7 +5,8 @@
                       shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan, coalescer, steps, steps-shared, ends, waves or begins
-    merge GRID CSV    one row per run: its shape, then the metrics, summed over the run's kernels
+    merge GRID CSV... one row per run: its shape, then the metrics, summed over the run's kernels; more than one CSV: the same runs again with
+                      other metrics
     named STAGE CSV   one row per launch of scan, coalescer, steps, steps-shared, ends, waves or begins: what the program printed of it among ncu's rows, in lines that
                       begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
                       colon go along as they are
@@ -148,8 +149,15 @@ def number(text):
     return int(float(text.replace(",", "")))
 
 
-def merge(name, path):
-    names, units, rows = read_ncu(path)
+def merge(name, paths):
+    names, units, rows = read_ncu(paths[0])
+    for path in paths[1:]:
+        more_names, more_units, more_rows = read_ncu(path)
+        if [row[more_names.index("Kernel Name")] for row in more_rows] != [row[names.index("Kernel Name")] for row in rows]:
+            sys.exit(f"collect_ncu.py: {path} has other kernels than {paths[0]}")
+        new = [i for i, name in enumerate(more_names) if name not in names]
+        names, units = names + [more_names[i] for i in new], units + [more_units[i] for i in new]
+        rows = [row + [more[i] for i in new] for row, more in zip(rows, more_rows)]
     grid, metrics = GRIDS[name]
     metrics = [m for m in metrics if m in names]
     at = [names.index(m) for m in metrics]
@@ -192,13 +200,13 @@ def main():
         return merge_named(name, sys.argv[3])
     if verb == "metrics" and name in NAMED_STAGES:
         return print(",".join(NAMED_STAGES[name].values()))
-    if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or len(sys.argv) != (4 if verb == "merge" else 3):
+    if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or (len(sys.argv) < 4 if verb == "merge" else len(sys.argv) != 3):
         sys.exit(__doc__)
     if verb == "shapes":
         for run in in_order(GRIDS[name][0]):
             print(options(run))
     elif verb == "merge":
-        merge(name, sys.argv[3])
+        merge(name, sys.argv[3:])
     else:
         print(",".join(METRICS if name == "ladder" else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
 

@@ -6,17 +6,18 @@
     short KERNEL CALLS  the same with the short shapes, four times each, in another order each time
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     turns KERNEL CALLS  the same twelve times each, in another order each time, begun with any GPC and with spilled registers elsewhere too
+    one-pass KERNEL CALLS  the same with the short shapes too, spilled registers where they were
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     stores-causal LIBRARY  the same under a mask, three times
     gpcs LIBRARY       the clocks of GPCs under each kernel, CSV; LIBRARY: the same
     merge FOLDER       FOLDER/KERNEL.calls and ncu's FOLDER/KERNEL.csv to one row per call: its shape, the tile and the launch as
-                       the function's name and ncu say, the counters
+                       the function's name and ncu say, the counters; those of the same calls once more, KERNEL.again*.csv, beside them
 
-`kernels/collect.sh others` and `places` do all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
+`kernels/collect.sh others`, `places` and the like do all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
 (the kernel's own name, its grid, registers and shared memory) are for people and for the tests.
 """
-import csv, itertools, os, random, re, sys
+import csv, glob, itertools, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from collect_ncu import SHAPE, available
@@ -98,6 +99,13 @@ def turns():
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
+def one_pass():
+    """Every shape in turns, for the counters that ncu takes in one pass: where a launch is run again for others, L2 merges more of its reads."""
+    shapes = [shape for shape in grid() if shape[0] == "fp16"]
+    for time in range(TURNS):
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
+
+
 def move_local_memory(chance):
     """Registers are spilled to memory that the driver takes for all SMs; told to have a deeper stack, it takes it elsewhere."""
     import ctypes
@@ -108,9 +116,9 @@ def move_local_memory(chance):
         sys.exit("others.py: the driver refuses another stack size")
 
 
-def run(kernel, path, shapes, apart, turned=False):
-    """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before, and
-    spilled registers lie elsewhere now and then."""
+def run(kernel, path, shapes, apart, turned=False, spilled_elsewhere=False):
+    """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before;
+    spilled_elsewhere: spilled registers lie elsewhere now and then."""
     import torch
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -126,7 +134,7 @@ def run(kernel, path, shapes, apart, turned=False):
                 tensors.append(torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
             q, k, v = tensors
             if turned:
-                if chance.randint(1, 12) == 1:
+                if spilled_elsewhere and chance.randint(1, 12) == 1:
                     move_local_memory(chance)
                 torch.empty(512 * chance.randint(1, TURN_CTAS), device="cuda").fill_(0)  # 512 elements a CTA, or a few times as many
             with torch.no_grad(), sdpa_kernel(backend):
@@ -242,6 +250,11 @@ def merge(pairs):
     metrics = units = None
     for kernel, calls, path in pairs:
         rows, row_units = read_ncu(path)
+        for again in sorted(glob.glob(path.removesuffix(".csv") + ".again*.csv")):
+            more, more_units = read_ncu(again)
+            if [row["Kernel Name"] for row in more] != [row["Kernel Name"] for row in rows]:
+                sys.exit(f"others.py: {again} has other kernels than {path}")
+            rows, row_units = [m | row for m, row in zip(more, rows)], more_units | row_units
         if metrics is None:
             metrics, units = available(row_units) + [m for m in CLOCKS if m in row_units], row_units
             print(",".join(SHAPE + LAUNCH + metrics))
@@ -276,7 +289,9 @@ elif sys.argv[1:2] == ["short"] and len(sys.argv) == 4 and sys.argv[2] in KERNEL
 elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
     run(sys.argv[2], sys.argv[3], places(), True)
 elif sys.argv[1:2] == ["turns"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], turns(), True, True)
+    run(sys.argv[2], sys.argv[3], turns(), True, True, True)
+elif sys.argv[1:2] == ["one-pass"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3], one_pass(), True, True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
