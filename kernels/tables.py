@@ -179,6 +179,8 @@ PROBES = [
     "  `h200_cudnn_places.csv`, `_second` and `_third` of three more, of cuDNN alone (`KERNELS=cudnn-sm90`).",
     "- `kernels/others.py turns`: the same shapes twelve times each, in another order each time, begun with any GPC, and with the memory to which registers are",
     "  spilled elsewhere now and then; three counters, for which ncu runs a launch once. `kernels/collect.sh turns` writes `assets/counters/h200_others_turns.csv`.",
+    "- `kernels/others.py one-pass`: the same and the short shapes, with more counters, each in one pass: a row of `h200_others_one_pass.csv` is of three launches",
+    "  made alike, as hits and misses take a pass each. `kernels/collect.sh l2-one-pass` does so with the shapes of `l2` (`h200_l2_one_pass.csv`).",
     "- `kernels/others.py gpcs` (`kernels/watch.cu`): how fast the clocks of GPCs run under these kernels, one SM watched at a time by a CTA that has it to",
     "  itself. `kernels/collect.sh gpcs` writes `assets/counters/h200_gpcs.csv`, of the card of `h200_cudnn_places.csv`; `_second`, `_third` and `_fourth` are of",
     "  three more. (Those of sixteen heads lower all clocks as they go on: compare within those of four.)",

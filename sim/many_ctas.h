@@ -32,6 +32,8 @@
  *                                    h200_steps.csv (tests/test_steps.c; pace.h). That it is exponential: with such counters in sight. By those
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
+ *                                    Of mem-efficient-sm90: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c)
+ *     step_spread_cycles             by how much a step of a kernel varies by itself, where it is not 15, 20 or 55: cudnn-sm90 with d = 128 under a mask, likewise
  *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs

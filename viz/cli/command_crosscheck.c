@@ -18,6 +18,7 @@ static const struct {
                       {"assets/counters/h200_l2.csv", NULL},
                       {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER},
                       {"assets/counters/h200_l2_places.csv", &PLACEMENT_H200},
+                      {"assets/counters/h200_l2_one_pass.csv", NULL},
                       {"assets/counters/h200_fresh.csv", NULL},
                       {"assets/counters/h200_fresh_other.csv", &PLACEMENT_H200_OTHER},
                       {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD},
@@ -31,6 +32,7 @@ static const struct {
                       {"assets/counters/h200_others_places_third.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH},
                       {"assets/counters/h200_others_turns.csv", NULL},
+                      {"assets/counters/h200_others_one_pass.csv", NULL},
                       {"assets/counters/h200_cudnn_places.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_cudnn_places_third.csv", &PLACEMENT_H200}};
