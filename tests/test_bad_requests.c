@@ -26,6 +26,7 @@ static const BadRequest REQUESTS[] = {
     /* options */
     {"sim --blok 64", "did you mean '--block'"},
     {"sim --sequence-lenght 5", "there is no option '--sequence-lenght'"},
+    {"sim --seed 3", "'--seed'; --help lists them"}, /* as the viewer keeps it, not an option */
     {"sim -x", "there is no option '-x'"},
     {"sim 4096", "'4096' is no option"},
     {"sim -N", "-N needs a value"},

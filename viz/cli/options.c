@@ -35,11 +35,12 @@ static bool find(const OptionParser *parser, const char *name, size_t length, ch
 static Status unknown(const OptionParser *parser, const char *kind, const char *name, size_t length, Error *error) {
   char typed[64];
   snprintf(typed, sizeof typed, "%.*s", (int)(length < 63 ? length : 63), name);
+  const bool is_option = kind[0] == 'o'; /* on the command line */
   Nearest nearest = {.word = typed};
   for (const OptionSet *set = parser->sets; set->options; set++)
     for (const Option *o = set->options; o->set; o++)
-      if (o->name) nearest_offer(&nearest, o->name);
-  const char *dashes = kind[0] == 'o' ? "--" : "";
+      if (o->name && !(is_option && o->state_only)) nearest_offer(&nearest, o->name);
+  const char *dashes = is_option ? "--" : "";
   if (nearest.best)
     return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; did you mean '%s%s'?", kind, dashes,
                      quote(name, length).text, dashes, nearest.best);
