@@ -28,12 +28,14 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
        "registers spilled, a CTA for each tile of K and V"},                                                \
       {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
        "registers spilled besides, a CTA for each row block"},                                              \
+      {prefix "split_spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].split_spill_tile_bytes), false, 1, 1e9, \
+       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},              \
       COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000, "by which a step varies by itself, one standard deviation"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 12, TILE_FIRST = 18 };
+enum { TILE_KEYS = 13, TILE_FIRST = 18 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -144,7 +146,7 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
   int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
-                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->slot_spread_permille,
+                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->split_spill_tile_bytes, &t->slot_spread_permille,
                                       &t->start_cycles, &t->step_spread_cycles, &t->clocks_permille};
   return values[key];
 }

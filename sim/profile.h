@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 90 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 96 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -34,6 +34,7 @@ typedef struct {
   int64_t shared_bytes;         /* of a CTA */
   int64_t ctas_per_sm;          /* where the kernel limits them itself */
   int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/extra.h) */
+  int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has several tiles */
   int64_t slot_spread_permille; /* how unevenly the CTAs of an SM share it (sim/launch.h) */
   int64_t start_cycles;         /* that its first arithmetic takes longer (sim/launch.h) */
   int64_t step_spread_cycles;   /* by which a step of it varies by itself (sim/launch.h) */

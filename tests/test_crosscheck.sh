@@ -51,6 +51,8 @@ awk -F, '/^#/ || /^,/ || $1 == "rung" || (/^mem-eff/ && $6 == 512 && $4 == 1)' "
 expect 0 'HBM reads' --ncu "$work/short.csv" --details
 expect 0 'fa2-sm90, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90
 expect 0 'one partition' --ncu "$work/short.csv" --ablations
+awk -F, '/^#/ || /^rung/ || /^,/ || ($1 == "fa2-sm90" && $12 > 1 && $6 == 4096 && $8 == 64 && !$9)' "$work/few.csv" >"$work/split.csv"
+expect 0 'written, keys split *5,324,800 *5,324,800 *0.000%  exact' --ncu "$work/split.csv" # 4,800,512 of O and its parts, and 4 x 64 x 4 tiles of 512 spilled
 expect 0 '"worst_error"' --ncu "$work/few.csv" --kernel-name fa2-sm90 --json
 # shellcheck disable=SC2016 # Markdown's backquotes
 expect 0 '| shorter ones |' --ncu "$work/short.csv" --markdown

@@ -129,6 +129,12 @@ void judge_collect(Judge *j, bool only_collects) {
     if (!j->jobs[i].done) do_job(&j->jobs[i]);
 }
 
+/* Split keys are another kernel's, of which a description says what it spills. */
+static void become_split(LaunchConfig *launch, const ProfileTile *tile, const Plan *plan) {
+  launch->shared_bytes = launch->spill_block_bytes = launch->slot_spread_permille = 0;
+  launch->spill_tile_bytes = !plan->shape.causal && plan->tiles_per_split > 1 ? tile->split_spill_tile_bytes : 0;
+}
+
 /* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */
 static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling, Error *error) {
   LaunchConfig launch;
@@ -143,12 +149,10 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   launch.block_q = tiles.B_r;
   launch.block_k = tiles.B_c;
   launch.n_splits = tiles.n_splits;
-  if (is_split) launch.shared_bytes = launch.spill_tile_bytes = launch.spill_block_bytes = launch.slot_spread_permille = 0; /* another kernel */
-  if (status == STATUS_OK && !is_split) {
-    status = launch_make(&launched, shape, &launch, &j->gpu, error);
-    if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
-    if (status == STATUS_OK) extra = extra_of(&launched, &plan);
-  }
+  if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
+  if (status == STATUS_OK && is_split) become_split(&launch, profile_tile(&j->profile, shape->d, shape->causal), &plan);
+  if (status == STATUS_OK) status = launch_make(&launched, shape, &launch, &j->gpu, error);
+  if (status == STATUS_OK) extra = extra_of(&launched, &plan);
   if (status == STATUS_OK && (fabs(extra.read_bytes) >= 0x1p62 || extra.write_bytes >= 0x1p62))
     status = error_set(error, STATUS_TOO_LARGE, "the kernel would move 2^62 bytes or more: choose a smaller shape");
   if (status) return status;
