@@ -49,7 +49,7 @@ LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
-GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/sets.cu kernels/coalescer.cu kernels/pace.cu kernels/steps.cu kernels/ends.cu kernels/waves.cu
+GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/sets.cu kernels/spills.cu kernels/coalescer.cu kernels/pace.cu kernels/steps.cu kernels/ends.cu kernels/waves.cu
 RUNGS := $(filter-out $(GPU_ONLY) kernels/watch.cu,$(wildcard kernels/*.cu))
 CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)

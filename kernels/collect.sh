@@ -21,6 +21,7 @@
 #   scan-places  the same with all that is read and stored at eight places in turn           -> GPU_scan_places.csv
 #   sets       which lines share a set of L2                                                 -> GPU_sets.csv
 #   replacement  what a set keeps of lines that are read in turn                             -> GPU_replacement.csv
+#   spills     how much room in L2 spilled registers take from what is read                  -> GPU_spills.csv
 #   coalescer  the same of SMs that ask for the same lines at chosen moments                 -> GPU_coalescer.csv
 #   pace       how evenly the CTAs of the rungs with tensor cores go, and how far apart      -> GPU_pace.csv
 #   clocks     the clock of each SM, under load and idle                                     -> GPU_clocks.csv
@@ -35,7 +36,7 @@
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
 # ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns` and `one-pass`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`. PROGRAM names another build/tilewalk-kernels;
+# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
 # PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `stores`, `stores-causal` and `gpcs`.
 set -u
@@ -161,11 +162,11 @@ placement | sets | replacement | pace | clocks)
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$stage.csv" || exit 1
   wc -l "$out/${short}_$stage.csv"
   ;;
-scan | scan-places | coalescer | steps | steps-shared | ends | waves | begins | begins-replayed)
+scan | scan-places | spills | coalescer | steps | steps-shared | ends | waves | begins | begins-replayed)
   metrics=$(python3 kernels/collect_ncu.py metrics "$stage") study=--${stage%-replayed}
   [ "$stage" != begins-replayed ] || metrics=$(metrics_of l2)
   provenance "$ncu --metrics $metrics $program $study" >"$work/about"
-  $ncu --kernel-name 'regex:scan_granules|read_at_once|fa2_' --metrics "$metrics" "$program" "$study" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  $ncu --kernel-name 'regex:scan_granules|read_and_spill|read_at_once|fa2_' --metrics "$metrics" "$program" "$study" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$stage.ncu.csv"
   python3 kernels/collect_ncu.py named "$stage" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$out/${short}_$(echo "$stage" | tr - _).csv" || exit 1
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"

@@ -1,13 +1,13 @@
-"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `coalescer`,
+"""The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `spills`, `coalescer`,
 `steps`, `steps-shared`, `ends`, `waves` and `begins`.
 
     shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later or l2-places. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
-                      GRID may also be scan, coalescer, steps, steps-shared, ends, waves or begins
+                      GRID may also be scan, spills, coalescer, steps, steps-shared, ends, waves or begins
     merge GRID CSV... one row per run: its shape, then the metrics, summed over the run's kernels; more than one CSV: the same runs again with
                       other metrics
-    named STAGE CSV   one row per launch of scan, coalescer, steps, steps-shared, ends, waves or begins: what the program printed of it among ncu's rows, in lines that
+    named STAGE CSV   one row per launch of scan, spills, coalescer, steps, steps-shared, ends, waves or begins: what the program printed of it among ncu's rows, in lines that
                       begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
                       colon go along as they are
 
@@ -42,6 +42,7 @@ NAMED_COLUMNS = {
     "time_ns": "gpu__time_duration.sum",
 }
 NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
+                "spills": {c: NAMED_COLUMNS[c] for c in ("l2_write_sectors", "fabric_sectors", "hbm_read_bytes", "hbm_write_bytes")},
                 "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
                 "steps-shared": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
                 "ends": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},

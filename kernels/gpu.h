@@ -94,6 +94,9 @@ void sets_print();
 /* What a set of L2 keeps of lines that are read in turn, as CSV (kernels/sets.cu). */
 void replacement_print();
 
+/* Runs each launch of kernels/spills.cu once and prints its name. */
+void spills_run();
+
 /* Runs each launch of kernels/coalescer.cu once and prints its name. */
 void coalescer_run();
 

@@ -23,6 +23,7 @@ static const char HELP[] =
     "  --scan-places    the same with all that is read and stored at several places in turn\n"
     "  --sets           which lines share a set of L2, as CSV\n"
     "  --replacement    what a set of L2 keeps of lines that are read in turn, as CSV\n"
+    "  --spills         a buffer read while registers are spilled, a launch each, for a profiler\n"
     "  --coalescer      SMs that ask for the same lines at chosen moments, a launch each, for a profiler\n"
     "  --pace           how evenly the CTAs of fa2_async and fa2_tensor go: cycles a tile, as CSV\n"
     "  --clocks         the clock of each SM, under load and idle, as CSV\n"
@@ -73,7 +74,7 @@ static void add_rungs(const char *text, std::vector<std::string> *rungs) {
 }
 
 const char *const STUDIES[N_STUDIES] = {"--placement", "--scan", "--coalescer", "--pace", "--clocks", "--steps", "--ends", "--waves", "--begins",
-                                         "--scan-places", "--sets", "--replacement", "--steps-shared"};
+                                         "--scan-places", "--sets", "--replacement", "--steps-shared", "--spills"};
 
 static bool take_study(Request *r, const char *o) {
   for (int i = 0; i < N_STUDIES; i++) {
