@@ -63,7 +63,7 @@ REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SCRIPTS := $(wildcard tests/test_*.sh)
 ifdef SAN # predictions held against measured tables: minutes each, and nothing that test_pace and test_many_ctas do not run too
-MEASURED := %/test_scans %/test_scan_places %/test_places %/test_short_launches %/test_l2_counters %/test_accuracy_table.sh
+MEASURED := %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_accuracy_table.sh
 TESTS := $(filter-out $(MEASURED),$(TESTS))
 SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))
 endif
