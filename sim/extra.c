@@ -24,7 +24,6 @@ Extra extra_of(const Launch *l, const Plan *plan) {
     extra.atomic_bytes = pulls * (double)c->pull_bytes;
   }
   const int64_t at_work = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
-  const double again = c->reloads_q ? (double)B_r * row_bytes : 0;
-  extra.resident_bytes = (double)at_work * (1.5 * (double)c->spill_tile_bytes + again);
+  extra.resident_bytes = (double)at_work * 1.5 * (double)c->spill_tile_bytes;
   return extra;
 }

@@ -326,6 +326,13 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   if (!one) nodes_of(h, 1 - side)[home].read_at = 0;
 }
 
+void hierarchy_renew(Hierarchy *h, uint32_t side, uint64_t granule) {
+  const bool one = h->config.one_partition;
+  const int kind = kind_of(h, granule);
+  const uint32_t n = 2 * h->n_parts[kind], first = home_node(h, kind, granule); /* halves at home, and copies */
+  for (uint32_t part = 0; part < n; part++) to_front(h, one ? 0 : side, first + part);
+}
+
 uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t part) {
   return nodes_of(h, 0)[home_node(h, kind_of(h, granule), granule) + part].set;
 }

@@ -25,6 +25,8 @@
  *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
  * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set (HIERARCHY_SET_LINES), in some sets more than in
  *   others (Poisson). With whole parts instead, fa2-sm90's spilled registers made one of its means 11 % too high, as its counters say.
+ * - What an SM reads again and again without a break, its block of Q, say, may be renewed without being counted (hierarchy_renew): as lines of a place that
+ *   moves on it leaves K and V more room than as lines spread at random. Scans with such reads (h200_scan_places.csv, `hot read`) say the same.
  * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
@@ -53,7 +55,7 @@
 enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 #define HIERARCHY_SIDE_BYTES (29900 * 1024.0) /* 29.2 MiB */
 
-enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 4 };
+enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
  * (assets/counters/h200_scan.csv), nothing the second time. */
@@ -125,6 +127,9 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
  * room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
+
+/* An SM of `side` reads again what it has read and goes on using, so that L2 has it: it comes to the front, and nothing is counted. */
+void hierarchy_renew(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 
 /* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */
 void hierarchy_flush(Hierarchy *hierarchy);

@@ -20,6 +20,9 @@
  *                                    read at the mean of eight places to 2.9 % (root mean square of 44: one piece of 26 to 32 MiB 1.1 % at worst, two to eight
  *                                    pieces 3.2, rows in a known order 4.8, rows of CTAs that drift apart 9.4: h200_scan_places.csv, tests/test_scan_places.c),
  *                                    those of one place to 5.8 %, most of which is where its pieces happened to lie (tests/bench_scan_fit.c)
+ *     Q read again                   is renewed in L2 with each step (hierarchy.h), and K and V then lie in parts no larger than its own: nothing fitted. As
+ *                                    resident lines, in places at random, it made mem-efficient-sm90 move 23 % too much at 64K under a mask, with the
+ *                                    times at which its row blocks end as recorded too; like this 3 % too much with these, walked finely
  *     four parts                     of a tile of 16 KiB that come and go by themselves, so that a CTA waits for what is missing of a tile that is nearly there: by
  *                                    triangular scans (tests/scan_predicted.c). Attention is walked with whole tiles, for time: with parts of 4 KiB no kernel's
  *                                    errors change by more than chance
@@ -132,7 +135,8 @@
  * it hangs on the card: on which side its SMs are, and how fast its GPCs. So the model gives the mean of such places and cards. Of 108 shapes of fa2-sm90, mem-efficient-sm90 and
  * cudnn-sm90 with N from 16K on, the mean of 24 launches on four cards, of cudnn-sm90 42 on seven, told which side SMs are on
  * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask). All that are more
- * than 5 % off are of the two that run short rows first, under a mask, and too high. Some of that is the profiler's doing: those launches were run again
+ * than 5 % off are of the two that run short rows first, under a mask, and too high; beyond 10 % are three of fa2-sm90's, which spills registers. Not that these
+ * take less room than is thought: they take what stores to global memory do (h200_spills.csv, tests/test_spills.c). Some of that is the profiler's doing: those launches were run again
  * for every few counters, and what ncu puts back in between is no matter of chance. The GPC with which a launch begins decides here alone whether fa2-sm90
  * reads 187 or 231 MB (32K, 4 heads). Recorded in one pass each, in another order each time, begun with any GPC and with spilled registers elsewhere now and
  * then (h200_others_turns.csv, twelve launches on one card, which side SMs are on not asked), these shapes read 211 MB instead of 187, from 177 to 273 instead
@@ -142,16 +146,16 @@
  *
  *                            full                     causal                     in one pass: full     causal
  *     fa2-sm90                 0.5 %,  2.1 %            0.7 %, 25.0 %              0.4 %, 3.2 %          0.9 %, 13.1 %: 32K, 4 heads
- *     mem-efficient-sm90       1.6 %,  4.9 %            0.2 %, 11.4 %              1.0 %, 4.1 %          0.3 %,  8.0 %: 64K, 4 heads
+ *     mem-efficient-sm90       1.5 %,  4.4 %            0.3 %,  7.0 %              1.0 %, 4.4 %          0.3 %,  3.0 %: 64K, 4 heads
  *     cudnn-sm90               0.7 %,  3.1 %            0.1 %,  2.6 %              0.7 %, 5.3 %          0.1 %,  4.4 %: 64K, 16 heads
  *
- * The mean of six places on one card is missed by more than 10 % in 16 of 432 (30 % at worst, of fa2-sm90 under a mask), single recordings
+ * The mean of six places on one card is missed by more than 10 % in 12 of 432 (30 % at worst, of fa2-sm90 under a mask), single recordings
  * by up to 38 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
  * one that reads most comes out at 3.54 GB of 3.59, and all its 18 shapes with d = 128 within 6.3 %. And walks are coarse: a head takes at most 100,000
  * steps, of sixteen heads half as many each, so tiles are merged where there are more; of a merged granule four parts
- * lie in sets of their own, two beyond 64K keys.
+ * lie in sets of their own, two beyond 64K keys; where Q is read again, up to sixteen, and four.
  */
 #ifndef TILEWALK_SIM_MANY_CTAS_H
 #define TILEWALK_SIM_MANY_CTAS_H

@@ -353,6 +353,7 @@ static void take_step(Pace *p, uint32_t at) {
   const double now = cta->time;
   PaceStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
+  step.renewed = 0;
   step.work_cycles = step.wait_cycles = step.latency_cycles = 0;
   step.is_replaced = false;
   const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
@@ -369,6 +370,7 @@ static void take_step(Pace *p, uint32_t at) {
     there = later(there, ask(p, at, step.reads[i], now));
   for (uint32_t i = 0; i < step.n_writes; i++)
     hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  if (step.renewed) hierarchy_renew(p->hierarchy, cta->side, step.renewed - 1);
   there += step.latency_cycles;
   if (p->config.shared_work && !begins && step.work_cycles > 0) {
     begin_to_work(p, at, there, step.work_cycles);

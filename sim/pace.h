@@ -108,6 +108,7 @@ enum { PACE_ACCESSES_MAX = 6 };
 typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
+  uint64_t renewed; /* one more than a granule that it has read and reads again with each step: counted elsewhere; 0: none */
   double work_cycles;
   double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
   double wait_cycles; /* at least so long, besides; it varies as waits do */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONG_KEYS = 65536 };
+enum { LONG_KEYS = 65536, TILES_APART = 4 };
 
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
 
@@ -72,6 +72,8 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     if (slot->fresh) {
       read_granule(step, s, STREAM_Q, row);
       if (s->kinds[STREAM_SPILL].n > 0) write_granule(step, s, STREAM_SPILL, slot->number);
+    } else if (s->launch->config.reloads_q) {
+      step->access->renewed = (uint64_t)(s->first[STREAM_Q] + row) + 1;
     }
     slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
@@ -232,9 +234,13 @@ static void set_kinds(Stream *s) {
   const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
-  const int64_t apart = p->shape.N_k > LONG_KEYS ? 2 : HIERARCHY_TILES_MAX; /* more takes time */
+  const int64_t apart = p->shape.N_k > LONG_KEYS ? 2 : TILES_APART; /* more takes time */
   if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = (uint32_t)(s->merge < apart ? s->merge : apart);
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
+  if (s->kernels == WALK && s->launch->config.reloads_q) { /* parts as small as those of Q, which stay: larger ones would have room where Q leaves none */
+    const double parts = ceil(s->kinds[STREAM_KV].bytes / 2 / s->kinds[STREAM_Q].bytes);
+    s->kinds[STREAM_KV].n_tiles = (uint32_t)fmin(parts, p->shape.N_k > LONG_KEYS ? 4 : HIERARCHY_TILES_MAX);
+  }
   if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
   else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
   if (s->n_kernels == 2) {

@@ -15,7 +15,8 @@
  * CTA that needs them, which schedule_standard.c (each matrix once a pass, as the papers count) leaves out; L2 serves them.
  * Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps; of the first and the last of its
  * walk a piece may compute a part, and takes the time of that part. A tile that a kernel
- * of the fa2 kind loads in rounds (LaunchConfig.round_bytes) is as many granules, and its arithmetic comes with the last.
+ * of the fa2 kind loads in rounds (LaunchConfig.round_bytes) is as many granules, and its arithmetic comes with the last. A kernel that reads its Q
+ * again with every tile (LaunchConfig.reloads_q) renews it with every step: what that moves is in sim/extra.h.
  *
  * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, log-sum-exps (1 to 2 % of O;
  * a tensor of their own), L1. */

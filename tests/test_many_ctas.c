@@ -380,6 +380,19 @@ static void resident_lines_take_room(void **state) {
   run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
 }
 
+/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is counted elsewhere. */
+static void reloaded_q_takes_room(void **state) {
+  (void)state;
+  const ManyCtasConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */, .l2_partitions = 2};
+  ManyCtas r[2];
+  for (int reloads = 0; reloads < 2; reloads++) {
+    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
+                        (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
+    r[reloads] = run(&c, l2);
+  }
+  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes && r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
+}
+
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
  * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
  * all that lies between them (a side in one set). */
@@ -551,6 +564,7 @@ int main(void) {
       cmocka_unit_test(a_launch_begins_anywhere),
       cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
       cmocka_unit_test(resident_lines_take_room),
+      cmocka_unit_test(reloaded_q_takes_room),
       cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
       cmocka_unit_test(who_pulls_comes_as_it_starts),
       cmocka_unit_test(going_on_is_close),
