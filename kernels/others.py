@@ -94,16 +94,15 @@ TURN_CTAS = 64  # at most, of a kernel before
 def turns():
     """With which GPC a launch begins hangs on what ran before, and with it how far apart rows of a mask's short end read K and V. One pass of ncu
     each: what it puts back between passes decides that, too."""
-    shapes = [shape for shape in grid() if shape[0] == "fp16" and shape[3] >= 16 * K]
+    shapes = [shape for shape in grid() if shape[3] >= 16 * K]
     for time in range(TURNS):
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
 def one_pass():
     """Every shape in turns, for the counters that ncu takes in one pass: where a launch is run again for others, L2 merges more of its reads."""
-    shapes = [shape for shape in grid() if shape[0] == "fp16"]
     for time in range(TURNS):
-        yield from random.Random(time + 1).sample(shapes, len(shapes))
+        yield from random.Random(time + 1).sample(list(grid()), len(list(grid())))
 
 
 def move_local_memory(chance):
