@@ -1,5 +1,5 @@
 /* Which lines share a set of L2 and what it keeps of them (assets/counters/h200_sets.csv, h200_replacement.csv, kernels/sets.cu): what an H200's sets are, against
- * what can be said without it. */
+ * what can be said without it; and an H100's (h100_sets.csv, h100_replacement.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,16 +40,20 @@ static bool read_set(char *row, Set *s) {
   return true;
 }
 
-static const Set *sets(void) {
-  static Set all[PROBED];
+/* Returns how many there are, PROBED at most. */
+static int read_sets(Set all[PROBED], const char *name) {
   static char row[1 << 15];
   int n = 0;
-  if (all[0].n) return all;
-  FILE *file = open_asset("counters/h200_sets.csv");
+  FILE *file = open_asset(name);
   while (fgets(row, sizeof row, file))
     if (n < PROBED && read_set(row, &all[n])) n++;
   fclose(file);
-  assert_int_equal(n, PROBED);
+  return n;
+}
+
+static const Set *sets(void) {
+  static Set all[PROBED];
+  if (!all[0].n) assert_int_equal(read_sets(all, "counters/h200_sets.csv"), PROBED);
   return all;
 }
 
@@ -150,7 +154,7 @@ static void intervals_stay_together(void **state) {
 
 /* --- what is drawn in the model, sim/hierarchy.h, against these sets --- */
 
-enum { PAIRS_MAX = 1024, NEAR_LINES = 1100, POOL_MIB = 2048 };
+enum { PAIRS_MAX = 1024, NEAR_LINES = 2000, POOL_MIB = 2048 };
 
 /* Where the tiles of a set lie, MiB. */
 typedef struct {
@@ -158,7 +162,8 @@ typedef struct {
   double at[PAIRS_MAX];
 } Tiles;
 
-/* Lines near each other are one tile's; where the second was not found it is counted all the same. */
+/* Lines near each other are one tile's: 1,472 lines apart at most, and the next tile is 3,000 away and more. Where the second was not found it is counted all the same:
+ * who probes a set twice (8 and 64) finds each time 15 of its 1118 lines pushed out too late, and other ones. */
 static Tiles tiles_of(const Set *s) {
   Tiles t = {0};
   for (int i = 0; i < s->n; i++)
@@ -166,12 +171,45 @@ static Tiles tiles_of(const Set *s) {
   return t;
 }
 
-/* For each 29.2 / 8 MiB of addresses one, to within a percent. */
+/* For each 29.3 / 8 MiB of addresses one: six of eight probed sets have 559 tiles of the 2 GiB, one 558, one 556. */
 static void a_side_has_room_for_29_mib(void **state) {
   (void)state;
   double sum = 0;
-  for (int i = 0; i < PROBED; i++) sum += tiles_of(&sets()[i]).n;
-  assert_true(fabs(8 * POOL_MIB / (sum / PROBED) / (HIERARCHY_SIDE_BYTES / (1 << 20)) - 1) < 0.01);
+  for (int i = 0; i < PROBED; i++) {
+    const int n = tiles_of(&sets()[i]).n;
+    assert_in_range(n, 556, 559);
+    sum += n;
+  }
+  assert_true(fabs(8 * POOL_MIB / (sum / PROBED) / (HIERARCHY_SIDE_BYTES / (1 << 20)) - 1) < 0.002);
+}
+
+/* For each 25 / 8 MiB one: it has room for all of its 50 MiB. (Two of eight lines were not found to be pushed out by so few others, and not probed.) */
+static void an_h100_has_room_for_25_mib(void **state) {
+  (void)state;
+  static Set all[PROBED];
+  const int n_sets = read_sets(all, "counters/h100_sets.csv");
+  assert_int_equal(n_sets, 6);
+  for (int i = 0; i < n_sets; i++) {
+    assert_int_equal(all[i].ways, 16);
+    assert_in_range(tiles_of(&all[i]).n, POOL_MIB * 8 / 25, POOL_MIB * 8 / 25 + 1); /* 655.4 */
+  }
+}
+
+/* Probed twice, a set's lines are all in pairs. */
+static void a_set_probed_twice_is_pairs(void **state) {
+  (void)state;
+  const Set *a = set_of(8), *b = set_of(64);
+  static Set both;
+  both.n = 0;
+  for (int i = 0; i < a->n; i++) both.lines[both.n++] = a->lines[i];
+  for (int i = 0; i < b->n; i++)
+    if (!has(a, b->lines[i])) both.lines[both.n++] = b->lines[i];
+  qsort(both.lines, (size_t)both.n, sizeof *both.lines, by_number);
+  assert_int_equal(both.n, 2 * 559);
+  for (int i = 0; i < both.n; i += 2) {
+    assert_true(both.lines[i + 1] - both.lines[i] < NEAR_LINES);
+    assert_true(i == 0 || both.lines[i] - both.lines[i - 1] > NEAR_LINES);
+  }
 }
 
 /* How many of a set lie in a window of so many MiB, wherever it begins: sums of their number and its square. */
@@ -203,7 +241,7 @@ static double variance_drawn(const Tiles *tiles, uint32_t n, double mib) {
 }
 
 /* By how much sets differ in how much of a piece each has: a third to a half of a tile squared, from pieces of 2 MiB to those of 40 (were each set's
- * share drawn anew it would be as many tiles squared as there are; did each have one of every 3.65 MiB, a third). TILEWALK_TABLE=1 prints them. */
+ * share drawn anew it would be as many tiles squared as there are; did each have one of every 3.66 MiB, a third). TILEWALK_TABLE=1 prints them. */
 static void sets_differ_as_those_that_are_drawn(void **state) {
   (void)state;
   enum { GRANULE_BYTES = 16384, SETS_MOST = 256, LENGTHS = 20 };
@@ -223,20 +261,19 @@ static void sets_differ_as_those_that_are_drawn(void **state) {
   for (int i = 0; i < LENGTHS; i++) {
     const double found = variance_found(lengths_mib[i]), drawn = variance_drawn(tiles, h->n_sets, lengths_mib[i]);
     if (getenv("TILEWALK_TABLE")) print_message("%4g MiB: %.3f, drawn %.3f\n", lengths_mib[i], found, drawn);
-    assert_true(fabs(drawn - found) < 0.12);
+    assert_true(fabs(drawn - found) < 0.08);
     off += fabs(drawn - found) / LENGTHS;
   }
-  assert_true(off < 0.05);
+  assert_true(off < 0.03);
   free(h);
 }
 
 /* LRU of 16, and no other policy that is known: of lines read in a circle 16 stay and of 17 not one is found; a line that was found again outlives 15 others
  * from then on, whatever came before, and not 16 (were the oldest pushed out, 8 would be too many). A read in 50 takes longer though its line is there. */
-static void a_set_keeps_what_was_used_last(void **state) {
-  (void)state;
+static void keeps_what_was_used_last(const char *name) {
   char row[64], order[8];
   int n_rows = 0;
-  FILE *file = open_asset("counters/h200_replacement.csv");
+  FILE *file = open_asset(name);
   while (fgets(row, sizeof row, file)) {
     int n, reads, hits;
     if (sscanf(row, "%7[a-z],%d,%d,%d", order, &n, &reads, &hits) != 4) continue;
@@ -250,10 +287,17 @@ static void a_set_keeps_what_was_used_last(void **state) {
   assert_int_equal(n_rows, 2 * 21);
 }
 
+static void a_set_keeps_what_was_used_last(void **state) {
+  (void)state;
+  keeps_what_was_used_last("counters/h200_replacement.csv");
+  keeps_what_was_used_last("counters/h100_replacement.csv");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sixteen_ways_make_a_side), cmocka_unit_test(sets_do_not_overlap),
                                      cmocka_unit_test(a_set_takes_pairs_of_lines), cmocka_unit_test(intervals_stay_together),
-                                     cmocka_unit_test(a_set_keeps_what_was_used_last), cmocka_unit_test(a_side_has_room_for_29_mib),
+                                     cmocka_unit_test(a_set_keeps_what_was_used_last), cmocka_unit_test(a_side_has_room_for_29_mib), cmocka_unit_test(a_set_probed_twice_is_pairs),
+                                     cmocka_unit_test(an_h100_has_room_for_25_mib),
                                      cmocka_unit_test(sets_differ_as_those_that_are_drawn)};
   return cmocka_run_group_tests_name("l2 sets", tests, NULL, NULL);
 }
