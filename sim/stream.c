@@ -222,6 +222,13 @@ static bool heads_in_turn(const Stream *s) {
   return s->kernels == STANDARD || order == ORDER_QUERY_HEAD_BATCH || (order == ORDER_QUERY_BATCH_HEAD && s->plan->shape.batch == 1);
 }
 
+/* What comes and goes by itself of Q and O is no larger than of K and V. */
+static void part_rows(Stream *s, StreamKind kind) {
+  const HierarchyKind *kv = &s->kinds[STREAM_KV];
+  const double tile_bytes = kv->bytes / kv->n_tensors / (kv->n_tiles ? kv->n_tiles : 1);
+  s->kinds[kind].n_tiles = (uint32_t)fmin(ceil(s->kinds[kind].bytes / tile_bytes * (1 - 1e-9)), HIERARCHY_TILES_MAX);
+}
+
 /* Granules are of equal size: a ragged last tile is spread over all. Of heads that are not walked there are none. */
 static void set_kinds(Stream *s) {
   const Plan *p = s->plan;
@@ -252,6 +259,10 @@ static void set_kinds(Stream *s) {
     set_kind(s, STREAM_S, all * s->n_rows * s->n_cols, scores);
     set_kind(s, STREAM_P, all * s->n_rows * s->n_cols, scores);
     set_kind(s, STREAM_V, all_kv * s->n_cols * parts_of_d(p), keys * row);
+  }
+  if (s->kernels == WALK) {
+    part_rows(s, STREAM_Q);
+    part_rows(s, STREAM_O);
   }
   const LaunchConfig *kernel = &s->launch->config;
   if (kernel->spill_block_bytes > 0 && s->kernels == WALK && !combines(s))

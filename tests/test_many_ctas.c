@@ -110,6 +110,23 @@ static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t blo
   }
 }
 
+/* A row block of Q or O, in parts that are no larger than a tile of K, sixteen at most. */
+typedef struct {
+  int n;
+  double bytes; /* of a part */
+} Parts;
+
+enum { PARTS_MOST = 16 };
+
+static Parts slow_parts(double bytes, double tile_bytes) {
+  const int n = (int)fmin(ceil(bytes / tile_bytes - 1e-6), PARTS_MOST);
+  return (Parts){n, bytes / n};
+}
+
+static void slow_read_q(SlowL2 *l2, int side, int64_t head, int64_t block, Parts parts) {
+  for (int part = 0; part < parts.n; part++) slow_read(l2, side, 'Q', head, block * PARTS_MOST + part, parts.bytes);
+}
+
 static void slow_write(SlowL2 *l2, int side, int64_t head, int64_t block, double bytes) {
   for (int home = 0; home < 2; home++) {
     const Half half = {'O', head, block, home, bytes / 2};
@@ -117,6 +134,10 @@ static void slow_write(SlowL2 *l2, int side, int64_t head, int64_t block, double
     slow_touch(l2, l2->n_sides == 1 ? 0 : home, half);
   }
   if (l2->n_sides == 2) slow_touch(l2, side, (Half){'o', head, block, 1 - side, bytes / 2}); /* a clean copy stays on the own side */
+}
+
+static void slow_write_o(SlowL2 *l2, int side, int64_t head, int64_t block, Parts parts) {
+  for (int part = 0; part < parts.n; part++) slow_write(l2, side, head, block * PARTS_MOST + part, parts.bytes);
 }
 
 typedef struct {
@@ -133,6 +154,7 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
   const Plan *p = &c->plan;
   const double row = (double)(p->shape.d * p->element_bytes), q_bytes = (double)p->shape.N_q / (double)p->T_r * row; /* of a mean tile, where the last is ragged */
   const double kv_bytes = 2 * (double)p->shape.N_k / (double)p->T_c * row;
+  const Parts row_block = slow_parts(q_bytes, kv_bytes / 2);
   int64_t turn = 0, next = 0, n = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
   int64_t line[64], in_line = 0; /* slots at work: whoever begins in a turn comes first in it */
   for (bool busy = true, more = true; busy || more; turn++) {
@@ -155,9 +177,9 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
         slot->span = band_row(&p->band, p->tiling.B_r, p->tiling.B_c, slot->piece.row_block).computed;
         slot->at = 0;
         slot->busy = slot->span.end > slot->span.begin;
-        if (slot->busy) slow_read(l2, side, 'Q', head, slot->piece.row_block, q_bytes);
+        if (slot->busy) slow_read_q(l2, side, head, slot->piece.row_block, row_block);
         else {
-          slow_write(l2, side, head, slot->piece.row_block, q_bytes);
+          slow_write_o(l2, side, head, slot->piece.row_block, row_block);
           busy = true; /* a turn of its own */
         }
       }
@@ -167,7 +189,7 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
       const int64_t kv_head = slot->piece.batch * p->shape.kv_heads + slot->piece.head / (p->shape.heads / p->shape.kv_heads);
       slow_read(l2, side, 'K', kv_head, launch_walk_tile(l, slot->span, slot->at++), kv_bytes);
       if (slot->at < slot->span.end - slot->span.begin) continue;
-      slow_write(l2, side, head, slot->piece.row_block, q_bytes);
+      slow_write_o(l2, side, head, slot->piece.row_block, row_block);
       slot->busy = false;
     }
   }
@@ -402,7 +424,7 @@ static void merged_tiles_take_their_own_time(void **state) {
   const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
                       (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
   ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16, .max_steps = 1 << 20,
-                           .side_ways = -1};
+                           .side_ways = -1, .first_gpc = 1};
   const ManyCtas fine = run(&c, config);
   config.max_steps = 1 << 14;
   const ManyCtas coarse = run(&c, config);
