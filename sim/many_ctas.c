@@ -10,8 +10,11 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
-enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads */ };
-enum { GPCS_APART = 5 /* of one walk and the next: all of eight come before one comes again */ };
+enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
+
+/* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120 shapes of five kernels; all of eight
+ * come before one comes again. */
+static const uint32_t FIRST_GPCS[PLACEMENT_GPCS_MAX] = {0, 7, 1, 4, 2, 3, 5, 6};
 
 enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
@@ -229,7 +232,7 @@ static bool is_put_back(const Run *r) {
 /* A launch begins where the one before left off: anywhere. */
 static uint32_t first_gpc(const Run *r, int time) {
   if (r->config->first_gpc) return r->config->first_gpc - 1;
-  return is_put_back(r) ? 0 : (uint32_t)(GPCS_APART * time);
+  return is_put_back(r) ? 0 : FIRST_GPCS[time % PLACEMENT_GPCS_MAX];
 }
 
 /* Whether the kernel takes all the power there is; who has been told the clocks under it need not ask. */
@@ -413,11 +416,13 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
   make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 
-/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next. */
+/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
+ * with which they begin. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);
-  return times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
+  const int least = r->stream.n_heads > 1 ? TIMES_HEADS : 1;
+  return times < least ? least : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }
 
 static bool take_slots(Run *r, uint32_t n) {
