@@ -316,7 +316,8 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
   const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
-  const double by_itself = kernel->step_spread_cycles ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
+  const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
+  const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
   p.own_cycles = by_itself * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;

@@ -37,7 +37,7 @@ typedef struct {
   int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has several tiles */
   int64_t slot_spread_permille; /* how unevenly the CTAs of an SM share it (sim/launch.h) */
   int64_t start_cycles;         /* that its first arithmetic takes longer (sim/launch.h) */
-  int64_t step_spread_cycles;   /* by which a step of it varies by itself (sim/launch.h) */
+  int64_t step_spread_cycles;   /* by which a step of it varies by itself where SMs are full (sim/launch.h) */
   int64_t clocks_permille;      /* how far it sets GPCs' clocks apart (sim/launch.h) */
 } ProfileTile;
 
