@@ -60,6 +60,7 @@ typedef struct {
   int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is ahead, */
   bool steady;              /* more so with every step; else now and then, */
   int64_t slip_percent;     /* by so much of a tile at once; 0: not known, 50 */
+  int64_t ahead_percent;    /* of a step: so long before it needs what it asks for a kernel that does not wait asks; 0: 100, a whole step */
   int64_t start_cycles;     /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not known */
   int64_t step_spread_cycles; /* by which a step varies by itself where SMs are full, one standard deviation; 0: not known */
   int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */

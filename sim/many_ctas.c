@@ -320,6 +320,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
   p.own_cycles = by_itself * sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
+  p.ahead = 0.01 * (double)kernel->ahead_percent;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
   p.steady = kernel->steady;
   p.turn_steps = 1 / (double)r->stream.merge;

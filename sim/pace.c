@@ -261,7 +261,7 @@ static double step_cycles(const Pace *p, uint32_t at, double wait, double work) 
   Cta *cta = &p->ctas[at];
   if (c->in_step) return 1;
   const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
-  double takes = c->overlapped ? later(waits, works) : waits + works;
+  double takes = c->overlapped ? (1 - c->ahead) * works + later(waits, c->ahead * works) : waits + works;
   if (c->overlapped && work > 0) {
     if (cta->n_worked == 0) takes += cta->starts_later;
     takes *= slipping(p, cta);
@@ -433,6 +433,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->sides_cycles, 95},
                 {&c->slip_steps, PACE_SLIP_STEPS},
                 {&c->missed_turns, PACE_MISSED_TURNS},
+                {&c->ahead, 1},
                 {&c->turn_steps, 1},
                 {&c->start_cycles, 0},
                 {&c->clocks_apart, 1}};

@@ -15,7 +15,8 @@
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another.
- * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait.
+ * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait. One that asks when a part of its step is
+ *   over (ahead) takes that, and the longer of the rest and the wait: who is the first to ask for what comes from HBM then falls back to those behind.
  * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait; but loads and stores into
  *   shared memory take a part as well (waiting_share). Those that are not in step vary more from tile to tile (unlike_spread). How far its CTAs are
  *   apart makes one SM faster than the next, and pulls those apart that walk together.
@@ -138,6 +139,7 @@ typedef struct {
   double waiting_share;      /* 0: then, what one that waits for its data takes of the SM, as part of what one takes that works */
   double unlike_spread;      /* 0: then, how much its work takes more or less, one standard deviation, for each other of the SM that is not in step with it */
   bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
+  double ahead;              /* 1: then, so much of a step's work is left when it asks: what is waited for longer than that takes longer */
   double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
   double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
   double share_cycles;       /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */

@@ -35,7 +35,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000, "by which a step varies by itself where SMs are full, one standard deviation"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 13, TILE_FIRST = 18 };
+enum { TILE_KEYS = 13, TILE_FIRST = 19 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -50,6 +50,7 @@ static const KeyfileField FIELDS[] = {
     {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6, "that a tile takes a CTA that waits besides, in which others of its SM can work"},
     TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
     {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"},
+    {"ahead_percent", KEYFILE_COUNT, offsetof(Profile, ahead_percent), false, 1, 100, "of a step, before which a kernel that does not wait asks for what it needs then"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -132,6 +133,8 @@ static Status read_words(const Check *c) {
     return REFUSE(c, "latency_cycles", "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
   if (!status && p->slip_percent && p->steady)
     return REFUSE(c, "slip_percent", "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
+  if (!status && p->ahead_percent && p->waits)
+    return REFUSE(c, "ahead_percent", "a kernel that waits asks for nothing ahead; give one of waits = yes and ahead_percent");
   if (!status && p->round_bytes && !p->waits)
     return REFUSE(c, "round", "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
@@ -225,6 +228,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .latency_cycles = profile->latency_cycles,
                            .steady = profile->steady,
                            .slip_percent = profile->slip_percent,
+                           .ahead_percent = profile->ahead_percent,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,

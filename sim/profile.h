@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 96 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 97 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -59,6 +59,7 @@ typedef struct {
   int64_t latency_cycles; /* that a tile takes such a CTA besides (sim/launch.h) */
   bool steady;         /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once (sim/launch.h) */
   int64_t slip_percent;
+  int64_t ahead_percent; /* of a step, before which it asks for what it needs then, if it does not wait (sim/launch.h) */
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */

@@ -48,7 +48,7 @@ static void read_shapes(const char *kernel) {
   n_means = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
-    if (strcmp(row->kernel, kernel) || row->shape.N_q > LONG || row->shape.batch > 1) continue;
+    if (strcmp(row->kernel, kernel) || row->shape.N_q > LONG || row->shape.batch > 1 || row->tiling.n_splits > 1) continue;
     int at = 0;
     while (at < n_means && !same(&means[at].shape, &row->shape)) at++;
     assert_true(at < SHAPES_MAX);
@@ -131,20 +131,62 @@ static void steps_of_cudnn_under_a_mask(void **unused) {
   assert_true(4 * longer.hit_rate < with("cudnn-sm90", 128, 1, set_step_spread, 0, 2 * SHORT, LONG).hit_rate);
 }
 
-static void starts_of_the_memory_efficient_kernel(void **unused) {
+/* Alone on its SM a CTA goes on as it started; where SMs have two, their steps vary. */
+static void starts_and_steps_of_the_memory_efficient_kernel(void **unused) {
   (void)unused;
   read_shapes("mem-efficient-sm90");
-  const Far said = with("mem-efficient-sm90", 64, -1, set_start, 1, 1, SHORT);
+  for (int d = 64; d <= 128; d *= 2) {
+    const Far said = with("mem-efficient-sm90", d, -1, set_start, 1, 1, SHORT);
+    assert_int_equal(said.n, 12);
+    assert_true(said.sectors < (d == 64 ? 0.105 : 0.165));
+    assert_true(said.sectors < with("mem-efficient-sm90", d, -1, set_start, 0.5, 1, SHORT).sectors);
+    assert_true(said.sectors < with("mem-efficient-sm90", d, -1, set_start, 2, 1, SHORT).sectors);
+    const Far longer = with("mem-efficient-sm90", d, -1, set_start, 1, 2 * SHORT, LONG);
+    assert_true(longer.sectors < 0.75 * with("mem-efficient-sm90", d, -1, set_start, 0, 2 * SHORT, LONG).sectors);
+    assert_true(longer.hit_rate < 0.3);
+  }
+  const Far said = with("mem-efficient-sm90", 128, -1, set_step_spread, 1, 1, SHORT);
+  assert_true(said.sectors < with("mem-efficient-sm90", 128, -1, set_step_spread, 0.5, 1, SHORT).sectors);
+  assert_true(said.sectors < with("mem-efficient-sm90", 128, -1, set_step_spread, 2, 1, SHORT).sectors + 0.002); /* as near */
+  const Far longer = with("mem-efficient-sm90", 128, -1, set_step_spread, 1, 2 * SHORT, LONG);
+  assert_true(longer.sectors < 0.75 * with("mem-efficient-sm90", 128, -1, set_step_spread, 0, 2 * SHORT, LONG).sectors);
+}
+
+static void starts_of_cudnn(void **unused) {
+  (void)unused;
+  read_shapes("cudnn-sm90");
+  const Far said = with("cudnn-sm90", 64, -1, set_start, 1, 1, SHORT);
   assert_int_equal(said.n, 12);
-  assert_true(said.sectors < 0.105);
-  assert_true(said.sectors < with("mem-efficient-sm90", 64, -1, set_start, 0.5, 1, SHORT).sectors);
-  assert_true(said.sectors < with("mem-efficient-sm90", 64, -1, set_start, 2, 1, SHORT).sectors);
-  const Far longer = with("mem-efficient-sm90", 64, -1, set_start, 1, 2 * SHORT, LONG);
-  assert_true(longer.sectors < 0.75 * with("mem-efficient-sm90", 64, -1, set_start, 0, 2 * SHORT, LONG).sectors);
-  assert_true(longer.hit_rate < 0.3);
+  assert_true(said.sectors < 0.075);
+  assert_true(said.sectors < with("cudnn-sm90", 64, -1, set_start, 0.5, 1, SHORT).sectors + 0.002); /* as near */
+  assert_true(said.sectors < with("cudnn-sm90", 64, -1, set_start, 2, 1, SHORT).sectors);
+  const Far longer = with("cudnn-sm90", 64, -1, set_start, 1, 2 * SHORT, LONG);
+  assert_true(longer.sectors < 0.075 && longer.hit_rate < 0.6);
+}
+
+/* Without a mask, keys not split: of up to 2K tokens there are two shapes, whose SMs have one CTA and two. (Twice as far apart at the start would be nearer
+ * to both, not to longer ones.) */
+static void starts_and_steps_of_flash_attention(void **unused) {
+  (void)unused;
+  read_shapes("fa2-sm90");
+  const Far said = with("fa2-sm90", 64, 0, set_start, 1, 1, SHORT);
+  assert_int_equal(said.n, 2);
+  assert_true(said.sectors < 0.15);
+  assert_true(said.sectors < with("fa2-sm90", 64, 0, set_start, 0.5, 1, SHORT).sectors);
+  assert_true(said.sectors < with("fa2-sm90", 64, 0, set_step_spread, 0.5, 1, SHORT).sectors);
+  assert_true(said.sectors < with("fa2-sm90", 64, 0, set_step_spread, 2, 1, SHORT).sectors + 0.002); /* as near */
+  const Far longer = with("fa2-sm90", 64, 0, set_start, 1, 2 * SHORT, LONG);
+  assert_int_equal(longer.n, 7);
+  assert_true(longer.sectors < 0.6 * with("fa2-sm90", 64, 0, set_start, 0, 2 * SHORT, LONG).sectors);
+  assert_true(longer.sectors < 0.8 * with("fa2-sm90", 64, 0, set_step_spread, 0, 2 * SHORT, LONG).sectors);
+  assert_true(longer.hit_rate < 0.6);
+  const Far steps = with("fa2-sm90", 128, 0, set_step_spread, 1, 1, SHORT);
+  assert_true(steps.sectors < with("fa2-sm90", 128, 0, set_step_spread, 0.5, 1, SHORT).sectors);
+  assert_true(steps.sectors < with("fa2-sm90", 128, 0, set_step_spread, 2, 1, SHORT).sectors);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_cudnn_under_a_mask), cmocka_unit_test(starts_of_the_memory_efficient_kernel)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_cudnn_under_a_mask), cmocka_unit_test(starts_and_steps_of_the_memory_efficient_kernel),
+                                     cmocka_unit_test(starts_of_cudnn), cmocka_unit_test(starts_and_steps_of_flash_attention)};
   return cmocka_run_group_tests_name("short_launches", tests, NULL, NULL);
 }

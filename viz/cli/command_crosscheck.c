@@ -35,6 +35,7 @@ static const struct {
                       {"assets/counters/h200_others_one_pass.csv", NULL},
                       {"assets/counters/h200_others_turns_second.csv", NULL},
                       {"assets/counters/h200_others_one_pass_second.csv", NULL},
+                      {"assets/counters/h200_others_one_pass_third.csv", NULL},
                       {"assets/counters/h200_cudnn_places.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
                       {"assets/counters/h200_cudnn_places_third.csv", &PLACEMENT_H200}};
