@@ -127,7 +127,7 @@ static void l2_comes_with_a_gpu(void **state) {
   assert_int_equal(number(d, "runs.1.hbm.write_bytes"), 4 * MiB + lse + spilled);
   assert_int_equal(number(d, "runs.1.hbm.total_bytes"), 16 * MiB + lse + spilled);
   const double hit_rate = json_real_value(at(d, "runs.1.l2.hit_rate"));
-  assert_true(hit_rate > 0.9 && hit_rate < 1);
+  assert_true(hit_rate > 0.88 && hit_rate < 0.92);
   assert_true(number(d, "runs.1.l2.fabric_bytes") >= 8 * MiB); /* the far half of Q and O, and of K and V for both sides */
   assert_int_equal(number(d, "runs.1.launch.ctas"), 128);
   assert_int_equal(number(d, "runs.1.launch.ctas_per_sm"), 2);

@@ -119,7 +119,7 @@ static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, P
   return STATUS_OK;
 }
 
-void judge_card(Judge *j, const Placement *placement) { j->placement = placement; }
+void judge_card(Judge *j, const Placement *placement) { j->placement = placement == &PLACEMENT_H200 ? NULL : placement; } /* as one that is not known is taken to be */
 
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;
