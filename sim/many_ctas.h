@@ -15,14 +15,16 @@
  * reads from HBM in each launch).
  *
  * Numbers, and where they are from (none fitted to our own kernels' counters; where counters were in sight is said):
- *     29.2 MiB, 16 lines, which set  what a side of L2 has room for and what fills which set (hierarchy.h): which lines of 2^24 share a set on an H200, and how many
- *                                    of them stay (h200_sets.csv, h200_replacement.csv, tests/test_l2_sets.c). Nothing of it was fitted, and it says what scans
- *                                    read at the mean of eight places to 2.9 % (root mean square of 44: one piece of 26 to 32 MiB 1.1 % at worst, two to eight
- *                                    pieces 3.2, rows in a known order 4.8, rows of CTAs that drift apart 9.4: h200_scan_places.csv, tests/test_scan_places.c),
- *                                    those of one place to 5.8 %, most of which is where its pieces happened to lie (tests/bench_scan_fit.c)
+ *     29.3 MiB, 16 lines, which set  what a side of L2 has room for and what fills which set (hierarchy.h): which lines of 2^24 share a set on an H200, and how many
+ *                                    of them stay (h200_sets.csv, h200_replacement.csv, tests/test_l2_sets.c): 559 pairs in every set that was probed. Nothing of
+ *                                    it was fitted, and it says what scans read at the mean of eight places to 3.1 % (root mean square of 44: one piece of 26 to 32
+ *                                    MiB 1.3 % at worst, two to eight pieces 5.7, rows of CTAs that drift apart 8.7: h200_scan_places.csv,
+ *                                    tests/test_scan_places.c), those of one place to 5.3 %, most of which is where its pieces happened to lie
+ *                                    (tests/bench_scan_fit.c). With 1 % more room FlashAttention-2 would read 6 % less under a mask with d = 128
  *     Q read again                   is renewed in L2 with each step (hierarchy.h), and K and V then lie in parts no larger than its own: nothing fitted. As
  *                                    resident lines, in places at random, it made mem-efficient-sm90 move 23 % too much at 64K under a mask, with the
  *                                    times at which its row blocks end as recorded too; like this 3 % too much with these, walked finely
+ *     parts of row blocks            of Q and O are no larger than a tile of K: as the parts of K and V, which come and go by themselves
  *     four parts                     of a tile of 16 KiB that come and go by themselves, so that a CTA waits for what is missing of a tile that is nearly there: by
  *                                    triangular scans (tests/scan_predicted.c). Attention is walked with whole tiles, for time: with parts of 4 KiB no kernel's
  *                                    errors change by more than chance
@@ -35,8 +37,11 @@
  *                                    h200_steps.csv (tests/test_steps.c; pace.h). That it is exponential: with such counters in sight. By those
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
- *                                    Of mem-efficient-sm90: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c)
- *     step_spread_cycles             by how much a step of a kernel varies by itself, where it is not 15, 20 or 55: cudnn-sm90 with d = 128 under a mask, likewise
+ *                                    Of other people's kernels: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c). Of
+ *                                    fa2-sm90 with d = 64 these alone say twice as much, so there it was chosen with its longer launches in sight
+ *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too
+ *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile of K and one of V (its source), so half. Who
+ *                                    is the first to ask for what comes from HBM then falls back to those behind, where CTAs have their SMs to themselves
  *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
  *     0.39 %                         GPCs' clocks, where every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs
@@ -64,8 +69,8 @@
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
  *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
  * Other GPUs have its numbers in proportion to their L2 (room for all of it, assumed), and but for an H100 SXM sides by turns (assumed). On an H100, with 25
- * MiB a side (h100_scan.csv, tests/test_scans.c) and its own rates, the shapes of h100_fresh.csv and h100_later.csv come out as well as on an H200: HBM 0.4 %
- * in the median, 3.6 % at worst.
+ * MiB a side (h100_sets.csv, tests/test_l2_sets.c) and its own rates, scans come out as well as on an H200 (h100_scan_places.csv), and the shapes of
+ * h100_fresh.csv and h100_later.csv: HBM 0.4 % in the median, 5.7 % at worst.
  *
  * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its arithmetic, which has
  * yet to come, and GPCs' clocks set them apart; then each tile takes each of them a little more or less time (on an H200 fa2_async takes
@@ -81,27 +86,27 @@
  * on another and sets SMs apart, or steadily. A CTA that takes another's place is the youngest, so two of an SM end half a row block apart, and stay
  * (recorded over 30 waves): half of the CTAs are then in the middle of their rows while the others begin.
  *
- * Launches differ from one time to the next by more than the model errs, so they are walked up to 256 times, as many as there is time for, each time
- * from another GPC, on all cores, and the mean is given.
+ * Launches differ from one time to the next by more than the model errs, so they are walked up to 256 times, as many as there is time for, those of several
+ * heads twice at least, each time from another GPC, on all cores, and the mean is given.
  *
  * Against an H200's counters of fa2_async, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, 30 rows full and 30 causal, the mean of 33
  * launches on eight cards up to 8K, of eleven beyond (tests/test_l2_counters.c computes and holds it; TILEWALK_TABLE=2 prints all);
  * median, worst:
  *
  *                        HBM read         fabric           sectors reaching L2   hit rate (points)
- *     full             0.4 %,  2.8 %    0.7 %,  2.7 %         2 %,  9 %            0.1,  0.5
- *     causal           0.2 %,  3.0 %    0.7 %,  3.0 %         2 %,  7 %            0.1,  0.9
+ *     full             0.4 %,  2.8 %    0.7 %,  2.5 %         2 %,  9 %            0.1,  0.5
+ *     causal           0.2 %,  2.9 %    0.7 %,  2.4 %         1 %,  7 %            0.1,  0.9
  *
  *     left out, full / causal           worst HBM read    median of sectors
- *     time (all in step)                 34.6 / 3.3 %        67 / 64 %
- *     differences of speed               34.6 / 3.3 %        67 / 32 %
- *     the second partition               37   / 15  %         2 /  1 %
- *     the measured placement              2.8 / 3.6 %         2 /  1 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
- *     that a side is many sets            6.9 / 2.8 %         2 /  2 %
- *     that far requests renew             2.8 / 2.8 %         2 /  2 %
- *     the coalescer                       2.8 / 3.0 %        33 / 24 %
+ *     time (all in step)                 33.8 / 3.5 %        67 / 64 %
+ *     differences of speed               33.8 / 3.3 %        67 / 32 %
+ *     the second partition               37   / 16  %         2 /  1 %
+ *     the measured placement              2.8 / 3.7 %         2 /  1 %     (fabric: worst 18 / 29 %; hit rate: 7 / 6 points)
+ *     that a side is many sets            6.5 / 2.8 %         2 /  1 %
+ *     that far requests renew             2.8 / 2.8 %         2 /  1 %
+ *     the coalescer                       2.8 / 2.9 %        33 / 24 %
  *
- * fa2_tensor, 12 rows each: HBM 0.5 %, 2.9 % and 0.3 %, 2.2 %; fabric 0.9 %, 2.1 % and 0.3 %, 1.8 %; hit rate 0.1 and 0.2 points, 0.3 and 0.7.
+ * fa2_tensor, 12 rows each: HBM 0.5 %, 3.2 % and 0.4 %, 2.2 %; fabric 0.9 %, 2.3 % and 0.3 %, 1.8 %; hit rate 0.1 and 0.2 points, 0.3 and 0.7.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in three other ways (placement.h). On one of those
  * (h200_l2_other.csv), not told, the model errs by 1.6 and 1.9 % on the fabric under a mask (median, both kernels), told by 0.7 and 0.6 %.
@@ -131,26 +136,26 @@
  * What fills L2 to the brim: kernels that run short rows first under a mask, more so if they use some lines all the time, such as spilled registers or
  * a Q that is read for every tile. What rows far apart leave fills the sets of L2 unevenly, and those that are full lose what all others keep. How much
  * that is hangs on where K and V lie: with Q, K and V at six places on one card, mem-efficient-sm90 reads 294 to 468 MB (4 heads of 64K, d = 128,
- * causal), and one CTA that reads what triangular rows do, in their order (scans `turns`), 133 to 281 MB at eight places (184 predicted, 192 in the mean). And
+ * causal), and one CTA that reads what triangular rows do, in their order (scans `turns`), 133 to 281 MB at eight places. And
  * it hangs on the card: on which side its SMs are, and how fast its GPCs. So the model gives the mean of such places and cards. Of 108 shapes of fa2-sm90, mem-efficient-sm90 and
  * cudnn-sm90 with N from 16K on, the mean of 24 launches on four cards, of cudnn-sm90 42 on seven, told which side SMs are on
  * (h200_others_places*.csv, h200_cudnn_places*.csv, tests/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask). All that are more
- * than 5 % off are of the two that run short rows first, under a mask, and too high; beyond 10 % are three of fa2-sm90's, which spills registers. Not that these
- * take less room than is thought: they take what stores to global memory do (h200_spills.csv, tests/test_spills.c). Some of that is the profiler's doing: those launches were run again
- * for every few counters, and what ncu puts back in between is no matter of chance. The GPC with which a launch begins decides here alone whether fa2-sm90
- * reads 187 or 231 MB (32K, 4 heads). Recorded in one pass each, in another order each time, begun with any GPC and with spilled registers elsewhere now and
- * then (h200_others_turns.csv, twelve launches on one card, which side SMs are on not asked), these shapes read 211 MB instead of 187, from 177 to 273 instead
- * of 173 to 201; with 64K keys 2.75 GB instead of 2.49. Two of 108 are then beyond 10 %, by 13.1 and 10.9. The rest is not that row blocks end at other
- * times: they end when they do here, within 0.4 % of a launch in most heads, and as far from their neighbours (h200_stores_causal.csv, tests/test_row_ends.c);
- * and what one CTA reads in a known order is predicted (`turns`). Median and worst of 18 shapes each:
+ * than 5 % off are of the two that run short rows first, under a mask, and too high; beyond 10 % are two of fa2-sm90's, which spills registers. That is the
+ * profiler's doing: those launches were run again for every few counters, and what ncu puts back in between is no matter of chance. The GPC with which a
+ * launch begins decides here alone whether fa2-sm90 reads 181 or 231 MB (32K, 4 heads). Recorded in one pass each, in another order each time, begun with any
+ * GPC and with spilled registers elsewhere now and then (h200_others_turns*.csv, h200_others_one_pass*.csv: cards differ by a percent or two then), these
+ * shapes read 219 MB instead of 187; with 64K keys 2.73 GB instead of 2.49. None is then beyond 10 %; what is left has one sign. It is not that
+ * row blocks end at other times: they end when they do here, within 0.4 % of a launch in most heads, and as far from their neighbours
+ * (h200_stores_causal.csv, tests/test_row_ends.c); nor that spilled registers take less room than is thought: they take what stores to global memory do
+ * (h200_spills.csv, tests/test_spills.c). Median and worst of 18 shapes each:
  *
  *                            full                     causal                     in one pass: full     causal
- *     fa2-sm90                 0.5 %,  2.1 %            0.7 %, 25.0 %              0.4 %, 3.2 %          0.9 %, 13.1 %: 32K, 4 heads
- *     mem-efficient-sm90       1.5 %,  4.4 %            0.3 %,  7.0 %              1.0 %, 4.4 %          0.3 %,  3.0 %: 64K, 4 heads
- *     cudnn-sm90               0.7 %,  3.1 %            0.1 %,  2.6 %              0.7 %, 5.3 %          0.1 %,  4.4 %: 64K, 16 heads
+ *     fa2-sm90                 0.4 %,  1.6 %            0.7 %, 13.5 %              0.4 %, 2.7 %          0.9 %, 10.0 %: 64K, 16 heads
+ *     mem-efficient-sm90       1.6 %,  4.3 %            0.2 %,  5.6 %              1.0 %, 4.0 %          0.3 %,  3.9 %
+ *     cudnn-sm90               1.0 %,  3.5 %            0.1 %,  2.5 %              0.6 %, 5.6 %          0.1 %,  4.3 %: 64K, 16 heads
  *
- * The mean of six places on one card is missed by more than 10 % in 12 of 432 (30 % at worst, of fa2-sm90 under a mask), single recordings
- * by up to 38 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
+ * The mean of six places on one card is missed by more than 10 % in 7 of 432 (16 % at worst, of fa2-sm90 under a mask), single recordings
+ * by up to 33 %. Tensors at distances of powers of two from each other, as those of h200_others.csv, are among the unlucky: of fa2-sm90 with 16 heads of
  * 32K, d = 128, causal, two of three recordings there have 1594 MB and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128
  * and 16 heads, full, hangs on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv), the
  * one that reads most comes out at 3.54 GB of 3.59, and all its 18 shapes with d = 128 within 6.3 %. And walks are coarse: a head takes at most 100,000

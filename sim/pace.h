@@ -40,8 +40,8 @@
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
  *     in step            0.1 %,   3 %      0.0 %,   3 %         14 %,  30 %              8 %, 15 %
- *     starting apart     4.6 %,  31 %      4.6 %,  30 %          9 %,  33 %              4 %, 18 %
- *     triangular         1.1 %,  14 %      2.2 %,  11 %          6 %,  36 %              1 %, 13 %
+ *     starting apart     3.5 %,  28 %      3.8 %,  28 %          9 %,  33 %              3 %, 18 %
+ *     triangular         1.6 %,   9 %      1.3 %,   9 %          7 %,  35 %              2 %, 10 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of four places of the buffer.)
  *
