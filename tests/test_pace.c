@@ -90,16 +90,19 @@ static void kernels_follow_each_other(void **unused) {
   }
 }
 
-/* Overlapped, a step takes the longer of waiting and work; in step, a turn; from a slow HBM, as long as its bytes take. */
+/* Overlapped, a step takes the longer of waiting and work; asked for half a step ahead, half of its work and the longer of the rest and waiting; in step, a
+ * turn; from a slow HBM, as long as its bytes take. */
 static void what_a_step_takes(void **unused) {
   (void)unused;
   PaceConfig config = steady(10, 1);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.overlapped = true;
   Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000}, turns = {.n = 10, .work_cycles = 2000},
-       slow = {.n = 10};
+       slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
   assert_true(fabs(run(&config, walk, &short_work).cycles - 10 * 1400) < 1e-6);
   assert_true(fabs(run(&config, walk, &long_work).cycles - 10 * 2000) < 1e-6);
+  config.ahead = 0.5;
+  assert_true(fabs(run(&config, walk, &late_work).cycles - 10 * (1000 + 1400)) < 1e-6);
   config.hbm_bytes_per_cycle = 2; /* 16 KiB take 8192 cycles, and half of it crosses afterwards */
   assert_true(fabs(run(&config, walk, &slow).cycles - 10 * (8192 + 600 + 200)) < 1e-6);
   config.in_step = true;
