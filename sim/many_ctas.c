@@ -10,6 +10,7 @@
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
 enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
 
 /* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120 shapes of five kernels; all of eight
@@ -178,10 +179,10 @@ static double whole_heads(const Run *r, int64_t n_heads) {
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 
-/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin. */
-static double heads_worth(int64_t n_heads) {
+/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long. */
+static double heads_worth(int64_t n_heads, int64_t N_k) {
   const double n = (double)n_heads;
-  return n <= HEADS_WHOLE ? fmax(n / 2, fmin(n, HEADS_WALKED)) : HEADS_WALKED;
+  return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_WALKED);
 }
 
 /* At most, or about. */
@@ -195,10 +196,10 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
   for (;; merge *= 2) {
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
-    const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads), 1);
+    const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads, plan->shape.N_k), 1);
     if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest) break;
   }
-  const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads);
+  const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads, plan->shape.N_k);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
   const double steps = r->stream.steps_per_head * (double)heads;
   stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
