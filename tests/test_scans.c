@@ -262,47 +262,8 @@ static void launches_move_something_across_whatever_they_read(void **state) {
   }
 }
 
-/* Loops over pieces on an H100, sides of `mib`. */
-typedef struct {
-  ScanCounted rows[ROWS_MAX];
-  int n_rows, n;
-  double mib, square;
-} H100;
-
-static Status add_pieces(void *context, const ScanList *scan, Error *error) {
-  (void)error;
-  H100 *h = context;
-  int pieces, mib;
-  if (sscanf(scan->name, "pieces %d mib %d", &pieces, &mib) != 2 || mib < 24 || mib > 28) return STATUS_OK; /* what just about fits */
-  double predicted = 0;
-  for (uint64_t draw = 1; draw <= 2; draw++)
-    predicted += scan_predicted(scan, (HierarchyConfig){.seed = draw, .side_capacity_bytes = h->mib * MIB}, draw, &PLACEMENT_H200).bytes.hbm_read_bytes / 2;
-  const double off = predicted / scan_counted(h->rows, h->n_rows, scan->name)->hbm_read - 1;
-  h->square += off * off, h->n++;
-  if (getenv("TILEWALK_TABLE")) print_message("%-24s sides of %g MiB: %+.1f %%\n", scan->name, h->mib, 100 * off);
-  return STATUS_OK;
-}
-
-static double h100_error(double mib) {
-  static H100 h;
-  Error error = {0};
-  h = (H100){.mib = mib};
-  h.n_rows = scans_counted(h.rows, "counters/h100_scan.csv");
-  if (scan_lists_each(add_pieces, &h, &error)) fail_msg("%s", error.message);
-  assert_int_equal(h.n, 30);
-  return sqrt(h.square / h.n);
-}
-
-/* An H100 has room for all of its 50 MiB, in sets like an H200's, which has less in proportion. */
-static void an_h100_has_room_for_all_of_its_l2(void **state) {
-  (void)state;
-  const double all = h100_error(25);
-  assert_true(all < 0.06 && all < h100_error(25 * 29.3 / 30));
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read),
-                                     cmocka_unit_test(an_h100_has_room_for_all_of_its_l2),
                                      cmocka_unit_test(what_is_read_again_stays_as_if_it_were_new),
                                      cmocka_unit_test(a_request_from_the_other_side_renews), cmocka_unit_test(granules_apart_fill_sets_unevenly),
                                      cmocka_unit_test(sets_overflow_before_a_side_is_full)};
