@@ -227,7 +227,7 @@ static uint32_t slots_at_work(const Run *r) {
 static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
   const double written = (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
-  return r->config->profiled && r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
+  return r->config->profiled && !r->config->once && r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
 }
 
 /* A launch begins where the one before left off: anywhere. */

@@ -143,6 +143,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.in_step = problem->in_step;
     l2.skew_turns = problem->skew_turns;
     l2.profiled = problem->profiled;
+    l2.once = problem->once;
     l2.placement = problem->placement;
     l2.first_gpc = problem->first_gpc;
     l2.without = problem->without;

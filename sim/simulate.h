@@ -32,7 +32,7 @@ typedef struct {
   LaunchConfig launch; /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
   bool in_step;        /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
   int64_t skew_turns;  /* in step: the last CTA of the first wave begins so many tiles after the first */
-  bool profiled;       /* the same: as a profiler runs it (many_ctas.h) */
+  bool profiled, once; /* the same: as a profiler runs it (many_ctas.h) */
   const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
   uint32_t first_gpc;  /* the same: one more than the GPC that its launch begins with; 0: not known */
   L2Part without;      /* the same: a part of the model left out, to see what it explains */

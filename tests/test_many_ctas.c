@@ -346,6 +346,9 @@ static void a_launch_begins_anywhere(void **state) {
     l2.profiled = true;
     const double profiled = run(&c, l2).fabric_bytes;
     if (waves == 2) assert_true(profiled == not_told);
+    l2.once = true;
+    assert_true(run(&c, l2).fabric_bytes == not_told);
+    l2.once = false;
     l2.profiled = false;
     double least = INFINITY, most = 0, sum = 0;
     for (l2.first_gpc = 1; l2.first_gpc <= PLACEMENT_H200.n_gpcs; l2.first_gpc++) {

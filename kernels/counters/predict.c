@@ -26,7 +26,8 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
                      .in_step = run->in_step || run->without == WITHOUT_PACE,
                      .skew_turns = run->skew_turns,
                      .placement = run->placement,
-                     .profiled = true};
+                     .profiled = true,
+                     .once = run->once};
   Simulation s;
   Status status = simulate(&s, &problem, run->schedule, error);
   if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);

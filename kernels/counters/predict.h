@@ -58,6 +58,7 @@ typedef struct {
   bool in_step;       /* pace, as in a Problem (sim/simulate.h) */
   int64_t skew_turns;
   const Placement *placement; /* the same: how the card is laid out */
+  bool once;                  /* the same: counted in one pass of the profiler */
 } PredictedRun;
 Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
 

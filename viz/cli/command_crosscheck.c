@@ -14,31 +14,32 @@ enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
 static const struct {
   const char *path;
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
-} RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL},
-                      {"assets/counters/h200_l2.csv", NULL},
-                      {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER},
-                      {"assets/counters/h200_l2_places.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_l2_one_pass.csv", NULL},
-                      {"assets/counters/h200_fresh.csv", NULL},
-                      {"assets/counters/h200_fresh_other.csv", &PLACEMENT_H200_OTHER},
-                      {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD},
-                      {"assets/counters/h200_later.csv", NULL},
-                      {"assets/counters/h200_later_other.csv", &PLACEMENT_H200_OTHER},
-                      {"assets/counters/h200_later_third.csv", &PLACEMENT_H200_THIRD},
-                      {"assets/counters/h200_others.csv", NULL},
-                      {"assets/counters/h200_others_short.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_others_places.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_others_places_second.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_others_places_third.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH},
-                      {"assets/counters/h200_others_turns.csv", NULL},
-                      {"assets/counters/h200_others_one_pass.csv", NULL},
-                      {"assets/counters/h200_others_turns_second.csv", NULL},
-                      {"assets/counters/h200_others_one_pass_second.csv", NULL},
-                      {"assets/counters/h200_others_one_pass_third.csv", NULL},
-                      {"assets/counters/h200_cudnn_places.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
-                      {"assets/counters/h200_cudnn_places_third.csv", &PLACEMENT_H200}};
+  bool once;                  /* each counter in one pass of ncu */
+} RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL, false},
+                      {"assets/counters/h200_l2.csv", NULL, false},
+                      {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200_l2_places.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_l2_one_pass.csv", NULL, true},
+                      {"assets/counters/h200_fresh.csv", NULL, false},
+                      {"assets/counters/h200_fresh_other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD, false},
+                      {"assets/counters/h200_later.csv", NULL, false},
+                      {"assets/counters/h200_later_other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200_later_third.csv", &PLACEMENT_H200_THIRD, false},
+                      {"assets/counters/h200_others.csv", NULL, false},
+                      {"assets/counters/h200_others_short.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_others_places.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_others_places_second.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_others_places_third.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH, false},
+                      {"assets/counters/h200_others_turns.csv", NULL, true},
+                      {"assets/counters/h200_others_one_pass.csv", NULL, true},
+                      {"assets/counters/h200_others_turns_second.csv", NULL, true},
+                      {"assets/counters/h200_others_one_pass_second.csv", NULL, true},
+                      {"assets/counters/h200_others_one_pass_third.csv", NULL, true},
+                      {"assets/counters/h200_cudnn_places.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_cudnn_places_second.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200_cudnn_places_third.csv", &PLACEMENT_H200, false}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
@@ -121,7 +122,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Er
   for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES];
     status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
-    judge_card(judge, RECORDED_FILES[i].placement);
+    judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
     if (status == STATUS_OK) status = add_file(c, judge, path, o, &n_added, error);
   }
   judge_close(judge);

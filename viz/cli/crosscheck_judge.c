@@ -8,6 +8,8 @@
 #include "sim/quote.h"
 #include "viz/cli/description.h"
 
+#define WRITES_LITTLE_BYTES 1e7
+
 enum { NAME_BYTES = 128 };
 
 /* A recorded run and its repeats are predicted once. */
@@ -28,6 +30,7 @@ struct Judge {
   bool only_collects;
   Without without;
   const Placement *placement;
+  bool once;
 };
 
 Status judge_open(Judge **judge, const Request *r, Without without, Error *error) {
@@ -63,6 +66,9 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
+/* Where a launch begins hangs on how often it is run only if it writes little (sim/many_ctas.h): others are predicted once for both. */
+static bool begins_elsewhere(const Shape *s) { return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES; }
+
 static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling, const LaunchConfig *launch) {
   return (PredictedRun){.schedule = schedule,
                         .shape = *shape,
@@ -72,14 +78,15 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
                         .without = j->without,
                         .in_step = j->request->in_step,
                         .skew_turns = j->request->skew_turns,
-                        .placement = j->placement};
+                        .placement = j->placement,
+                        .once = j->once && begins_elsewhere(shape)};
 }
 
 static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   for (size_t i = 0; i < j->n_jobs; i++) {
     Job *job = &j->jobs[i];
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) && job->run.tiling.B_r == run->tiling.B_r &&
-        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement)
+        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement && job->run.once == run->once)
       return job;
   }
   return NULL;
@@ -119,7 +126,10 @@ static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, P
   return STATUS_OK;
 }
 
-void judge_card(Judge *j, const Placement *placement) { j->placement = placement == &PLACEMENT_H200 ? NULL : placement; } /* as one that is not known is taken to be */
+void judge_card(Judge *j, const Placement *placement, bool once) {
+  j->placement = placement == &PLACEMENT_H200 ? NULL : placement; /* as one that is not known is taken to be */
+  j->once = once;
+}
 
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;

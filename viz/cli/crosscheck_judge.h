@@ -17,8 +17,9 @@ typedef struct Judge Judge;
 Status judge_open(Judge **judge, const Request *request, Without without, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 
-/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. */
-void judge_card(Judge *judge, const Placement *placement);
+/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter was in one pass of the profiler; before:
+ * not. */
+void judge_card(Judge *judge, const Placement *placement, bool once);
 
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
 Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
