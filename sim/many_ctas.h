@@ -38,8 +38,10 @@
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
  *                                    Of other people's kernels: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c). Of
- *                                    fa2-sm90 with d = 64 these alone say twice as much, so there it was chosen with its longer launches in sight
- *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too
+ *                                    fa2-sm90 with d = 64 these alone say twice as much, of cudnn-sm90 with d = 64 anything from 45 to 90: there it was
+ *                                    chosen with longer launches in sight
+ *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too (fa2-sm90 with
+ *                                    d = 128: 110, they say 130, likewise)
  *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile of K and one of V (its source), so half. Who
  *                                    is the first to ask for what comes from HBM then falls back to those behind, where CTAs have their SMs to themselves
  *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
