@@ -101,8 +101,9 @@ def turns():
 
 def one_pass():
     """Every shape in turns, for the counters that ncu takes in one pass: where a launch is run again for others, L2 merges more of its reads."""
+    shapes = list(grid())
     for time in range(TURNS):
-        yield from random.Random(time + 1).sample(list(grid()), len(list(grid())))
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
 def move_local_memory(chance):

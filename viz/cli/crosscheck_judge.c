@@ -8,7 +8,7 @@
 #include "sim/quote.h"
 #include "viz/cli/description.h"
 
-#define WRITES_LITTLE_BYTES 1e7
+#define WRITES_LITTLE_BYTES 1e7 /* twice what sim/many_ctas.c takes for little, as elements have two bytes or four */
 
 enum { NAME_BYTES = 128 };
 
