@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A set keeps its nodes (parts of half granules) in a list, last used first. A node that comes to it pushes the last ones out until less than
- * half of one has no room. */
+/* A set keeps its nodes (parts of half granules) in a ring, last used first, that begins and ends with a node of the set's own. A node that comes to it
+ * pushes the last ones out until less than half of one has no room. One that is not there is a ring by itself. */
 typedef struct {
   uint32_t next, previous;
   uint32_t read_at; /* of a granule's first node: how many had come to the side when it was read last; 0: not read */
@@ -16,11 +16,10 @@ typedef struct {
 } Node;
 
 typedef struct {
-  uint32_t first, last;
   double bytes, room;
 } Set;
 
-#define NONE         UINT32_MAX
+#define NODES_MAX    UINT32_MAX
 #define GRANULES_MAX ((uint64_t)1 << 30)
 #define FEW_SETS     64                 /* of fewer each has a place in every stretch */
 #define SETS_MAX     1024               /* for time: smaller parts share a unit, and so a set */
@@ -35,9 +34,12 @@ static uint16_t *order_of(const Hierarchy *h) {
   return (uint16_t *)(void *)((char *)(uintptr_t)h + h->order_offset);
 }
 
+/* Those of the sets follow those of granules. */
 static Node *nodes_of(const Hierarchy *h, uint32_t side) {
-  return (Node *)(void *)((char *)(uintptr_t)h + h->nodes_offset) + side * h->n_nodes;
+  return (Node *)(void *)((char *)(uintptr_t)h + h->nodes_offset) + side * (h->n_nodes + h->n_sets);
 }
+
+static uint32_t ring_of(const Hierarchy *h, uint32_t set) { return (uint32_t)h->n_nodes + set; }
 
 static int kind_of(const Hierarchy *h, uint64_t granule) {
   int kind = 0;
@@ -115,13 +117,13 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   if (!status) status = check_kinds(c, h, error);
   if (status) return status;
   divide_into_sets(h);
-  if (h->n_nodes > NONE)
+  if (h->n_nodes + h->n_sets > NODES_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes, so many tensors and tiles they come to %.3g parts",
                      (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
   h->nodes_offset = h->order_offset + aligned(h->n_sets * sizeof(uint16_t));
-  h->state_bytes = h->nodes_offset + HIERARCHY_SIDES * h->n_nodes * sizeof(Node);
+  h->state_bytes = h->nodes_offset + HIERARCHY_SIDES * (h->n_nodes + h->n_sets) * sizeof(Node);
   return STATUS_OK;
 }
 
@@ -186,8 +188,9 @@ static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
       const uint16_t set = next_set(h, &placing);
       for (uint32_t home = 0; home < HIERARCHY_SIDES; home++) {
         const Node node = {.set = set, .kind = (uint8_t)kind};
-        nodes[home][2 * n_parts * granule + tile] = node;               /* there at home, */
-        nodes[1 - home][2 * n_parts * granule + n_parts + tile] = node; /* here a copy */
+        const uint64_t at = 2 * n_parts * granule + tile;
+        nodes[home][at] = node;               /* there at home, */
+        nodes[1 - home][at + n_parts] = node; /* here a copy */
       }
     }
 }
@@ -208,11 +211,16 @@ static void empty_sets(Hierarchy *h) {
     turn += turn + GOLDEN_RATIO < 1 ? GOLDEN_RATIO : GOLDEN_RATIO - 1;
     const uint32_t at = (uint32_t)(mix(c->seed + i) % (i + 1)); /* shuffled: the i-th is any */
     sets[i] = sets[at];
-    sets[at] = (Set){NONE, NONE, 0, room};
+    sets[at] = (Set){0, room};
   }
   memcpy(sets_of(h, 1), sets, h->n_sets * sizeof *sets);
   for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) h->came[side] = 1;
   memset(h->n_dirty, 0, sizeof h->n_dirty);
+  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++)
+    for (uint32_t i = 0; i < h->n_nodes + h->n_sets; i++) {
+      Node *n = &nodes_of(h, side)[i];
+      *n = (Node){.next = i, .previous = i, .set = n->set, .kind = n->kind};
+    }
 }
 
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
@@ -220,36 +228,41 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
   const Status status = plan(config, &planned, error);
   if (status != STATUS_OK) return status;
   *hierarchy = planned;
-  empty_sets(hierarchy);
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
     for (uint32_t tensor = 0; tensor < tensors_of(&config->kinds[kind]); tensor++) place_tensor(hierarchy, kind, tensor);
+  empty_sets(hierarchy);
   return STATUS_OK;
 }
 
 void hierarchy_flush(Hierarchy *h) {
   h->counts.hbm_write_bytes += hierarchy_dirty_bytes(h);
   empty_sets(h);
-  for (uint32_t side = 0; side < HIERARCHY_SIDES; side++) {
-    Node *nodes = nodes_of(h, side);
-    for (uint64_t i = 0; i < h->n_nodes; i++) nodes[i] = (Node){.set = nodes[i].set, .kind = nodes[i].kind};
-  }
 }
 
-/* --- the lists --- */
+/* --- the rings --- */
 
-static void unlink_node(Set *s, Node *nodes, const Node *n) {
-  if (n->previous == NONE) s->first = n->next;
-  else nodes[n->previous].next = n->next;
-  if (n->next == NONE) s->last = n->previous;
-  else nodes[n->next].previous = n->previous;
+static void unlink_node(Node *nodes, const Node *n) {
+  nodes[n->previous].next = n->next;
+  nodes[n->next].previous = n->previous;
 }
 
-static void take_out(Hierarchy *h, uint32_t side, uint32_t node) {
-  Node *nodes = nodes_of(h, side), *n = &nodes[node];
+/* A side in use. */
+typedef struct {
+  Hierarchy *h;
+  Node *nodes;
+  Set *sets;
+  uint32_t *came;
+} Side;
+
+static Side side_of(Hierarchy *h, uint32_t side) { return (Side){h, nodes_of(h, side), sets_of(h, side), &h->came[side]}; }
+
+static void take_out(const Side *side, uint32_t node) {
+  Hierarchy *h = side->h;
+  Node *n = &side->nodes[node];
   if (!n->present) return;
-  Set *s = &sets_of(h, side)[n->set];
-  unlink_node(s, nodes, n);
-  s->bytes -= h->part_bytes[n->kind];
+  unlink_node(side->nodes, n);
+  n->next = n->previous = node;
+  side->sets[n->set].bytes -= h->part_bytes[n->kind];
   if (n->dirty) {
     h->counts.hbm_write_bytes += h->part_bytes[n->kind];
     h->n_dirty[n->kind]--;
@@ -257,24 +270,45 @@ static void take_out(Hierarchy *h, uint32_t side, uint32_t node) {
   n->present = n->dirty = false;
 }
 
-/* Puts a node to the front of its set, wherever it was. Returns whether it was there. */
-static bool to_front(Hierarchy *h, uint32_t side, uint32_t node) {
-  Node *nodes = nodes_of(h, side), *n = &nodes[node];
-  Set *s = &sets_of(h, side)[n->set];
-  if (s->first == node) return true;
-  const bool was_present = n->present;
-  if (was_present) unlink_node(s, nodes, n);
-  n->previous = NONE;
-  n->next = s->first;
+/* Nodes of a set that follow each other in its ring, from one to another, go to its front. */
+static inline void move_to_front(const Side *side, Node *ring, uint32_t begin, uint32_t from, uint32_t to) {
+  Node *nodes = side->nodes;
+  nodes[nodes[from].previous].next = nodes[to].next;
+  nodes[nodes[to].next].previous = nodes[from].previous;
+  nodes[from].previous = begin;
+  nodes[to].next = ring->next;
+  nodes[ring->next].previous = to;
+  ring->next = from;
+}
+
+/* What comes to a set pushes out what was used longest ago. */
+static void come(const Side *side, const Node *ring, uint32_t node) {
+  const double *part_bytes = side->h->part_bytes;
+  Node *n = &side->nodes[node];
+  Set *s = &side->sets[n->set];
   n->present = true;
-  if (s->first == NONE) s->last = node;
-  else nodes[s->first].previous = node;
-  s->first = node;
-  if (was_present) return true;
-  s->bytes += h->part_bytes[n->kind];
-  h->came[side]++;
-  while (s->last != node && s->bytes - h->part_bytes[nodes[s->last].kind] / 2 > s->room) take_out(h, side, s->last);
+  ++*side->came;
+  s->bytes += part_bytes[n->kind];
+  while (ring->previous != node && s->bytes - part_bytes[side->nodes[ring->previous].kind] / 2 > s->room) take_out(side, ring->previous);
+}
+
+/* Puts a node to the front of its set, wherever it was. Returns whether it was there. */
+static inline bool to_front(const Side *side, uint32_t node) {
+  const Node *n = &side->nodes[node];
+  const uint32_t begin = ring_of(side->h, n->set);
+  Node *ring = &side->nodes[begin];
+  move_to_front(side, ring, begin, node, node);
+  if (n->present) return true;
+  come(side, ring, node);
   return false;
+}
+
+/* The same of a part and then its copy, if they are next to each other, as they mostly are. False: they are not. */
+static inline bool both_to_front(const Side *side, uint32_t home, uint32_t copy) {
+  if (side->nodes[copy].next != home) return false;
+  const uint32_t begin = ring_of(side->h, side->nodes[home].set);
+  move_to_front(side, &side->nodes[begin], begin, copy, home);
+  return true;
 }
 
 /* --- accesses --- */
@@ -284,21 +318,23 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
   const bool one = h->config.one_partition;
   if (one) side = 0;
   const int kind = kind_of(h, granule);
-  const uint32_t n = h->n_parts[kind], far = 1 - side, home = home_node(h, kind, granule), copy = home + n;
+  const uint32_t n = h->n_parts[kind], home = home_node(h, kind, granule), copy = home + n;
   const double bytes = h->part_bytes[kind];
   counts->read_bytes += 2 * n * bytes;
-  Node *first = &nodes_of(h, side)[home];
-  if (first->read_at && h->came[side] - first->read_at < h->fresh) return (HierarchyRead){0};
+  const Side own = side_of(h, side), other = side_of(h, 1 - side);
+  Node *first = &own.nodes[home];
+  if (first->read_at && *own.came - first->read_at < h->fresh) return (HierarchyRead){0};
   uint32_t homes = 0, copies = 0, fars = 0; /* parts that are missing */
   for (uint32_t part = 0; part < n; part++) {
-    homes += !to_front(h, side, home + part);
-    if (to_front(h, side, copy + part)) continue;
+    if (both_to_front(&own, home + part, copy + part)) continue;
+    homes += !to_front(&own, home + part);
+    if (to_front(&own, copy + part)) continue;
     copies++;
-    const bool found = !one && nodes_of(h, far)[home + part].present;
+    const bool found = !one && other.nodes[home + part].present;
     fars += !found;
-    if (!one && !(found && h->config.far_renews_nothing)) to_front(h, far, home + part);
+    if (!one && !(found && h->config.far_renews_nothing)) to_front(&other, home + part);
   }
-  first->read_at = h->came[side];
+  first->read_at = *own.came;
   counts->miss_bytes += (homes + copies) * bytes;
   counts->hbm_read_bytes += (homes + fars) * bytes;
   if (!one) counts->fabric_bytes += copies * bytes;
@@ -310,27 +346,29 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   const int kind = kind_of(h, granule);
   const uint32_t n = h->n_parts[kind], home = home_node(h, kind, granule), copy = home + n;
   const double bytes = h->part_bytes[kind];
+  const Side sides[HIERARCHY_SIDES] = {side_of(h, 0), side_of(h, 1)};
   h->counts.write_bytes += 2 * n * bytes;
   for (uint32_t part = 0; part < n; part++) {
-    const bool cold = !nodes_of(h, 1 - side)[home + part].present;
+    const bool cold = !sides[1 - side].nodes[home + part].present;
     if (!one) h->counts.fabric_bytes += bytes + cold * HIERARCHY_COLD_STORE * 2 * bytes;
     for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
-      const uint32_t at = one ? 0 : s, node = part + (one && s ? copy : home);
-      to_front(h, at, node);
-      h->n_dirty[kind] += !nodes_of(h, at)[node].dirty;
-      nodes_of(h, at)[node].dirty = true;
-      if (!one && s != side) take_out(h, s, copy + part); /* a copy of what has changed */
+      const Side *at = &sides[one ? 0 : s];
+      const uint32_t node = part + (one && s ? copy : home);
+      to_front(at, node);
+      h->n_dirty[kind] += !at->nodes[node].dirty;
+      at->nodes[node].dirty = true;
+      if (!one && s != side) take_out(at, copy + part); /* a copy of what has changed */
     }
-    if (!one) to_front(h, side, copy + part);
+    if (!one) to_front(&sides[side], copy + part);
   }
-  if (!one) nodes_of(h, 1 - side)[home].read_at = 0;
+  if (!one) sides[1 - side].nodes[home].read_at = 0;
 }
 
 void hierarchy_renew(Hierarchy *h, uint32_t side, uint64_t granule) {
-  const bool one = h->config.one_partition;
+  const Side own = side_of(h, h->config.one_partition ? 0 : side);
   const int kind = kind_of(h, granule);
   const uint32_t n = 2 * h->n_parts[kind], first = home_node(h, kind, granule); /* halves at home, and copies */
-  for (uint32_t part = 0; part < n; part++) to_front(h, one ? 0 : side, first + part);
+  for (uint32_t part = 0; part < n; part++) to_front(&own, first + part);
 }
 
 uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t part) {

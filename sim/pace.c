@@ -47,9 +47,9 @@ typedef struct {
 
 /* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
 typedef struct {
-  uint64_t granule; /* + 1 */
-  double until, there, bytes;
+  uint32_t granule; /* + 1 */
   uint32_t n;
+  double until, there;
 } Pending;
 
 /* When the halves of a granule are there on a side, and until when the home does not know yet that the other side has asked for it. */
@@ -142,10 +142,10 @@ static double hit_cycles(const Pace *p, const Cta *cta) {
 }
 
 /* Asks L2 for the granule at `now`, which comes in `hit` cycles if L2 has it; returns when all of it is there. */
-static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit, double *bytes) {
+static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit) {
   const PaceConfig *c = &p->config;
   Arrival *own = &p->arrivals[side][granule], *far = &p->arrivals[1 - side][granule];
-  const double half = (*bytes = hierarchy_granule_bytes(p->hierarchy, granule)) / 2;
+  const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
   double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + hit;
   if (read.home_missing + read.copy_missing > 0)
@@ -186,12 +186,12 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   Pending *pending = &p->pending[cta->gpc][noted_at(granule)];
   if (pending->granule == granule + 1 && pending->n < c->coalesce_most && now < pending->until) {
     pending->n++;
-    p->result.bytes.read_bytes += pending->bytes;
+    p->result.bytes.read_bytes += hierarchy_granule_bytes(p->hierarchy, granule);
     return pending->there;
   }
-  pending->granule = granule + 1;
+  pending->granule = (uint32_t)granule + 1;
   pending->n = 1;
-  const double hit = hit_cycles(p, cta), there = fetch(p, cta->side, granule, now, hit, &pending->bytes), wait = there - now;
+  const double hit = hit_cycles(p, cta), there = fetch(p, cta->side, granule, now, hit), wait = there - now;
   if (c->in_step) return pending->there = pending->until = there;
   pending->until = later(now + c->coalesce_cycles, there - hit - c->early_cycles);
   if (c->together && cta->steps == 0) return pending->there = there;
