@@ -123,7 +123,7 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config);
 /* Makes an empty hierarchy. STATUS_BAD_REQUEST where the numbers contradict each other. */
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error);
 
-/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a 64th of its side's
+/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a 256th of its side's
  * room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);

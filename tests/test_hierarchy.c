@@ -143,7 +143,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
     memset(slow, 0, sizeof *slow);
     slow->sets = h;
     const double largest = fmax(slow_part(&c, 0), c.kinds[1].n ? slow_part(&c, (int64_t)c.kinds[0].n) : 0);
-    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 64);
+    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 256);
     int64_t granule = 0;
     double bytes = 0;
     for (int i = 0; i < 1500; i++) {
