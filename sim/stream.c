@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { LONG_KEYS = 65536, TILES_APART = 4 };
+#define ALIKE 0.95 /* of granules over which a ragged last one is spread, so much is one of full size */
 
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
 
@@ -226,7 +227,7 @@ static bool heads_in_turn(const Stream *s) {
 static void part_rows(Stream *s, StreamKind kind) {
   const HierarchyKind *kv = &s->kinds[STREAM_KV];
   const double tile_bytes = kv->bytes / kv->n_tensors / (kv->n_tiles ? kv->n_tiles : 1);
-  s->kinds[kind].n_tiles = (uint32_t)fmin(ceil(s->kinds[kind].bytes / tile_bytes * (1 - 1e-9)), HIERARCHY_TILES_MAX);
+  s->kinds[kind].n_tiles = (uint32_t)fmin(ceil(s->kinds[kind].bytes / tile_bytes * ALIKE), HIERARCHY_TILES_MAX);
 }
 
 /* Granules are of equal size: a ragged last tile is spread over all. Of heads that are not walked there are none. */
