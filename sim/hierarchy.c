@@ -350,7 +350,7 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   const Side sides[HIERARCHY_SIDES] = {side_of(h, 0), side_of(h, 1)};
   h->counts.write_bytes += 2 * n * bytes;
   for (uint32_t part = 0; part < n; part++) {
-    const bool cold = !sides[1 - side].nodes[home + part].present;
+    const bool cold = !h->config.is_not_put_back && !sides[1 - side].nodes[home + part].present;
     if (!one) h->counts.fabric_bytes += bytes + cold * HIERARCHY_COLD_STORE * 2 * bytes;
     for (uint32_t s = 0; s < HIERARCHY_SIDES; s++) {
       const Side *at = &sides[one ? 0 : s];

@@ -57,8 +57,9 @@ enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
-/* What the first store of a line moves over the fabric besides its data, as a part of it: 1 to 8 % in the scans that store
- * (assets/counters/h200_scan.csv), nothing the second time. */
+/* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back what is stored to run the launch
+ * again: 1 to 8 % in the scans that store (assets/counters/h200_scan.csv), nothing the second time; and nothing in launches counted in one pass
+ * (h200_l2_one_pass.csv, tests/test_one_pass.c). */
 #define HIERARCHY_COLD_STORE 0.05
 
 /* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V), equal parts of a granule in
@@ -78,6 +79,7 @@ typedef struct {
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
+  bool is_not_put_back;       /* true: no profiler has put back what is stored (HIERARCHY_COLD_STORE) */
   bool far_renews_nothing;    /* true: a far request leaves the line in its home as old as it was (an H200's renews it) */
 } HierarchyConfig;
 

@@ -306,6 +306,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .seed = c->seed};
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
+  p.hierarchy.is_not_put_back = !c->profiled || c->once;
   p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
   p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : (double)c->l2_bytes / 2;
   p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);

@@ -117,7 +117,7 @@ static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granu
 static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
   for (int at = 0; at < slow_parts(c, granule); at++) {
     const Part home = {granule, at, false, true}, copy = {granule, at, true, false};
-    s->counts.fabric_bytes += slow_part(c, granule) * (1 + 0.1 * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
+    s->counts.fabric_bytes += slow_part(c, granule) * (1 + (c->is_not_put_back ? 0 : 0.1) * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
     for (int side = 0; side < 2; side++) {
       slow_front(c, s, side, home);
       if (side != own) slow_remove(s, side, slow_find(s, side, copy));
@@ -138,6 +138,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
                                .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
                                .seed = (uint64_t)round,
+                               .is_not_put_back = round % 4 == 0,
                                .far_renews_nothing = round % 3 == 0};
     Hierarchy *h = make(&c);
     memset(slow, 0, sizeof *slow);

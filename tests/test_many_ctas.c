@@ -73,8 +73,6 @@ static int slow_find(const SlowSide *s, Half half) {
   return at;
 }
 
-static bool slow_has(const SlowL2 *l2, int side, Half half) { return slow_find(&l2->sides[side], half) < l2->sides[side].n; }
-
 static bool slow_touch(SlowL2 *l2, int side, Half half) {
   SlowSide *s = &l2->sides[side];
   int at = slow_find(s, half);
@@ -131,7 +129,7 @@ static void slow_read_q(SlowL2 *l2, int side, int64_t head, int64_t block, Parts
 static void slow_write(SlowL2 *l2, int side, int64_t head, int64_t block, double bytes) {
   for (int home = 0; home < 2; home++) {
     const Half half = {'O', head, block, home, bytes / 2};
-    if (l2->n_sides == 2 && home != side) l2->fabric += bytes * (slow_has(l2, home, half) ? 0.5 : 0.55);
+    if (l2->n_sides == 2 && home != side) l2->fabric += bytes / 2;
     slow_touch(l2, l2->n_sides == 1 ? 0 : home, half);
   }
   if (l2->n_sides == 2) slow_touch(l2, side, (Half){'o', head, block, 1 - side, bytes / 2}); /* a clean copy stays on the own side */
@@ -311,7 +309,11 @@ static void by_hand(void **state) {
   assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
   assert_true(t.hbm_read_bytes == 4 * 1024);
   assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
-  assert_false(differs(t.fabric_bytes, 512 + 1024 + 512 + 1024 + 2 * (512 + 0.05 * 1024))); /* O for the first time */
+  assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
+  const ManyCtas once = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
+  assert_true(once.fabric_bytes == t.fabric_bytes);
+  const ManyCtas again = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true}); /* what a profiler has put back of O is cold */
+  assert_false(differs(again.fabric_bytes, t.fabric_bytes + 2 * 0.05 * 1024));
   assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
 }
 
@@ -343,10 +345,10 @@ static void a_launch_begins_anywhere(void **state) {
     assert_int_equal(c.launch.n_waves, waves);
     ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16,
                          .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
-    const double not_told = run(&c, l2).fabric_bytes;
+    const double not_told = run(&c, l2).fabric_bytes, cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
     l2.profiled = true;
-    const double profiled = run(&c, l2).fabric_bytes;
-    if (waves == 2) assert_true(profiled == not_told);
+    const double profiled = run(&c, l2).fabric_bytes - cold;
+    if (waves == 2) assert_false(differs(profiled, not_told));
     l2.once = true;
     assert_true(run(&c, l2).fabric_bytes == not_told);
     l2.once = false;
@@ -354,7 +356,7 @@ static void a_launch_begins_anywhere(void **state) {
     double least = INFINITY, most = 0, sum = 0;
     for (l2.first_gpc = 1; l2.first_gpc <= PLACEMENT_H200.n_gpcs; l2.first_gpc++) {
       const double told = run(&c, l2).fabric_bytes;
-      if (waves == 1 && l2.first_gpc == 1) assert_true(told == profiled);
+      if (waves == 1 && l2.first_gpc == 1) assert_false(differs(told, profiled));
       least = fmin(least, told), most = fmax(most, told), sum += told;
     }
     assert_true(most > 1.005 * least);
@@ -482,7 +484,7 @@ static void who_pulls_comes_as_it_starts(void **state) {
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 4096, .N_k = 4096, .d = 64};
   const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
-  const double tensor = 4 * 4096 * 64 * 2, all = 2 * tensor + tensor / 2 + (0.5 + 0.05) * tensor, of_head = tensor / 4;
+  const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
   ManyCtas t[2];
   for (int pulls = 0; pulls < 2; pulls++) {
     const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1}, (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
@@ -493,8 +495,6 @@ static void who_pulls_comes_as_it_starts(void **state) {
   assert_true(t[1].fabric_bytes < all - of_head && t[1].fabric_bytes > all - 2.2 * of_head);
 }
 
-/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
- * have their luck, within 2 %. */
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
 static void a_ragged_granule_parts_no_row_block(void **state) {
   (void)state;
@@ -508,6 +508,8 @@ static void a_ragged_granule_parts_no_row_block(void **state) {
   }
 }
 
+/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
+ * have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
   (void)state;
   for (int round = 0; round < 4; round++) {
