@@ -63,7 +63,7 @@ typedef struct {
   int64_t l2_line_bytes;
   int64_t l2_sector_bytes;
   double l2_bytes_per_s; /* reads by all SMs */
-  int64_t l2_fabric_launch_bytes, l2_fabric_sm_bytes; /* between partitions, in each launch, whatever it reads; and for each SM at work */
+  int64_t l2_fabric_launch_bytes, l2_fabric_sm_bytes; /* between partitions, in each launch of a kernel, whatever it reads; and for each SM at work */
 
   /* A cache on the memory side of L2 (AMD's Infinity Cache). */
   int64_t l3_bytes;

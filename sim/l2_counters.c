@@ -8,7 +8,7 @@ const char *l2_part_title(L2Part part) { return TITLES[part]; }
 
 L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
-  const double launched = (double)gpu->l2_fabric_launch_bytes + (double)sms * (double)gpu->l2_fabric_sm_bytes;
+  const double launched = s->l2.kernels * ((double)gpu->l2_fabric_launch_bytes + (double)sms * (double)gpu->l2_fabric_sm_bytes);
   return (L2Counters){.hbm_read_bytes = s->l2.hbm_read_bytes,
                       .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + launched : 0,
                       .l2_read_bytes = s->l2.l2_read_bytes,

@@ -7,6 +7,7 @@
  *     l2_write_bytes     lts__t_sectors_srcunit_tex_op_write.sum x 32
  *     hit_rate           lts__t_sectors_srcunit_tex_lookup_hit.sum over hits and misses
  *
+ * The fabric moves something in each launch besides (l2_fabric_launch, l2_fabric_sm of the GPU's description): of `standard` in three, of fa2-split in two.
  * With caches flushed before each kernel (ncu --cache-control all): `standard` and fa2-split then read from HBM what goes between
  * their kernels. */
 #ifndef TILEWALK_SIM_L2_COUNTERS_H

@@ -534,6 +534,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   if (status) return status;
   make_exact(&mean, schedule, &r.stream);
   *result = mean;
+  mean.kernels = r.stream.n_kernels;
   return STATUS_OK;
 }
 

@@ -217,6 +217,7 @@ typedef struct {
   double hbm_read_bytes, hbm_write_bytes; /* written: pushed out by the end of the last kernel */
   double left_dirty_bytes;                /* stored and still in L2 then: written sooner or later */
   double cycles;                          /* of the SMs' clock; turns, in step */
+  double kernels;                         /* launched one after another */
   double simulated;                       /* the part of the steps that was walked; 1: all of them */
 } ManyCtas;
 
