@@ -45,7 +45,7 @@ typedef struct {
   Work *owed;      /* likewise, where they ask ahead: on what it asked for last */
   int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
-  double cycles_per_flop, cycles_per_exp, slower; /* slower: than the peak rate of products */
+  double cycles_per_flop, cycles_per_exp, slower, alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
   double *row_end_cycles; /* of the configuration, in the first walk */
   double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
   double steps, stop_steps; /* taken; after so many nothing new is begun */
@@ -74,7 +74,7 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
  * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
 static double work_cycles(const Run *r, Work work, double sharing) {
   const double products = work.flops * r->cycles_per_flop, exps = work.exps * r->cycles_per_exp;
-  const double alone = products + exps, reached = products * r->slower;
+  const double alone = r->alone_slower > 0 ? products * r->alone_slower : products + exps, reached = products * r->slower;
   const double shared = sharing * (reached > exps ? reached : exps);
   return alone > shared ? alone : shared;
 }
@@ -523,6 +523,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   if (status) return status;
   const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
   Run r = {.launch = launch, .config = config, .slower = 100 / (double)percent};
+  if (launch->config.alone_permille) r.alone_slower = 1000 / (double)launch->config.alone_permille;
   if (config->flops_per_cycle > 0) r.cycles_per_flop = 1 / config->flops_per_cycle;
   if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
   status = choose(&r, schedule, plan, error);
@@ -533,8 +534,8 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   status = walk_all(&r, &mean, error);
   if (status) return status;
   make_exact(&mean, schedule, &r.stream);
-  *result = mean;
   mean.kernels = r.stream.n_kernels;
+  *result = mean;
   return STATUS_OK;
 }
 

@@ -30,12 +30,15 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
        "registers spilled besides, a CTA for each row block"},                                              \
       {prefix "split_spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].split_spill_tile_bytes), false, 1, 1e9, \
        "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},              \
+      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000, "of the peak rate of products that a CTA reaches that has an SM to itself"), \
+      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100, "of a step, before which it asks for what it needs then"), \
       COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000, "by which a step varies by itself where SMs are full, one standard deviation"), \
+      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 13, TILE_FIRST = 19 };
+enum { TILE_KEYS = 16, TILE_FIRST = 18 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -50,7 +53,6 @@ static const KeyfileField FIELDS[] = {
     {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6, "that a tile takes a CTA that waits besides, in which others of its SM can work"},
     TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
     {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"},
-    {"ahead_percent", KEYFILE_COUNT, offsetof(Profile, ahead_percent), false, 1, 100, "of a step, before which a kernel that does not wait asks for what it needs then"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
@@ -133,8 +135,6 @@ static Status read_words(const Check *c) {
     return REFUSE(c, "latency_cycles", "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
   if (!status && p->slip_percent && p->steady)
     return REFUSE(c, "slip_percent", "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
-  if (!status && p->ahead_percent && p->waits)
-    return REFUSE(c, "ahead_percent", "a kernel that waits asks for nothing ahead; give one of waits = yes and ahead_percent");
   if (!status && p->round_bytes && !p->waits)
     return REFUSE(c, "round", "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
@@ -149,8 +149,8 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
   int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
-                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->split_spill_tile_bytes, &t->slot_spread_permille,
-                                      &t->start_cycles, &t->step_spread_cycles, &t->clocks_permille};
+                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->split_spill_tile_bytes, &t->alone_permille, &t->ahead_percent,
+                                      &t->slot_spread_permille, &t->start_cycles, &t->step_spread_cycles, &t->split_step_spread_cycles, &t->clocks_permille};
   return values[key];
 }
 
@@ -176,6 +176,14 @@ static Status check_tile(const Check *c, int d) {
   return STATUS_OK;
 }
 
+/* What a kernel that waits does not have: it asks for nothing ahead, and has waiting in what it takes alone. */
+static Status check_waits(const Check *c) {
+  for (int f = TILE_FIRST; c->p->waits && f < PROFILE_FIELD_COUNT; f++)
+    if (c->p->notes[f].line && (strstr(FIELDS[f].name, "ahead_percent") || strstr(FIELDS[f].name, "alone_permille")))
+      return REFUSE(c, FIELDS[f].name, "%s is said of kernels that do not wait; give one of it and waits = yes", FIELDS[f].name);
+  return STATUS_OK;
+}
+
 Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error) {
   Profile read;
   memset(&read, 0, sizeof read);
@@ -187,6 +195,7 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
     status = check_tile(&check, d);
     any = any || read.tiles[d][0].block_q;
   }
+  if (!status) status = check_waits(&check);
   if (!status && !any)
     status = keyfile_refuse(display_name, 0, error, "no tile is given; a kernel needs one for some d, such as d128_block_q and d128_block_k");
   if (status) return status;
@@ -228,11 +237,12 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .latency_cycles = profile->latency_cycles,
                            .steady = profile->steady,
                            .slip_percent = profile->slip_percent,
-                           .ahead_percent = profile->ahead_percent,
+                           .ahead_percent = t->ahead_percent,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spill_tile_bytes = t->spill_tile_bytes,
                            .spill_block_bytes = t->spill_block_bytes,
+                           .alone_permille = t->alone_permille,
                            .slot_spread_permille = t->slot_spread_permille,
                            .start_cycles = t->start_cycles,
                            .step_spread_cycles = t->step_spread_cycles,

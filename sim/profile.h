@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 97 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 114 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -35,9 +35,12 @@ typedef struct {
   int64_t ctas_per_sm;          /* where the kernel limits them itself */
   int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/extra.h) */
   int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has several tiles */
+  int64_t alone_permille;       /* of the peak rate of products that a CTA reaches that has an SM to itself (sim/launch.h) */
+  int64_t ahead_percent;        /* of a step, before which it asks for what it needs then (sim/launch.h) */
   int64_t slot_spread_permille; /* how unevenly the CTAs of an SM share it (sim/launch.h) */
   int64_t start_cycles;         /* that its first arithmetic takes longer (sim/launch.h) */
   int64_t step_spread_cycles;   /* by which a step of it varies by itself where SMs are full (sim/launch.h) */
+  int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
   int64_t clocks_permille;      /* how far it sets GPCs' clocks apart (sim/launch.h) */
 } ProfileTile;
 
@@ -59,7 +62,6 @@ typedef struct {
   int64_t latency_cycles; /* that a tile takes such a CTA besides (sim/launch.h) */
   bool steady;         /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once (sim/launch.h) */
   int64_t slip_percent;
-  int64_t ahead_percent; /* of a step, before which it asks for what it needs then, if it does not wait (sim/launch.h) */
   bool reloads_q;  /* reads its block of Q again for every tile of K and V */
   bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;        /* writes the log-sum-exp of every row */

@@ -495,6 +495,22 @@ static void who_pulls_comes_as_it_starts(void **state) {
   assert_true(t[1].fabric_bytes < all - of_head && t[1].fabric_bytes > all - 2.2 * of_head);
 }
 
+/* One CTA on an SM takes what it is said to take alone; two share the rate that the kernel reaches. */
+static void a_cta_alone_takes_its_own_time(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
+  const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
+  const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
+  for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
+    for (int permille = 0; permille <= 250; permille += 250) {
+      const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
+                          (LaunchConfig){.ctas_per_sm = 2, .percent_of_peak = 40, .alone_permille = permille}, &gpu);
+      const double expected = n_ctas == 1 && permille ? 1000 * products / permille : n_ctas * products / 0.4; /* more than products and exponentials in turn */
+      const double cycles = run(&c, l2).cycles;
+      if (fabs(cycles / (tiles * expected) - 1) > 0.03) fail_msg("%d CTAs, %d: %.0f cycles, expected %.0f and the first wait", n_ctas, permille, cycles, tiles * expected);
+    }
+}
+
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
 static void a_ragged_granule_parts_no_row_block(void **state) {
   (void)state;
@@ -607,7 +623,7 @@ int main(void) {
       cmocka_unit_test(resident_lines_take_room),
       cmocka_unit_test(reloaded_q_takes_room),
       cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
-      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
+      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_cta_alone_takes_its_own_time), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),

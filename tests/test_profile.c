@@ -241,12 +241,14 @@ static void a_kernel_that_waits_is_launched_as_one(void **state) {
   const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
   for (int waits = 0; waits < 2; waits++) {
     char text[512];
-    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed\nlatency_cycles = 700 # assumed\nsteady = yes" : "no\nslip_percent = 70 # assumed\nahead_percent = 40 # assumed", MINIMAL);
+    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed\nlatency_cycles = 700 # assumed\nsteady = yes" : "no\nslip_percent = 70 # assumed", MINIMAL);
+    if (!waits) strncat(text, "d128_ahead_percent = 40 # assumed\nd128_alone_permille = 250 # assumed\n", sizeof text - strlen(text) - 1);
     Profile p;
     LaunchConfig config;
     if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error)) fail_msg("%s", error.message);
     assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 && config.latency_cycles == waits * 700 && config.steady == waits && config.slip_percent == (waits ? 0 : 70));
     assert_int_equal(config.ahead_percent, waits ? 0 : 40);
+    assert_int_equal(config.alone_permille, waits ? 0 : 250);
   }
 }
 
@@ -266,7 +268,10 @@ static void wrong_files_say_where_and_why(void **state) {
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nround = 8192 # assumed\n", "f:5: round = 8192 has no unit"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nlatency_cycles = 700 # assumed\n", "f:4: a kernel that asks ahead hides what its tiles wait; give waits = yes"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nslip_percent = 50 # assumed\nsteady = yes\n", "f:4: a CTA that gets ahead steadily does not slip"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nahead_percent = 50 # assumed\nwaits = yes\n", "f:4: a kernel that waits asks for nothing ahead"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_ahead_percent = 50 # assumed\n",
+       "f:7: d64_ahead_percent is said of kernels that do not wait"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_alone_permille = 50 # assumed\n",
+       "f:7: d64_alone_permille is said of kernels that do not wait"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n", "f:4: there is no persistent 'maybe'; there are yes, no"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\n", "f: no tile is given"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n", "f:5: a tile for d = 64 has no two sides"},
