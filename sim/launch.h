@@ -57,7 +57,7 @@ typedef struct {
   int64_t shared_bytes;     /* that a CTA asks for */
   int64_t ctas_per_sm;      /* what the kernel itself limits them to */
   int64_t percent_of_peak;  /* of the peak rate of products that the kernel reaches where it has all it needs */
-  int64_t alone_permille;   /* of it, one CTA that has an SM to itself; 0: not known */
+  int64_t alone_permille;   /* of the peak rate too, that a CTA reaches which has an SM to itself; 0: not known */
   int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is ahead, */
   bool steady;              /* more so with every step; else now and then, */
   int64_t slip_percent;     /* by so much of a tile at once; 0: not known, 50 */

@@ -17,6 +17,10 @@ enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of
  * come before one comes again. */
 static const uint32_t FIRST_GPCS[PLACEMENT_GPCS_MAX] = {0, 7, 1, 4, 2, 3, 5, 6};
 
+/* What is drawn where the caller names no other numbers: of twenty draws the one whose predictions come nearest to the mean of all, of the 424 shapes that
+ * were recorded (what was counted has no say in it). */
+enum { USUAL_DRAW = 3 * 1000003 };
+
 enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
@@ -303,7 +307,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
-                  .seed = c->seed};
+                  .seed = c->seed + USUAL_DRAW};
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.is_not_put_back = !c->profiled || c->once;

@@ -38,11 +38,12 @@
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
  *                                    Of other people's kernels: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c). Of
- *                                    fa2-sm90 with d = 64 these alone say twice as much, of cudnn-sm90 with d = 64 anything from 45 to 90: there it was
- *                                    chosen with longer launches in sight
- *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too (fa2-sm90 with
- *                                    d = 128: 110, they say 130, likewise)
- *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile of K and one of V (its source), so half. Who
+ *                                    cudnn-sm90 with d = 64 these alone say anything from 45 to 90, of fa2-sm90 (two shapes with each d) that more is
+ *                                    nearer: there it was chosen with launches of up to 16K tokens in sight
+ *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too; of the kernel
+ *                                    to which FlashAttention-2 gives split keys, by launches of 4K and 8K tokens: in shorter ones a split has one tile
+ *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile of K and one of V, and asks for V before the
+ *                                    product of Q and K (its source), so as long ahead as that takes: by what a step takes with twice the keys and half of d. Who
  *                                    is the first to ask for what comes from HBM then falls back to those behind, where CTAs have their SMs to themselves
  *     720 cycles, half a step, 1 in 5  how CTAs of an SM that ask ahead follow each other, get apart by whole tiles, and miss a turn as they are
  *                                    replaced; 1100 cycles until they are: clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/test_slot_spread.c)
@@ -53,6 +54,8 @@
  *                                    h200_placement.csv. So heads of cudnn-sm90 with few row blocks are often read by one side alone
  *     clocks_permille                how far a kernel that takes all the power there is sets them apart: h200_others_places.csv and the like, as
  *                                    h200_gpcs.csv has them (placement.h)
+ *     5 % of what is stored          crosses between the sides besides, where a profiler has put it back to run the launch again: scans that store (hierarchy.h);
+ *                                    and nothing where a launch is counted in one pass: then our kernels' fabric is as predicted to 0.5 % (tests/test_one_pass.c)
  *     4 requests, 70 cycles          of a GPC's coalescer: h200_coalescer.csv (pace.h)
  *     round                          how much of a tile a kernel that waits asks for at once: its source
  *     slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and when they store their row blocks
@@ -69,7 +72,8 @@
  *                                    a profiler some always with the first (placement.h, tests/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part of them that
  *                                    the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile
- *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c)
+ *                                    then takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/test_tile_cycles.c). What one takes that
+ *                                    has an SM to itself (alone_permille): clocks of CTAs, h200_steps.csv; of fa2-sm90 how much longer launches take
  * Other GPUs have its numbers in proportion to their L2 (room for all of it, assumed), and but for an H100 SXM sides by turns (assumed). On an H100, with 25
  * MiB a side (h100_sets.csv, tests/test_l2_sets.c) and its own rates, scans come out as well as on an H200 (h100_scan_places.csv), and the shapes of
  * h100_fresh.csv and h100_later.csv: HBM 0.4 % in the median, 5.7 % at worst.
@@ -205,7 +209,7 @@ typedef struct {
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                         0: 100,000 for each head, at most five times that */
-  uint64_t seed;
+  uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
 } ManyCtasConfig;
 
 /* Doubles alone: sim/many_ctas.c adds them up one by one. */

