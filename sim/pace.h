@@ -39,9 +39,9 @@
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   3 %      0.0 %,   3 %         14 %,  30 %              8 %, 15 %
- *     starting apart     3.5 %,  28 %      3.8 %,  28 %          9 %,  33 %              3 %, 18 %
- *     triangular         1.6 %,   9 %      1.3 %,   9 %          7 %,  35 %              2 %, 10 %
+ *     in step            0.1 %,   3 %      0.0 %,   3 %         14 %,  30 %              8 %, 16 %
+ *     starting apart     3.3 %,  28 %      3.8 %,  28 %          9 %,  31 %              4 %, 18 %
+ *     triangular         1.1 %,  10 %      1.0 %,   9 %          6 %,  35 %              2 %, 10 %
  *
  * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of four places of the buffer.)
  *
