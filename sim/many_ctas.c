@@ -427,9 +427,9 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
  * with which they begin. */
 static int times_to_walk(const Run *r) {
-  if (r->config->in_step || r->stream.n_kernels > 1 || r->launch->config.whole_head) return 1;
+  if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);
-  const int least = r->stream.n_heads > 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
+  const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
   return times < least ? least : times > TIMES_MOST ? TIMES_MOST : (int)times;
 }
 

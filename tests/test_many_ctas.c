@@ -516,6 +516,21 @@ static void a_cta_alone_takes_its_own_time(void **state) {
     }
 }
 
+/* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
+static void launches_of_split_keys_are_means(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
+                (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  c.schedule = schedule_find("fa2-split");
+  ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const double first = run(&c, l2).l2_read_bytes;
+  for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
+    const double other = run(&c, l2).l2_read_bytes;
+    if (fabs(other / first - 1) > 0.01) fail_msg("%+.1f %%", 100 * (other / first - 1));
+  }
+}
+
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
 static void a_ragged_granule_parts_no_row_block(void **state) {
   (void)state;
@@ -628,7 +643,7 @@ int main(void) {
       cmocka_unit_test(resident_lines_take_room),
       cmocka_unit_test(reloaded_q_takes_room),
       cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
-      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_cta_alone_takes_its_own_time), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
+      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_cta_alone_takes_its_own_time), cmocka_unit_test(launches_of_split_keys_are_means), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),
