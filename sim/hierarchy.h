@@ -32,7 +32,7 @@
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
  *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
  *   FlashAttention-1's O, stored and read again by one CTA, crosses the fabric with its stores and never
- *   with its loads). A line that its home does not hold yet moves a little more (HIERARCHY_COLD_STORE). What is
+ *   with its loads). A line that a profiler has put back, and its home does not hold yet, moves a little more (HIERARCHY_COLD_STORE). What is
  *   dirty goes to HBM when it falls out.
  *
  * Not modelled: lines (parts come and go as a whole, and a tile of which all parts are there is not waited for; of 16 KiB of an H200 about four parts come

@@ -202,7 +202,7 @@ typedef struct {
   double side_ways;           /* as sim/hierarchy.h has it */
   bool profiled; /* as ncu --cache-control all runs it, again and again for a few counters each time: L2 is emptied between kernels, and a launch of one
                     wave that writes no more than about 4 MiB begins with the first GPC */
-  bool once; /* then, in one pass, for as many counters as that gives: it begins with any GPC */
+  bool once; /* then, in one pass, for as many counters as that gives: it begins with any GPC, and nothing that it stores has been put back */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
   uint32_t first_gpc;         /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
   double *row_end_cycles;     /* of fa2: room for about when each row block asks for its last tile, head by head, in the first walk; NULL: not told */

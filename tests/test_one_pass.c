@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernels/counters/ncu.h"
 #include "sim/l2_counters.h"
+#include "tests/open_counter_table.h"
 #include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
@@ -26,13 +26,7 @@ typedef struct {
 } Mean;
 
 static int read_means(Mean means[SHAPES]) {
-  static char text[1 << 20];
-  FILE *file = open_asset("counters/h200_l2_one_pass.csv");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
+  CounterTable table = open_counter_table("counters/h200_l2_one_pass.csv");
   int n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernels/counters/ncu.h"
 #include "sim/l2_counters.h"
 #include "sim/pace.h"
+#include "tests/open_counter_table.h"
 #include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
@@ -44,17 +44,6 @@ typedef struct {
   int n;
 } Card;
 
-static CounterTable read_table(const char *name) {
-  static char text[1 << 20];
-  FILE *file = open_asset(name);
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
-  return table;
-}
-
 static bool same(const Mean *m, const char *kernel, const Shape *shape) {
   return strcmp(m->kernel, kernel) == 0 && m->shape.N_q == shape->N_q && m->shape.heads == shape->heads && m->shape.d == shape->d &&
          m->shape.causal == shape->causal;
@@ -75,7 +64,7 @@ static Mean *mean_of(Card *card, const char *kernel, const Shape *shape) {
 
 /* n launches of each shape. */
 static void read_card(Card *card, const char *name, int n) {
-  CounterTable table = read_table(name);
+  CounterTable table = open_counter_table(name);
   card->n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernels/counters/ncu.h"
 #include "sim/l2_counters.h"
+#include "tests/open_counter_table.h"
 #include "tests/open_gpu.h"
 #include "tests/open_profile.h"
 
@@ -38,13 +38,7 @@ static bool same(const Shape *a, const Shape *b) { return a->N_q == b->N_q && a-
 
 /* All shapes of one kernel, up to LONG. */
 static void read_shapes(const char *kernel) {
-  static char text[1 << 20];
-  FILE *file = open_asset("counters/h200_others_one_pass.csv");
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
+  CounterTable table = open_counter_table("counters/h200_others_one_pass.csv");
   n_means = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
