@@ -15,6 +15,7 @@
 #   places     long shapes of these six times each, with Q, K and V elsewhere each time      -> GPU_others_places.csv
 #   turns      the same twelve times each, begun with any GPC, few counters                  -> GPU_others_turns.csv
 #   one-pass   the same and the short ones, spilled registers where they were; every counter in one pass of ncu, three launches for a row -> GPU_others_one_pass.csv
+#   rows       one head by the number of its row blocks, counted in the same way; of cuDNN's and the memory-efficient kernel -> GPU_others_rows.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -35,10 +36,10 @@
 #   stores-causal  the same under a mask                                                     -> GPU_stores_causal.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns` and `one-pass`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns`, `one-pass` and `rows`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `stores`, `stores-causal` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `stores`, `stores-causal` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -126,14 +127,15 @@ l2-one-pass)
   cat "$work/about" "$work/rows" >"$out/${short}_l2_one_pass.csv"
   wc -l "$out/${short}_l2_one_pass.csv"
   ;;
-others | places | short | turns | one-pass)
+others | places | short | turns | one-pass | rows)
   case $stage in others) how=run name=others ;; *) how=$stage name=others_$(echo "$stage" | tr - _) ;; esac
   metrics=$(metrics_of l2)
   case $stage in
   turns) metrics=$turn ;;
-  one-pass) metrics=$alone ;;
+  one-pass | rows) metrics=$alone ;;
   places) metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min ;;
   esac
+  [ "$stage" != rows ] || KERNELS=${KERNELS:-cudnn-sm90 mem-efficient-sm90}
   for kernel in ${KERNELS:-$(python3 kernels/others.py kernels)}; do
     to=$work/$kernel
     for some in $metrics; do # the same calls each time; the first counters in KERNEL.csv
@@ -172,7 +174,7 @@ scan | scan-places | spills | coalescer | steps | steps-shared | ends | waves | 
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
-  sed -n '2,36s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,37s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

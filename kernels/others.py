@@ -7,6 +7,7 @@
     places KERNEL CALLS  the same with the long shapes, each six times, with Q, K and V elsewhere each time
     turns KERNEL CALLS  the same twelve times each, in another order each time, begun with any GPC and with spilled registers elsewhere too
     one-pass KERNEL CALLS  the same with the short shapes too, spilled registers where they were
+    rows KERNEL CALLS  one head, by the number of row blocks: against 4K keys, and square under a mask, each three times in another order
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     stores-causal LIBRARY  the same under a mask, three times
@@ -106,6 +107,19 @@ def one_pass():
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
+ROW_BLOCKS = [*range(1, 11), *range(12, 41, 2), 44, 48, 56, 64, 80, 96, 112, 128, 132]
+ROW_KEYS = 4 * K
+ROWS = {"cudnn-sm90": 128, "mem-efficient-sm90": 64}  # of a row block
+ROW_REPEATS = 3
+
+
+def rows(kernel):
+    """One CTA after the other: whom it joins at its GPC's coalescer, by how many more sectors reach L2 than without it."""
+    shapes = [("fp16", 1, 1, (n * ROWS[kernel], n * ROWS[kernel] if causal else ROW_KEYS), d, causal) for n in ROW_BLOCKS for d in (64, 128) for causal in (0, 1)]
+    for time in range(ROW_REPEATS):
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
+
+
 def move_local_memory(chance):
     """Registers are spilled to memory that the driver takes for all SMs; told to have a deeper stack, it takes it elsewhere."""
     import ctypes
@@ -129,9 +143,10 @@ def run(kernel, path, shapes, apart, turned=False, spilled_elsewhere=False):
         calls.write(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
         for dtype, batch, heads, n, d, causal in shapes:
             kept, tensors = [], []
-            for _ in range(3):
+            n_q, n_k = n if isinstance(n, tuple) else (n, n)
+            for length in (n_q, n_k, n_k):
                 kept.append(between())
-                tensors.append(torch.randn(batch, heads, n, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
+                tensors.append(torch.randn(batch, heads, length, d, device="cuda", dtype={"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]))
             q, k, v = tensors
             if turned:
                 if spilled_elsewhere and chance.randint(1, 12) == 1:
@@ -140,7 +155,7 @@ def run(kernel, path, shapes, apart, turned=False, spilled_elsewhere=False):
             with torch.no_grad(), sdpa_kernel(backend):
                 F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
             torch.cuda.synchronize()
-            calls.write(f"{dtype},{batch},{heads},{heads},{n},{n},{d},{causal}\n")
+            calls.write(f"{dtype},{batch},{heads},{heads},{n_q},{n_k},{d},{causal}\n")
             calls.flush()
             del q, k, v, tensors, kept
             torch.cuda.empty_cache()
@@ -292,6 +307,8 @@ elif sys.argv[1:2] == ["turns"] and len(sys.argv) == 4 and sys.argv[2] in KERNEL
     run(sys.argv[2], sys.argv[3], turns(), True, True, True)
 elif sys.argv[1:2] == ["one-pass"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
     run(sys.argv[2], sys.argv[3], one_pass(), True, True)
+elif sys.argv[1:2] == ["rows"] and len(sys.argv) == 4 and sys.argv[2] in ROWS:
+    run(sys.argv[2], sys.argv[3], rows(sys.argv[2]), True, True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
