@@ -9,7 +9,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 100000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 75000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
 enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
 
@@ -430,7 +430,8 @@ static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);
   const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
-  return times < least ? least : times > TIMES_MOST ? TIMES_MOST : (int)times;
+  const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
+  return even > least ? even : least;
 }
 
 static bool take_slots(Run *r, uint32_t n) {

@@ -39,13 +39,18 @@ static double time_of(const char *algorithm, Problem problem) {
   return ms[1];
 }
 
+/* Powers of two, and two lengths just before tiles are merged once more, where most steps are taken. */
+enum { LENGTHS = 8 };
+static const int64_t lengths[LENGTHS] = {4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072};
+
 static double most[2]; /* for one head, for more */
 
 static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bool in_step) {
   printf("%-9s d %3d block %3d %-6s %-7s ms:", algorithm, (int)d, (int)block, causal ? "causal" : "full", in_step ? "in step" : "in time");
   for (int64_t heads = 1; heads <= 128; heads = heads == 1 ? 16 : heads * 8) {
     printf("  %d:", (int)heads);
-    for (int64_t N = 4096; N <= 131072; N *= 2) {
+    for (int k = 0; k < LENGTHS; k++) {
+      const int64_t N = lengths[k];
       const Problem problem = {.shape = {.heads = heads, .N_q = N, .d = d, .causal = causal}, .tiling = {.B_r = block, .B_c = block},
                                .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm}, .in_step = in_step};
       const double ms = time_of(algorithm, problem);
@@ -67,7 +72,7 @@ int main(void) {
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);
   if (gpu_parse(text, length, "h200", &gpu, &error)) return 1;
-  printf("L2 of an H200, heads: N = 4K, 8K, ... 128K\n");
+  printf("L2 of an H200, heads: N = 4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072\n");
   static const char *const OTHERS[] = {"standard", "fa1", "fa2-split"};
   for (int causal = 0; causal < 2; causal++) {
     for (int64_t d = 64; d <= 128; d *= 2)
