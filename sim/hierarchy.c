@@ -336,6 +336,7 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
     if (!one && !(found && h->config.far_renews_nothing)) to_front(&other, home + part);
   }
   first->read_at = *own.came;
+  if (homes + copies == 0) return (HierarchyRead){0};
   counts->miss_bytes += (homes + copies) * bytes;
   counts->hbm_read_bytes += (homes + fars) * bytes;
   if (!one) counts->fabric_bytes += copies * bytes;

@@ -16,7 +16,8 @@ static inline uint64_t mix(uint64_t x) {
 
 /* About normal, mean 0, standard deviation 1, from 64 random bits: four uniform numbers of 16 (Irwin-Hall). */
 static inline double about_normal(uint64_t bits) {
-  const double sum = (double)(bits & 0xffff) + (double)(bits >> 16 & 0xffff) + (double)(bits >> 32 & 0xffff) + (double)(bits >> 48);
+  const uint64_t odd_and_even = (bits & 0xffff0000ffff) + (bits >> 16 & 0xffff0000ffff); /* two sums at once */
+  const double sum = (double)(uint32_t)(odd_and_even + (odd_and_even >> 32));
   return (sum / 65536 - 2) * 1.7320508075688772;
 }
 

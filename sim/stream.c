@@ -81,7 +81,7 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     const double n_tiles = (double)tiles_in_next(s, slot);
     slot->at += slot->step;
     slot->left--;
-    if (slot->left % s->rounds == 0) add_tiles(step, p, n_tiles, 2, true);
+    if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, p, n_tiles, 2, true);
   }
   if (slot->left > 0) return;
   if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row * p->tiling.n_splits + slot->split);
