@@ -62,11 +62,13 @@ binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SCRIPTS := $(wildcard tests/test_*.sh)
-ifdef SAN # predictions held against measured tables: minutes each, and nothing that test_pace and test_many_ctas do not run too
-MEASURED := %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_accuracy_table.sh
+# Predictions held against measured tables: a minute each, so they begin first; with sanitizers left out, as test_pace and test_many_ctas run the same.
+MEASURED := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters
+ifdef SAN
 TESTS := $(filter-out $(MEASURED),$(TESTS))
 SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))
 endif
+LONG := $(foreach long,$(MEASURED) %/test_scene %/test_many_ctas,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_% tests/picture_%,$(wildcard tests/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
 
@@ -93,7 +95,7 @@ setup:
 	@.ci/setup all
 
 check: $(PROGRAM) $(TESTS)
-	@tests/run.sh $(BUILD) $(TESTS) $(SCRIPTS)
+	@tests/run.sh $(BUILD) $(LONG) $(filter-out $(LONG),$(SCRIPTS) $(TESTS))
 bench: $(PROGRAM) $(call binaries,bench)
 	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson

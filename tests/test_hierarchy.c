@@ -11,6 +11,7 @@
 
 #include "sim/hierarchy.h"
 #include "tests/rand.h"
+#include "tests/sanitized.h"
 
 static Hierarchy *make(const HierarchyConfig *config) {
   Hierarchy *h = malloc(hierarchy_state_bytes(config));
@@ -132,7 +133,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
   (void)unused;
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < 60 / ONE_OF; round++) {
     const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)},
                                          {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)}},
                                .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),

@@ -18,6 +18,7 @@
 #include "sim/stream.h"
 #include "tests/alloc_fail.h"
 #include "tests/rand.h"
+#include "tests/sanitized.h"
 
 static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
 
@@ -227,7 +228,7 @@ static void equals_the_slow_lru(void **state) {
 static void laws(void **state) {
   (void)state;
   Rand r = {5};
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < 100 / ONE_OF; round++) {
     const bool causal = rand_in(&r, 0, 1);
     const int64_t N = 16 * rand_in(&r, 1, 40), heads = rand_in(&r, 1, 6);
     const Case c = make((Shape){.heads = heads, .N_q = N, .d = 32, .causal = causal}, (Tiling){.B_r = 16, .B_c = 16},
@@ -262,7 +263,7 @@ static void laws_of_other_streams(void **state) {
   (void)state;
   static const char *const NAMES[] = {"fa1", "fa2-split", "standard"};
   Rand r = {8};
-  for (int round = 0; round < 90; round++) {
+  for (int round = 0; round < 90 / ONE_OF; round++) {
     const char *name = NAMES[round % 3];
     const int64_t heads = rand_in(&r, 1, 5), N = 16 * rand_in(&r, 1, 24), splits = round % 3 == 1 ? rand_in(&r, 1, 7) : 1;
     const Case c = make_for(name, (Shape){.heads = heads, .N_q = N, .d = 32, .causal = rand_in(&r, 0, 1)},
@@ -369,7 +370,7 @@ static void a_launch_begins_anywhere(void **state) {
 static void rounds_are_parts_of_tiles(void **state) {
   (void)state;
   Rand r = {9};
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < 20 / ONE_OF; i++) {
     const Shape shape = {.heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
     LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
     ManyCtas whole = {0};

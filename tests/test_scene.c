@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <pango/pangocairo.h>
 
+#include "tests/sanitized.h"
 #include "viz/export/surface.h"
 #include "viz/text/lettering.h"
 
@@ -155,7 +156,7 @@ static void test_words_keep_apart(void **state) {
   enum { N_STEPS = 11 };
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    for (uint64_t k = 0; k <= N_STEPS; k++) {
+    for (uint64_t k = 0; k <= N_STEPS; k += ONE_OF) {
       Snapshot now;
       const uint64_t step = k * stage.n_steps / N_STEPS;
       stage_snapshot(&stage, step, &now);
@@ -180,7 +181,7 @@ static void test_charts_keep_words_apart(void **state) {
                               {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
                               {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
   enum { N_MORE = sizeof MORE / sizeof *MORE };
-  for (int c = 0; c < N_CASES + N_MORE; c++) {
+  for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
     const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
     Stage stage = open_case(now_case);
     if (c % 2 == 0) stage.config.gpu = long_named_gpu();
@@ -363,7 +364,7 @@ static void test_geometry(void **state) {
   stage_snapshot(&stage, 41, &late);
   const SceneView view = {0};
   for (int scene = 0; scene < SCENE_COUNT; scene++) assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720), geometry(&late, (SceneKind)scene, 1280, 720));
-  for (int y = 10; y < 720; y += 50)
+  for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
       const SceneHit one = scene_hit(SCENE_TILES, &early, &view, 1280, 720, x, y), two = scene_hit(SCENE_TILES, &early, &view, 2560, 1440, 2 * x, 2 * y);
       assert_int_equal(one.kind, two.kind);
