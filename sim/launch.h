@@ -64,6 +64,7 @@ typedef struct {
   int64_t ahead_percent;    /* of a step: so long before it needs what it asks for a kernel that does not wait asks; 0: 100, a whole step */
   int64_t start_cycles;     /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not known */
   int64_t step_spread_cycles; /* by which a step varies by itself where SMs are full, one standard deviation; 0: not known */
+  int64_t busy_spread_cycles; /* besides where all SMs are at work, less in proportion where fewer are: of several that vary by themselves the squares add up */
   int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */
   bool waits;               /* asks for a tile of K and V when it needs it, and not while it works on the one before */
   int64_t round_bytes;      /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */

@@ -324,7 +324,9 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
   const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
   const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
-  p.own_cycles = by_itself * sqrt((double)r->stream.merge / (double)r->stream.rounds);
+  const double of_merged = sqrt((double)r->stream.merge / (double)r->stream.rounds);
+  p.own_cycles = by_itself * of_merged;
+  p.busy_cycles = (double)kernel->busy_spread_cycles * n / (double)r->launch->n_slots * of_merged;
   p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
   p.ahead = 0.01 * (double)kernel->ahead_percent;
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
@@ -334,7 +336,7 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.lag_cycles = PACE_LAG_CYCLES;
   if (kernel->waits) set_waiting(r, &p);
   if (c->without == L2_SPREAD) {
-    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
     p.slot_spread = p.lag_cycles = p.unlike_spread = 0;
     p.loaded = false;
   }
@@ -425,7 +427,7 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
 }
 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
- * with which they begin. */
+ * with which they begin. An even number, so that two cores are done at the same time. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);

@@ -38,10 +38,15 @@
  *                                    clocks it is no chance, but for each TPC of a GPC the same from launch to launch (of nine the last three come
  *                                    first, of every three the third last); put in so, the errors were as large, with ten numbers more
  *                                    Of other people's kernels: by what reaches L2 in launches of up to 2K tokens (tests/test_short_launches.c). Of
- *                                    cudnn-sm90 with d = 64 these alone say anything from 45 to 90, of fa2-sm90 (two shapes with each d) that more is
- *                                    nearer: there it was chosen with launches of up to 16K tokens in sight
+ *                                    cudnn-sm90 under a mask with d = 64 these alone say anything from 45 to 90, of fa2-sm90 (two shapes with each d) that more is
+ *                                    nearer: there it was chosen with launches of up to 16K tokens in sight. Of cudnn-sm90 without a mask: by launches of 1 to 132
+ *                                    row blocks against 4K keys (h200_others_rows.csv), in which a GPC gets one CTA after the other
  *     step_spread_cycles             by how much a step of a kernel varies by itself on a full SM, where it is not 15, 20 or 55: by such launches too; of the kernel
  *                                    to which FlashAttention-2 gives split keys, by launches of 4K and 8K tokens: in shorter ones a split has one tile
+ *     busy_spread_cycles             by how much a step of cudnn-sm90 varies besides where all SMs are at work, in proportion where fewer are: 27 cycles with d = 128,
+ *                                    15 with 64 and no mask: by the same launches. (By clocks fa2_async's d = 128 does so too: 18 cycles with 32 CTAs, 26 with
+ *                                    64, 27 to 32 with 128, h200_steps.csv; its d = 64 does not, and its hit rates are within a point without.) With it what
+ *                                    reaches L2 of launches of 4K to 16K tokens is within 4 and 5 % (rms; without, 10 and 7)
  *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile of K and one of V, and asks for V before the
  *                                    product of Q and K (its source), so as long ahead as that takes: by what a step takes with twice the keys and half of d. Who
  *                                    is the first to ask for what comes from HBM then falls back to those behind, where CTAs have their SMs to themselves

@@ -77,6 +77,8 @@ struct Pace {
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
   uint32_t n_waiting, kernel;
+  uint32_t n_there;   /* CTAs that are not done */
+  double own_cycles;  /* by which a step varies while so many are there */
   uint32_t n_begun; /* CTAs that have asked for what they need first */
   double begun_at;  /* when all of it is there, */
   double side_begins_later[HIERARCHY_SIDES]; /* on one side at once */
@@ -255,6 +257,12 @@ static double slipping(const Pace *p, Cta *cta) {
   return takes;
 }
 
+/* So many CTAs more are there, or fewer; a step varies as much as the busier of them make it. */
+static void count_there(Pace *p, int more) {
+  p->n_there += (uint32_t)more;
+  p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
+}
+
 /* What a step takes of its GPC's cycles. */
 static double step_cycles(const Pace *p, uint32_t at, double wait, double work) {
   const PaceConfig *c = &p->config;
@@ -266,7 +274,7 @@ static double step_cycles(const Pace *p, uint32_t at, double wait, double work) 
     if (cta->n_worked == 0) takes += cta->starts_later;
     takes *= slipping(p, cta);
   }
-  return later(takes + c->own_cycles * jitter(p, c->n_ctas + goes_with(c, at, cta->sm), cta->steps), 0.1 * takes);
+  return later(takes + p->own_cycles * jitter(p, c->n_ctas + goes_with(c, at, cta->sm), cta->steps), 0.1 * takes);
 }
 
 /* A CTA's first step would end then, or it has none; they go on when the last of them can. */
@@ -361,6 +369,7 @@ static void take_step(Pace *p, uint32_t at) {
     share(p, &p->sms[cta->sm], now);
     p->residents[cta->resident].since = INFINITY;
     p->sms[cta->sm].n_there--;
+    count_there(p, -1);
     if (begins) begin_together(p, now);
     return;
   }
@@ -430,6 +439,7 @@ static void fill_in(PaceConfig *c) {
                 {&c->work_spread, 0.0002},
                 {&c->passing_spread, PACE_PASSING_SPREAD},
                 {&c->own_cycles, own},
+                {&c->busy_cycles, 0},
                 {&c->sides_cycles, 95},
                 {&c->slip_steps, PACE_SLIP_STEPS},
                 {&c->missed_turns, PACE_MISSED_TURNS},
@@ -459,6 +469,7 @@ static void start_all(Pace *p, double now) {
     const double start = c->skew_cycles * i / c->n_ctas;
     p->residents[p->ctas[i].resident].since = now + START_CYCLES * i;
     p->sms[p->ctas[i].sm].n_there++;
+    count_there(p, 1);
     wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
   }
 }

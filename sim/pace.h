@@ -27,7 +27,8 @@
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
  * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
- *   others'; every wait and every step takes a little more or less; some CTAs are slower for good, by little; those of an SM share it unevenly;
+ *   others'; every wait and every step takes a little more or less, steps the more, the more CTAs are there (busy_cycles); some CTAs are slower for good, by little;
+ *   those of an SM share it unevenly;
  *   GPCs that are busy have clocks of their own.
  * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them by turns; for one
  *   side a little later than for the other.
@@ -158,6 +159,7 @@ typedef struct {
   double turn_steps;         /* 1: what a turn is of a step */
   double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
   double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
+  double busy_cycles;        /* 0: besides while all CTAs are there, less in proportion when fewer are left */
   double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose
                                 code has yet to come; `overlapped` alone: those that wait for their data are together again with the next */
   bool together;             /* what all CTAs ask for first is there for all of a side at the same time */

@@ -36,9 +36,10 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
             "how unevenly the CTAs of an SM share it"),                                                      \
       COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
       COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000, "by which a step varies by itself where SMs are full, one standard deviation"), \
+      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000, "by which a step varies besides where all SMs are at work, one standard deviation"), \
       COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"), \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 16, TILE_FIRST = 18 };
+enum { TILE_KEYS = 17, TILE_FIRST = 18 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -150,7 +151,8 @@ static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
   int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
                                       &t->spill_tile_bytes, &t->spill_block_bytes, &t->split_spill_tile_bytes, &t->alone_permille, &t->ahead_percent,
-                                      &t->slot_spread_permille, &t->start_cycles, &t->step_spread_cycles, &t->split_step_spread_cycles, &t->clocks_permille};
+                                      &t->slot_spread_permille, &t->start_cycles, &t->step_spread_cycles, &t->busy_spread_cycles, &t->split_step_spread_cycles,
+                                      &t->clocks_permille};
   return values[key];
 }
 
@@ -246,6 +248,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .slot_spread_permille = t->slot_spread_permille,
                            .start_cycles = t->start_cycles,
                            .step_spread_cycles = t->step_spread_cycles,
+                           .busy_spread_cycles = t->busy_spread_cycles,
                            .clocks_permille = t->clocks_permille,
                            .pull_bytes = profile->pull_bytes,
                            .percent_of_peak = profile->percent_of_peak};

@@ -23,7 +23,7 @@
 #include "sim/launch.h"
 #include "sim/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 114 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 120 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -40,6 +40,7 @@ typedef struct {
   int64_t slot_spread_permille; /* how unevenly the CTAs of an SM share it (sim/launch.h) */
   int64_t start_cycles;         /* that its first arithmetic takes longer (sim/launch.h) */
   int64_t step_spread_cycles;   /* by which a step of it varies by itself where SMs are full (sim/launch.h) */
+  int64_t busy_spread_cycles;   /* by which it varies besides where all SMs are at work (sim/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
   int64_t clocks_permille;      /* how far it sets GPCs' clocks apart (sim/launch.h) */
 } ProfileTile;

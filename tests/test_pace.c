@@ -252,6 +252,34 @@ static void steps_vary_as_much_as_asked(void **unused) {
   }
 }
 
+static bool one_ends_half_way(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  Steps *s = context;
+  *next = (PaceStep){.work_cycles = s->work_cycles};
+  return s->at[cta]++ < (cta ? s->n / 2 : s->n);
+}
+
+/* Two CTAs, one of which ends half way: until then each of the other's steps varies by so much, and after that by half of it; squares add up. */
+static void steps_vary_the_more_the_more_are_there(void **unused) {
+  (void)unused;
+  enum { SEEDS = 1000, STEPS = 100 };
+  const struct {
+    double own_cycles, busy_cycles, expected;
+  } CASES[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)}, {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    double sum = 0, squares = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+      Steps steps = {.n = STEPS, .work_cycles = 1000};
+      PaceConfig config = steady(1, 2);
+      config.seed = seed, config.own_cycles = CASES[i].own_cycles, config.busy_cycles = CASES[i].busy_cycles;
+      const double cycles = run(&config, one_ends_half_way, &steps).cycles;
+      sum += cycles, squares += cycles * cycles;
+    }
+    const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
+    assert_true(fabs(sd / CASES[i].expected - 1) < 0.1);
+  }
+}
+
 static PaceConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
   PaceConfig config = steady(1, 2);
@@ -621,6 +649,7 @@ int main(void) {
       cmocka_unit_test(who_is_soon_enough_joins),
       cmocka_unit_test(a_fast_gpc_takes_less_time),
       cmocka_unit_test(steps_vary_as_much_as_asked),
+      cmocka_unit_test(steps_vary_the_more_the_more_are_there),
       cmocka_unit_test(the_older_gets_ahead_by_whole_steps),
       cmocka_unit_test(one_follows_the_other),
       cmocka_unit_test(who_is_replaced_is_the_youngest),

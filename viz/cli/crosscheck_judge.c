@@ -142,7 +142,7 @@ void judge_collect(Judge *j, bool only_collects) {
 /* Split keys are another kernel's, of which a description says what it spills, and how much its steps vary. */
 static void become_split(LaunchConfig *launch, const ProfileTile *tile, const Plan *plan) {
   launch->shared_bytes = launch->spill_block_bytes = launch->slot_spread_permille = 0;
-  launch->alone_permille = launch->ahead_percent = launch->start_cycles = 0;
+  launch->alone_permille = launch->ahead_percent = launch->start_cycles = launch->busy_spread_cycles = 0;
   launch->step_spread_cycles = tile->split_step_spread_cycles;
   launch->spill_tile_bytes = !plan->shape.causal && plan->tiles_per_split > 1 ? tile->split_spill_tile_bytes : 0;
 }
