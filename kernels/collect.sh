@@ -9,6 +9,7 @@
 #   fresh      the same once, for shapes between those of l2                                 -> GPU_fresh.csv
 #   later      the same once, for others again                                               -> GPU_later.csv
 #   l2-places  the long shapes of these three six times each, with Q, K, V and O elsewhere    -> GPU_l2_places.csv
+#   longer     the same once, of more than 64K tokens                                        -> GPU_longer.csv
 #   l2-one-pass  the shapes of l2 three times in three orders; every counter in one pass of ncu, three launches for a row -> GPU_l2_one_pass.csv
 #   others     the same for PyTorch's attention kernels (FlashAttention-2, cuDNN, ...)       -> GPU_others.csv
 #   short      short shapes of these four times each, in another order each time                  -> GPU_others_short.csv
@@ -16,6 +17,7 @@
 #   turns      the same twelve times each, begun with any GPC, few counters                  -> GPU_others_turns.csv
 #   one-pass   the same and the short ones, spilled registers where they were; every counter in one pass of ncu, three launches for a row -> GPU_others_one_pass.csv
 #   rows       one head by the number of its row blocks, counted in the same way; of cuDNN's and the memory-efficient kernel -> GPU_others_rows.csv
+#   others-longer  one head and four of more than 64K tokens, counted in the same way        -> GPU_others_longer.csv
 #   bandwidth  reading speed against buffer size                                             -> GPU_bandwidth.csv
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU_placement.csv
 #   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU_scan.csv
@@ -36,10 +38,10 @@
 #   stores-causal  the same under a mask                                                     -> GPU_stores_causal.csv
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU_gpcs.csv
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns`, `one-pass` and `rows`; KEEP a folder for
-# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`. PROGRAM names another build/tilewalk-kernels;
+# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`, `longer`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns`, `one-pass`, `rows` and `others-longer`; KEEP a folder for
+# ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `others-longer`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
-# PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `stores`, `stores-causal` and `gpcs`.
+# PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `others-longer`, `stores`, `stores-causal` and `gpcs`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stage=${1:-}
@@ -102,7 +104,7 @@ sanitize)
 time)
   { provenance "kernels/collect.sh time"; PROGRAM=$program python3 kernels/collect_time.py; } | tee "$out/${short}_time.csv"
   ;;
-ncu | l2 | fresh | later | l2-places)
+ncu | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$(echo "$stage" | tr - _)
   python3 kernels/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")
@@ -127,12 +129,12 @@ l2-one-pass)
   cat "$work/about" "$work/rows" >"$out/${short}_l2_one_pass.csv"
   wc -l "$out/${short}_l2_one_pass.csv"
   ;;
-others | places | short | turns | one-pass | rows)
-  case $stage in others) how=run name=others ;; *) how=$stage name=others_$(echo "$stage" | tr - _) ;; esac
+others | places | short | turns | one-pass | rows | others-longer)
+  case $stage in others) how=run name=others ;; others-longer) how=longer name=others_longer ;; *) how=$stage name=others_$(echo "$stage" | tr - _) ;; esac
   metrics=$(metrics_of l2)
   case $stage in
   turns) metrics=$turn ;;
-  one-pass | rows) metrics=$alone ;;
+  one-pass | rows | others-longer) metrics=$alone ;;
   places) metrics=$metrics,sm__cycles_elapsed.avg,sm__cycles_elapsed.max,sm__cycles_elapsed.min ;;
   esac
   [ "$stage" != rows ] || KERNELS=${KERNELS:-cudnn-sm90 mem-efficient-sm90}
@@ -174,7 +176,7 @@ scan | scan-places | spills | coalescer | steps | steps-shared | ends | waves | 
   wc -l "$out/${short}_$(echo "$stage" | tr - _).csv"
   ;;
 *)
-  sed -n '2,37s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,39s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

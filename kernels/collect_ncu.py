@@ -1,7 +1,7 @@
 """The grids of shapes for `kernels/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `spills`, `coalescer`,
 `steps`, `steps-shared`, `ends`, `waves` and `begins`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later or l2-places. ORDER, a number in the environment,
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
     metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan, spills, coalescer, steps, steps-shared, ends, waves or begins
@@ -92,6 +92,12 @@ def later():
     yield from runs("fa2_tensor", [5 * K, 20 * K], [64, 128], [3, 6], [(64, 64)])
 
 
+def longer():
+    """Beyond what the model was made for: more than 64K tokens, recorded after the last change of it."""
+    yield from runs("fa2_async", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], BEST)
+    yield from runs("fa2_tensor", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], [(64, 64)])
+
+
 PLACES = 6
 
 
@@ -135,7 +141,7 @@ def in_order(grid):
 
 
 GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
-         "l2-places": (places, L2_METRICS)}
+         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS)}
 
 
 def read_ncu(path):

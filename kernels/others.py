@@ -8,6 +8,7 @@
     turns KERNEL CALLS  the same twelve times each, in another order each time, begun with any GPC and with spilled registers elsewhere too
     one-pass KERNEL CALLS  the same with the short shapes too, spilled registers where they were
     rows KERNEL CALLS  one head, by the number of row blocks: against 4K keys, and square under a mask, each three times in another order
+    longer KERNEL CALLS  more than 64K tokens, one head and four, each three times in another order
     stores LIBRARY     how evenly the CTAs of two kernels go: when every row block of long launches is stored, CSV; LIBRARY: libwatch.so
                        (kernels/watch.cu)
     stores-causal LIBRARY  the same under a mask, three times
@@ -116,6 +117,16 @@ ROW_REPEATS = 3
 def rows(kernel):
     """One CTA after the other: whom it joins at its GPC's coalescer, by how many more sectors reach L2 than without it."""
     shapes = [("fp16", 1, 1, (n * ROWS[kernel], n * ROWS[kernel] if causal else ROW_KEYS), d, causal) for n in ROW_BLOCKS for d in (64, 128) for causal in (0, 1)]
+    for time in range(ROW_REPEATS):
+        yield from random.Random(time + 1).sample(shapes, len(shapes))
+
+
+LONGER = [80 * K, 96 * K, 128 * K]
+
+
+def longer():
+    """Beyond what the model was made for."""
+    shapes = [("fp16", 1, heads, n, d, causal) for n in LONGER for heads in (1, 4) for d in (64, 128) for causal in (0, 1)]
     for time in range(ROW_REPEATS):
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
@@ -309,6 +320,8 @@ elif sys.argv[1:2] == ["one-pass"] and len(sys.argv) == 4 and sys.argv[2] in KER
     run(sys.argv[2], sys.argv[3], one_pass(), True, True)
 elif sys.argv[1:2] == ["rows"] and len(sys.argv) == 4 and sys.argv[2] in ROWS:
     run(sys.argv[2], sys.argv[3], rows(sys.argv[2]), True, True)
+elif sys.argv[1:2] == ["longer"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
+    run(sys.argv[2], sys.argv[3], longer(), True, True)
 elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
     merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
            if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
