@@ -63,7 +63,7 @@ REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SCRIPTS := $(wildcard tests/test_*.sh)
 # Predictions held against measured tables: a minute each, so they begin first; with sanitizers left out, as test_pace and test_many_ctas run the same.
-MEASURED := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters
+MEASURED := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_longer
 ifdef SAN
 TESTS := $(filter-out $(MEASURED),$(TESTS))
 SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))

@@ -118,6 +118,8 @@ static void forget_extra(LaunchConfig *c) {
   c->spill_tile_bytes = c->spill_block_bytes = c->pull_bytes = 0;
 }
 
+#define DRAWS_APART 1000003u /* one launch is walked with many seeds in a row */
+
 /* The launch of a run whose kernel is not described: as many CTAs on an SM as its tiles leave room for. */
 static LaunchConfig complete_launch(const Simulation *s, const Problem *problem) {
   LaunchConfig c = problem->launch;
@@ -147,6 +149,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.placement = problem->placement;
     l2.first_gpc = problem->first_gpc;
     l2.without = problem->without;
+    l2.seed = (uint64_t)problem->draw * DRAWS_APART;
     status = many_ctas_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
     s->l2.read_bytes += s->extra.read_bytes;
     s->l2.l2_read_bytes += s->extra.read_bytes;

@@ -70,6 +70,15 @@ sed 's/^fa2_async/stranger/' tests/corpus/ncu/recorded.csv >"$work/stranger.csv"
 expect 2 "there is no kernel 'stranger'" --ncu "$work/stranger.csv"
 expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel fa2_async
 
+# What chance decides in the model, drawn otherwise: the mean of several draws is another prediction, and that of one the usual.
+for draws in 1 2; do
+  expect 0 '"comparisons"' --ncu "$work/split.csv" --draws $draws --json
+  mv "$work/out" "$work/draws$draws"
+done
+expect 0 '"comparisons"' --ncu "$work/split.csv" --json
+cmp -s "$work/out" "$work/draws1" && ! cmp -s "$work/out" "$work/draws2" || { echo "crosscheck --draws: 1 is not the usual draw, or 2 are"; failed=1; }
+expect 2 'draws' --ncu "$work/split.csv" --draws 0
+
 # A kernel described by someone else, and its walk told otherwise: another prediction of the same laws.
 sed 's/^name .*/name = mine/' assets/kernels/fa2_async >"$work/mine"
 expect 0 'HBM reads' --ncu "$work/stranger.csv" --kernel "$work/mine" --walk reversed --ctas-per-sm 1

@@ -15,7 +15,7 @@ static void set(Prediction *p, PredictedQuantity quantity, double value) {
   p->value[quantity] = value;
 }
 
-Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
+static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint32_t draw, Error *error) {
   static const L2Part PARTS[WITHOUT_COUNT] = {[WITHOUT_PARTITIONS] = L2_PARTITIONS, [WITHOUT_COALESCER] = L2_COALESCER};
   const Gpu *gpu = run->gpu;
   Problem problem = {.shape = run->shape,
@@ -27,7 +27,8 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
                      .skew_turns = run->skew_turns,
                      .placement = run->placement,
                      .profiled = true,
-                     .once = run->once};
+                     .once = run->once,
+                     .draw = draw};
   Simulation s;
   Status status = simulate(&s, &problem, run->schedule, error);
   if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);
@@ -41,6 +42,20 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
   set(prediction, PREDICT_FABRIC, l2.fabric_bytes);
   set(prediction, PREDICT_L2_SECTORS, l2.l2_read_bytes / SECTOR_BYTES);
   set(prediction, PREDICT_HIT_RATE, l2.hit_rate);
+  return STATUS_OK;
+}
+
+Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
+  const uint32_t draws = run->draws ? run->draws : 1;
+  Prediction mean = {0};
+  for (uint32_t draw = 0; draw < draws; draw++) {
+    Prediction p;
+    const Status status = predict_draw(&p, run, draw, error);
+    if (status) return status;
+    for (int q = 0; q < PREDICT_COUNT; q++)
+      if (p.known[q]) set(&mean, (PredictedQuantity)q, mean.value[q] + (p.value[q] - mean.value[q]) / (draw + 1));
+  }
+  *prediction = mean;
   return STATUS_OK;
 }
 

@@ -9,8 +9,9 @@
 #include "viz/cli/assets.h"
 #include "viz/cli/crosscheck_judge.h"
 #include "viz/cli/crosscheck_live.h"
+#include "viz/text/progress.h"
 
-enum { PATH_BYTES = 4096, NAME_BYTES = 128 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000 };
 static const struct {
   const char *path;
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
@@ -46,6 +47,7 @@ typedef struct {
   Request request;
   OutputRequest output;
   bool recorded, cpu, live, details, ablations, markdown;
+  long long draws; /* 0: the usual one */
   char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
 
@@ -74,6 +76,9 @@ static Status set_ablations(void *target, const char *value, Error *error) {
 }
 static Status set_markdown(void *target, const char *value, Error *error) {
   return options_flag("markdown", value, &((CrosscheckOptions *)target)->markdown, error);
+}
+static Status set_draws(void *target, const char *value, Error *error) {
+  return options_count("draws", value, 1, DRAWS_MOST, &((CrosscheckOptions *)target)->draws, error);
 }
 static Status set_ncu(void *target, const char *value, Error *error) {
   return set_text("the name of the counter file", value, ((CrosscheckOptions *)target)->ncu, PATH_BYTES, error);
@@ -114,17 +119,22 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
 }
 
 /* The files of counters that were asked for, or those that come with Tilewalk. */
-static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Error *error) {
+static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Io *io, Error *error) {
+  const TextStyle style = text_style_for(io->err);
+  Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "files predicted", progress_clock_s());
   Judge *judge;
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, without, error);
+  if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
   if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, &n_added, error);
   for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES];
     status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
     judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
     if (status == STATUS_OK) status = add_file(c, judge, path, o, &n_added, error);
+    progress_update(&progress, i + 1, N_RECORDED, progress_clock_s());
   }
+  progress_end(&progress);
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
     status = error_set(error, STATUS_BAD_REQUEST, "no kernel in the file has '%s' in its name",
@@ -213,7 +223,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   bool with_ncu = false;
   if (*o->ncu) {
     snprintf(title, title_bytes, "counters in %.120s", o->ncu);
-    return add_files(c, o, WITHOUT_NOTHING, error);
+    return add_files(c, o, WITHOUT_NOTHING, io, error);
   }
   if (o->cpu) {
     snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
@@ -226,18 +236,18 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
     return status;
   }
   snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200_*.csv)");
-  return add_files(c, o, WITHOUT_NOTHING, error);
+  return add_files(c, o, WITHOUT_NOTHING, io, error);
 }
 
 /* The same runs again, with one part of the model after another left out; in the README those of one kernel, to spare time. */
-static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Error *error) {
+static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (o->markdown && !*o->kernel_name) strcpy(o->kernel_name, CROSSCHECK_ABLATED);
   for (int w = 0; w < WITHOUT_COUNT && status == STATUS_OK; w++) {
     Crosscheck again = {0};
     CrosscheckGroup *groups = NULL;
     size_t n = 0;
-    status = add_files(&again, o, (Without)w, error);
+    status = add_files(&again, o, (Without)w, io, error);
     if (status == STATUS_OK) status = crosscheck_groups(&again, &groups, &n, error);
     if (status == STATUS_OK && n) {
       c->ablations[w] = groups[n - 2];
@@ -281,7 +291,7 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   Status status = check_options(o, error);
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
-  if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, error);
+  if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const bool few = *o->ncu || o->cpu || o->live;
   const char *gpu = *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
   if (status == STATUS_OK && o->markdown) status = print_markdown(&found, o, io, error);
@@ -300,6 +310,7 @@ static const Option SOURCE_OPTIONS[] = {
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
     {"ablations", 0, NULL, "Predict again with parts of the model of L2 left out, one at a time.", set_ablations, false, false, NULL},
+    {"draws", 0, "N", "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of many.", set_draws, false, false, NULL},
     {"markdown", 0, NULL, "The predictions as the tables of the README: `make accuracy` puts them there.", set_markdown, false, false, NULL},
     {0},
 };

@@ -31,6 +31,7 @@ struct Judge {
   Without without;
   const Placement *placement;
   bool once;
+  uint32_t draws;
 };
 
 Status judge_open(Judge **judge, const Request *r, Without without, Error *error) {
@@ -79,7 +80,8 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
                         .in_step = j->request->in_step,
                         .skew_turns = j->request->skew_turns,
                         .placement = j->placement,
-                        .once = j->once && begins_elsewhere(shape)};
+                        .once = j->once && begins_elsewhere(shape),
+                        .draws = j->draws};
 }
 
 static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
@@ -130,6 +132,8 @@ void judge_card(Judge *j, const Placement *placement, bool once) {
   j->placement = placement == &PLACEMENT_H200 ? NULL : placement; /* as one that is not known is taken to be */
   j->once = once;
 }
+
+void judge_draws(Judge *j, uint32_t draws) { j->draws = draws; }
 
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;

@@ -21,6 +21,9 @@ void judge_close(Judge *judge); /* NULL is fine */
  * not. */
 void judge_card(Judge *judge, const Placement *placement, bool once);
 
+/* Predictions are means of so many draws of what is random; 0, and before: the usual draw alone. */
+void judge_draws(Judge *judge, uint32_t draws);
+
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
 Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
 
