@@ -17,7 +17,7 @@ enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of
  * come before one comes again. */
 static const uint32_t FIRST_GPCS[PLACEMENT_GPCS_MAX] = {0, 7, 1, 4, 2, 3, 5, 6};
 
-/* What is drawn where the caller names no other numbers: of twenty draws the one whose predictions come nearest to the mean of all, of the 424 shapes that
+/* What is drawn where the caller names no other numbers: of twenty draws one of those whose predictions come nearest to the mean of all, of the 424 shapes that
  * were recorded (what was counted has no say in it). */
 enum { USUAL_DRAW = 3 * 1000003 };
 
