@@ -38,7 +38,7 @@ endif
 OPENMP := $(shell printf '\043include <omp.h>\n' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
 
 ifdef SAN
-SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
