@@ -93,7 +93,7 @@ def later():
 
 
 def longer():
-    """Beyond what the model was made for: more than 64K tokens, recorded after the last change of it."""
+    """Beyond what the model was made for: more than 64K tokens, which have no say in it."""
     yield from runs("fa2_async", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], BEST)
     yield from runs("fa2_tensor", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], [(64, 64)])
 

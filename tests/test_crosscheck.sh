@@ -81,6 +81,7 @@ if ! cmp -s "$work/out" "$work/draws1" || cmp -s "$work/out" "$work/draws2"; the
   failed=1
 fi
 expect 2 'draws' --ncu "$work/split.csv" --draws 0
+expect 2 'leave out --cpu' --cpu --draws 2
 
 # A kernel described by someone else, and its walk told otherwise: another prediction of the same laws.
 sed 's/^name .*/name = mine/' assets/kernels/fa2_async >"$work/mine"

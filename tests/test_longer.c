@@ -1,5 +1,5 @@
 /* Launches of 80K to 128K tokens, one head and four (assets/counters/h200_longer.csv, h200_others_longer.csv): longer than those that the model was made for,
- * and recorded after it. There K and V of one head alone fill L2, or do not fit. TILEWALK_TABLE=1 prints every shape. */
+ * and without a say in it. There K and V of one head alone fill L2, or do not fit. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

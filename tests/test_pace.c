@@ -230,25 +230,32 @@ static void a_fast_gpc_takes_less_time(void **unused) {
   assert_true(fabs(cycles[1] / cycles[0] - 0.999) < 1e-9 && fabs(cycles[2] / cycles[0] - 0.997) < 1e-9);
 }
 
+/* How much cycles differ from seed to seed, one standard deviation, of a launch whose first CTA takes so many steps of 1000 cycles. */
+static double spread_of_cycles(PaceConfig config, PaceProgram *program, uint32_t n_steps) {
+  enum { SEEDS = 1000 };
+  double sum = 0, squares = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    Steps steps = {.n = n_steps, .work_cycles = 1000};
+    config.seed = seed;
+    const double cycles = run(&config, program, &steps).cycles;
+    sum += cycles, squares += cycles * cycles;
+  }
+  const double mean = sum / SEEDS;
+  assert_true(fabs(mean / (1000.0 * n_steps) - 1) < 0.001);
+  return sqrt(squares / SEEDS - mean * mean);
+}
+
 /* A CTA by itself, from seed to seed: the standard deviations that were asked for. */
 static void steps_vary_as_much_as_asked(void **unused) {
   (void)unused;
-  enum { SEEDS = 1000, STEPS = 100 };
+  enum { STEPS = 100 };
   static const struct {
     double work_spread, own_cycles, expected;
   } CASES[] = {{0.01, -1, 0.01 * 1000 * STEPS}, {-1, 20, 20 * 10}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    double sum = 0, squares = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-      Steps steps = {.n = STEPS, .work_cycles = 1000};
-      PaceConfig config = steady(1, 1);
-      config.seed = seed, config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
-      const double cycles = run(&config, work_alone, &steps).cycles;
-      sum += cycles, squares += cycles * cycles;
-    }
-    const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
-    assert_true(fabs(mean / (1000 * STEPS) - 1) < 0.001);
-    assert_true(fabs(sd / CASES[i].expected - 1) < 0.1); /* of a thousand: 2 % */
+    PaceConfig config = steady(1, 1);
+    config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
+    assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) < 0.1); /* of a thousand: 2 % */
   }
 }
 
@@ -262,21 +269,14 @@ static bool one_ends_half_way(void *context, const Pace *pace, uint32_t cta, Pac
 /* Two CTAs, one of which ends half way: until then each of the other's steps varies by so much, and after that by half of it; squares add up. */
 static void steps_vary_the_more_the_more_are_there(void **unused) {
   (void)unused;
-  enum { SEEDS = 1000, STEPS = 100 };
+  enum { STEPS = 100 };
   const struct {
     double own_cycles, busy_cycles, expected;
-  } CASES[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)}, {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    double sum = 0, squares = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-      Steps steps = {.n = STEPS, .work_cycles = 1000};
-      PaceConfig config = steady(1, 2);
-      config.seed = seed, config.own_cycles = CASES[i].own_cycles, config.busy_cycles = CASES[i].busy_cycles;
-      const double cycles = run(&config, one_ends_half_way, &steps).cycles;
-      sum += cycles, squares += cycles * cycles;
-    }
-    const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
-    assert_true(fabs(sd / CASES[i].expected - 1) < 0.1);
+  } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)}, {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    PaceConfig config = steady(1, 2);
+    config.own_cycles = cases[i].own_cycles, config.busy_cycles = cases[i].busy_cycles;
+    assert_true(fabs(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected - 1) < 0.1);
   }
 }
 

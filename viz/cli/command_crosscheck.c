@@ -279,6 +279,8 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
   if ((o->cpu || o->live) && (o->ablations || o->markdown))
     return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s", o->ablations ? "ablations" : "markdown",
                      o->cpu ? "cpu" : "live");
+  if ((o->cpu || o->live) && o->draws)
+    return error_set(error, STATUS_BAD_REQUEST, "--draws is about recorded counters; leave out --%s", o->cpu ? "cpu" : "live");
   if (o->markdown && (o->output.json || o->output.csv || o->details))
     return error_set(error, STATUS_BAD_REQUEST, "--markdown is a form of its own; leave out --json, --csv and --details");
   return STATUS_OK;
