@@ -257,7 +257,7 @@ static double slipping(const Pace *p, Cta *cta) {
   return takes;
 }
 
-/* So many CTAs more are there, or fewer; a step varies as much as the busier of them make it. */
+/* So many CTAs more are there, or fewer, and steps vary by more, or less. */
 static void count_there(Pace *p, int more) {
   p->n_there += (uint32_t)more;
   p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
