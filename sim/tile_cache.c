@@ -2,8 +2,12 @@
 
 #include <string.h>
 
-/* A word is (granule + 1) << 1 | dirty; 0 is an empty place. Words of a set lie in order, last used
- * first. */
+/* A word is (granule + 1) << 1 | dirty; 0 is an empty place. Words of a group lie in a ring, last
+ * used first, from the place `front` on: a granule that is new, or last, turns the ring by one. */
+typedef struct {
+  uint32_t front, words[];
+} Group;
+
 #define GRANULES_MAX (((uint64_t)1 << 31) - 2)
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -68,12 +72,14 @@ static Status plan(const CacheConfig *config, uint64_t granule_bytes, TileCache 
   tiles->groups = c->size_bytes / c->ways / granule_bytes;
   tiles->group_mask = is_power_of_two(tiles->groups) ? tiles->groups - 1 : 0;
   tiles->xor_shift = c->index == CACHE_INDEX_XOR ? c->xor_shift_bits : 0;
+  tiles->by_shifts = tiles->granule_shift && tiles->group_mask && !tiles->xor_shift;
   tiles->ways = c->ways;
   tiles->is_fifo = c->policy == CACHE_FIFO;
   const uint64_t granules =
       (c->address_bits < 64 ? (uint64_t)1 << c->address_bits : UINT64_MAX) / granule_bytes;
   tiles->end_granule = granules < GRANULES_MAX ? granules : GRANULES_MAX;
-  tiles->state_bytes = sizeof *tiles + tiles->groups * tiles->ways * sizeof(uint32_t);
+  tiles->group_bytes = sizeof(Group) + tiles->ways * sizeof(uint32_t);
+  tiles->state_bytes = sizeof *tiles + tiles->groups * tiles->group_bytes;
   return STATUS_OK;
 }
 
@@ -105,74 +111,82 @@ static inline uint64_t group_of(const TileCache *tiles, uint64_t granule) {
   return tiles->group_mask ? folded & tiles->group_mask : folded % tiles->groups;
 }
 
-/* FIFO: a hit moves nothing. */
-static bool hits_in_place(uint32_t *words, uint64_t ways, uint32_t key, uint32_t write) {
-  for (uint64_t place = 0; place < ways; place++)
-    if ((words[place] & ~1u) == key) {
-      words[place] |= write;
-      return true;
-    }
-  return false;
+static inline Group *group_at(const TileCache *tiles, uint64_t group) {
+  return (Group *)(void *)((char *)(uintptr_t)(tiles + 1) + group * tiles->group_bytes);
 }
 
-/* LRU: brings a granule that is not in front there; every one passed moves one place back. False
- * where it was not there, and then *victim is the one that was last. */
-static inline bool to_front(uint32_t *words, uint64_t ways, uint32_t key, uint32_t write,
-                            uint32_t *victim) {
-  uint32_t before = words[0];
-  words[0] = key | write;
-#pragma GCC unroll 16
-  for (uint64_t place = 1; place < ways; place++) {
-    const uint32_t here = words[place];
-    words[place] = before;
-    before = here;
-    if ((here & ~1u) == key) {
-      words[0] |= here;
-      return true;
-    }
-  }
-  *victim = before;
-  return false;
+static inline bool is_there(const uint32_t *words, uint64_t ways, uint32_t key) {
+  uint32_t found = 0;
+  for (uint64_t place = 0; place < ways; place++) /* all of them, many at a time */
+    found |= (words[place] & ~1u) == key;
+  return found;
 }
 
-static inline __attribute__((always_inline)) bool touch(TileCache *tiles, uint64_t granule,
-                                                        CacheKind kind) {
-  const uint64_t ways = tiles->ways;
-  uint32_t *words = (uint32_t *)(void *)(tiles + 1) + group_of(tiles, granule) * ways;
-  const uint32_t key = (uint32_t)(granule + 1) << 1, write = kind == CACHE_WRITE;
-  uint32_t victim = 0;
-  TileCounts *counts = &tiles->counts;
-  *(write ? &counts->writes : &counts->reads) += 1;
-  if ((words[0] & ~1u) == key) { /* in front already: what most uses are */
-    if (write) words[0] |= write;
+/* A granule that is not in front of its group. */
+__attribute__((noinline)) static bool bring(TileCache *tiles, Group *group, uint32_t key,
+                                            uint32_t write) {
+  const uint64_t ways = tiles->ways, last = (group->front ? group->front : ways) - 1;
+  uint32_t *words = group->words, word = words[last];
+  const bool is_last = (word & ~1u) == key;
+  if (!is_last && (ways == 16 ? is_there(words, 16, key) /* a loop without an end to look for */
+                              : is_there(words, ways, key))) {
+    uint64_t place = 0;
+    while ((words[place] & ~1u) != key)
+      place++;
+    word = words[place];
+    if (!tiles->is_fifo) /* those before it move one place back */
+      for (; place != group->front; place = (place ? place : ways) - 1)
+        words[place] = words[(place ? place : ways) - 1];
+    words[place] = word | write;
     return true;
   }
-  if (tiles->is_fifo && hits_in_place(words, ways, key, write)) return true;
-  const bool hit = ways == 16
-                       ? to_front(words, 16, key, write, &victim) /* unrolled by the compiler */
-                       : to_front(words, ways, key, write, &victim);
-  if (hit) return true;
+  if (is_last && tiles->is_fifo) {
+    words[last] = word | write;
+    return true;
+  }
+  group->front = (uint32_t)last; /* the ring turns */
+  words[last] = (is_last ? word : key) | write;
+  if (is_last) return true;
+  TileCounts *counts = &tiles->counts;
   *(write ? &counts->writes_absent : &counts->read_misses) += 1;
-  counts->evictions += victim != 0;
-  counts->dirty_evictions += victim & 1;
+  counts->evictions += word != 0;
+  counts->dirty_evictions += word & 1;
   return false;
+}
+
+static inline bool touch(TileCache *tiles, Group *group, uint64_t granule, CacheKind kind) {
+  const uint32_t key = (uint32_t)(granule + 1) << 1, write = kind == CACHE_WRITE;
+  *(write ? &tiles->counts.writes : &tiles->counts.reads) += 1;
+  uint32_t *first = &group->words[group->front];
+  if ((*first & ~1u) != key) return bring(tiles, group, key, write);
+  if (write) *first |= write; /* in front already: what most uses are */
+  return true;
 }
 
 bool tile_cache_touch(TileCache *tiles, uint64_t granule, CacheKind kind) {
-  return touch(tiles, granule, kind);
+  return touch(tiles, group_at(tiles, group_of(tiles, granule)), granule, kind);
+}
+
+__attribute__((noinline)) static Status access_run(TileCache *tiles, uint64_t address,
+                                                   uint64_t bytes, CacheKind kind) {
+  const uint64_t granule_bytes = tiles->granule_bytes;
+  const uint64_t first = address / granule_bytes, n = bytes / granule_bytes;
+  if (!n || first * granule_bytes != address || n * granule_bytes != bytes ||
+      first >= tiles->end_granule || n > tiles->end_granule - first)
+    return STATUS_BAD_REQUEST;
+  for (uint64_t i = 0; i < n; i++)
+    tile_cache_touch(tiles, first + i, kind);
+  return STATUS_OK;
 }
 
 Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind) {
-  const uint64_t granule_bytes = tiles->granule_bytes, shift = tiles->granule_shift;
-  const uint64_t first = shift ? address >> shift : address / granule_bytes;
-  const uint64_t n = shift ? bytes >> shift : bytes / granule_bytes;
-  const bool whole = shift ? !((address | bytes) & (granule_bytes - 1))
-                           : first * granule_bytes == address && n * granule_bytes == bytes;
-  if (!n || !whole || first >= tiles->end_granule || n > tiles->end_granule - first)
-    return STATUS_BAD_REQUEST;
-  for (uint64_t i = 0; i < n; i++)
-    touch(tiles, first + i, kind);
-  return STATUS_OK;
+  const uint64_t granule = address >> tiles->granule_shift;
+  if (tiles->by_shifts && bytes == tiles->granule_bytes && !(address & (bytes - 1)) &&
+      granule < tiles->end_granule) { /* one granule, found by shifts: the usual access */
+    touch(tiles, group_at(tiles, granule & tiles->group_mask), granule, kind);
+    return STATUS_OK;
+  }
+  return access_run(tiles, address, bytes, kind);
 }
 
 CacheCounts tile_cache_counts(const TileCache *tiles) {

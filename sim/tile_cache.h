@@ -36,8 +36,9 @@ typedef struct {
   /* Private from here. */
   uint64_t group_mask;    /* groups - 1 where that is a power of two, else 0 */
   uint64_t xor_shift;     /* 0: modulo */
-  uint64_t granule_shift; /* log2 of granule_bytes; 0: divide */
-  uint64_t ways, is_fifo, end_granule, state_bytes;
+  uint64_t granule_shift; /* log2 of granule_bytes where that is a power of two, else 0 */
+  uint64_t by_shifts;     /* 1 where granule and group are found by shifts and masks alone */
+  uint64_t ways, is_fifo, end_granule, group_bytes, state_bytes;
 } TileCache;
 
 /* The largest granule that all these addresses and sizes (in bytes, zeros allowed) are multiples of
