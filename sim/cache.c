@@ -1,6 +1,7 @@
 #include "sim/cache.h"
 #include "sim/cache_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* One line's share of an access. */
@@ -79,6 +80,10 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
     state->state_bytes += align_up(cache_many_bytes(lines, sets));
   }
   state->lru_by_order = c->policy == CACHE_LRU && !state->many_offset;
+  if (c->policy == CACHE_LRU && !by_set) {
+    state->fronts_offset = state->state_bytes;
+    state->state_bytes += align_up((sets / CACHE_GROUP_SETS + 1) * sizeof(uint32_t));
+  }
   state->by_shifts = state->lru_by_order && c->index == CACHE_INDEX_MODULO &&
                      state->line_shift < NO_SHIFT && state->sector_shift < NO_SHIFT &&
                      state->set_shift < NO_SHIFT;
@@ -97,6 +102,20 @@ Status cache_init(CacheState *state, const CacheConfig *config, Error *error) {
   if (status != STATUS_OK) return status;
   *state = planned;
   cache_reset(state);
+  return STATUS_OK;
+}
+
+Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
+  CacheState planned;
+  *state = NULL;
+  const Status status = plan(config, &planned, error);
+  if (status != STATUS_OK) return status;
+  const size_t bytes = (size_t)align_up(planned.state_bytes);
+  *state = aligned_alloc(64, bytes);
+  if (!*state)
+    return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%zu bytes)", bytes);
+  **state = planned;
+  cache_reset(*state);
   return STATUS_OK;
 }
 
@@ -351,6 +370,7 @@ static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_li
   locate(state, line, set, tag);
   if (*set >= state->sets) return 0;
   if (state->config.index == CACHE_INDEX_MODULO) {
+    if (*set % lanes) return 0;
     const uint64_t until_wrap = state->sets - *set;
     return (n_lines < until_wrap ? n_lines : until_wrap) / lanes * lanes;
   }
@@ -397,7 +417,8 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
 /* --- looking and emptying --- */
 
 static uint64_t word_of(const CacheState *state, uint64_t set, uint64_t position) {
-  return set * state->set_stride + position * state->position_stride;
+  const uint64_t place = cache_place(state, cache_front(state, set), position);
+  return set * state->set_stride + place * state->position_stride;
 }
 
 CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position) {

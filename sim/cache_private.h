@@ -35,6 +35,31 @@ static inline uint32_t log2_up(uint64_t x) {
 uint64_t cache_sets_of(const CacheConfig *config);
 uint64_t cache_sets_before(const CacheConfig *config, uint64_t part);
 
+/* Where sets are laid out by position and kept by LRU, the places of CACHE_GROUP_SETS neighbouring
+ * sets form a ring, and one number says in which place all of them begin. A tile that is new to all
+ * of them, or last in all of them, takes the last place, which becomes the first one: nothing
+ * moves.
+ *
+ *     place       0  1  2  3            0  1  2  3
+ *     position    0  1  2  3    -->     1  2  3  0     front: 0 --> 3
+ */
+enum { CACHE_GROUP_SETS = 16 };
+
+static inline uint32_t *cache_fronts(const CacheState *state) {
+  return (uint32_t *)(void *)((char *)(uintptr_t)state + state->fronts_offset);
+}
+
+/* The place of a set's position 0; places are position_stride words apart. */
+static inline uint64_t cache_front(const CacheState *state, uint64_t set) {
+  return state->fronts_offset ? cache_fronts(state)[set / CACHE_GROUP_SETS] : 0;
+}
+
+/* The place of a position, where position 0 has place `front`. */
+static inline uint64_t cache_place(const CacheState *state, uint64_t front, uint64_t position) {
+  const uint64_t place = front + position, ways = state->config.ways;
+  return place < ways ? place : place - ways;
+}
+
 /* The widest vectors that this machine and this build can use: 16, 32 or 64 bytes. */
 uint32_t cache_host_vector_bytes(void);
 
@@ -70,8 +95,8 @@ static inline bool cache_words_fit(const CacheState *state, uint64_t address, ui
 bool cache_words_admit(CacheState *state, uint64_t address, uint64_t bytes);
 
 /* Looks up whole lines with tag `tag` in the `n` sets from `set` on. Only for LRU laid out by
- * position, words of 32 or 64 bits, no partly written sector anywhere; n is a multiple of the lanes
- * of one vector. */
+ * position, words of 32 or 64 bits, no partly written sector anywhere; set and n are multiples of
+ * the lanes of one vector. */
 void cache_run(CacheState *state, uint64_t set, uint64_t n, uint64_t tag, CacheKind kind);
 
 /* The lists and the table of a cache with many ways (cache_many.c); place: set * ways + way. */

@@ -107,8 +107,8 @@ static double time_plain(const Trace *trace, uint64_t size_bytes, uint64_t *miss
 static double time_cache(const Trace *trace, const CacheConfig *config, bool by_record,
                          uint64_t *misses) {
   double best = 1e9;
-  CacheState *cache = malloc(cache_state_bytes(config));
-  if (!cache || cache_init(cache, config, NULL) != STATUS_OK) abort();
+  CacheState *cache;
+  if (cache_new(&cache, config, NULL) != STATUS_OK) abort();
   for (int repeat = 0; repeat < 7; repeat++) {
     cache_reset(cache);
     const double began = seconds_now();
@@ -136,8 +136,7 @@ static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t
   for (uint32_t part = 0; part < n; part++) {
     CacheConfig c = *config;
     c.parts = n, c.part = part;
-    parts[part] = malloc(cache_state_bytes(&c));
-    if (!parts[part] || cache_init(parts[part], &c, NULL) != STATUS_OK) abort();
+    if (cache_new(&parts[part], &c, NULL) != STATUS_OK) abort();
   }
   for (int repeat = 0; repeat < 25; repeat++) {
     const double began = seconds_now();

@@ -1,4 +1,5 @@
-/* For tests of the cache: an empty one, which the caller frees. Include cmocka.h first. */
+/* For tests of the cache: an empty one, which the caller frees, and what two hold. Include cmocka.h
+ * first. */
 #ifndef TILEWALK_TESTS_MAKE_CACHE_H
 #define TILEWALK_TESTS_MAKE_CACHE_H
 
@@ -7,12 +8,22 @@
 #include "sim/cache.h"
 
 static inline CacheState *make_cache(const CacheConfig *config) {
-  const size_t bytes = cache_state_bytes(config);
-  assert_true(bytes > 0);
-  CacheState *cache = malloc(bytes);
-  assert_non_null(cache);
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
+  CacheState *cache;
+  assert_int_equal(cache_new(&cache, config, NULL), STATUS_OK);
   return cache;
+}
+
+/* The same lines in the same order, however they lie in memory. */
+static inline void assert_same_lines_in(const CacheState *a, const CacheState *b) {
+  assert_int_equal(a->sets, b->sets);
+  for (uint64_t set = 0; set < a->sets; set++)
+    for (uint64_t position = 0; position < a->config.ways; position++) {
+      const CacheLine in_a = cache_peek(a, set, position), in_b = cache_peek(b, set, position);
+      assert_int_equal(in_a.present, in_b.present);
+      assert_int_equal(in_a.address, in_b.address);
+      assert_int_equal(in_a.valid_sectors, in_b.valid_sectors);
+      assert_int_equal(in_a.dirty_sectors, in_b.dirty_sectors);
+    }
 }
 
 #endif

@@ -138,14 +138,7 @@ static void layouts_and_widths_change_speed_alone(void **unused) {
         CacheState *cache = make_cache(&fast);
         one_head(cache, feed_range, v);
         assert_same_counts(&cache->counts, &reference->counts);
-        for (uint64_t set = 0; set < cache->sets; set++)
-          for (uint64_t position = 0; position < 16; position++) {
-            const CacheLine a = cache_peek(cache, set, position),
-                            b = cache_peek(reference, set, position);
-            assert_int_equal(a.address, b.address);
-            assert_int_equal(a.valid_sectors, b.valid_sectors);
-            assert_int_equal(a.dirty_sectors, b.dirty_sectors);
-          }
+        assert_same_lines_in(cache, reference);
         free(cache);
       }
     free(reference);

@@ -35,11 +35,7 @@ Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_t
   for (uint32_t part = 0; part < n_threads; part++) {
     CacheConfig config = *cache;
     config.parts = n_threads, config.part = part;
-    const size_t bytes = cache_state_bytes(&config);
-    team->parts[part] = bytes ? malloc(bytes) : NULL;
-    if (bytes && !team->parts[part])
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%zu bytes)", bytes);
-    const Status status = cache_init(team->parts[part], &config, error);
+    const Status status = cache_new(&team->parts[part], &config, error);
     if (status != STATUS_OK) return status;
   }
   return STATUS_OK;
