@@ -30,6 +30,18 @@ TARGET static inline bool RUN(any)(RUN(Lanes) lanes) {
   return any_bit(view.parts, VECTOR_BYTES / 8);
 }
 
+/* Where every set of a group has the whole line in front: stays so, dirty after a store. */
+TARGET static inline bool RUN(in_front)(WORD *first, const RUN(Wanted) * wanted) {
+  RUN(Lanes) other = {0};
+  for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES)
+    other |=
+        (*(RUN(LanesInMemory) *)(first + i) & ~wanted->dirty_bits) ^ (wanted->key | wanted->all);
+  if (RUN(any)(other)) return false;
+  for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES)
+    *(RUN(LanesInMemory) *)(first + i) |= wanted->front;
+  return true;
+}
+
 /* Lanes of ones where the group's words in one place are of this line, in all its sets (`every`) or
  * in any of them. */
 TARGET static inline RUN(Lanes)
@@ -44,11 +56,9 @@ TARGET static inline RUN(Lanes)
 }
 
 /* Whether the line is last in every set of a group, or in no place of any. */
-TARGET static inline bool RUN(turns)(const CacheState *state, const WORD *words, uint64_t front,
-                                     uint64_t last, const RUN(Wanted) * wanted) {
+TARGET static inline bool RUN(turns)(const CacheState *state, const WORD *words, uint64_t last,
+                                     const RUN(Wanted) * wanted) {
   const uint64_t ways = state->config.ways, step = state->position_stride;
-  if ((words[front * step] & wanted->tags[0]) == wanted->key[0])
-    return false; /* in front: most often */
   if (!RUN(any)(~RUN(holds)(words + last * step, wanted, true))) return true;
   RUN(Lanes) found = {0};
   for (uint64_t place = 0; place < ways; place++) {
@@ -67,10 +77,6 @@ TARGET static inline void RUN(look_up)(CacheState *state, WORD *words, uint64_t 
   const RUN(Lanes) key = wanted->key, tags = wanted->tags, dirty_bits = wanted->dirty_bits;
   RUN(LanesInMemory) *first = (RUN(LanesInMemory) *)(words + front * step);
   RUN(Lanes) before = *first;
-  if (!turned && !RUN(any)((before & ~dirty_bits) ^ (key | wanted->all))) {
-    *first = before | wanted->front; /* every lane finds its whole line in front */
-    return;
-  }
   RUN(Lanes) done = (RUN(Lanes))((before & tags) == key), found = before & done;
   for (uint64_t p = turned ? ways : 1; p < ways && RUN(any)(~done);) {
     const uint64_t four = p + 4 < ways ? p + 4 : ways; /* asked once in four positions */
@@ -120,10 +126,16 @@ TARGET static void RUN(run)(CacheState *state, uint64_t set, uint64_t n, uint64_
     const uint64_t group = set / CACHE_GROUP_SETS, left = (group + 1) * CACHE_GROUP_SETS - set,
                    until = left < end - set ? set + left : end;
     uint64_t front = cache_fronts(state)[group];
-    const uint64_t last = (front ? front : state->config.ways) - 1;
-    const bool turned =
-        until - set == CACHE_GROUP_SETS && RUN(turns)(state, words + set, front, last, &wanted);
-    if (turned) cache_fronts(state)[group] = (uint32_t)(front = last);
+    bool turned = false;
+    if (until - set == CACHE_GROUP_SETS) {
+      if (RUN(in_front)(words + set + front * state->position_stride, &wanted)) {
+        set = until;
+        continue;
+      }
+      const uint64_t last = (front ? front : state->config.ways) - 1;
+      turned = RUN(turns)(state, words + set, last, &wanted);
+      if (turned) cache_fronts(state)[group] = (uint32_t)(front = last);
+    }
     for (; set < until; set += WORD_LANES)
       RUN(look_up)(state, words + set, front, turned, &wanted, &sums);
   }
