@@ -42,12 +42,6 @@ static Node *nodes_of(const Hierarchy *h, uint32_t side) {
 
 static uint32_t ring_of(const Hierarchy *h, uint32_t set) { return (uint32_t)h->n_nodes + set; }
 
-static int kind_of(const Hierarchy *h, uint64_t granule) {
-  int kind = 0;
-  while (granule >= h->first_granule[kind + 1]) kind++;
-  return kind;
-}
-
 /* On each side the parts of a granule's home half follow each other, then those of the copy. */
 static uint32_t home_node(const Hierarchy *h, int kind, uint64_t granule) {
   return (uint32_t)(h->first_node[kind] + 2 * h->n_parts[kind] * (granule - h->first_granule[kind]));
@@ -318,13 +312,13 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
   HierarchyCounts *counts = &h->counts;
   const bool one = h->config.one_partition;
   if (one) side = 0;
-  const int kind = kind_of(h, granule);
+  const int kind = hierarchy_kind(h, granule);
   const uint32_t n = h->n_parts[kind], home = home_node(h, kind, granule), copy = home + n;
   const double bytes = h->part_bytes[kind];
   counts->read_bytes += 2 * n * bytes;
+  Node *first = &nodes_of(h, side)[home];
+  if (first->read_at && h->came[side] - first->read_at < h->fresh) return (HierarchyRead){0};
   const Side own = side_of(h, side), other = side_of(h, 1 - side);
-  Node *first = &own.nodes[home];
-  if (first->read_at && *own.came - first->read_at < h->fresh) return (HierarchyRead){0};
   uint32_t homes = 0, copies = 0, fars = 0; /* parts that are missing */
   for (uint32_t part = 0; part < n; part++) {
     if (both_to_front(&own, home + part, copy + part)) continue;
@@ -345,7 +339,7 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
 
 void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
   const bool one = h->config.one_partition;
-  const int kind = kind_of(h, granule);
+  const int kind = hierarchy_kind(h, granule);
   const uint32_t n = h->n_parts[kind], home = home_node(h, kind, granule), copy = home + n;
   const double bytes = h->part_bytes[kind];
   const Side sides[HIERARCHY_SIDES] = {side_of(h, 0), side_of(h, 1)};
@@ -368,18 +362,16 @@ void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {
 
 void hierarchy_renew(Hierarchy *h, uint32_t side, uint64_t granule) {
   const Side own = side_of(h, h->config.one_partition ? 0 : side);
-  const int kind = kind_of(h, granule);
+  const int kind = hierarchy_kind(h, granule);
   const uint32_t n = 2 * h->n_parts[kind], first = home_node(h, kind, granule); /* halves at home, and copies */
   for (uint32_t part = 0; part < n; part++) to_front(&own, first + part);
 }
 
 uint32_t hierarchy_set(const Hierarchy *h, uint64_t granule, uint32_t part) {
-  return nodes_of(h, 0)[home_node(h, kind_of(h, granule), granule) + part].set;
+  return nodes_of(h, 0)[home_node(h, hierarchy_kind(h, granule), granule) + part].set;
 }
 
 double hierarchy_set_room(const Hierarchy *h, uint32_t set) { return sets_of(h, 0)[set].room; }
-
-double hierarchy_granule_bytes(const Hierarchy *h, uint64_t granule) { return h->config.kinds[kind_of(h, granule)].bytes; }
 
 double hierarchy_dirty_bytes(const Hierarchy *h) {
   double bytes = 0;

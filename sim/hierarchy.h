@@ -142,8 +142,17 @@ uint32_t hierarchy_set(const Hierarchy *hierarchy, uint64_t granule, uint32_t pa
 /* Bytes for which a set of either side has room beside what is resident. set < n_sets. */
 double hierarchy_set_room(const Hierarchy *hierarchy, uint32_t set);
 
+/* Of which kind a granule is. */
+static inline int hierarchy_kind(const Hierarchy *hierarchy, uint64_t granule) {
+  int kind = 0;
+  while (granule >= hierarchy->first_granule[kind + 1]) kind++;
+  return kind;
+}
+
 /* Bytes of a granule. */
-double hierarchy_granule_bytes(const Hierarchy *hierarchy, uint64_t granule);
+static inline double hierarchy_granule_bytes(const Hierarchy *hierarchy, uint64_t granule) {
+  return hierarchy->config.kinds[hierarchy_kind(hierarchy, granule)].bytes;
+}
 
 /* Dirty bytes that are still in L2. */
 double hierarchy_dirty_bytes(const Hierarchy *hierarchy);

@@ -40,13 +40,18 @@ typedef struct {
 } Work;
 
 typedef struct {
+  StreamSlot stream;
+  Work owed;       /* where CTAs ask ahead: on what it asked for last */
+  int64_t *active; /* slots of its SM that owe work */
+  bool ended;      /* its last step was the last of a piece */
+} Slot;
+
+typedef struct {
   Stream stream;
   const Launch *launch;
   const ManyCtasConfig *config;
-  StreamSlot *slots;
+  Slot *slots;
   Place *places;   /* of each slot */
-  bool *ended;     /* likewise: whether its last step was the last of a piece */
-  Work *owed;      /* likewise, where they ask ahead: on what it asked for last */
   int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower, alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
@@ -101,28 +106,28 @@ static int has_work(Work work) {
 }
 
 /* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have something to work on. */
-static double work_on_owed(Run *r, uint32_t at, Work next) {
-  int64_t *active = &r->active[r->places[at].sm];
-  const Work owed = r->owed[at];
-  const double cycles = work_cycles(r, owed, (double)*active);
-  r->owed[at] = next;
-  *active += has_work(next) - has_work(owed);
+static double work_on_owed(const Run *r, Slot *slot, Work next) {
+  const Work owed = slot->owed;
+  const double cycles = work_cycles(r, owed, (double)*slot->active);
+  slot->owed = next;
+  *slot->active += has_work(next) - has_work(owed);
   return cycles;
 }
 
 static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
   Run *r = context;
-  StreamSlot *slot = &r->slots[at];
+  Slot *taker = &r->slots[at];
+  StreamSlot *slot = &taker->stream;
   const uint32_t k = pace_kernel(pace);
   const StreamKernel *kernel = &r->stream.kernels[k];
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, pace);
     if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
-      next->work_cycles = work_on_owed(r, at, (Work){0});
+      next->work_cycles = work_on_owed(r, taker, (Work){0});
       return next->work_cycles > 0;
     }
-    if (r->ended[at]) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
-      r->ended[at] = false;
+    if (taker->ended) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
+      taker->ended = false;
       next->is_replaced = !r->launch->config.persistent;
       next->wait_cycles = next->is_replaced ? PACE_HANDOVER_CYCLES : PACE_HIT_CYCLES;
       return true;
@@ -138,11 +143,11 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  r->ended[at] = !slot->busy && !r->config->in_step;
+  taker->ended = !slot->busy && !r->config->in_step;
   if (r->row_end_cycles && !slot->busy) r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
   const Work work = {step.flops, step.exps};
   if (r->launch->config.waits && has_work(work)) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
-  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, at, work);
+  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, taker, work);
   return true;
 }
 
@@ -439,17 +444,13 @@ static int times_to_walk(const Run *r) {
 static bool take_slots(Run *r, uint32_t n) {
   r->slots = calloc(n, sizeof *r->slots);
   r->places = calloc(n, sizeof *r->places);
-  r->ended = calloc(n, sizeof *r->ended);
-  r->owed = calloc(n, sizeof *r->owed);
   r->active = calloc((size_t)r->launch->n_sm, sizeof *r->active);
-  return r->slots && r->places && r->ended && r->owed && r->active;
+  return r->slots && r->places && r->active;
 }
 
 static void give_slots_back(Run *r) {
   free(r->slots);
   free(r->places);
-  free(r->ended);
-  free(r->owed);
   free(r->active);
 }
 
@@ -477,6 +478,7 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
   pace->seed += (uint64_t)time;
   if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_as_they_start(r->places, pace->n_ctas, pace->seed);
   pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
+  for (uint32_t i = 0; i < pace->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
   const Status status = pace_run(pace, next_step, r, &counted, error);
   if (status) return status;
   const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);

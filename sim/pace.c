@@ -17,17 +17,19 @@ enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_SIDES = 4, DRAW_SLIP, DRAW_HANDOV
 typedef enum { ASKS_NEXT = 0, ARRIVES, WORKS } State;
 
 typedef struct {
-  double time;                     /* of the next step */
+  double time;                       /* of the next step */
   double waits_slower, works_slower; /* by this part, for good */
-  double starts_later;
-  double clock;                    /* of its GPC: a step takes this part of its cycles */
-  double work;                     /* of the step that it has asked for the data of, cycles, if it had the SM to itself */
-  double owes;                     /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
-  double slips_at;                 /* the step with work in which it slips next */
-  uint32_t n_slips, n_worked;      /* n_worked: steps with work */
-  uint32_t steps, side, gpc, next; /* next: in the same bucket */
+  double clock;                      /* of its GPC: a step takes this part of its cycles */
+  double owes;                       /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
+  uint32_t next;                     /* in the same bucket */
+  uint32_t steps, n_worked;          /* n_worked: with work */
   uint32_t sm, resident;
-  State state;
+  uint16_t gpc;
+  uint8_t side, state; /* a State */
+  double slips_at;     /* the step with work in which it slips next */
+  double starts_later;
+  double work; /* of the step that it has asked for the data of, cycles, if it had the SM to itself */
+  uint32_t n_slips;
 } Cta;
 
 /* What the CTAs of an SM need to know of each other. */
@@ -116,7 +118,7 @@ static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1
 static double exponential(uint64_t bits) { return -log(uniform(bits)); }
 
 /* Of a step, mean 0, standard deviation 1; cheaper than draw. */
-static double jitter(const Pace *p, uint32_t cta, uint32_t step) {
+static inline double jitter(const Pace *p, uint32_t cta, uint32_t step) {
   uint64_t x = (p->jitter_seed ^ ((uint64_t)cta << 32 | step)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return about_normal(x ^ (x >> 31));
@@ -499,8 +501,8 @@ static void place(Pace *p, const Place *places) {
     cta->works_slower = c->work_spread * normal;
     cta->starts_later = c->lag_cycles * (double)layer + c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
     cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
-    cta->side = c->hierarchy.one_partition ? 0 : places[i].side;
-    cta->gpc = places[i].gpc;
+    cta->side = c->hierarchy.one_partition ? 0 : (uint8_t)places[i].side;
+    cta->gpc = (uint16_t)places[i].gpc;
     cta->sm = places[i].sm;
   }
 }

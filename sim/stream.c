@@ -17,10 +17,9 @@ static void write_granule(StreamStep *step, const Stream *s, StreamKind kind, in
 }
 
 /* Arithmetic of so many tiles of S: the two products (or one of them), and the exponentials. */
-static void add_tiles(StreamStep *step, const Plan *p, double n_tiles, int n_products, bool exps) {
-  const double scores = n_tiles * (double)p->tiling.B_r * (double)p->tiling.B_c;
-  step->flops += scores * 2 * n_products * (double)p->shape.d;
-  if (exps) step->exps += scores;
+static void add_tiles(StreamStep *step, const Stream *s, double n_tiles, int n_products, bool exps) {
+  step->flops += n_tiles * n_products * s->product_flops;
+  if (exps) step->exps += n_tiles * s->tile_scores;
 }
 
 static void set_head(const Stream *s, StreamSlot *slot, int64_t batch, int64_t head) {
@@ -81,7 +80,7 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     const double n_tiles = (double)tiles_in_next(s, slot);
     slot->at += slot->step;
     slot->left--;
-    if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, p, n_tiles, 2, true);
+    if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, s, n_tiles, 2, true);
   }
   if (slot->left > 0) return;
   if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row * p->tiling.n_splits + slot->split);
@@ -141,7 +140,7 @@ static void fa1_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     read_granule(step, s, STREAM_Q, rows + slot->at);
     read_granule(step, s, STREAM_O, rows + slot->at);
     write_granule(step, s, STREAM_O, rows + slot->at);
-    add_tiles(step, s->plan, (double)s->merge, 2, true);
+    add_tiles(step, s, (double)s->merge, 2, true);
     slot->at++;
     slot->left--;
   }
@@ -170,7 +169,7 @@ static void scores_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   read_granule(step, s, STREAM_Q, slot->head * s->plan->T_r + slot->row_block);
   read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
   write_granule(step, s, STREAM_S, score(s, slot, slot->at));
-  add_tiles(step, s->plan, (double)s->merge, 1, false);
+  add_tiles(step, s, (double)s->merge, 1, false);
   slot->busy = false;
 }
 
@@ -184,7 +183,7 @@ static void softmax_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t col = slot->at % s->n_cols;
   read_granule(step, s, STREAM_S, score(s, slot, col));
   if (slot->at >= s->n_cols) write_granule(step, s, STREAM_P, score(s, slot, col));
-  add_tiles(step, s->plan, (double)s->merge, 0, true);
+  add_tiles(step, s, (double)s->merge, 0, true);
   slot->busy = ++slot->at < 2 * s->n_cols;
 }
 
@@ -200,7 +199,7 @@ static void values_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t parts = parts_of_d(s->plan);
   read_granule(step, s, STREAM_P, score(s, slot, slot->at));
   read_granule(step, s, STREAM_V, (slot->kv_head * s->n_cols + slot->at) * parts + slot->split);
-  add_tiles(step, s->plan, (double)s->merge / (double)parts, 1, false);
+  add_tiles(step, s, (double)s->merge / (double)parts, 1, false);
   slot->busy = ++slot->at < s->n_cols;
   if (!slot->busy) write_granule(step, s, STREAM_O, (slot->head * s->plan->T_r + slot->row_block) * parts + slot->split);
 }
@@ -311,6 +310,8 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
   } else {
     return false;
   }
+  s.tile_scores = (double)plan->tiling.B_r * (double)plan->tiling.B_c;
+  s.product_flops = 2 * s.tile_scores * (double)plan->shape.d;
   set_kinds(&s);
   s.steps_per_head = steps_per_head(&s);
   s.accesses_per_step = s.kernels == FA1 ? 6 : s.kernels == STANDARD ? 3 : 1;
