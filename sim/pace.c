@@ -3,6 +3,7 @@
 #include "sim/splitmix.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,11 @@ typedef struct {
   double home, copy, unknown_until;
 } Arrival;
 
+/* Those who are waiting for it, where its bit says that there are any. */
+typedef struct {
+  uint32_t first, last;
+} Bucket;
+
 struct Pace {
   PaceConfig config;
   PaceProgram *program;
@@ -71,9 +77,6 @@ struct Pace {
   double slips_every; /* so many steps with work apart, on average; 0: never */
   double bucket_cycles, buckets_per_cycle;
   double l2_cycles_per_byte, hbm_cycles_per_byte;
-  struct {
-    uint32_t first, last;
-  } wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket */
   uint64_t in_use[WHEEL / 64]; /* a bit for each bucket */
   uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
   Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
@@ -87,19 +90,21 @@ struct Pace {
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   uint64_t jitter_seed;
   PaceResult result; /* bytes.read_bytes: of requests that joined another */
+  Bucket wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket; last here, for it begins with any content */
 };
 
 /* --- the clock --- */
 
 static void wait_until(Pace *p, uint32_t cta, double time) {
   const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1, bucket = (due > soonest ? due : soonest) % WHEEL;
+  const uint64_t bit = UINT64_C(1) << bucket % 64;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
-  if (p->wheel[bucket].first == NOBODY) {
-    p->wheel[bucket].first = cta;
-    p->in_use[bucket / 64] |= UINT64_C(1) << bucket % 64;
-  } else {
+  if (p->in_use[bucket / 64] & bit) {
     p->ctas[p->wheel[bucket].last].next = cta;
+  } else {
+    p->wheel[bucket].first = cta;
+    p->in_use[bucket / 64] |= bit;
   }
   p->wheel[bucket].last = cta;
   p->n_waiting++;
@@ -262,7 +267,7 @@ static double slipping(const Pace *p, Cta *cta) {
 /* So many CTAs more are there, or fewer, and steps vary by more, or less. */
 static void count_there(Pace *p, int more) {
   p->n_there += (uint32_t)more;
-  p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
+  if (p->config.busy_cycles > 0) p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
 }
 
 /* What a step takes of its GPC's cycles. */
@@ -411,7 +416,6 @@ static void run_clock(Pace *p) {
     turn_wheel(p);
     const uint64_t at = p->bucket % WHEEL;
     uint32_t cta = p->wheel[at].first;
-    p->wheel[at].first = NOBODY;
     p->in_use[at / 64] &= ~(UINT64_C(1) << at % 64);
     for (uint32_t next; cta != NOBODY; cta = next) {
       next = p->ctas[cta].next;
@@ -563,9 +567,8 @@ static Status prepare(Pace *p, Error *error) {
   p->buckets_per_cycle = 1 / p->bucket_cycles;
   if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
   if (c->hbm_bytes_per_cycle > 0) p->hbm_cycles_per_byte = 1 / c->hbm_bytes_per_cycle;
-  for (int i = 0; i < WHEEL; i++)
-    p->wheel[i].first = p->wheel[i].last = NOBODY;
   p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
+  p->own_cycles = c->own_cycles;
   place(p, places);
   set_residents(p, n_sms);
   set_slips(p);
@@ -589,8 +592,9 @@ PaceResult pace_so_far(const Pace *p) {
 
 Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
                 PaceResult *result, Error *error) {
-  Pace *const p = calloc(1, sizeof *p);
+  Pace *const p = malloc(sizeof *p);
   if (!p) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for a clock");
+  memset(p, 0, offsetof(Pace, wheel));
   p->config = *config;
   p->program = program;
   p->context = context;
