@@ -9,7 +9,7 @@
 #include "sim/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 75000, HEADS_WALKED = 5, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { STEPS_PER_HEAD = 75000, HEADS_WALKED = 5, HEADS_OF_MANY = 4, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
 enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
 enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
 
@@ -191,7 +191,7 @@ static double whole_heads(const Run *r, int64_t n_heads) {
 /* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long. */
 static double heads_worth(int64_t n_heads, int64_t N_k) {
   const double n = (double)n_heads;
-  return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_WALKED);
+  return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);
 }
 
 /* At most, or about. */
@@ -432,10 +432,11 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
 }
 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
- * with which they begin. An even number, so that two cores are done at the same time. */
+ * with which they begin. An even number, so that two cores are done at the same time. Where a second kernel combines, half as often: its beginning takes
+ * as long as the steps of a short launch. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
-  const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads);
+  const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
   const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
   const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
   return even > least ? even : least;
