@@ -35,8 +35,9 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 #define COUNTER_FAR_NS  48.0
 #define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
 
+/* What a step computes, in cycles: of a CTA that has its SM to itself, and so much for each of those that share it. Without any: 0. */
 typedef struct {
-  double flops, exps;
+  double alone, share;
 } Work;
 
 typedef struct {
@@ -81,11 +82,14 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 /* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
  * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a kernel that waits, that rate has
  * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
-static double work_cycles(const Run *r, Work work, double sharing) {
-  const double products = work.flops * r->cycles_per_flop, exps = work.exps * r->cycles_per_exp;
-  const double alone = r->alone_slower > 0 ? products * r->alone_slower : products + exps, reached = products * r->slower;
-  const double shared = sharing * (reached > exps ? reached : exps);
-  return alone > shared ? alone : shared;
+static Work work_of(const Run *r, double flops, double exps) {
+  const double products = flops * r->cycles_per_flop, specials = exps * r->cycles_per_exp, reached = products * r->slower;
+  return (Work){.alone = r->alone_slower > 0 ? products * r->alone_slower : products + specials, .share = reached > specials ? reached : specials};
+}
+
+static double work_cycles(Work work, double sharing) {
+  const double shared = sharing * work.share;
+  return work.alone > shared ? work.alone : shared;
 }
 
 /* At half of the way, and at its end before slots run empty, what has been counted is put aside. */
@@ -101,14 +105,12 @@ static void note_progress(Run *r, const Pace *pace) {
   }
 }
 
-static int has_work(Work work) {
-  return work.flops + work.exps > 0;
-}
+static int has_work(Work work) { return work.alone + work.share > 0; }
 
 /* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have something to work on. */
-static double work_on_owed(const Run *r, Slot *slot, Work next) {
+static double work_on_owed(Slot *slot, Work next) {
   const Work owed = slot->owed;
-  const double cycles = work_cycles(r, owed, (double)*slot->active);
+  const double cycles = work_cycles(owed, (double)*slot->active);
   slot->owed = next;
   *slot->active += has_work(next) - has_work(owed);
   return cycles;
@@ -123,7 +125,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, pace);
     if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
-      next->work_cycles = work_on_owed(r, taker, (Work){0});
+      next->work_cycles = work_on_owed(taker, (Work){0});
       return next->work_cycles > 0;
     }
     if (taker->ended) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
@@ -145,9 +147,9 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   r->steps++;
   taker->ended = !slot->busy && !r->config->in_step;
   if (r->row_end_cycles && !slot->busy) r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
-  const Work work = {step.flops, step.exps};
-  if (r->launch->config.waits && has_work(work)) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
-  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(r, work, 1) - r->hidden_cycles, 0) : work_on_owed(r, taker, work);
+  const Work work = work_of(r, step.flops, step.exps);
+  if (r->launch->config.waits && step.flops + step.exps > 0) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
   return true;
 }
 
@@ -322,8 +324,8 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
-  const Work longest = {.flops = scores * 4 * (double)r->stream.plan->shape.d, .exps = scores};
-  p.tick_cycles = fmax(8, work_cycles(r, longest, per_sm) / 1024);
+  const Work longest = work_of(r, scores * 4 * (double)r->stream.plan->shape.d, scores);
+  p.tick_cycles = fmax(8, work_cycles(longest, per_sm) / 1024);
   p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
   const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;

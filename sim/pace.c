@@ -79,7 +79,7 @@ struct Pace {
   double l2_cycles_per_byte, hbm_cycles_per_byte;
   uint64_t in_use[WHEEL / 64]; /* a bit for each bucket */
   uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
-  Arrival *arrivals[HIERARCHY_SIDES]; /* by granule */
+  Arrival (*arrivals)[HIERARCHY_SIDES]; /* by granule */
   Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
   uint32_t n_waiting, kernel;
   uint32_t n_there;   /* CTAs that are not done */
@@ -153,7 +153,7 @@ static double hit_cycles(const Pace *p, const Cta *cta) {
 /* Asks L2 for the granule at `now`, which comes in `hit` cycles if L2 has it; returns when all of it is there. */
 static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit) {
   const PaceConfig *c = &p->config;
-  Arrival *own = &p->arrivals[side][granule], *far = &p->arrivals[1 - side][granule];
+  Arrival *own = &p->arrivals[granule][side], *far = &p->arrivals[granule][1 - side];
   const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
   double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + hit;
@@ -555,12 +555,11 @@ static Status prepare(Pace *p, Error *error) {
   if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, 0, p->places, c->n_ctas);
   const Place *places = c->places ? c->places : p->places;
   if (places) p->pending = calloc(count_gpcs(places, c->n_ctas), sizeof *p->pending);
-  for (int side = 0; side < HIERARCHY_SIDES; side++)
-    p->arrivals[side] = calloc(n, sizeof *p->arrivals[side]);
+  p->arrivals = calloc(n, sizeof *p->arrivals);
   const uint32_t n_sms = places ? count_sms(places, c->n_ctas) : 0;
   if (places) p->sms = calloc(n_sms, sizeof *p->sms);
   p->residents = calloc(c->n_ctas, sizeof *p->residents);
-  if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals[0] || !p->arrivals[1])
+  if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals)
     return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
                      c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
@@ -615,8 +614,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
   free(p->sms);
   free(p->residents);
   free(p->pending);
-  for (int side = 0; side < HIERARCHY_SIDES; side++)
-    free(p->arrivals[side]);
+  free(p->arrivals);
   free(p);
   return status;
 }

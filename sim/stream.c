@@ -65,15 +65,15 @@ static int64_t tiles_in_next(const Stream *s, const StreamSlot *slot) {
   return (end < slot->tiles.end ? end : slot->tiles.end) - (first > slot->tiles.begin ? first : slot->tiles.begin);
 }
 
+static int64_t row_of(const Stream *s, const StreamSlot *slot) { return slot->head * s->plan->T_r + slot->row_block; }
+
 static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
-  const Plan *p = s->plan;
-  const int64_t row = slot->head * p->T_r + slot->row_block;
   if (slot->left > 0) {
     if (slot->fresh) {
-      read_granule(step, s, STREAM_Q, row);
+      read_granule(step, s, STREAM_Q, row_of(s, slot));
       if (s->kinds[STREAM_SPILL].n > 0) write_granule(step, s, STREAM_SPILL, slot->number);
     } else if (s->launch->config.reloads_q) {
-      step->access->renewed = (uint64_t)(s->first[STREAM_Q] + row) + 1;
+      step->access->renewed = (uint64_t)(s->first[STREAM_Q] + row_of(s, slot)) + 1;
     }
     slot->fresh = false;
     read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
@@ -83,8 +83,8 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, s, n_tiles, 2, true);
   }
   if (slot->left > 0) return;
-  if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row * p->tiling.n_splits + slot->split);
-  else write_granule(step, s, STREAM_O, row);
+  if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row_of(s, slot) * s->plan->tiling.n_splits + slot->split);
+  else write_granule(step, s, STREAM_O, row_of(s, slot));
   slot->busy = false;
 }
 
