@@ -2,12 +2,6 @@
 
 #include <string.h>
 
-/* A word is (granule + 1) << 1 | dirty; 0 is an empty place. Words of a group lie in a ring, last
- * used first, from the place `front` on: a granule that is new, or last, turns the ring by one. */
-typedef struct {
-  uint32_t front, words[];
-} Group;
-
 #define GRANULES_MAX (((uint64_t)1 << 31) - 2)
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -78,7 +72,7 @@ static Status plan(const CacheConfig *config, uint64_t granule_bytes, TileCache 
   const uint64_t granules =
       (c->address_bits < 64 ? (uint64_t)1 << c->address_bits : UINT64_MAX) / granule_bytes;
   tiles->end_granule = granules < GRANULES_MAX ? granules : GRANULES_MAX;
-  tiles->group_bytes = sizeof(Group) + tiles->ways * sizeof(uint32_t);
+  tiles->group_bytes = sizeof(TileGroup) + tiles->ways * sizeof(uint32_t);
   tiles->state_bytes = sizeof *tiles + tiles->groups * tiles->group_bytes;
   return STATUS_OK;
 }
@@ -111,10 +105,6 @@ static inline uint64_t group_of(const TileCache *tiles, uint64_t granule) {
   return tiles->group_mask ? folded & tiles->group_mask : folded % tiles->groups;
 }
 
-static inline Group *group_at(const TileCache *tiles, uint64_t group) {
-  return (Group *)(void *)((char *)(uintptr_t)(tiles + 1) + group * tiles->group_bytes);
-}
-
 static inline bool is_there(const uint32_t *words, uint64_t ways, uint32_t key) {
   uint32_t found = 0;
   for (uint64_t place = 0; place < ways; place++) /* all of them, many at a time */
@@ -122,9 +112,7 @@ static inline bool is_there(const uint32_t *words, uint64_t ways, uint32_t key) 
   return found;
 }
 
-/* A granule that is not in front of its group. */
-__attribute__((noinline)) static bool bring(TileCache *tiles, Group *group, uint32_t key,
-                                            uint32_t write) {
+bool tile_cache_bring(TileCache *tiles, TileGroup *group, uint32_t key, uint32_t write) {
   const uint64_t ways = tiles->ways, last = (group->front ? group->front : ways) - 1;
   uint32_t *words = group->words, word = words[last];
   const bool is_last = (word & ~1u) == key;
@@ -154,21 +142,12 @@ __attribute__((noinline)) static bool bring(TileCache *tiles, Group *group, uint
   return false;
 }
 
-static inline bool touch(TileCache *tiles, Group *group, uint64_t granule, CacheKind kind) {
-  const uint32_t key = (uint32_t)(granule + 1) << 1, write = kind == CACHE_WRITE;
-  *(write ? &tiles->counts.writes : &tiles->counts.reads) += 1;
-  uint32_t *first = &group->words[group->front];
-  if ((*first & ~1u) != key) return bring(tiles, group, key, write);
-  if (write) *first |= write; /* in front already: what most uses are */
-  return true;
-}
-
 bool tile_cache_touch(TileCache *tiles, uint64_t granule, CacheKind kind) {
-  return touch(tiles, group_at(tiles, group_of(tiles, granule)), granule, kind);
+  return tile_cache_touch_in(tiles, tile_cache_group(tiles, group_of(tiles, granule)), granule,
+                             kind);
 }
 
-__attribute__((noinline)) static Status access_run(TileCache *tiles, uint64_t address,
-                                                   uint64_t bytes, CacheKind kind) {
+Status tile_cache_access_run(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind) {
   const uint64_t granule_bytes = tiles->granule_bytes;
   const uint64_t first = address / granule_bytes, n = bytes / granule_bytes;
   if (!n || first * granule_bytes != address || n * granule_bytes != bytes ||
@@ -177,16 +156,6 @@ __attribute__((noinline)) static Status access_run(TileCache *tiles, uint64_t ad
   for (uint64_t i = 0; i < n; i++)
     tile_cache_touch(tiles, first + i, kind);
   return STATUS_OK;
-}
-
-Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind) {
-  const uint64_t granule = address >> tiles->granule_shift;
-  if (tiles->by_shifts && bytes == tiles->granule_bytes && !(address & (bytes - 1)) &&
-      granule < tiles->end_granule) { /* one granule, found by shifts: the usual access */
-    touch(tiles, group_at(tiles, granule & tiles->group_mask), granule, kind);
-    return STATUS_OK;
-  }
-  return access_run(tiles, address, bytes, kind);
 }
 
 CacheCounts tile_cache_counts(const TileCache *tiles) {
