@@ -589,7 +589,7 @@ static Status run_small(void *context, Error *error) {
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
   PaceResult r;
-  assert_int_equal(alloc_fail_each(run_small, &r), 9); /* the clock, L2, CTAs, their places, coalescers, two tables of times, SMs, who is on them */
+  assert_int_equal(alloc_fail_each(run_small, &r), 8); /* the clock, L2, CTAs, their places, coalescers, a table of times, SMs, who is on them */
 }
 
 /* --- the scans of an H200 --- */
