@@ -9,8 +9,12 @@
  *     position 1   [set 0][set 1][set 2][set 3]...    the list update moves every lane one place
  *     ...                                             down until that lane has found its line
  *
+ * Where a line is new to sixteen neighbouring sets, or last in all of them, nothing moves: the ring
+ * of their places turns (CACHE_GROUP_SETS, cache_private.h).
+ *
  * The vectors are the compiler's generic ones, so this is portable C; x86 builds also hold versions
- * for AVX2 and AVX-512, chosen once by cache_init. All versions give the same state, bit for bit.
+ * for AVX2 and AVX-512, chosen once by cache_init. All versions give the same lines in the same
+ * order.
  */
 #include "sim/cache_private.h"
 
