@@ -24,6 +24,7 @@ enum { USUAL_DRAW = 3 * 1000003 };
 enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
+#define FAR_MORE        1.5    /* times l2_bytes; no launch that was recorded comes to more than 1.2 */
 #define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
 #define PUT_BACK_BYTES  5e6    /* a profiler's, at most (is_put_back) */
 
@@ -196,12 +197,17 @@ static double heads_worth(int64_t n_heads, int64_t N_k) {
   return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);
 }
 
-/* At most, or about. */
-static double steps_of_head(const Run *r) { return r->config->max_steps ? (double)r->config->max_steps : STEPS_PER_HEAD; }
+/* At most, or about: two fifths where K and V of a head are far more than L2 holds, since nearly all that a step asks for is then new, and takes more
+ * than twice the time to walk. */
+static double steps_of_head(const Run *r, const Plan *p) {
+  if (r->config->max_steps) return (double)r->config->max_steps;
+  const double keys_and_values = 2 * (double)p->shape.N_k * (double)p->shape.d * p->element_bytes;
+  return keys_and_values > FAR_MORE * (double)r->config->l2_bytes ? 0.4 * STEPS_PER_HEAD : STEPS_PER_HEAD;
+}
 
 /* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
 static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
-  const double max = steps_of_head(r);
+  const double max = steps_of_head(r, plan);
   const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
   int64_t merge = 1;
   for (;; merge *= 2) {
@@ -438,7 +444,7 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
  * as long as the steps of a short launch. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
-  const double times = TIMES_LONGEST * steps_of_head(r) / (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
+  const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) / (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
   const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
   const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
   return even > least ? even : least;
