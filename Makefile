@@ -70,7 +70,7 @@ SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))
 endif
 LONG := $(foreach long,$(MEASURED) %/test_scene %/test_many_ctas,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_% tests/picture_%,$(wildcard tests/*.c)))
-WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,-u,__wrap_malloc
+WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 
 .PHONY: all run test check bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:

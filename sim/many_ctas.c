@@ -41,6 +41,7 @@ typedef struct {
   double alone, share;
 } Work;
 
+/* A place for a CTA on an SM. */
 typedef struct {
   StreamSlot stream;
   Work owed;       /* where CTAs ask ahead: on what it asked for last */
@@ -191,7 +192,8 @@ static double whole_heads(const Run *r, int64_t n_heads) {
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 
-/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long. */
+/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long; of
+ * many heads, and of long rows, fewer, for time. */
 static double heads_worth(int64_t n_heads, int64_t N_k) {
   const double n = (double)n_heads;
   return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);

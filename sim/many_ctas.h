@@ -213,7 +213,8 @@ typedef struct {
   double *row_end_cycles;     /* of fa2: room for about when each row block asks for its last tile, head by head, in the first walk; NULL: not told */
   L2Part without;
   int64_t max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
-                        0: 75,000 for each head, two fifths where its K and V are more than 1.5 times L2; of up to 16 half as many for each of them, of more or longer ones than 64K keys four times that */
+                        0: 75,000 for each head, two fifths of that where its K and V are more than 1.5 times L2; of up to 16 heads half as many for each,
+                        of more, or with more than 64K keys, four times as many together */
   uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
 } ManyCtasConfig;
 

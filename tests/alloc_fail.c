@@ -12,10 +12,12 @@
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void __real_free(void *block);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *block);
 
 /* Blocks handed out since arming. A run under test holds few at once and frees the newest first, so a plain
@@ -64,6 +66,10 @@ void *__wrap_malloc(size_t size) {
 
 void *__wrap_calloc(size_t count, size_t size) {
   return watch_should_fail() ? NULL : watch_add(__real_calloc(count, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return watch_should_fail() ? NULL : watch_add(__real_aligned_alloc(alignment, size));
 }
 
 void *__wrap_realloc(void *block, size_t size) {

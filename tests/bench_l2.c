@@ -1,5 +1,5 @@
-/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal: a slider that redraws has 16 ms for one
- * head and 100 ms for 128. Each answer is timed three times; the middle counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. */
+/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal, and on other GPUs and with L2s of other sizes: a
+ * slider that redraws has 16 ms for one head and 100 ms for 128. Each answer is timed three times; the middle counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,17 +61,33 @@ static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bo
   printf("\n");
 }
 
-int main(void) {
+static void load(const char *name) {
   static char text[1 << 16];
   char path[4096];
   const char *assets = getenv("TILEWALK_ASSETS");
   Error error = {0};
-  snprintf(path, sizeof path, "%s/gpus/h200", assets ? assets : "assets");
+  snprintf(path, sizeof path, "%s/gpus/%s", assets ? assets : "assets", name);
   FILE *file = fopen(path, "rb");
-  if (!file) return 1;
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  if (gpu_parse(text, length, "h200", &gpu, &error)) return 1;
+  const size_t length = file ? fread(text, 1, sizeof text, file) : 0;
+  if (file) fclose(file);
+  if (!gpu_parse(text, length, name, &gpu, &error)) return;
+  fprintf(stderr, "%s\n", error.message);
+  exit(1);
+}
+
+/* With its own L2 and with a quarter of it. */
+static void other_gpu(const char *name) {
+  for (int parts = 1; parts <= 4; parts *= 4) {
+    load(name);
+    gpu.l2_bytes /= parts;
+    printf("%s, L2 / %d\n", name, parts);
+    row("fa2", 64, 64, false, false);
+    row("fa2", 128, 64, true, false);
+  }
+}
+
+int main(void) {
+  load("h200");
   printf("L2 of an H200, heads: N = 4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072\n");
   static const char *const OTHERS[] = {"standard", "fa1", "fa2-split"};
   for (int causal = 0; causal < 2; causal++) {
@@ -80,6 +96,10 @@ int main(void) {
     row("fa2", 64, 128, causal, true);
     for (int k = 0; k < 3; k++) row(OTHERS[k], 128, 128, causal, false);
   }
+  other_gpu("h200");
+  other_gpu("b200");
+  other_gpu("a100-80gb");
+  other_gpu("tiny");
   printf("one head at most %.1f ms (%.2f of 16), more at most %.1f ms (%.2f of 100)\n", most[0], most[0] / 16, most[1], most[1] / 100);
   return 0;
 }
