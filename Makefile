@@ -11,7 +11,7 @@ NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
 READY := $(call has,$(PKGS))
-ROOMS := sim kernels/counters lessons viz/text viz/scene viz/export viz/cli
+ROOMS := sim $(wildcard sim/*) kernels/counters lessons/engine viz/request viz/text viz/chart viz/scene viz/export viz/cli
 
 # Optional parts: each is one define, its packages, and one line when it is missing.
 ifeq ($(call has,libwebp libwebpmux),yes)
@@ -49,19 +49,22 @@ LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
-GPU_ONLY := kernels/harness.cu kernels/eager_cublas.cu kernels/bandwidth.cu kernels/placement.cu kernels/scan.cu kernels/sets.cu kernels/spills.cu kernels/coalescer.cu kernels/pace.cu kernels/steps.cu kernels/ends.cu kernels/waves.cu
-RUNGS := $(filter-out $(GPU_ONLY) kernels/watch.cu,$(wildcard kernels/*.cu))
-CPU_RUNGS := $(RUNGS:kernels/%.cu=$(BUILD)/kernels/cpu/%.o) $(patsubst %,$(BUILD)/kernels/%.o,check run_on_cpu cpu_check)
+GPU_ONLY := kernels/lib/harness.cu kernels/ladder/eager_cublas.cu $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
+RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/ladder/*.cu))
+CPU_RUNGS := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %,$(BUILD)/kernels/lib/%.o,verify run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 ifneq ($(filter -DTILEWALK_WINDOW,$(DEFINES)),)
 PROGRAM += $(PROGRAM)-window
 endif
 
-binaries = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$1_*.c))
+# The binaries of tests lie together, build/tests/NAME: no name is used twice.
+vpath %.c $(wildcard tests/*)
+vpath %.cpp $(wildcard tests/*)
+binaries = $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(wildcard tests/*/$1_*.c)))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
-SCRIPTS := $(wildcard tests/test_*.sh)
+SCRIPTS := $(wildcard tests/*/test_*.sh)
 # Predictions held against measured tables: a minute each, so they begin first; with sanitizers left out, as test_pace and test_many_ctas run the same.
 MEASURED := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_longer
 ifdef SAN
@@ -69,7 +72,7 @@ TESTS := $(filter-out $(MEASURED),$(TESTS))
 SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))
 endif
 LONG := $(foreach long,$(MEASURED) %/test_scene %/test_many_ctas,$(filter $(long),$(SCRIPTS) $(TESTS)))
-SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/test_% tests/fuzz_% tests/bench_% tests/picture_%,$(wildcard tests/*.c)))
+SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 
 .PHONY: all run test check bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
@@ -95,16 +98,16 @@ setup:
 	@.ci/setup all
 
 check: $(PROGRAM) $(TESTS)
-	@tests/run.sh $(BUILD) $(LONG) $(filter-out $(LONG),$(SCRIPTS) $(TESTS))
+	@tests/support/run.sh $(BUILD) $(LONG) $(filter-out $(LONG),$(SCRIPTS) $(TESTS))
 bench: $(PROGRAM) $(call binaries,bench)
 	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
 accuracy: $(PROGRAM) # the tables of predicted and measured in the README
-	@BUILD=$(BUILD) tests/accuracy_table.sh write
+	@BUILD=$(BUILD) tests/support/accuracy_table.sh write
 layers: $(OBJ)
-	@tests/layers.sh . $(BUILD)
+	@tests/support/layers.sh . $(BUILD)
 
 # Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library.
 STAMP_flags = $(COMPILE)
@@ -114,6 +117,9 @@ $(BUILD)/%.stamp: FORCE
 say = $(if $(V),,@echo "  $1  $@";)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
+$(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
@@ -136,13 +142,16 @@ $(BUILD)/tests/picture_%: $(BUILD)/tests/picture_%.o $(BUILD)/libtilewalk.a
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
-# CUDA kernels. On the CPU (kernels/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
+# CUDA kernels. On the CPU (kernels/lib/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
 # need nvcc: each rung twice, once counting its bytes, and two rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
-$(BUILD)/kernels/cpu/%.o: kernels/%.cu $(BUILD)/flags.stamp
+$(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -DTW_COUNTING -x c++ -c $< -o $@
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
+$(BUILD)/tests/%.o: %.cpp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
 $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken_kernel.o $(BUILD)/libtilewalk.a
@@ -152,25 +161,25 @@ $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken
 KERNEL_ARCHS ?= 75 80 90
 GENCODE = $(foreach a,$(KERNEL_ARCHS),-gencode=arch=compute_$a,code=sm_$a)
 COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets $(GENCODE) -I. -MMD -MP
-$(BUILD)/kernels/plain/%.o: kernels/%.cu
+$(BUILD)/%.plain.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -c $< -o $@
-$(BUILD)/kernels/counted/%.o: kernels/%.cu
+$(BUILD)/%.counted.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_COUNTING -c $< -o $@
-$(BUILD)/kernels/marked/%.o: kernels/%.cu
+$(BUILD)/%.marked.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_MARKED -c $< -o $@
-$(BUILD)/kernels/ended/%.o: kernels/%.cu
+$(BUILD)/%.ended.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_ENDED -c $< -o $@
-$(BUILD)/kernels/timed/%.o: kernels/%.cu
+$(BUILD)/%.timed.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -DTW_TIMED -c $< -o $@
-GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/$b/%.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:kernels/%.cu=$(BUILD)/kernels/$b/%.o))
-$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(patsubst kernels/%.cu,$(BUILD)/kernels/plain/%.o,$(wildcard $(GPU_ONLY))) $(BUILD)/kernels/harness_request.o $(BUILD)/libtilewalk.a
+GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
-$(BUILD)/libwatch.so: kernels/watch.cu kernels/gpu.h kernels/ptx.cuh
+$(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h kernels/lib/ptx.cuh
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels:
@@ -182,11 +191,11 @@ endif
 
 # Fuzzing needs clang; the same targets replay their corpus with any compiler in `make test`.
 fuzz:
-	@tests/fuzz.sh $(FUZZ_SECONDS)
+	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) -fsanitize=fuzzer $^ $(LINK_LIBS) -o $@
 coverage:
-	@tests/coverage.sh
+	@tests/support/coverage.sh
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
@@ -216,4 +225,4 @@ help:
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
--include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/kernels/*.d $(BUILD)/tests/*_kernel*.d $(OBJ:.o=.d) $(patsubst tests/%.c,$(BUILD)/tests/%.d,$(wildcard tests/*.c)) $(KERNELS:%=$(BUILD)/%.d))
+-include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(OBJ:.o=.d))

@@ -111,7 +111,7 @@ TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
   return work;
 }
 
-/* What a kernel moves besides its schedule (sim/extra.h) belongs to the code that walks row blocks over K and V: another algorithm asked for in the
+/* What a kernel moves besides its schedule (sim/l2/overheads.h) belongs to the code that walks row blocks over K and V: another algorithm asked for in the
  * same run is other code. */
 static void forget_extra(LaunchConfig *c) {
   c->reloads_q = c->clips_k = false;

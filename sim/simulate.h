@@ -6,10 +6,10 @@
 #ifndef TILEWALK_SIM_SIMULATE_H
 #define TILEWALK_SIM_SIMULATE_H
 
-#include "sim/extra.h"
-#include "sim/many_ctas.h"
-#include "sim/schedule.h"
-#include "sim/timing.h"
+#include "sim/l2/overheads.h"
+#include "sim/l2/l2_run.h"
+#include "sim/algorithms/schedule.h"
+#include "sim/machine/timing.h"
 
 enum { MACHINE_NAME_BYTES = 64 };
 
@@ -67,7 +67,7 @@ typedef struct {
 /* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
 
-/* What the run asks of a machine, for sim/timing.h. Each amount is the least that any order of work allows:
+/* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows:
  * HBM   inputs once and outputs once; of intermediates, written and read as a whole by one kernel after another, what
  *       is larger than L2. Without L2, all that crosses the SRAM boundary.
  * L2    all that crosses the SRAM boundary.

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/schedule.h"
+#include "sim/algorithms/schedule.h"
 
 enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };
 

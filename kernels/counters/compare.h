@@ -18,7 +18,7 @@
 
 #include "kernels/counters/kernel_model.h"
 #include "kernels/counters/ncu.h"
-#include "sim/extra.h"
+#include "sim/l2/overheads.h"
 
 #define COMPARE_TOLERANCE 0.001 /* relative: what "equal" allows a hardware counter */
 

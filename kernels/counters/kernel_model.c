@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/schedule.h"
+#include "sim/algorithms/schedule.h"
 
 const KernelModel KERNEL_MODELS[] = {
     {.name = "standard_naive", .schedule = "standard", .only_block = 1},
@@ -38,7 +38,7 @@ static Status finish(Traffic *per_head, const Shape *shape, bool overflow, Kerne
   return status ? status : narrowed(per_head->write, traffic->write, error);
 }
 
-/* Elements per head; the formulas in the heads of kernels/standard_naive.cu and standard_tiled.cu. */
+/* Elements per head; the formulas in the heads of kernels/ladder/standard_naive.cu and standard_tiled.cu. */
 static void standard_kernel(const Plan *plan, bool tiled, Traffic *t, bool *overflow) {
   const Wide N_q = wide(plan->shape.N_q), N_k = wide(plan->shape.N_k), d = wide(plan->shape.d);
   const Wide e = (Wide)(unsigned)plan->element_bytes;

@@ -15,7 +15,7 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
-#include "sim/plan.h"
+#include "sim/problem/plan.h"
 
 typedef struct {
   uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes, all heads and batches */
@@ -23,12 +23,12 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const char *schedule;  /* in sim/schedule.h */
+  const char *schedule;  /* in sim/algorithms/schedule.h */
   bool skips_masked;     /* follows the schedule under a mask too */
   bool bypasses_l1;      /* its reads all reach L2, so that the boundary counter must agree */
   int only_block;        /* block size that cannot be chosen; 0: it can */
   bool spills;           /* it may: what it writes need not be equal */
-  int64_t extra_read_bytes, extra_write_bytes, extra_atomic_bytes; /* besides its schedule, over all heads: sim/extra.h */
+  int64_t extra_read_bytes, extra_write_bytes, extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
 } KernelModel;
 
 extern const KernelModel KERNEL_MODELS[];

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/size.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
 
 const CounterName COUNTER_NAMES[COUNTER_COUNT] = {
     {"l1tex__m_xbar2l1tex_read_bytes.sum", "byte", "read across the boundary"},

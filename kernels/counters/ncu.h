@@ -5,7 +5,7 @@
  * Two layouts, told apart by their header line:
  *
  *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's own: a row per kernel launch
- *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect_ncu.py): a row per run, its
+ *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect/collect_ncu.py): a row per run, its
  *                                                               shape in the first columns; `splits`, if there,
  *                                                               says in how many parts the keys were split
  *
@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-#include "sim/plan.h"
+#include "sim/problem/plan.h"
 
 #define NCU_MAX_BYTES ((size_t)64 << 20)
 enum { NCU_NAME_BYTES = 160, NCU_MAX_ROWS = 65536, NCU_MAX_COLUMNS = 8192 };

@@ -5,16 +5,16 @@
  *     fabric               bytes between the two sides of L2   lts__t_sectors_srcunit_ltcfabric   5 %
  *     L2 sectors           what reaches L2 for the SMs' reads  lts__t_sectors_srcunit_tex_op_read 10 %
  *     L2 hit rate          looks of the SMs that hit           lts__t_sectors_srcunit_tex_lookup_*  1 point
- *     time at best         the roofline (sim/timing.h)         gpu__time_duration                none: a lower bound
+ *     time at best         the roofline (sim/machine/timing.h)         gpu__time_duration                none: a lower bound
  *
  * A prediction is not a law: a run outside its band is shown, and nothing fails. */
 #ifndef TILEWALK_KERNELS_COUNTERS_PREDICT_H
 #define TILEWALK_KERNELS_COUNTERS_PREDICT_H
 
 #include "kernels/counters/ncu.h"
-#include "sim/launch.h"
-#include "sim/placement.h"
-#include "sim/schedule.h"
+#include "sim/l2/launch.h"
+#include "sim/l2/placement.h"
+#include "sim/algorithms/schedule.h"
 
 typedef enum {
   PREDICT_HBM_READ = 0, /* bytes */

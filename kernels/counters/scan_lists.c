@@ -1,6 +1,6 @@
 #include "kernels/counters/scan_lists.h"
 
-#include "sim/splitmix.h"
+#include "sim/base/splitmix.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -25,14 +25,14 @@
  * A second set of lists (scan_lists_each_place) has some of pieces, scattered, rows and turns at eight places each, at which all that they read and
  * store lies elsewhere: at random, as the tensors of a program do. Their means tell of L2 what hangs on no place.
  *
- * kernels/scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
+ * kernels/probes/probe_scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift apart. */
 #ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
 #define TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #ifdef __CUDACC__
 #define SCAN_FUNCTION static inline __host__ __device__

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "viz/cli/check.h"
+#include "viz/cli/articles.h"
 #include "viz/text/table.h"
 
 enum { CELL_BYTES = 512 };

@@ -1,7 +1,7 @@
 /* The report of `tilewalk check`: for people, as CSV and as JSON. */
 #include <string.h>
 
-#include "viz/cli/check.h"
+#include "viz/cli/articles.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/table.h"
 

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "sim/error.h"
-#include "viz/cli/options.h"
+#include "sim/base/error.h"
+#include "viz/request/options.h"
 #include "viz/text/style.h"
 
 /* EXIT_INTERRUPTED: stopped by SIGINT; main prints the reason and lets the signal end the program, as shells expect. */

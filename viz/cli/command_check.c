@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "viz/cli/assets.h"
-#include "viz/cli/check.h"
-#include "viz/cli/description.h"
-#include "viz/cli/request.h"
+#include "sim/base/quote.h"
+#include "viz/request/assets.h"
+#include "viz/cli/articles.h"
+#include "viz/request/description.h"
+#include "viz/request/request.h"
 
 enum { FILES_MAX = 8, IDS_BYTES = 4096, PATH_BYTES = 1024, N_LETTERS = 26 };
 
@@ -72,7 +72,7 @@ Status check_read_file(Claims *claims, const char *path, Error *error) {
 }
 
 Status check_read(Claims *claims, Error *error) {
-  static const char *const files[] = {"lessons/claims.md", "lessons/questions.md"};
+  static const char *const files[] = {"lessons/course/claims.md", "lessons/course/questions.md"};
   for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
     char path[ASSETS_PATH_BYTES];
     Status status = assets_find(path, sizeof path, files[k], error);
@@ -224,7 +224,7 @@ const Command COMMAND_CHECK = {
         "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
         "in the last digit or right in the other unit (MB for MiB); is true only in a 'limit'; or "
         "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
-        "from an expression, in lessons/claims.md and lessons/questions.md. The exit status is 0 "
+        "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The exit status is 0 "
         "when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
                 "  tilewalk check\n\n"

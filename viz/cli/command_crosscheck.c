@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cpu_check.h"
-#include "sim/quote.h"
-#include "viz/cli/assets.h"
+#include "kernels/lib/cpu_check.h"
+#include "sim/base/quote.h"
+#include "viz/request/assets.h"
 #include "viz/cli/crosscheck_judge.h"
 #include "viz/cli/crosscheck_live.h"
 #include "viz/text/progress.h"

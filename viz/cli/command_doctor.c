@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "viz/cli/assets.h"
+#include "viz/request/assets.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/text/table.h"
 
 typedef struct {

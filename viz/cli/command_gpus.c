@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/description.h"
+#include "viz/request/description.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 

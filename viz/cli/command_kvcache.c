@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/size.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/cli/description.h"
+#include "viz/request/description.h"
 #include "viz/cli/kvcache_report.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 
 #define DEFAULT_MODEL "llama-2-70b"
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_progress.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/export/output.h"
 #include "viz/text/markdown.h"
 #include "viz/text/table.h"
@@ -220,7 +220,7 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   if (stat(target, &there) == 0)
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is",
                      quote(target, strlen(target)).text);
-  Status status = assets_find(path, sizeof path, "lessons/template.md", error);
+  Status status = assets_find(path, sizeof path, "lessons/course/template.md", error);
   if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
   if (!status) {

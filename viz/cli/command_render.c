@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/size.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
-#include "viz/scene/memo.h"
+#include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"

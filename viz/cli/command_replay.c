@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/cache.h"
-#include "sim/din.h"
-#include "sim/quote.h"
-#include "sim/size.h"
+#include "sim/cache/cache.h"
+#include "sim/cache/din.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/replay_team.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 #include "viz/text/table.h"

@@ -8,13 +8,13 @@
 #include "sim/report.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
 #include "viz/cli/sweep_chart.h"
-#include "viz/export/chart_draw.h"
+#include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
 #include "viz/text/number.h"
-#include "viz/text/plot.h"
+#include "viz/chart/plot.h"
 #include "viz/text/table.h"
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };

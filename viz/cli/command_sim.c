@@ -6,7 +6,7 @@
 #include "sim/report.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
 
 typedef struct {

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/accuracy.h"
-#include "sim/precision.h"
-#include "sim/quote.h"
-#include "sim/size.h"
-#include "sim/softmax.h"
+#include "sim/numbers/accuracy.h"
+#include "sim/numbers/precision.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+#include "sim/numbers/softmax.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 

@@ -3,16 +3,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 #include "sim/report.h"
-#include "sim/size.h"
+#include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/text/number.h"
-#include "viz/text/plot.h"
+#include "viz/chart/plot.h"
 #include "viz/text/table.h"
 
 typedef struct {

@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 
 #include "sim/simulate.h"
-#include "sim/softmax.h"
-#include "viz/cli/check.h"
+#include "sim/numbers/softmax.h"
+#include "viz/cli/articles.h"
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
-#include "viz/text/bars.h"
+#include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 

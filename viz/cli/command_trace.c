@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/schedule.h"
-#include "sim/size.h"
+#include "sim/base/quote.h"
+#include "sim/algorithms/schedule.h"
+#include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/trace_chrome.h"
 #include "viz/cli/trace_din.h"
 #include "viz/export/output.h"

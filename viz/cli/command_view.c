@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/cli/sweep_chart.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/size.h"
-#include "sim/warp.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+#include "sim/machine/warp.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 #include "viz/text/warp_picture.h"

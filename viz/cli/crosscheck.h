@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 
 enum { CROSSCHECK_LONG_N = 4096 }; /* below, HBM is read for instructions and parameters as much as for K and V */
 

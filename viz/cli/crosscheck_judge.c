@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "viz/cli/description.h"
+#include "sim/base/quote.h"
+#include "viz/request/description.h"
 
-#define WRITES_LITTLE_BYTES 1e7 /* twice what sim/many_ctas.c takes for little, as elements have two bytes or four */
+#define WRITES_LITTLE_BYTES 1e7 /* twice what sim/l2/l2_run.c takes for little, as elements have two bytes or four */
 
 enum { NAME_BYTES = 128 };
 
@@ -67,7 +67,7 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
-/* Where a launch begins hangs on how often it is run only if it writes little (sim/many_ctas.h): others are predicted once for both. */
+/* Where a launch begins hangs on how often it is run only if it writes little (sim/l2/l2_run.h): others are predicted once for both. */
 static bool begins_elsewhere(const Shape *s) { return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES; }
 
 static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling, const LaunchConfig *launch) {

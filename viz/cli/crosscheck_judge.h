@@ -34,7 +34,7 @@ void judge_collect(Judge *judge, bool only_collects);
 /* The same for a row known to be a rung's; judge NULL: no predictions. */
 Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
 
-/* The least time that a described kernel could take for a shape, in seconds (sim/timing.h). */
+/* The least time that a described kernel could take for a shape, in seconds (sim/machine/timing.h). */
 Status judge_time(Judge *judge, const char *kernel, const Shape *shape, double *seconds, Error *error);
 
 /* A Markdown table: measured times (assets/counters/h200_time.csv) over that bound. In crosscheck_time.c. */

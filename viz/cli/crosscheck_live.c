@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 
 enum { ARGUMENTS_MAX = 40, ARGUMENT_BYTES = 1200, NOT_FOUND = 127 };
 #define OUTPUT_MAX_BYTES ((size_t)16 << 20)

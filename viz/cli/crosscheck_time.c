@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/assets.h"
+#include "viz/request/assets.h"
 #include "viz/cli/crosscheck_judge.h"
 
 static const char TIME_FILE[] = "assets/counters/h200_time.csv";

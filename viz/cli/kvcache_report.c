@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/description.h"
+#include "viz/request/description.h"
 #include "viz/cli/kvcache_reckon.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"

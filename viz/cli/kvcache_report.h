@@ -2,10 +2,10 @@
 #ifndef TILEWALK_VIZ_CLI_KVCACHE_REPORT_H
 #define TILEWALK_VIZ_CLI_KVCACHE_REPORT_H
 
-#include "sim/gpu.h"
-#include "sim/kvmodel.h"
+#include "sim/machine/gpu.h"
+#include "sim/machine/kvmodel.h"
 #include "viz/cli/command.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 
 enum { KV_REQUEST_LENGTHS_MAX = 4096, KV_REQUEST_STEPS_MAX = 100000 };
 

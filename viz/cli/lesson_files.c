@@ -1,16 +1,16 @@
-/* Finding lessons, and what they refer to. Part of viz/cli/lesson.h. */
+/* Finding lessons, and what they refer to. Part of viz/cli/lesson_library.h. */
 #define _POSIX_C_SOURCE 200809L /* scandir */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/nearest.h"
-#include "sim/quote.h"
-#include "viz/cli/description.h"
-#include "viz/cli/lesson.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/request/description.h"
+#include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_view.h"
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 
 /* ---- Files */
 
@@ -27,8 +27,7 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
 
 Status lesson_files(LessonFiles *files, Error *error) {
   char path[ASSETS_PATH_BYTES];
-  const Status status = assets_find(path, sizeof path, "lessons/README.md",
-                                    error); /* a build folder has a lessons/ too */
+  const Status status = assets_find(path, sizeof path, "lessons/course/template.md", error);
   if (status) return status;
   *strrchr(path, '/') = '\0';
   struct dirent **entries = NULL;
@@ -83,7 +82,7 @@ static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *e
   Status status = lesson_files(files, error);
   if (!status) status = find_name(name, &found, files, error);
   if (!status) {
-    snprintf(relative, sizeof relative, "lessons/%s.md", found);
+    snprintf(relative, sizeof relative, "lessons/course/%s.md", found);
     status = assets_find(path, ASSETS_PATH_BYTES, relative, error);
   }
   free(files);
@@ -230,7 +229,7 @@ Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, c
                        size_t size, Error *error) {
   char path[ASSETS_PATH_BYTES], *buffer = NULL;
   size_t bytes = 0;
-  Status status = assets_find(path, sizeof path, "lessons/glossary.md", error);
+  Status status = assets_find(path, sizeof path, "lessons/course/glossary.md", error);
   if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
   const char *at = status ? NULL : find_anchor(buffer, anchor);
   if (!status && !at)

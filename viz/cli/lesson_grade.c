@@ -1,12 +1,12 @@
-/* Grading what a class hands in, and giving questions to Moodle. Part of viz/cli/lesson.h. */
+/* Grading what a class hands in, and giving questions to Moodle. Part of viz/cli/lesson_library.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_submission.h"
 #include "viz/text/table.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "viz/cli/assets.h"
+#include "viz/request/assets.h"
 #include "viz/export/output.h"
 
 enum { FILE_BYTES = 4 << 20, SET_ASIDE_MAX = 100 };

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 enum { LESSON_PROGRESS_PATH_BYTES = 4096 };
 

@@ -3,7 +3,7 @@
 #ifndef TILEWALK_VIZ_CLI_LESSON_REHEARSE_H
 #define TILEWALK_VIZ_CLI_LESSON_REHEARSE_H
 
-#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_library.h"
 
 /* Every text filled in, every answer computed, every state opened and every show found in it. The
  * first error, with file and line. */

@@ -1,15 +1,15 @@
-/* Pictures of a lesson as text. Part of viz/cli/lesson.h. */
+/* Pictures of a lesson as text. Part of viz/cli/lesson_library.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/random.h"
-#include "sim/softmax.h"
-#include "viz/cli/lesson.h"
-#include "viz/cli/request.h"
+#include "sim/base/random.h"
+#include "sim/numbers/softmax.h"
+#include "viz/cli/lesson_library.h"
+#include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
-#include "viz/text/bars.h"
+#include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 #include "viz/text/warp_picture.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lessons/utf8.h"
-#include "sim/quote.h"
+#include "lessons/engine/utf8.h"
+#include "sim/base/quote.h"
 
 enum { COLUMNS_MAX = 32, FIELD_BYTES = 4096 };
 #define NO_SEED UINT64_MAX

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lessons/pool.h"
-#include "sim/error.h"
+#include "lessons/engine/pool.h"
+#include "sim/base/error.h"
 
 enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000 };
 

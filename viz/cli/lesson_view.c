@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/quote.h"
+#include "sim/base/quote.h"
 #include "viz/text/number.h"
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {

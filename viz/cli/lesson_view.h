@@ -4,8 +4,8 @@
 #ifndef TILEWALK_VIZ_CLI_LESSON_VIEW_H
 #define TILEWALK_VIZ_CLI_LESSON_VIEW_H
 
-#include "lessons/lesson_task.h"
-#include "viz/cli/request.h"
+#include "lessons/engine/lesson_task.h"
+#include "viz/request/request.h"
 #include "viz/scene/scene.h"
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene);

@@ -1,4 +1,4 @@
-/* Walking a lesson in a terminal. Part of viz/cli/lesson.h.
+/* Walking a lesson in a terminal. Part of viz/cli/lesson_library.h.
  *
  * Reads lines from standard input, so it works through a pipe as well: then nothing waits for
  * Enter, and what was typed is printed, so that the output reads as a transcript. */
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/text/markdown.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/nearest.h"
-#include "sim/quote.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 
 #ifndef TILEWALK_VERSION

@@ -2,14 +2,14 @@
  *
  *     text     piece 0 | piece 1 | ...      cut at line ends; each thread reads one piece
  *     records  ------> | ------> | ...      then each thread runs all records, in their order,
- *     cache    part 0    part 1    ...      through its own part of the sets (sim/cache.h)
+ *     cache    part 0    part 1    ...      through its own part of the sets (sim/cache/cache.h)
  *
  * The counts are those of one thread, exactly, however many there are. */
 #ifndef TILEWALK_VIZ_CLI_REPLAY_TEAM_H
 #define TILEWALK_VIZ_CLI_REPLAY_TEAM_H
 
-#include "sim/cache.h"
-#include "sim/din.h"
+#include "sim/cache/cache.h"
+#include "sim/cache/din.h"
 
 enum { REPLAY_THREADS_MAX = 64 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/description.h"
+#include "viz/request/description.h"
 
 /* Queries and keys grow together, unless the number of keys was given. */
 static void set_N(Problem *p, int64_t value) {

@@ -3,8 +3,8 @@
 #define TILEWALK_VIZ_CLI_SWEEP_H
 
 #include "sim/simulate.h"
-#include "viz/cli/request.h"
-#include "viz/text/value.h"
+#include "viz/request/request.h"
+#include "viz/chart/value.h"
 
 enum { SWEEP_POINTS_MAX = 512 };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/quote.h"
-#include "sim/size.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
 #include "viz/cli/run_tables.h"
-#include "viz/export/chart_draw.h"
+#include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };

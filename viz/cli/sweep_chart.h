@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_SWEEP_CHART_H
 
 #include "viz/cli/sweep.h"
-#include "viz/text/chart.h"
+#include "viz/chart/chart.h"
 
 typedef struct {
   int width, height; /* 0: 1280 x 720 */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "sim/schedule.h"
+#include "sim/algorithms/schedule.h"
 
 typedef struct {
   FILE *out;

@@ -1,6 +1,6 @@
 #include "viz/cli/trace_din.h"
 
-#include "sim/din.h"
+#include "sim/cache/din.h"
 
 Status din_trace_begin(DinTrace *t, FILE *out, const Plan *plan, Error *error) {
   *t = (DinTrace){.out = out, .plan = plan};

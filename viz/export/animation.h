@@ -14,7 +14,7 @@
 
 #include <cairo.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 typedef void AnimationDraw(cairo_t *cr, double width, double height, uint64_t frame, void *data);
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 enum { FILE_WRITE_PATH_BYTES = 4096 };
 

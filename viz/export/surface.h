@@ -9,7 +9,7 @@
 #ifndef TILEWALK_VIZ_EXPORT_SURFACE_H
 #define TILEWALK_VIZ_EXPORT_SURFACE_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #include <stddef.h>
 

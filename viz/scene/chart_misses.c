@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/reuse.h"
+#include "sim/cache/reuse.h"
 #include "viz/scene/chart_numbers.h"
 
 enum { ENOUGH_EVENTS = 1 << 18, MOST_EVENTS = 1 << 21, LEAST_INNER = 8, MOST_UNITS = 1 << 22 };

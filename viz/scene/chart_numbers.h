@@ -37,7 +37,7 @@ typedef struct {
   double edge_q[CHART_FRONTIER], edge_k[CHART_FRONTIER]; /* the largest B_c that fits beside a B_r; 0: none */
 } BlockMap;
 
-/* Misses of a fully associative LRU cache of every capacity, for all tiles that one CTA after another moves (sim/reuse.h).
+/* Misses of a fully associative LRU cache of every capacity, for all tiles that one CTA after another moves (sim/cache/reuse.h).
  * Long heads are walked in wider tiles along the inner loop, which leaves the order and the traffic as they are; a tile is
  * then kept or pushed out as a whole. */
 typedef struct {

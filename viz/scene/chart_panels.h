@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_SCENE_CHART_PANELS_H
 #define TILEWALK_VIZ_SCENE_CHART_PANELS_H
 
-#include "viz/export/chart_draw.h"
+#include "viz/chart/chart_draw.h"
 #include "viz/scene/chart_numbers.h"
 #include "viz/scene/pen.h"
 

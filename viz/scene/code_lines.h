@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_SCENE_CODE_LINES_H
 #define TILEWALK_VIZ_SCENE_CODE_LINES_H
 
-#include "sim/schedule.h"
+#include "sim/algorithms/schedule.h"
 
 typedef struct {
   int indent;

@@ -8,7 +8,7 @@
 #ifndef TILEWALK_VIZ_SCENE_PREFIX_H
 #define TILEWALK_VIZ_SCENE_PREFIX_H
 
-#include "sim/schedule.h"
+#include "sim/algorithms/schedule.h"
 
 /* The fold of events [0, boundary) of a place of that pass, outer and inner; the plan may be another one with as many
  * blocks, such as the same without a mask. False: this schedule has no closed forms. */

@@ -55,7 +55,7 @@ typedef enum {
   CHART_KIND_COUNT
 } ChartKind;
 
-typedef struct SceneMemo SceneMemo; /* viz/scene/memo.h */
+typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {

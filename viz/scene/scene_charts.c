@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/memo.h"
+#include "viz/scene/scene_cache.h"
 #include "viz/text/number.h"
 
 /* ---- Where everything is --------------------------------------------------------------------------------- */

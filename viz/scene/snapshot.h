@@ -20,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/gpu.h"
-#include "sim/layout.h"
+#include "sim/machine/gpu.h"
+#include "sim/problem/layout.h"
 #include "sim/simulate.h"
-#include "sim/softmax.h"
+#include "sim/numbers/softmax.h"
 
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
@@ -99,7 +99,7 @@ typedef struct {
  * launch, all CTAs of all heads at once, not of a step of one head. */
 typedef struct {
   uint64_t capacity_bytes; /* 0: there is none */
-  bool is_known;           /* the figures below: sim/many_ctas.h has an answer */
+  bool is_known;           /* the figures below: sim/l2/l2_run.h has an answer */
   Wide asked_read_bytes, asked_write_bytes; /* of L2 by the SMs */
   Wide hbm_read_bytes, hbm_write_bytes;
   Wide fabric_bytes;       /* between its partitions */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/attention.h"
-#include "sim/random.h"
+#include "sim/numbers/attention.h"
+#include "sim/base/random.h"
 #include "viz/scene/snapshot_parts.h"
 
 static int64_t n_O(const Stage *stage) {
@@ -156,7 +156,7 @@ static void keep_scores(const Walk *w, SnapshotRow *r, bool masked) {
   }
 }
 
-/* Steps 1 to 4 of sim/softmax.h for one tile: everything in *r, then in *w. */
+/* Steps 1 to 4 of sim/numbers/softmax.h for one tile: everything in *r, then in *w. */
 static void take_tile(Walk *w, int64_t tile, SnapshotRow *r) {
   look_at_scores(w, tile, r);
   r->m_old = w->m;

@@ -4,13 +4,13 @@
  * Neutral ink, and blue and orange as accents, after the palette of Okabe and Ito ("Color Universal
  * Design", 2008, https://jfly.uni-koeln.de/color/). The lines and fills have a contrast of at least
  * 3 to 1 with the background, all text at least 4.5 to 1 (WCAG 2.1, 1.4.3 and 1.4.11), and inks and
- * tile states stay apart under protanopia, deuteranopia and tritanopia; tests/test_theme.c measures
+ * tile states stay apart under protanopia, deuteranopia and tritanopia; tests/unit/test_theme.c measures
  * all of it. Even so colour is never the only cue: series differ in dash and marker, skipped tiles
  * are hatched. */
 #ifndef TILEWALK_VIZ_SCENE_THEME_H
 #define TILEWALK_VIZ_SCENE_THEME_H
 
-#include "viz/text/chart.h"
+#include "viz/chart/chart.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,9 +5,9 @@
  *                softmax             [e]             [e]
  *     one GPU    SM 0  [CTA 0 ][CTA 4     ]
  *                SM 1  [CTA 1  ][CTA 5      ]                   a slot takes the next piece of work when it is free
- *                SM 2  [CTA 2   ][CTA 6       ]                 (sim/launch.h): the ragged end is the tail
+ *                SM 2  [CTA 2   ][CTA 6       ]                 (sim/l2/launch.h): the ragged end is the tail
  *
- * Modelled: an event takes its bytes, FLOPs or exponentials over its CTA's part of the peak rate (sim/timing.h): an equal
+ * Modelled: an event takes its bytes, FLOPs or exponentials over its CTA's part of the peak rate (sim/machine/timing.h): an equal
  * part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued in the order of the stream, one after
  * the other; a tile is loaded once its place in SRAM, one for each tensor as the SRAM budget counts them, is free. A product
  * waits for its tiles, the softmax for the product, the second product for the softmax. Kernels run one after another.
@@ -19,7 +19,7 @@
 #ifndef TILEWALK_VIZ_SCENE_TIMELINE_H
 #define TILEWALK_VIZ_SCENE_TIMELINE_H
 
-#include "sim/launch.h"
+#include "sim/l2/launch.h"
 #include "viz/scene/snapshot.h"
 
 enum {

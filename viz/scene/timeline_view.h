@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 #define TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 
-#include "viz/scene/memo.h"
+#include "viz/scene/scene_cache.h"
 
 /* Some CTAs of the head side by side, lane by lane. */
 void draw_lanes(const Pen *pen, Box box, const Timeline *timeline, const TimelineMoment *moment);

@@ -6,7 +6,7 @@
 #ifndef TILEWALK_VIZ_TEXT_MARKDOWN_H
 #define TILEWALK_VIZ_TEXT_MARKDOWN_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 #include "viz/text/style.h"
 
 /* Prints text[0..length). Blocks are separated by empty lines; none stands before or after. */

@@ -17,7 +17,7 @@
 #ifndef TILEWALK_VIZ_TEXT_NUMBER_H
 #define TILEWALK_VIZ_TEXT_NUMBER_H
 
-#include "sim/checked.h"
+#include "sim/base/checked.h"
 
 enum { NUMBER_CHARS = 96 }; /* room for a 128-bit count with separators and a unit */
 

@@ -4,7 +4,7 @@
 #ifndef TILEWALK_VIZ_TEXT_STORE_H
 #define TILEWALK_VIZ_TEXT_STORE_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -22,7 +22,7 @@
 #ifndef TILEWALK_VIZ_TEXT_TABLE_H
 #define TILEWALK_VIZ_TEXT_TABLE_H
 
-#include "sim/checked.h"
+#include "sim/base/checked.h"
 #include "viz/text/store.h"
 #include "viz/text/style.h"
 

@@ -10,7 +10,7 @@
 #ifndef TILEWALK_VIZ_TEXT_WARP_PICTURE_H
 #define TILEWALK_VIZ_TEXT_WARP_PICTURE_H
 
-#include "sim/warp.h"
+#include "sim/machine/warp.h"
 
 enum {
   WARP_PICTURE_LINES = 12,   /* at most; what is left out is said in the last but one */

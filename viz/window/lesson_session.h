@@ -11,7 +11,7 @@
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_SESSION_H
 #define TILEWALK_VIZ_WINDOW_LESSON_SESSION_H
 
-#include "viz/cli/lesson.h"
+#include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/window/player.h"

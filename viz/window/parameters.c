@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/description.h"
+#include "viz/request/description.h"
 #include "viz/text/number.h"
 #include "viz/window/player_parts.h"
 

@@ -9,7 +9,7 @@
 #ifndef TILEWALK_VIZ_WINDOW_PLAYER_H
 #define TILEWALK_VIZ_WINDOW_PLAYER_H
 
-#include "viz/cli/request.h"
+#include "viz/request/request.h"
 #include "viz/scene/scene.h"
 #include "viz/window/parameters.h"
 

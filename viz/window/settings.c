@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/keyfile.h"
-#include "sim/quote.h"
-#include "viz/cli/assets.h"
+#include "sim/base/keyfile.h"
+#include "sim/base/quote.h"
+#include "viz/request/assets.h"
 #include "viz/export/output.h"
 
 enum { PATH_BYTES = 4096, SET_ASIDE_MAX = 100 };

@@ -10,14 +10,14 @@
  *     size = 1280x720
  *
  * The file is whole or not there (viz/export/output.h), and may come from anywhere: it is read as every description file is
- * (sim/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used. */
+ * (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used. */
 #ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
 #define TILEWALK_VIZ_WINDOW_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 enum { SETTINGS_TEXT_BYTES = 256, SETTINGS_LEAST_WIDTH = 320, SETTINGS_LEAST_HEIGHT = 180, SETTINGS_MOST_SIDE = 16384 };
 

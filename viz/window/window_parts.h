@@ -4,7 +4,7 @@
 
 #include <SDL.h>
 
-#include "viz/scene/memo.h"
+#include "viz/scene/scene_cache.h"
 #include "viz/window/controls.h"
 #include "viz/window/window.h"
 

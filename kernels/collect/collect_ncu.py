@@ -1,0 +1,222 @@
+"""The grids of shapes for `kernels/collect/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `spills`, `coalescer`,
+`steps`, `steps-shared`, `ends`, `waves` and `begins`.
+
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
+                      shuffles them: what runs before a launch and which pages it gets are then others
+    metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
+                      GRID may also be scan, spills, coalescer, steps, steps-shared, ends, waves or begins
+    merge GRID CSV... one row per run: its shape, then the metrics, summed over the run's kernels; more than one CSV: the same runs again with
+                      other metrics
+    named STAGE CSV   one row per launch of scan, spills, coalescer, steps, steps-shared, ends, waves or begins: what the program printed of it among ncu's rows, in lines that
+                      begin with STAGE and a comma, the first of them a heading, then the metrics; lines that begin with STAGE and a
+                      colon go along as they are
+
+The result of merge has ncu's own layout: names, units, then rows; kernels/counters/ncu.h reads both.
+"""
+import csv, os, random, sys
+
+METRICS = [
+    "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
+    "lts__t_sectors_srcunit_ltcfabric.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "sm__inst_executed_pipe_tensor_op_hmma.sum", "gpu__time_duration.sum",
+]
+# What judges a model of L2; what a GPU does not have is left out.
+L2_METRICS = [
+    "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
+    "lts__t_sectors_srcunit_ltcfabric.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+    "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum", "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+    "lts__t_sectors_lookup_hit.sum", "lts__t_sectors_lookup_miss.sum",
+    "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum", "gpu__time_duration.sum",
+]
+LAUNCH_METRICS = ["launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_dynamic",
+                  "launch__shared_mem_per_block_static"]
+NAMED_COLUMNS = {
+    "boundary_read_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum", "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
+    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum", "fabric_sectors": "lts__t_sectors_srcunit_ltcfabric.sum",
+    "hbm_read_bytes": "dram__bytes_read.sum", "hbm_write_bytes": "dram__bytes_write.sum",
+    "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+    "time_ns": "gpu__time_duration.sum",
+}
+NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
+                "spills": {c: NAMED_COLUMNS[c] for c in ("l2_write_sectors", "fabric_sectors", "hbm_read_bytes", "hbm_write_bytes")},
+                "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
+                "steps-shared": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
+                "ends": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
+                "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
+                "begins": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
+                "begins-replayed": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes", "lookup_hits", "lookup_misses")}}
+SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
+KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
+SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
+
+
+def available(names):
+    return [m for m in L2_METRICS if m in names or m.removesuffix(".sum") in names]
+
+
+def runs(rung, sizes, ds, heads, blocks, causals=(0, 1), kv_heads=None):
+    for d in ds:
+        for b_r, b_c in blocks if not isinstance(blocks, dict) else [blocks[d]]:
+            for h in heads:
+                for n in sizes:
+                    for causal in causals:
+                        yield dict(rung=rung, dtype="fp16", batch=1, heads=h, kv_heads=kv_heads or h, seq_q=n, seq_k=n,
+                                   head_dim=d, causal=causal, block_q=b_r, block_k=b_c)
+
+
+K = 1024
+BEST = {64: (128, 128), 128: (128, 64)}
+
+
+def l2():
+    for time in range(SHORT_REPEATS):
+        yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K] + [16 * K, 32 * K, 64 * K] * (time == 0), [64, 128], [1, 4, 16], BEST)
+        yield from runs("fa2_tensor", [K, 4 * K] + [16 * K, 64 * K] * (time == 0), [64, 128], [1, 4], [(64, 64)])
+
+
+def fresh():
+    """Shapes between those of l2, for a look at a model that was made with l2 in sight."""
+    yield from runs("fa2_async", [6 * K, 12 * K, 24 * K, 48 * K], [64, 128], [2, 8], BEST)
+    yield from runs("fa2_async", [12 * K, 24 * K], [64, 128], [8], BEST, kv_heads=2)
+    yield from runs("fa2_tensor", [8 * K, 24 * K], [64, 128], [2, 8], [(64, 64)])
+
+
+def later():
+    """The same again: shapes recorded after the model had been changed with `fresh` in sight."""
+    yield from runs("fa2_async", [5 * K, 10 * K, 20 * K, 40 * K], [64, 128], [3, 6], BEST)
+    yield from runs("fa2_async", [10 * K, 20 * K], [64, 128], [12], BEST, kv_heads=3)
+    yield from runs("fa2_tensor", [5 * K, 20 * K], [64, 128], [3, 6], [(64, 64)])
+
+
+def longer():
+    """Beyond what the model was made for: more than 64K tokens, which have no say in it."""
+    yield from runs("fa2_async", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], BEST)
+    yield from runs("fa2_tensor", [80 * K, 96 * K, 128 * K], [64, 128], [1, 4], [(64, 64)])
+
+
+PLACES = 6
+
+
+def places():
+    """The long shapes of all three, elsewhere each time: what just about fits L2 hangs on where Q, K, V and O lie."""
+    shapes = {tuple(run.items()): run for grid in (l2, fresh, later) for run in grid() if run["seq_q"] >= 16 * K}
+    for place in range(1, PLACES + 1):
+        for at, run in enumerate(shapes.values()):
+            yield dict(run, apart=place * len(shapes) + at)
+
+
+def ladder():
+    yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
+    yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
+    yield from runs("fa2_async", [4 * K, 16 * K], [64], [4], [(128, 64)])
+    yield from runs("fa2_async", [4 * K, 16 * K], [128], [4], [(128, 128)])
+    yield from runs("fa2_async", [8 * K], [128], [16], [(128, 64)], kv_heads=4)
+    yield from runs("fa2_tensor", [K, 4 * K, 16 * K, 64 * K], [64, 128], [1, 4], [(64, 64)])
+    yield from runs("fa2_tensor", [4 * K, 8 * K], [64, 128], [16], [(128, 64), (64, 32)])
+    for rung in ("fa2_scalar", "fa2_causal"):
+        yield from runs(rung, [K, 4 * K], [64, 128], [1, 4], [(32, 32)])
+        yield from runs(rung, [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16), (16, 64)])
+    yield from runs("fa1", [K, 2 * K, 4 * K], [64, 128], [1, 4], [(32, 32)], causals=(0,))
+    yield from runs("fa1", [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16)], causals=(0,))
+    yield from runs("standard_tiled", [K, 4 * K], [64, 128], [1, 4], [(64, 64)], causals=(0,))
+    yield from runs("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], causals=(0,))
+
+
+def options(run):
+    line = f"--rung {run['rung']} -N {run['seq_q']} -d {run['head_dim']} --heads {run['heads']} --kv-heads {run['kv_heads']}"
+    if not run["rung"].startswith("standard"):
+        line += f" --block-q {run['block_q']} --block-k {run['block_k']}"
+    return line + (" --causal" if run["causal"] else "") + (f" --apart {run['apart']}" if "apart" in run else "")
+
+
+def in_order(grid):
+    all_runs = list(grid())
+    if os.environ.get("ORDER"):
+        random.Random(int(os.environ["ORDER"])).shuffle(all_runs)
+    return all_runs
+
+
+GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
+         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS)}
+
+
+def read_ncu(path):
+    """The names, the units and the rows of ncu's raw page; lines of the profiled program begin with no quote."""
+    rows = list(csv.reader(line for line in open(path, newline="") if line.startswith('"')))
+    if len(rows) < 2:
+        sys.exit(f"collect_ncu.py: {path} holds no counters of ncu's: no kernel was profiled")
+    return rows[0], rows[1], rows[2:]
+
+
+def number(text):
+    return int(float(text.replace(",", "")))
+
+
+def merge(name, paths):
+    names, units, rows = read_ncu(paths[0])
+    for path in paths[1:]:
+        more_names, more_units, more_rows = read_ncu(path)
+        if [row[more_names.index("Kernel Name")] for row in more_rows] != [row[names.index("Kernel Name")] for row in rows]:
+            sys.exit(f"collect_ncu.py: {path} has other kernels than {paths[0]}")
+        new = [i for i, name in enumerate(more_names) if name not in names]
+        names, units = names + [more_names[i] for i in new], units + [more_units[i] for i in new]
+        rows = [row + [more[i] for i in new] for row, more in zip(rows, more_rows)]
+    grid, metrics = GRIDS[name]
+    metrics = [m for m in metrics if m in names]
+    at = [names.index(m) for m in metrics]
+    print(",".join(SHAPE + metrics))
+    print(",".join([""] * len(SHAPE) + [units[i] for i in at]))
+    next_row = 0
+    for run in in_order(grid):
+        n = KERNELS_PER_RUN.get(run["rung"], 1)
+        mine = rows[next_row:next_row + n]
+        next_row += n
+        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_"}.get(run["rung"], run["rung"])
+        if len(mine) < n or any(prefix not in row[names.index("Kernel Name")] for row in mine):
+            sys.exit(f"collect_ncu.py: row {next_row} is not {run['rung']}")
+        sums = [sum(number(row[i]) for row in mine) for i in at]
+        print(",".join([str(run[s]) for s in SHAPE] + [str(s) for s in sums]))
+    if next_row != len(rows):
+        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
+
+
+def merge_named(stage, path):
+    names, _, rows = read_ncu(path)
+    columns = NAMED_STAGES[stage]
+    prefix = stage.removesuffix("-replayed")
+    lines = [line.strip() for line in open(path) if line.startswith((prefix + ",", prefix + ":"))]
+    n_launches = sum(line.startswith(prefix + ",") for line in lines) - 1
+    missing = [m for m in columns.values() if m not in names]
+    if missing:
+        sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
+    if n_launches != len(rows):
+        sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {n_launches}")
+    at = [names.index(m) for m in columns.values()]
+    endings = iter([list(columns)] + [[str(number(row[i])) for i in at] for row in rows])
+    for line in lines:
+        print(",".join([line[len(prefix) + 1:]] + (next(endings) if line[len(prefix)] == "," else [])))
+
+
+def main():
+    verb, name = (sys.argv + ["", ""])[1:3]
+    if verb == "named" and name in NAMED_STAGES and len(sys.argv) == 4:
+        return merge_named(name, sys.argv[3])
+    if verb == "metrics" and name in NAMED_STAGES:
+        return print(",".join(NAMED_STAGES[name].values()))
+    if verb not in ("shapes", "metrics", "merge") or name not in GRIDS or (len(sys.argv) < 4 if verb == "merge" else len(sys.argv) != 3):
+        sys.exit(__doc__)
+    if verb == "shapes":
+        for run in in_order(GRIDS[name][0]):
+            print(options(run))
+    elif verb == "merge":
+        merge(name, sys.argv[3:])
+    else:
+        print(",".join(METRICS if name == "ladder" else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+extern "C" {
+#include "kernels/lib/cpu_check.h"
+}
+
+#include <string.h>
+
+#include "kernels/lib/run_on_cpu.h"
+
+static const Rung *find(const char *name) {
+  for (int i = 0; i < counted::N_RUNGS; i++)
+    if (!strcmp(counted::RUNGS[i]->name, name)) return counted::RUNGS[i];
+  return nullptr;
+}
+
+static bool takes_d(const Rung &rung, int64_t d) {
+  bool takes = rung.head_dims[0] == 0;
+  for (int i = 0; i < 4 && rung.head_dims[i]; i++) takes |= rung.head_dims[i] == d;
+  return takes;
+}
+
+static bool takes_block(const Rung &rung, const Shape &s, Block b) {
+  enum { SHARED_BYTES = 227 * 1024 }; /* of simt.h, as on Hopper */
+  bool takes = rung.blocks[0].B_r == 0;
+  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++) takes |= rung.blocks[i].B_r == b.B_r && rung.blocks[i].B_c == b.B_c;
+  return takes && (!rung.shared_bytes || rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) <= SHARED_BYTES);
+}
+
+static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
+  if (s.dtype == DTYPE_FP8 || (s.dtype == DTYPE_FP32 && !rung.takes_fp32))
+    return error_set(error, STATUS_BAD_REQUEST, "%s does not take %s; %s", rung.name, dtype_name(s.dtype),
+                     rung.takes_fp32 ? "give fp16, bf16 or fp32" : "give fp16 or bf16");
+  if (s.window) return error_set(error, STATUS_BAD_REQUEST, "%s has no window mask; leave --window out", rung.name);
+  if (!takes_d(rung, s.d)) return error_set(error, STATUS_BAD_REQUEST, "%s takes d = 64 or 128, not %lld", rung.name, (long long)s.d);
+  if (!takes_block(rung, s, b))
+    return error_set(error, STATUS_BAD_REQUEST, "%s does not take a %dx%d block at d = %lld; leave --block out for its default",
+                     rung.name, b.B_r, b.B_c, (long long)s.d);
+  const Wide products = wide(s.N_q) * wide(s.N_k) * wide(s.d) * wide(s.heads) * wide(s.batch);
+  if (products > ((Wide)1 << 31))
+    return error_set(error, STATUS_TOO_LARGE, "%s over this shape would take minutes on a CPU; choose a smaller N, d or number of heads",
+                     rung.name);
+  return STATUS_OK;
+}
+
+Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check, Error *error) {
+  const Rung *rung = find(name);
+  if (!rung) return error_set(error, STATUS_BAD_REQUEST, "there is no kernel of this name in the ladder");
+  Block block = {(int)tiling->B_r, (int)tiling->B_c};
+  if (!tiling->B_r || !tiling->B_c || (rung->blocks[0].B_r && !rung->blocks[1].B_r))
+    block = rung->default_block ? rung->default_block((int)shape->d, dtype_bytes(shape->dtype)) : rung->blocks[0];
+  const Status status = refuse(*rung, *shape, block, error);
+  if (status) return status;
+  Inputs inputs;
+  inputs_fill(*shape, seed, false, &inputs);
+  const CpuRun run = run_on_cpu(*rung, *shape, block, inputs, Fault{nullptr, 0, false});
+  if (!run.complaint.empty()) return error_set(error, STATUS_BAD_REQUEST, "%s: %s", rung->name, run.complaint.c_str());
+  *check = CpuCheck{};
+  check->tiling.B_r = block.B_r;
+  check->tiling.B_c = block.B_c;
+  check->right = run.verdict.right;
+  check->worst_row = run.verdict.worst_row;
+  check->rmse = run.verdict.rmse;
+  memcpy(check->read, run.counts.read, sizeof check->read);
+  memcpy(check->write, run.counts.write, sizeof check->write);
+  return STATUS_OK;
+}

@@ -1,0 +1,28 @@
+/* A rung of the ladder on this computer's processor, for C programs: the same kernel sources as on a GPU, run by
+ * kernels/lib/simt.h. A run of N = 200 and d = 64 takes about 10 ms. */
+#ifndef TILEWALK_KERNELS_CPU_CHECK_H
+#define TILEWALK_KERNELS_CPU_CHECK_H
+
+#include "sim/algorithms/event.h"
+#include "sim/problem/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  Tiling tiling;            /* the block that was used */
+  bool right;               /* the output, against attention in double precision */
+  double worst_row, rmse;   /* relative error of the worst row; root mean square error of all */
+  uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes the kernel asked for */
+} CpuCheck;
+
+/* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. Refuses, with the reason,
+ * what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
+Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check, Error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,345 @@
+/* tilewalk-kernels: runs the ladder on a GPU. What it prints is what the README's tables and `tilewalk crosscheck --live`
+ * are made of.
+ *
+ *     --verify   outputs start as NaN and are compared, row by row, with attention in double precision
+ *     --count    the counting build's bytes per tensor against kernels/counters/kernel_model.h, which must be equal
+ *     --time     events around each launch; warm: one after another; cold: after L2 has been overwritten */
+#include <algorithm>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/lib/cuda_calls.h"
+#include "kernels/lib/harness.h"
+
+#include "sim/base/splitmix.h"
+
+extern const Rung EAGER_CUBLAS;
+bool eager_cublas_available();
+
+struct Gpu {
+  int sm;              /* 90 for compute capability 9.0 */
+  int shared_bytes;    /* that a block can have */
+  std::string name;
+};
+
+static Gpu gpu_open() {
+  int n = 0;
+  if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0)
+    refuse("no CUDA GPU here: `tilewalk crosscheck --cpu` runs the same kernels on the CPU");
+  cudaDeviceProp p;
+  GPU(cudaGetDeviceProperties(&p, 0));
+  const Gpu gpu = {p.major * 10 + p.minor, (int)p.sharedMemPerBlockOptin, p.name};
+  if (gpu.sm < 75) refuse("%s has compute capability %d.%d; the kernels need 7.5 or later", p.name, p.major, p.minor);
+  return gpu;
+}
+
+/* The memory of one problem. */
+struct Problem {
+  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4];
+  Attention a;
+};
+
+/* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
+static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block block, uint64_t apart = 0) {
+  enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
+  const size_t rows = (size_t)(s.batch * s.heads * s.N_q);
+  const struct {
+    GpuBuffer *buffer;
+    size_t bytes;
+    const char *name;
+  } tensors[] = {{&p->Q, q_bytes(s), "Q"}, {&p->K, k_bytes(s), "K"}, {&p->V, k_bytes(s), "V"}, {&p->O, q_bytes(s), "O"}};
+  for (int i = 0; i < 4; i++) {
+    if (apart) p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
+    tensors[i].buffer->take(tensors[i].bytes, tensors[i].name);
+  }
+  if (rung.keeps_scores) {
+    p->S.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "S, the matrix of scores,");
+    p->P.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "P, the matrix of probabilities,");
+  }
+  if (rung.keeps_stats) {
+    p->m.take(rows * sizeof(float), "m");
+    p->l.take(rows * sizeof(float), "l");
+  }
+  p->counts.take(sizeof(Counts), "the byte counts");
+  p->a = {p->Q.data, p->K.data, p->V.data, p->O.data, p->S.data, p->P.data, (float *)p->m.data, (float *)p->l.data,
+          (Counts *)p->counts.data, (int)s.batch, (int)s.heads, (int)s.kv_heads, (int)s.N_q, (int)s.N_k, (int)s.d, s.causal,
+          block.B_r, block.B_c, 1 / sqrtf((float)s.d), nullptr};
+}
+
+static Block block_for(const Request &request, const Rung &rung, const Shape &s) {
+  if (rung.number == 0 || rung.blocks[0].B_r == 1) return rung.blocks[0]; /* takes none */
+  if (request.block.B_r && !(rung.blocks[0].B_r && !rung.blocks[1].B_r)) return request.block;
+  return rung.default_block ? rung.default_block((int)s.d, dtype_bytes(s.dtype)) : rung.blocks[0];
+}
+
+/* "" when the rung can run this here, else why not and what would do. */
+static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, Block b) {
+  char text[200] = "";
+  bool d_fits = rung.head_dims[0] == 0, block_fits = rung.blocks[0].B_r == 0;
+  std::string ds, blocks;
+  for (int i = 0; i < 4 && rung.head_dims[i]; i++) {
+    d_fits |= rung.head_dims[i] == s.d;
+    ds += (i ? " or " : "") + std::to_string(rung.head_dims[i]);
+  }
+  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++) {
+    block_fits |= rung.blocks[i].B_r == b.B_r && rung.blocks[i].B_c == b.B_c;
+    blocks += (i ? ", " : "") + std::to_string(rung.blocks[i].B_r) + "x" + std::to_string(rung.blocks[i].B_c);
+  }
+  const size_t shared = rung.shared_bytes ? rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) : 0;
+  if (gpu.sm < rung.oldest_sm)
+    snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10, rung.oldest_sm % 10,
+             gpu.sm / 10, gpu.sm % 10);
+  else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32) snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
+  else if (!d_fits) snprintf(text, sizeof text, "takes d = %s, not %lld", ds.c_str(), (long long)s.d);
+  else if (!block_fits) snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks.c_str(), b.B_r, b.B_c);
+  else if (shared > (size_t)gpu.shared_bytes)
+    snprintf(text, sizeof text, "a %dx%d block at d = %lld needs %zu bytes of shared memory and this GPU gives %d: choose a smaller block",
+             b.B_r, b.B_c, (long long)s.d, shared, gpu.shared_bytes);
+  else if (rung.number == 0 && s.kv_heads != s.heads) snprintf(text, sizeof text, "takes as many K/V heads as heads");
+  else if (rung.number == 0 && !eager_cublas_available()) snprintf(text, sizeof text, "no cuBLAS library was found");
+  return text;
+}
+
+static void launch_checked(const Rung &rung, const Problem &p, Dtype dtype) {
+  if (!rung.run(p.a, dtype)) refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
+}
+
+static Result result_of(const Request &request, const char *mode, const Rung &rung, const Shape &s) {
+  Result r = {};
+  r.mode = mode;
+  r.rung = &rung;
+  r.shape = s;
+  r.block = block_for(request, rung, s);
+  return r;
+}
+
+static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
+  Inputs inputs;
+  inputs_fill(s, seed, r->outliers, &inputs);
+  Problem p;
+  problem_take(&p, rung, s, r->block);
+  GPU(cudaMemcpy(p.Q.data, inputs.Q.data(), inputs.Q.size(), cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(p.K.data, inputs.K.data(), inputs.K.size(), cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(p.V.data, inputs.V.data(), inputs.V.size(), cudaMemcpyHostToDevice));
+  GPU(cudaMemset(p.O.data, 0xff, q_bytes(s))); /* NaN in every type */
+  launch_checked(rung, p, s.dtype);
+  GPU(cudaDeviceSynchronize());
+  std::vector<unsigned char> O(q_bytes(s));
+  GPU(cudaMemcpy(O.data(), p.O.data, O.size(), cudaMemcpyDeviceToHost));
+  const int64_t rows = s.batch * s.heads * s.N_q, wanted = std::max<int64_t>(64, 100000000 / (s.N_k * s.d));
+  const int64_t step = rows > wanted ? rows / wanted | 1 : 1; /* odd, so that all places in a tile come up */
+  r->tolerance = tolerance(rung, s.dtype);
+  r->verdict = output_check(s, inputs, O.data(), std::min(step, s.N_q), r->tolerance);
+  r->good = r->verdict.right;
+}
+
+static void count(const Rung &counted_rung, const Shape &s, Result *r) {
+  Problem p;
+  problem_take(&p, counted_rung, s, r->block);
+  GPU(cudaMemset(p.counts.data, 0, sizeof(Counts)));
+  launch_checked(counted_rung, p, s.dtype);
+  GPU(cudaDeviceSynchronize());
+  GPU(cudaMemcpy(&r->counts, p.counts.data, sizeof(Counts), cudaMemcpyDeviceToHost));
+  Tiling tiling = {};
+  tiling.B_r = r->block.B_r;
+  tiling.B_c = r->block.B_c;
+  Error error = {};
+  if (kernel_model_traffic(kernel_model_find(counted_rung.name), &s, &tiling, &r->model, &error)) refuse("%s", error.message);
+  r->good = true;
+  for (int t = 0; t < TENSOR_COUNT; t++)
+    r->good = r->good && r->counts.read[t] == r->model.read[t] && r->counts.write[t] == r->model.write[t];
+}
+
+static void fill_inputs(const Problem &p, const Shape &s) {
+  const int size = dtype_bytes(s.dtype);
+  fill_normal(p.Q.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 1);
+  fill_normal(p.K.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 2);
+  fill_normal(p.V.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 3);
+}
+
+static double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+static void time_rung(const Request &request, const Rung &rung, const Shape &s, Result *r) {
+  const size_t flush_bytes = 256u << 20; /* several times any L2 */
+  Problem p;
+  problem_take(&p, rung, s, r->block);
+  GpuBuffer flush;
+  flush.take(flush_bytes, "overwriting L2");
+  fill_inputs(p, s);
+  GpuTimer timer;
+  timer.begin();
+  launch_checked(rung, p, s.dtype);
+  const double first_ms = timer.end_ms();
+  const int repeats = request.repeats ? request.repeats : (int)std::min(30.0, std::max(5.0, 250 / first_ms));
+  std::vector<double> warm, cold;
+  for (int i = 0; i < repeats + 2; i++) {
+    timer.begin();
+    launch_checked(rung, p, s.dtype);
+    const double ms = timer.end_ms();
+    if (i >= 2) warm.push_back(ms);
+  }
+  for (int i = 0; i < std::min(repeats, 11); i++) {
+    GPU(cudaMemset(flush.data, i, flush_bytes));
+    timer.begin();
+    launch_checked(rung, p, s.dtype);
+    cold.push_back(timer.end_ms());
+  }
+  r->warm_us = median(warm) * 1e3;
+  r->cold_us = median(cold) * 1e3;
+  const double flops = 4.0 * (double)s.N_q * (double)s.N_k * (double)s.d * (double)(s.batch * s.heads) / (s.causal ? 2 : 1);
+  r->tflops = flops / r->warm_us / 1e6;
+  r->good = true;
+}
+
+static void run_once(const Rung &rung, const Shape &s, const Result &r, uint64_t apart) {
+  Problem p;
+  problem_take(&p, rung, s, r.block, apart);
+  fill_inputs(p, s);
+  launch_checked(rung, p, s.dtype);
+  GPU(cudaDeviceSynchronize());
+}
+
+/* Shapes for --verify and --count without -N: ragged, causal with N_q < N_k and N_q > N_k, GQA, MQA, batches, tiny. */
+struct GridShape {
+  int batch, heads, kv_heads, N_q, N_k, d;
+};
+static const GridShape GRID[] = {
+    {1, 1, 1, 1, 1, 64},      {1, 1, 1, 1, 333, 128},   {1, 1, 1, 7, 5, 64},        {1, 2, 1, 63, 65, 128},
+    {1, 1, 1, 64, 64, 64},    {1, 2, 2, 127, 129, 64},  {2, 4, 2, 128, 128, 128},   {1, 1, 1, 200, 3, 64},
+    {2, 6, 2, 255, 257, 64},  {1, 8, 1, 300, 300, 128}, {1, 3, 3, 512, 1024, 64},   {1, 2, 1, 1000, 500, 128},
+    {3, 2, 2, 384, 384, 64},  {1, 4, 4, 1024, 1024, 128}, {1, 2, 2, 2048, 2048, 64}, {1, 1, 1, 4099, 4099, 128},
+};
+static const GridShape ODD_GRID[] = {{1, 1, 1, 33, 47, 5}, {1, 2, 1, 100, 90, 40}, {1, 1, 1, 130, 130, 80}, {2, 2, 2, 65, 129, 256}};
+
+static std::vector<Shape> grid_shapes(const Request &request, const Rung &rung) {
+  std::vector<Shape> shapes;
+  const auto add = [&](const GridShape &g, int n) {
+    for (Dtype dtype : {DTYPE_FP16, DTYPE_BF16, DTYPE_FP32})
+      for (int causal = 0; causal < 2; causal++) {
+        if (request.has_dtype ? dtype != request.shape.dtype : dtype == DTYPE_FP32 && n % 4) continue;
+        Shape s = {};
+        s.batch = g.batch, s.heads = g.heads, s.kv_heads = g.kv_heads;
+        s.N_q = g.N_q, s.N_k = g.N_k, s.d = g.d;
+        s.dtype = dtype, s.causal = causal;
+        if (dtype != DTYPE_FP32 || rung.takes_fp32) shapes.push_back(s);
+      }
+  };
+  int n = 0;
+  for (const GridShape &g : GRID) add(g, n++);
+  for (const GridShape &g : ODD_GRID)
+    if (rung.head_dims[0] == 0) add(g, n++);
+  return shapes;
+}
+
+struct Run {
+  const Request *request;
+  const Gpu *gpu;
+  bool first, all_good;
+};
+
+static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &s, bool outliers) {
+  const Request &request = *run->request;
+  Result r = result_of(request, mode, rung, s);
+  r.outliers = outliers;
+  r.note = objection(*run->gpu, rung, s, r.block);
+  const bool from_grid = !request.has_shape && (!strcmp(mode, "verify") || !strcmp(mode, "count"));
+  const bool asked_for = request.rungs.size() == 1 && (!from_grid || request.block.B_r);
+  if (!r.note.empty() && asked_for) refuse("%s %s", rung.name, r.note.c_str());
+  if (!r.note.empty() && from_grid) return;
+  if (r.note.empty()) {
+    if (!strcmp(mode, "verify")) verify(rung, s, request.seed, &r);
+    else if (!strcmp(mode, "count")) count(rung, s, &r);
+    else if (!strcmp(mode, "time")) time_rung(request, rung, s, &r);
+    else run_once(rung, s, r, request.apart);
+    run->all_good = run->all_good && (r.good || !strcmp(mode, "once"));
+  }
+  if (!strcmp(mode, "once")) return;
+  if (run->first) results_begin(request);
+  result_print(request, r, run->first);
+  run->first = false;
+}
+
+static bool is_wanted(const Request &request, const Rung &rung) {
+  if (request.rungs.empty()) return true;
+  return std::find(request.rungs.begin(), request.rungs.end(), rung.name) != request.rungs.end();
+}
+
+static void run_rung(Run *run, int index) {
+  const Request &request = *run->request;
+  const Rung &rung = index < 0 ? EAGER_CUBLAS : *plain::RUNGS[index];
+  if (!is_wanted(request, rung)) return;
+  const std::vector<Shape> shapes = request.has_shape ? std::vector<Shape>{request.shape} : grid_shapes(request, rung);
+  if (request.verify)
+    for (const Shape &s : shapes)
+      for (const bool outliers : {false, true}) run_mode(run, "verify", rung, s, outliers);
+  if (request.count && index >= 0)
+    for (const Shape &s : shapes) run_mode(run, "count", *counted::RUNGS[index], s, false);
+  if (request.time) run_mode(run, "time", rung, request.shape, false);
+  if (request.once) run_mode(run, "once", rung, request.shape, false);
+}
+
+/* Shared memory that each rung asks for at launch, with its default block. */
+static void list_csv() {
+  puts("rung,oldest_sm,dtype,head_dim,block_q,block_k,dynamic_shared_bytes");
+  for (int i = 0; i < plain::N_RUNGS; i++)
+    for (const Dtype dtype : {DTYPE_FP16, DTYPE_FP32})
+      for (const int d : {64, 128}) {
+        const Rung &r = *plain::RUNGS[i];
+        if (dtype == DTYPE_FP32 && !r.takes_fp32) continue;
+        const Block b = r.default_block ? r.default_block(d, dtype_bytes(dtype)) : r.blocks[0];
+        printf("%s,%d,%s,%d,%d,%d,%zu\n", r.name, r.oldest_sm, dtype_name(dtype), d, b.B_r, b.B_c,
+               r.shared_bytes ? r.shared_bytes(d, b, dtype_bytes(dtype)) : 0);
+      }
+}
+
+static void list_rungs(const Request &request) {
+  if (request.format == FORMAT_CSV && !request.verify && !request.count && !request.time) list_csv();
+  if (request.format != FORMAT_TABLE) return;
+  for (int i = 0; i < plain::N_RUNGS; i++) {
+    const Rung &r = *plain::RUNGS[i];
+    std::string ds, blocks;
+    for (int k = 0; k < 4 && r.head_dims[k]; k++) ds += (k ? ", " : "") + std::to_string(r.head_dims[k]);
+    for (int k = 0; k < 8 && r.blocks[k].B_r > 1; k++)
+      blocks += (k ? ", " : "") + std::to_string(r.blocks[k].B_r) + "x" + std::to_string(r.blocks[k].B_c);
+    printf("%d %-15s %-48s sm_%d+  d: %-8s blocks: %s\n", r.number, r.name, r.title, r.oldest_sm,
+           ds.empty() ? "any" : ds.c_str(), !blocks.empty() ? blocks.c_str() : r.blocks[0].B_r ? "none" : "any that fit");
+  }
+  printf("  %-15s %s\n", EAGER_CUBLAS.name, EAGER_CUBLAS.title);
+}
+
+static void check_names(const Request &request) {
+  for (const std::string &name : request.rungs) {
+    bool known = name == EAGER_CUBLAS.name;
+    for (int i = 0; i < plain::N_RUNGS; i++) known |= name == plain::RUNGS[i]->name;
+    if (!known) refuse("--rung %s: no such rung (--list shows them)", name.c_str());
+  }
+}
+
+/* In the order of STUDIES. */
+static void (*const RUN_STUDY[N_STUDIES])() = {placement_print, scans_run, coalescer_run, pace_print, clocks_print, steps_run, ends_run, waves_run, begins_run,
+                                             scan_places_run, sets_print, replacement_print, steps_shared_run, spills_run};
+
+int main(int argc, char **argv) {
+  const Request request = request_parse(argc, argv);
+  const std::vector<Request> requests = request.shapes.empty() ? std::vector<Request>{request} : request_lines(request);
+  for (const Request &r : requests) check_names(r);
+  if (request.list) list_rungs(request);
+  const bool runs = request.verify || request.count || request.time || request.once;
+  if (!runs && !request.bandwidth && !request.study) return 0;
+  const Gpu gpu = gpu_open();
+  if (request.study) RUN_STUDY[request.study - 1]();
+  if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
+  if (!runs) return 0;
+  Run run = {&request, &gpu, true, true};
+  for (const Request &r : requests) {
+    run.request = &r;
+    for (int i = -1; i < plain::N_RUNGS; i++) run_rung(&run, i);
+  }
+  if (!request.once && run.first) results_begin(request);
+  if (!request.once) results_end(request);
+  if (!run.all_good && request.format != FORMAT_COUNTERS) fputs("tilewalk-kernels: something is wrong, see above\n", stderr);
+  return run.all_good ? 0 : 1;
+}

@@ -1,0 +1,78 @@
+/* A rung of the ladder, as the harness and the tests see it: plain data and three functions. */
+#ifndef TILEWALK_KERNELS_RUNG_H
+#define TILEWALK_KERNELS_RUNG_H
+
+#include <stddef.h>
+
+extern "C" {
+#include "sim/algorithms/event.h"
+#include "sim/problem/shape.h"
+}
+
+/* Bytes asked of memory, per tensor (sim/algorithms/event.h). In the GPU's memory while a counting kernel runs. */
+struct Counts {
+  unsigned long long read[TENSOR_COUNT], write[TENSOR_COUNT];
+};
+
+/* When and where a CTA ran, as its first warp sees it. Written by a marked kernel. */
+struct Mark {
+  unsigned sm, tiles; /* tiles of K and V that it computes */
+  unsigned long long start_ns, end_ns, start_cycles, end_cycles;
+};
+
+/* A reading of the timer that all SMs share, and with it of an SM's own clock. */
+struct Instant {
+  unsigned long long ns, cycles;
+};
+
+/* A mark with more: the SM's clock as the CTA asked for each tile of K and V, and readings after its end, each at an edge of the timer.
+ * Written by a timed kernel. */
+enum { TIMING_EDGES = 16, TIMING_ASKS = 256 };
+struct Timing : Mark {
+  Instant edges[TIMING_EDGES];
+  unsigned long long asks[TIMING_ASKS];
+};
+
+/* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128 bytes it would
+ * make nvcc compile every kernel another way. */
+struct Attention {
+  const void *Q, *K, *V;
+  void *O;
+  void *S, *P;  /* scores and probabilities, for the rungs that keep them in HBM */
+  float *m, *l; /* row statistics, for the rung that keeps them in HBM */
+  Counts *counts;
+  int batch, heads, kv_heads, N_q, N_k, d;
+  int causal;
+  int B_r, B_c; /* block size; where a rung has few, one of its list */
+  float scale;
+  Mark *marks; /* a CTA each, in launch order; of the marked build, and of the timed build, where each is a Timing */
+};
+
+struct Block {
+  int B_r, B_c;
+};
+
+struct Rung {
+  int number;
+  const char *name, *title;
+  int oldest_sm;                    /* 75: Turing, 80: Ampere, 90: Hopper */
+  bool keeps_scores, keeps_stats;   /* needs S and P, or m and l */
+  bool takes_fp32;
+  int head_dims[4];                 /* supported d, zero ended; none: any */
+  Block blocks[8];                  /* supported blocks, zero ended, the default first; none: any that fits */
+  Block (*default_block)(int d, int element_bytes);
+  size_t (*shared_bytes)(int d, Block block, int element_bytes);
+  bool (*run)(const Attention &attention, Dtype dtype); /* starts the kernels; false: a launch failed */
+};
+
+/* The ladder in order, in the build that counts bytes and in the one that does not. */
+namespace counted {
+extern const Rung *const RUNGS[];
+extern const int N_RUNGS;
+} // namespace counted
+namespace plain {
+extern const Rung *const RUNGS[];
+extern const int N_RUNGS;
+} // namespace plain
+
+#endif

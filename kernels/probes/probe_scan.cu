@@ -1,0 +1,101 @@
+/* Runs the scans of kernels/counters/scan_lists.h, one launch each, for a profiler that counts what L2 and HBM move.
+ *
+ *     128 threads    one granule: 8 rounds of 16 bytes a thread, into shared memory past L1 (cp.async.cg), or stored
+ *                    then a barrier, work_cycles of spinning, a barrier, and the next granule
+ *
+ * Shared memory is asked for beyond need, so that two CTAs find room on an SM, as in attention's own kernels. */
+#include "kernels/lib/cuda_calls.h"
+#include "kernels/lib/ptx.cuh"
+
+extern "C" {
+#include "kernels/counters/scan_lists.h"
+}
+
+namespace {
+
+enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, SHARED_BYTES = 90 * 1024 };
+
+struct Scan {
+  const uint32_t *ops;
+  const ScanPart *parts;
+  unsigned char *pool;
+  uint32_t work_cycles;
+};
+
+__device__ void read_granule(uint32_t to, const unsigned char *from) {
+#if __CUDA_ARCH__ >= 800
+#pragma unroll
+  for (int at = 0; at < SCAN_GRANULE_BYTES; at += ROUND_BYTES) cp_async_16(to + (uint32_t)at, from + at, 16);
+  cp_async_commit();
+  cp_async_wait<0>();
+#endif
+}
+
+__device__ void store_granule(unsigned char *to, uint4 x) {
+#pragma unroll
+  for (int at = 0; at < SCAN_GRANULE_BYTES; at += ROUND_BYTES) store_global_16(to + at, x);
+}
+
+__device__ void spin(uint32_t cycles) {
+  const long long until = clock64() + cycles;
+  while (clock64() < until) {}
+}
+
+__global__ void __launch_bounds__(THREADS) scan_granules(const Scan s) {
+  const uint32_t to = shared_address(shared_memory()) + 16 * threadIdx.x;
+  for (int k = 0; k < SCAN_PARTS; k++) {
+    const ScanPart part = s.parts[blockIdx.x * SCAN_PARTS + k];
+    for (uint32_t at = part.begin; at < part.end; at++) {
+      const uint32_t op = s.ops[at];
+      unsigned char *granule = s.pool + (size_t)scan_op_granule(op, blockIdx.x) * SCAN_GRANULE_BYTES + 16 * threadIdx.x;
+      if (scan_op_stores(op)) store_granule(granule, make_uint4(op, at, blockIdx.x, threadIdx.x));
+      else read_granule(to, granule);
+      __syncthreads();
+      if (s.work_cycles) spin(s.work_cycles);
+      __syncthreads();
+    }
+  }
+}
+
+struct Study {
+  const char *name;
+  unsigned char *pool;
+};
+
+Status run_scan(void *context, const ScanList *scan, Error *) {
+  const Study *study = (const Study *)context;
+  const size_t ops_bytes = scan->n_ops * sizeof *scan->ops, parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
+  GpuBuffer ops, parts;
+  ops.take(ops_bytes, "the list of a scan");
+  parts.take(parts_bytes, "the parts of a scan");
+  GPU(cudaMemcpy(ops.data, scan->ops, ops_bytes, cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(parts.data, scan->parts, parts_bytes, cudaMemcpyHostToDevice));
+  const Scan s = {(const uint32_t *)ops.data, (const ScanPart *)parts.data, study->pool, scan->work_cycles};
+  scan_granules<<<scan->n_ctas, THREADS, SHARED_BYTES>>>(s);
+  GPU(cudaGetLastError());
+  GPU(cudaDeviceSynchronize());
+  printf("%s,%s\n", study->name, scan->name);
+  fflush(stdout); /* a profiler writes between the lines */
+  return STATUS_OK;
+}
+
+using Each = Status (*)(Status (*)(void *, const ScanList *, Error *), void *, Error *);
+
+void run_all(const char *name, Each each) {
+  ampere_or_later("--scan");
+  const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
+  GpuBuffer pool;
+  pool.take(pool_bytes, "the pool of the scans");
+  GPU(cudaMemset(pool.data, 1, pool_bytes));
+  GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+  Error error = {};
+  Study study = {name, (unsigned char *)pool.data};
+  printf("%s,name\n", name);
+  if (each(run_scan, &study, &error)) refuse("%s", error.message);
+}
+
+} // namespace
+
+void scans_run() { run_all("scan", scan_lists_each); }
+
+void scan_places_run() { run_all("scan-places", scan_lists_each_place); }

@@ -1,0 +1,368 @@
+#include "lessons/engine/answer.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lessons/engine/quantity.h"
+#include "lessons/engine/utf8.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+
+enum { EXACT_DIGITS = 99 };
+
+/* ---- Cleaning: blanks and signs of other keyboards become ASCII */
+
+typedef struct {
+  const char *from, *to;
+} Spelling;
+
+static const Spelling SPELLINGS[] = {
+    {"\xC2\xA0", " "},     {"\xE2\x80\x89", " "}, {"\xE2\x80\xAF", " "}, {"\xE2\x88\x92", "-"},
+    {"\xE2\x80\x93", "-"}, {"\xC3\x97", "x"},     {"\xC2\xB7", "*"},     {"\xC2\xB5", "u"},
+    {"\xCE\xBC", "u"},     {"\xE2\x89\x88", "~"}, {"\xC2\xBD", "1/2"},   {"\xC2\xBC", "1/4"},
+    {"\xC2\xBE", "3/4"},   {"\xE2\x80\x99", "'"}, {"\t", " "},
+};
+
+static Status clean(const char *text, size_t length, char *out, size_t size, Error *error) {
+  size_t used = 0;
+  for (size_t k = 0; k < length;) {
+    const size_t n = utf8_sequence((const unsigned char *)text + k, length - k);
+    if (n == 0 || (utf8_is_control((const unsigned char *)text + k) && text[k] != '\t'))
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "there are characters in it that no keyboard types; write it again");
+    const char *put = text + k;
+    size_t put_bytes = n;
+    for (size_t s = 0; s < sizeof SPELLINGS / sizeof *SPELLINGS; s++)
+      if (strlen(SPELLINGS[s].from) == n && memcmp(SPELLINGS[s].from, text + k, n) == 0) {
+        put = SPELLINGS[s].to;
+        put_bytes = strlen(put);
+      }
+    if (used + put_bytes + 1 > size)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "that is a long answer; write a number of at most %d characters",
+                       (int)size - 1);
+    memcpy(out + used, put, put_bytes);
+    used += put_bytes;
+    k += n;
+  }
+  while (used && out[used - 1] == ' ')
+    used--;
+  out[used] = '\0';
+  return STATUS_OK;
+}
+
+static const char *skip_blanks(const char *p) {
+  while (*p == ' ')
+    p++;
+  return p;
+}
+
+/* ---- Numbers with separators */
+
+typedef struct {
+  double value;
+  int digits;
+  double slack;
+} Number;
+
+static void note(Answer *a, bool if_wrong, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void note(Answer *a, bool if_wrong, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(a->note, sizeof a->note, format, arguments);
+  va_end(arguments);
+  a->note_if_wrong = if_wrong;
+}
+
+/* Whether text[0..length) is digits in groups of three behind a first group of one to three. */
+static bool is_grouped(const char *text, size_t length, char separator) {
+  size_t run = 0, groups = 0;
+  for (size_t k = 0; k <= length; k++) {
+    if (k < length && isdigit((unsigned char)text[k])) {
+      run++;
+      continue;
+    }
+    if (k < length && text[k] != separator) return false;
+    if (groups == 0 ? run < 1 || run > 3 : run != 3) return false;
+    groups++;
+    run = 0;
+  }
+  return groups > 1 && text[0] != '0';
+}
+
+static size_t count(const char *text, size_t length, char c) {
+  size_t n = 0;
+  for (size_t k = 0; k < length; k++)
+    n += text[k] == c;
+  return n;
+}
+
+/* How far the digits and separators reach. A blank belongs only between a digit and three more. */
+static size_t number_length(const char *p) {
+  size_t n = 0;
+  for (;; n++) {
+    const char c = p[n];
+    if (isdigit((unsigned char)c)) continue;
+    const bool digit_next = isdigit((unsigned char)p[n + (c != '\0')]) != 0;
+    if (c == '.' && (digit_next || n > 0)) continue;
+    if ((c == ',' || c == '_' || c == '\'') && n > 0 && digit_next) continue;
+    if (c == ' ' && n > 0 && isdigit((unsigned char)p[n - 1]) && digit_next &&
+        isdigit((unsigned char)p[n + 2]) && isdigit((unsigned char)p[n + 3]) &&
+        !isdigit((unsigned char)p[n + 4]))
+      continue;
+    return n;
+  }
+}
+
+/* Decides what is the decimal sign and what groups digits. */
+static Status find_decimal_sign(Answer *a, const char *text, size_t length, char *sign,
+                                Error *error) {
+  const size_t commas = count(text, length, ','), dots = count(text, length, '.');
+  const char *const comma = memchr(text, ',', length), *const dot = memchr(text, '.', length);
+  const Quote shown = quote(text, length);
+  *sign = '.';
+  if (commas == 0 && dots <= 1) return STATUS_OK;
+  if (commas == 0) {
+    if (is_grouped(text, length, '.'))
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "points group the digits of '%s', but a point is the decimal sign here; "
+                       "write the digits without separators",
+                       shown.text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' has more than one decimal point", shown.text);
+  }
+  if (dots == 0 && is_grouped(text, length, ',')) {
+    if (commas == 1)
+      note(a, true,
+           "Read as %.*s%s: a comma before three digits groups thousands. For a decimal number, "
+           "write a point.",
+           (int)(comma - text), text, comma + 1 < text + length ? quote(comma + 1, 3).text : "");
+    return STATUS_OK;
+  }
+  if (commas == 1 &&
+      (dots == 0 || (comma > dot && is_grouped(text, (size_t)(comma - text), '.')))) {
+    *sign = ',';
+    note(a, false, "The comma in %s was read as the decimal sign; Tilewalk writes a point.",
+         shown.text);
+    return STATUS_OK;
+  }
+  if (dots == 1 && dot > comma && is_grouped(text, (size_t)(dot - text), ',')) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "it is not clear what the commas in '%s' mean; write the digits without "
+                   "separators, and a point as the decimal sign",
+                   shown.text);
+}
+
+/* The exponent behind the digits, "e6" or "E-3"; not the E of "EB". */
+static size_t exponent_length(const char *p) {
+  if (*p != 'e' && *p != 'E') return 0;
+  size_t n = p[1] == '+' || p[1] == '-' ? 2 : 1;
+  const size_t digits = strspn(p + n, "0123456789");
+  return digits ? n + digits : 0;
+}
+
+static Status read_number(Answer *a, const char **p, Number *number, Error *error) {
+  const char *const text = *p;
+  const size_t length = number_length(text);
+  if (length == 0 || !strpbrk(text, "0123456789"))
+    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'",
+                     quote(text, strlen(text)).text);
+  char sign;
+  if (find_decimal_sign(a, text, length, &sign, error)) return STATUS_BAD_REQUEST;
+  char digits[2 * ANSWER_TEXT_BYTES];
+  size_t used = 0;
+  int significant = 0, decimals = 0;
+  bool behind = false;
+  for (size_t k = 0; k < length; k++) {
+    const bool digit = isdigit((unsigned char)text[k]) != 0;
+    if (!digit && text[k] != sign) continue;
+    digits[used++] = digit ? text[k] : '.';
+    behind = behind || !digit;
+    decimals += digit && behind;
+    significant += digit && (significant > 0 || text[k] != '0');
+  }
+  const size_t exponent = exponent_length(text + length);
+  memcpy(digits + used, text + length, exponent);
+  used += exponent;
+  if (used && digits[used - 1] == '.') used--; /* the end of a sentence */
+  digits[used] = '\0';
+  Decimal decimal, unit;
+  if (used == 0 || decimal_read(digits, used, &decimal) != used)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' has more digits, or a larger exponent, than can matter",
+                     quote(text, length + exponent).text);
+  char half[32];
+  const int half_length = snprintf(half, sizeof half, "5%.*s", (int)exponent, text + length);
+  *number = (Number){.value = decimal_value(decimal), .digits = significant ? significant : 1};
+  if (half_length < (int)sizeof half && decimal_read(half, (size_t)half_length, &unit) > 0)
+    number->slack = decimal_value(unit) * pow(10, -1 - decimals);
+  *p = text + length + exponent;
+  return STATUS_OK;
+}
+
+/* ---- Products, powers and one fraction */
+
+static Status read_power(Answer *a, const char **p, Number *n, Error *error) {
+  Status status = read_number(a, p, n, error);
+  if (status || **p != '^') return status;
+  const char *q = *p + 1;
+  const bool negative = *q == '-';
+  q += negative;
+  const size_t length = strspn(q, "0123456789");
+  if (length == 0 || length > 3)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "behind '^' must stand a whole exponent, as in 2^20");
+  int exponent = 0;
+  for (size_t k = 0; k < length; k++)
+    exponent = 10 * exponent + (q[k] - '0');
+  *n = (Number){pow(n->value, negative ? -exponent : exponent), EXACT_DIGITS, 0};
+  *p = q + length;
+  return STATUS_OK;
+}
+
+/* "4 x 1024", "6.7 * 10^7". The digits are those of the factor that has fewest. */
+static Status read_product(Answer *a, const char **p, Number *n, Error *error) {
+  Status status = read_power(a, p, n, error);
+  while (!status) {
+    const char *q = skip_blanks(*p);
+    if (*q != '*' && *q != 'x') break;
+    q = skip_blanks(q + 1);
+    if (!isdigit((unsigned char)*q) && *q != '.') break;
+    Number other;
+    status = read_power(a, &q, &other, error);
+    if (status) break;
+    n->slack = n->slack * other.value + other.slack * n->value;
+    if (other.digits < n->digits) n->digits = other.digits;
+    n->value *= other.value;
+    a->is_fraction = true; /* worked out, not measured: exact below */
+    *p = q;
+  }
+  return status;
+}
+
+static bool is_all_whole(const char *from, const char *to) {
+  for (const char *c = from; c < to; c++)
+    if (*c == '.' || *c == 'e' || *c == 'E') return false;
+  return true;
+}
+
+static Status read_value(Answer *a, const char **p, Error *error) {
+  const char *const begin = *p;
+  Number n;
+  Status status = read_product(a, p, &n, error);
+  if (status) return status;
+  const char *q = skip_blanks(*p);
+  const bool divides = *q == '/' && (isdigit((unsigned char)*skip_blanks(q + 1)) != 0);
+  if (divides) {
+    q = skip_blanks(q + 1);
+    Number below;
+    status = read_product(a, &q, &below, error);
+    if (status) return status;
+    if (below.value == 0)
+      return error_set(error, STATUS_BAD_REQUEST, "nothing can be divided by 0");
+    n.value /= below.value;
+    a->is_fraction = true;
+    *p = q;
+  }
+  if (!isfinite(n.value) || !isfinite(n.slack))
+    return error_set(error, STATUS_BAD_REQUEST, "the number is too large for an answer");
+  /* whole numbers multiplied or divided are exact; where a decimal took part its digits count */
+  if (a->is_fraction && is_all_whole(begin, *p)) n.digits = EXACT_DIGITS, n.slack = 0;
+  if (!is_all_whole(begin, *p)) a->is_fraction = false;
+  a->number = n.value;
+  a->digits = n.digits;
+  a->slack = n.slack;
+  return STATUS_OK;
+}
+
+/* ---- The whole answer */
+
+static Status refuse_words(const char *text, Error *error) {
+  static const char *const NUMBER_WORDS[] = {"one",   "two",   "three", "four", "five",   "six",
+                                             "seven", "eight", "nine",  "ten",  "twen",   "thir",
+                                             "fort",  "fift",  "hund",  "thou", "half",   "quarter",
+                                             "doub",  "twice", "zero",  "none", "a third"};
+  char lower[ANSWER_TEXT_BYTES];
+  size_t n = 0;
+  for (; text[n] && n + 1 < sizeof lower; n++)
+    lower[n] = (char)tolower((unsigned char)text[n]);
+  lower[n] = '\0';
+  for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
+    if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
+                       quote(text, strlen(text)).text);
+  if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the answer is a finite number; write it in digits");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no number; write one such as 64, 64 MiB, 50%% or 1/2",
+                   quote(text, strlen(text)).text);
+}
+
+/* "1.5 million", "2 thousand bytes", "4K": a factor between number and unit. */
+static const char *read_magnitude(Answer *a, const char *p) {
+  static const struct {
+    const char *name;
+    double factor;
+  } MAGNITUDES[] = {{"thousand", 1e3}, {"million", 1e6}, {"billion", 1e9}, {"trillion", 1e12},
+                    {"K", 1024},       {"k", 1024},      {"M", 1048576},   {"G", 1073741824}};
+  for (size_t k = 0; k < sizeof MAGNITUDES / sizeof *MAGNITUDES; k++) {
+    const size_t n = strlen(MAGNITUDES[k].name);
+    if (strncmp(p, MAGNITUDES[k].name, n) != 0 || (p[n] != '\0' && p[n] != ' ')) continue;
+    a->number *= MAGNITUDES[k].factor;
+    a->slack *= MAGNITUDES[k].factor;
+    if (n == 1) {
+      char number[64];
+      quantity_number(MAGNITUDES[k].factor, number, sizeof number);
+      note(a, true, "%s was read as %s, as everywhere in Tilewalk.", MAGNITUDES[k].name, number);
+    }
+    return skip_blanks(p + n);
+  }
+  return p;
+}
+
+static Status check_rest(const char *p, Error *error) {
+  if (*p == '+' || (*p == '-' && strcmp(p, "-fold") != 0))
+    return error_set(error, STATUS_BAD_REQUEST, "that is a sum or a range; write a single number");
+  if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is not understood here; work it out and write a single number",
+                     quote(p, strlen(p)).text);
+  if (isdigit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
+  return STATUS_OK;
+}
+
+Status answer_parse(const char *text, size_t length, Answer *answer, Error *error) {
+  Answer a = {0};
+  char cleaned[ANSWER_TEXT_BYTES];
+  Status status = clean(text, length, cleaned, sizeof cleaned, error);
+  if (status) return status;
+  const char *p = skip_blanks(cleaned);
+  if (*p == '~' || *p == '=') p = skip_blanks(p + 1);
+  if (!*p) return error_set(error, STATUS_BAD_REQUEST, "nothing is written there; write a number");
+  const bool negative = *p == '-';
+  if (*p == '-' || *p == '+') p = skip_blanks(p + 1);
+  const bool starts = isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]));
+  if (!starts) return refuse_words(p, error);
+  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2]))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "hexadecimal numbers are not read; write decimal digits");
+  status = read_value(&a, &p, error);
+  if (status) return status;
+  p = read_magnitude(&a, skip_blanks(p));
+  if (*p == '.' && p[1] == '\0') p++;
+  status = check_rest(p, error);
+  if (!status) status = answer_unit(p, &a.unit, error);
+  if (status) return status;
+  if (negative) a.number = -a.number;
+  if (!isfinite(a.number * (*a.unit.name ? a.unit.factor : 1)))
+    return error_set(error, STATUS_BAD_REQUEST, "the number is too large for an answer");
+  *answer = a;
+  return STATUS_OK;
+}

@@ -1,0 +1,237 @@
+/* Whether an answer is right; choices and orders. Part of lessons/engine/answer.h. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/answer.h"
+#include "lessons/engine/quantity.h"
+#include "sim/base/quote.h"
+
+enum { DIGITS_ENOUGH = 2 };
+#define NEAR_PART 0.05
+
+/* ---- Tolerance */
+
+Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *error) {
+  Answer amount;
+  if (strcmp(text, "exact") == 0) {
+    *tolerance = (AnswerTolerance){.kind = TOLERANCE_EXACT};
+    return STATUS_OK;
+  }
+  const Status status = answer_parse(text, strlen(text), &amount, NULL);
+  const bool percent = !status && strcmp(amount.unit.name, "%") == 0;
+  if (status || (*amount.unit.name && !percent) || !(amount.number > 0) ||
+      (percent && amount.number >= 100))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no tolerance; write exact, a part such as 1%%, or an amount such as "
+                     "0.01",
+                     quote(text, strlen(text)).text);
+  tolerance->kind = percent ? TOLERANCE_PART : TOLERANCE_OFF;
+  tolerance->amount = percent ? amount.number / 100 : amount.number;
+  return STATUS_OK;
+}
+
+/* ---- Units that go together */
+
+static bool same_thing(const char *a, const char *b) {
+  size_t n = 0;
+  while (a[n] && tolower((unsigned char)a[n]) == tolower((unsigned char)b[n]))
+    n++;
+  const char *rest_a = a + n, *rest_b = b + n;
+  const bool ended_a = !*rest_a || strcmp(rest_a, "s") == 0 || *rest_a == ' ',
+             ended_b = !*rest_b || strcmp(rest_b, "s") == 0 || *rest_b == ' ';
+  return n >= 1 && ended_a && ended_b;
+}
+
+static Status check_units(const AnswerKey *key, const Answer *answer, Error *error) {
+  const AnswerUnit *wanted = &key->unit, *given = &answer->unit;
+  if (!*given->name) return STATUS_OK;
+  const bool rates = (wanted->dimension == ANSWER_FLOP || wanted->dimension == ANSWER_FLOP_PER_S) &&
+                     (strstr(given->name, "lops") || strstr(given->name, "LOPS"));
+  const bool word = wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_PLAIN;
+  const bool times = wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_SHARE &&
+                     (given->factor == 1 || !*wanted->name);
+  if (rates || times || (word && same_thing(wanted->name, given->name))) return STATUS_OK;
+  if (wanted->dimension == given->dimension && !word) return STATUS_OK;
+  if (!*wanted->name)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the answer is a plain number, without a unit; '%s' is too much",
+                     quote(given->name, strlen(given->name)).text);
+  return error_set(error, STATUS_BAD_REQUEST, "the question is about %s, and you wrote %s",
+                   wanted->name, quote(given->name, strlen(given->name)).text);
+}
+
+/* ---- Judging */
+
+static double factor_of(const AnswerKey *key, const Answer *answer) {
+  const bool own = *answer->unit.name && answer->unit.dimension != ANSWER_PLAIN;
+  if (!own && answer->is_fraction && key->unit.dimension == ANSWER_SHARE && !*answer->unit.name)
+    return 1; /* 7/16 is a share already */
+  return own ? answer->unit.factor : key->unit.factor;
+}
+
+double answer_value(const AnswerKey *key, const Answer *answer) {
+  return answer->number * factor_of(key, answer);
+}
+
+static bool is_equal(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* Things are counted: no rounding, unless the question allows it. */
+static bool is_counted(const AnswerKey *key) {
+  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) &&
+         key->low == key->high;
+}
+
+static bool within_tolerance(const AnswerKey *key, double value) {
+  const AnswerTolerance *t = &key->tolerance;
+  const double amount = t->kind == TOLERANCE_OFF ? t->amount * key->unit.factor : 0;
+  const double low =
+      t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
+  const double high =
+      t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
+  return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
+}
+
+/* With the factor by which the typed number is taken to base units. */
+static AnswerVerdict judge(const AnswerKey *key, const Answer *answer, double factor) {
+  const double value = answer->number * factor;
+  if (within_tolerance(key, value)) return ANSWER_RIGHT;
+  const bool may_round =
+      key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
+  const double slack = answer->slack * factor * (1 + 1e-9);
+  if (may_round && value >= key->low - slack && value <= key->high + slack)
+    return answer->digits >= DIGITS_ENOUGH ? ANSWER_RIGHT : ANSWER_ROUGH;
+  return ANSWER_WRONG;
+}
+
+Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict,
+                    Error *error) {
+  const Status status = check_units(key, answer, error);
+  if (status) return status;
+  const double factor = factor_of(key, answer), value = answer->number * factor;
+  AnswerVerdict v = judge(key, answer, factor);
+  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name &&
+                          key->unit.dimension == ANSWER_SHARE && key->unit.factor != 1 &&
+                          fabs(answer->number) <= 1;
+  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT)
+    v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
+  const AnswerUnit *unit = *answer->unit.name ? &answer->unit : &key->unit;
+  if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name &&
+      judge(key, answer, unit->sister) == ANSWER_RIGHT)
+    v = ANSWER_OTHER_UNIT;
+  const double middle = 0.5 * (key->low + key->high);
+  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle))
+    v = ANSWER_NEAR;
+  *verdict = v;
+  return STATUS_OK;
+}
+
+/* How many letters of a word for several things name one of them: loads, 4; launches, 6. */
+static size_t singular(const char *word, size_t length) {
+  static const char *const ENDINGS[] = {"ches", "shes", "sses", "xes"};
+  for (size_t k = 0; k < sizeof ENDINGS / sizeof *ENDINGS; k++) {
+    const size_t n = strlen(ENDINGS[k]);
+    if (length > n && strcmp(word + length - n, ENDINGS[k]) == 0) return length - 2;
+  }
+  return length > 1 && word[length - 1] == 's' ? length - 1 : length;
+}
+
+void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
+  char number[64];
+  quantity_number(value / key->unit.factor, number, sizeof number);
+  const bool close = strcmp(key->unit.name, "x") == 0;
+  size_t length = strlen(key->unit.name);
+  if (strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN)
+    length = singular(key->unit.name, length);
+  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)length,
+           key->unit.name);
+}
+
+/* ---- Choices */
+
+static bool same_text(const char *a, size_t length, const char *b) {
+  if (strlen(b) != length) return false;
+  for (size_t k = 0; k < length; k++)
+    if (tolower((unsigned char)a[k]) != tolower((unsigned char)b[k])) return false;
+  return true;
+}
+
+static int find_choice(const AnswerChoices *c, const char *text, size_t length) {
+  for (int k = 0; k < c->n; k++)
+    if (same_text(text, length, c->key[k]) || same_text(text, length, c->text[k])) return k;
+  const int letter = length == 1 ? tolower((unsigned char)text[0]) - 'a' : -1;
+  return letter >= 0 && letter < c->n ? letter : -1;
+}
+
+static const char *next_word(const char *p, size_t *length) {
+  while (*p && (isspace((unsigned char)*p) || strchr(",;()<>.", *p)))
+    p++;
+  *length = strcspn(p, " \t\r\n,;()<>.");
+  return p;
+}
+
+Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen, Error *error) {
+  size_t length = strlen(text);
+  while (length && isspace((unsigned char)text[length - 1]))
+    length--;
+  while (length && isspace((unsigned char)*text))
+    text++, length--;
+  int k = find_choice(choices, text, length);
+  size_t word = 0;
+  const char *first = next_word(text, &word);
+  const char *behind = first + word;
+  if (k < 0 && behind + strspn(behind, " ).,") >= text + length)
+    k = find_choice(choices, first, word);
+  if (k < 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is none of the choices; type a letter from a to %c",
+                     quote(text, length).text, 'a' + choices->n - 1);
+  *chosen = k;
+  return STATUS_OK;
+}
+
+/* "bac": every letter an item. */
+static bool all_letters(const AnswerChoices *c, const char *word, size_t length, int *order) {
+  if ((int)length != c->n) return false;
+  for (int k = 0; k < c->n; k++) {
+    order[k] = tolower((unsigned char)word[k]) - 'a';
+    if (order[k] < 0 || order[k] >= c->n) return false;
+  }
+  return true;
+}
+
+Status answer_order(const AnswerChoices *choices, const char *text, int *order, Error *error) {
+  size_t length = 0;
+  const char *p = next_word(text, &length);
+  int n = 0;
+  size_t after = 0;
+  if (!*next_word(p + length, &after) && all_letters(choices, p, length, order)) {
+    n = choices->n;
+  } else {
+    for (; *p; p = next_word(p + length, &length)) {
+      const int k = find_choice(choices, p, length);
+      if (k < 0)
+        return error_set(error, STATUS_BAD_REQUEST,
+                         "'%s' is none of the items; type their letters, such as %s",
+                         quote(p, length).text, choices->n > 2 ? "b a c" : "b a");
+      if (n == choices->n)
+        return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
+      order[n++] = k;
+    }
+  }
+  bool seen[ANSWER_CHOICES_MAX] = {false};
+  for (int k = 0; k < n; k++) {
+    if (seen[order[k]])
+      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place",
+                       'a' + order[k]);
+    seen[order[k]] = true;
+  }
+  if (n < choices->n)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%d of the %d items are there; put all of them in order", n, choices->n);
+  return STATUS_OK;
+}

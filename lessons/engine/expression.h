@@ -1,0 +1,97 @@
+/* Expressions over the simulator: what stands as the answer of a question, and computes it.
+ *
+ *     sim{N=8192, d=128, block=128, algorithm="fa2"}.loads_per_block.K
+ *
+ * The language is Lua 5.4 with everything taken out that reaches outside: no files, no loading of
+ * code, no clock, no randomness. What is left is maths, some text functions, and the functions of
+ * the simulator (lessons/README.md lists them). A source is an expression, or statements that end
+ * in `return`.
+ *
+ * An expression may come from anybody. Instructions, the work of each function and memory are
+ * counted against a budget, and processor time has a limit behind that, so every evaluation ends
+ * within a second. Every error is one line that begins with file and line.
+ *
+ * Expressions that belong together share a scope: what one assigns without `local`, the others see.
+ *
+ *     ExpressionScope *scope;
+ *     expression_scope_open(&scope, &(ExpressionLimits){.file = "claims.md"}, &error);
+ *     expression_scope_eval(scope, source, length, 12, &value, &error);
+ *     expression_scope_fill(scope, "{count} rows", ...);
+ *     expression_scope_close(scope); */
+#ifndef TILEWALK_LESSONS_EXPRESSION_H
+#define TILEWALK_LESSONS_EXPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/error.h"
+#include "sim/machine/gpu.h"
+
+#define EXPRESSION_STEPS        ((int64_t)20000000) /* a tenth of a second or so */
+#define EXPRESSION_MEMORY_BYTES ((size_t)8 << 20)
+
+enum {
+  EXPRESSION_SOURCE_BYTES = 16384, /* longest source and longest template */
+  EXPRESSION_NUMBERS_MAX = 32,     /* numbers in one value */
+  EXPRESSION_TEXT_BYTES = 256,     /* text in one value, with its final zero */
+};
+
+/* Zeros are defaults. */
+typedef struct {
+  const char *file;  /* how messages call the source; "expression" */
+  int64_t max_steps; /* Lua instructions, and the work of functions in about that unit */
+  size_t max_memory_bytes;
+
+  /* Finds a GPU by name, for gpu"..." and sim{gpu=...}. NULL: only the built-in machine, paper, is
+   * known. */
+  Status (*load_gpu)(void *context, const char *name, Gpu *gpu, Error *error);
+  void *context;
+} ExpressionLimits;
+
+typedef enum {
+  EXPRESSION_NONE = 0, /* no expression has this */
+  EXPRESSION_FLAG,
+  EXPRESSION_NUMBER,
+  EXPRESSION_TEXT,
+  EXPRESSION_LIST,   /* {1, 2, 3} */
+  EXPRESSION_RANGE,  /* {low=9.6, high=12.5}: the answer depends on something that is left open */
+  EXPRESSION_SERIES, /* {series={{1, 0.5}, {2, 0.7}}}: how the answer changes with a size */
+} ExpressionKind;
+
+typedef struct {
+  ExpressionKind kind;
+  bool flag;
+  int n; /* numbers held: 1 for a number, 2 (low, high) for a range */
+  double numbers[EXPRESSION_NUMBERS_MAX];
+  double at[EXPRESSION_NUMBERS_MAX]; /* the sizes of a series */
+  char text[EXPRESSION_TEXT_BYTES];
+} ExpressionValue;
+
+/* Evaluates one source by itself. STATUS_BAD_FILE: it is wrong; STATUS_TOO_LARGE: it wants more
+ * than its limits; STATUS_NO_MEMORY. *value is unchanged on error. */
+Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value,
+                       Error *error);
+
+typedef struct ExpressionScope ExpressionScope;
+
+/* An empty scope with its budget, for expression_scope_close to release. *scope is NULL on error.
+ * `limits` is copied; the file name must outlive the scope. */
+Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *limits, Error *error);
+void expression_scope_close(ExpressionScope *scope);
+
+/* Evaluates source[0..length), which begins on `line` of the file. */
+Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t length, int line,
+                             ExpressionValue *value, Error *error);
+
+/* Gives `name` a value. */
+Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value,
+                            Error *error);
+
+/* Copies a text and replaces each {expression} in it by its value; "{{" stands for a brace. Numbers
+ * are written with up to four significant digits, whole ones with thousands separators. The result
+ * is cut when it does not fit: then STATUS_TOO_LARGE. */
+Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line,
+                             char *filled, size_t size, Error *error);
+
+#endif

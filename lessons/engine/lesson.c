@@ -1,0 +1,438 @@
+#include "lessons/engine/lesson.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_read.h"
+#include "lessons/engine/utf8.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+
+/* ---- Pieces and errors */
+
+Status lesson_refuse(const char *file, int line, Error *error, const char *format, ...) {
+  char message[ERROR_MESSAGE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", file, line, message);
+}
+
+Piece piece_trim(Piece p) {
+  while (p.length && isspace((unsigned char)p.text[p.length - 1]))
+    p.length--;
+  while (p.length && isspace((unsigned char)*p.text))
+    p.text++, p.length--;
+  return p;
+}
+
+bool piece_starts(Piece p, const char *prefix) {
+  return p.length >= strlen(prefix) && memcmp(p.text, prefix, strlen(prefix)) == 0;
+}
+
+bool piece_is(Piece p, const char *text) {
+  return p.length == strlen(text) && piece_starts(p, text);
+}
+
+Piece piece_after(Piece p, size_t n) {
+  return piece_trim((Piece){p.text + n, p.length - n});
+}
+
+Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
+  text->line = line;
+  if (pool_add(&r->lesson->pool, piece.text, piece.length, &text->offset)) return STATUS_OK;
+  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->lesson->file);
+}
+
+Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
+  bool good =
+      piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
+  for (size_t k = 0; good && k < piece.length; k++)
+    good = isalnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
+  if (!good)
+    return LESSON_REFUSE(
+        r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
+        quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
+  memcpy(name, piece.text, piece.length);
+  name[piece.length] = '\0';
+  return STATUS_OK;
+}
+
+/* ---- Lines */
+
+static Status check_bytes(LessonReader *r, Piece line) {
+  const unsigned char *text = (const unsigned char *)line.text;
+  if (line.length > LESSON_LINE_BYTES)
+    return LESSON_REFUSE(r, r->line, "the line is %zu bytes long; at most %d are read", line.length,
+                         LESSON_LINE_BYTES);
+  for (size_t i = 0, n; i < line.length; i += n) {
+    n = utf8_sequence(text + i, line.length - i);
+    if (n == 0)
+      return LESSON_REFUSE(r, r->line,
+                           "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
+                           text[i]);
+    if (utf8_is_control(text + i) && text[i] != '\t')
+      return LESSON_REFUSE(r, r->line,
+                           "byte %zu is a control character (0x%02X); only text may stand here",
+                           i + 1, text[i]);
+  }
+  return STATUS_OK;
+}
+
+static bool at_end(const LessonReader *r) {
+  return r->rest.length == 0;
+}
+
+/* Takes the next line, without its end. */
+static Status next_line(LessonReader *r, Piece *line) {
+  const char *end = memchr(r->rest.text, '\n', r->rest.length);
+  const size_t length = end ? (size_t)(end - r->rest.text) : r->rest.length;
+  *line = (Piece){r->rest.text, length};
+  r->rest.text += length + (end != NULL);
+  r->rest.length -= length + (end != NULL);
+  r->line++;
+  if (line->length && line->text[line->length - 1] == '\r') line->length--;
+  return check_bytes(r, *line);
+}
+
+/* ---- Fences */
+
+typedef struct {
+  char mark; /* '`' or '~'; 0: no fence */
+  size_t n;
+  Piece info;
+  bool indented;
+} Fence;
+
+static Fence fence_of(Piece line) {
+  size_t indent = 0;
+  while (indent < line.length && indent < 3 && line.text[indent] == ' ')
+    indent++;
+  const Piece p = {line.text + indent, line.length - indent};
+  Fence f = {0};
+  if (p.length < 3 || (p.text[0] != '`' && p.text[0] != '~')) return f;
+  while (f.n < p.length && p.text[f.n] == p.text[0])
+    f.n++;
+  if (f.n < 3) return (Fence){0};
+  f.mark = p.text[0];
+  f.info = piece_after(p, f.n);
+  f.indented = indent > 0;
+  if (f.mark == '`' && memchr(f.info.text, '`', f.info.length)) return (Fence){0}; /* inline code */
+  return f;
+}
+
+static bool closes(Piece line, const Fence *open) {
+  const Fence f = fence_of(line);
+  return f.mark == open->mark && f.n >= open->n && f.info.length == 0;
+}
+
+/* Goes on behind the closing fence. `body`: what stands between. */
+static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
+  const int began = r->line;
+  body->text = r->rest.text;
+  while (!at_end(r)) {
+    const char *const here = r->rest.text;
+    Piece line;
+    const Status status = next_line(r, &line);
+    if (status) return status;
+    if (!closes(line, open)) continue;
+    body->length = (size_t)(here - body->text);
+    return STATUS_OK;
+  }
+  return LESSON_REFUSE(r, began, "the block that begins here has no closing %.*s",
+                       (int)(open->n < 8 ? open->n : 8),
+                       open->mark == '`' ? "````````" : "~~~~~~~~");
+}
+
+/* ---- Blocks */
+
+static Status add_block(LessonReader *r, LessonBlock block) {
+  Lesson *l = r->lesson;
+  if (l->n_blocks == LESSON_BLOCKS_MAX)
+    return LESSON_REFUSE(r, r->line,
+                         "the lesson has more than %d blocks; split it into two lessons",
+                         LESSON_BLOCKS_MAX);
+  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1,
+                       sizeof *l->blocks))
+    return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
+  l->blocks[l->n_blocks++] = block;
+  return STATUS_OK;
+}
+
+/* Prose from `begin` to `end`, which began on `line`. Blank prose is no block. */
+static Status add_prose(LessonReader *r, const char *begin, const char *end, int line) {
+  const Piece all = {begin, (size_t)(end - begin)}, text = piece_trim(all);
+  if (text.length == 0) return STATUS_OK;
+  for (const char *p = begin; p < text.text; p++)
+    line += *p == '\n';
+  LessonBlock block = {.kind = LESSON_PROSE};
+  Status status =
+      lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
+  if (!status) status = lesson_add_text(r, text, line, &block.text);
+  return status ? status : add_block(r, block);
+}
+
+/* The first line of a show is its keys, the rest its caption. */
+static Status read_show(LessonReader *r, Piece body, int line, LessonBlock *block) {
+  const char *end = memchr(body.text, '\n', body.length);
+  const size_t first = end ? (size_t)(end - body.text) : body.length;
+  Status status = lesson_add_text(r, piece_trim((Piece){body.text, first}), line, &block->text);
+  const Piece caption = piece_after(body, first);
+  if (!status && caption.length) status = lesson_add_text(r, caption, line + 1, &block->caption);
+  return status;
+}
+
+static const char *const BLOCK_NAMES[] = {"", "setup", "state", "show", "task", "ask", "teacher"};
+enum { N_BLOCK_NAMES = sizeof BLOCK_NAMES / sizeof *BLOCK_NAMES };
+
+/* The kind that the info string names; LESSON_PROSE: plain code. A near miss is an error. */
+static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
+  static const char *const CODE[] = {"",         "sh",   "bash",   "text", "lua", "c",
+                                     "cpp",      "cuda", "python", "json", "csv", "console",
+                                     "markdown", "md",   "diff",   "make"};
+  *kind = LESSON_PROSE;
+  for (int k = 1; k < N_BLOCK_NAMES; k++)
+    if (piece_is(word, BLOCK_NAMES[k])) *kind = (LessonBlockKind)k;
+  if (*kind != LESSON_PROSE) return STATUS_OK;
+  for (size_t k = 0; k < sizeof CODE / sizeof *CODE; k++)
+    if (piece_is(word, CODE[k])) return STATUS_OK;
+  char typed[32];
+  snprintf(typed, sizeof typed, "%.*s", (int)(word.length < 31 ? word.length : 31), word.text);
+  Nearest nearest = {.word = typed};
+  for (int k = 1; k < N_BLOCK_NAMES; k++)
+    nearest_offer(&nearest, BLOCK_NAMES[k]);
+  if (!nearest.best) return STATUS_OK;
+  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?",
+                       quote(word.text, word.length).text, nearest.best);
+}
+
+static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence,
+                         Piece argument) {
+  const int line = r->line;
+  Piece body;
+  Status status = read_fenced(r, fence, &body);
+  if (status) return status;
+  if (kind != LESSON_ASK && argument.length)
+    return LESSON_REFUSE(r, line,
+                         "'%s' behind '%s' means nothing; only ask takes a word of its own",
+                         quote(argument.text, argument.length).text, BLOCK_NAMES[kind]);
+  LessonBlock block = {.kind = kind};
+  const Piece text = piece_trim(body);
+  int text_line = line + 1;
+  for (const char *p = body.text; p < text.text; p++)
+    text_line += *p == '\n';
+  if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCK_NAMES[kind]);
+  if (kind == LESSON_ASK)
+    status = lesson_read_ask(r, argument, body, line, &block);
+  else if (kind == LESSON_TASK)
+    status = lesson_read_task(r, body, line, &block);
+  else if (kind == LESSON_SHOW)
+    status = read_show(r, text, text_line, &block);
+  else
+    status = lesson_add_text(r, text, text_line, &block.text);
+  if (!status && kind == LESSON_TEACHER)
+    status =
+        lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
+  return status ? status : add_block(r, block);
+}
+
+/* ---- The header */
+
+static Status read_needs(LessonReader *r, Piece value) {
+  Lesson *l = r->lesson;
+  while (value.length) {
+    const char *comma = memchr(value.text, ',', value.length);
+    const size_t length = comma ? (size_t)(comma - value.text) : value.length;
+    const Piece need = piece_trim((Piece){value.text, length});
+    if (need.length) {
+      char name[LESSON_NAME_BYTES];
+      if (lesson_read_name(r, need, "name of something needed", r->line, name))
+        return STATUS_BAD_FILE;
+      if (l->n_needs == LESSON_NEEDS_MAX)
+        return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
+      const Status status = lesson_add_text(r, need, r->line, &l->needs[l->n_needs++]);
+      if (status) return status;
+    }
+    value = piece_after(value, length + (comma != NULL));
+  }
+  return STATUS_OK;
+}
+
+static Status read_minutes(LessonReader *r, Piece value) {
+  int minutes = 0;
+  for (size_t k = 0; k < value.length && minutes <= 60; k++)
+    minutes = isdigit((unsigned char)value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
+  if (minutes < 1 || minutes > 60)
+    return LESSON_REFUSE(r, r->line, "minutes is '%s'; it must be a whole number from 1 to 60",
+                         quote(value.text, value.length).text);
+  r->lesson->minutes = minutes;
+  return STATUS_OK;
+}
+
+static Status read_header_key(LessonReader *r, Piece key, Piece value) {
+  Lesson *l = r->lesson;
+  static const char *const KEYS[] = {"idea", "minutes", "needs", "draw"};
+  const bool twice =
+      (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
+  if (twice)
+    return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
+  if (piece_is(key, "needs")) return read_needs(r, value);
+  if (value.length == 0)
+    return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
+  if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
+  if (piece_is(key, "minutes")) return read_minutes(r, value);
+  if (piece_is(key, "draw")) return lesson_read_draw(r, value, r->line, l->draw, &l->n_draws);
+  char typed[32];
+  snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
+  Nearest nearest = {.word = typed};
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
+    nearest_offer(&nearest, KEYS[k]);
+  return LESSON_REFUSE(
+      r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
+      quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
+      nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+}
+
+/* "# Title", blank lines, "- key: value" lines, up to the first line that is neither. */
+static Status read_header(LessonReader *r) {
+  Lesson *l = r->lesson;
+  Piece line = {"", 0};
+  while (!at_end(r) && piece_trim(line).length == 0) {
+    const Status status = next_line(r, &line);
+    if (status) return status;
+  }
+  if (!piece_starts(line, "# ") || piece_after(line, 2).length == 0)
+    return LESSON_REFUSE(
+        r, r->line ? r->line : 1,
+        "the file does not begin with '# Title'; lessons/README.md shows a whole lesson");
+  Status status = lesson_add_text(r, piece_after(line, 2), r->line, &l->title);
+  bool is_blank = false;
+  while (!status && !at_end(r)) {
+    const LessonReader before = *r;
+    status = next_line(r, &line);
+    if (status) return status;
+    const bool after_blank = is_blank;
+    is_blank = piece_trim(line).length == 0;
+    if (is_blank) continue;
+    if (!after_blank && (*line.text == ' ' || *line.text == '\t'))
+      return LESSON_REFUSE(
+          r, r->line,
+          "a line of the header cannot go on; write it on one line, of at most %d bytes",
+          LESSON_LINE_BYTES);
+    if (!piece_starts(line, "- ")) {
+      *r = before;
+      break;
+    }
+    const Piece item = piece_after(line, 2);
+    const char *colon = memchr(item.text, ':', item.length);
+    if (!colon)
+      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value",
+                           quote(item.text, item.length).text);
+    const size_t key = (size_t)(colon - item.text);
+    status = read_header_key(r, (Piece){item.text, key}, piece_after(item, key + 1));
+  }
+  if (status) return status;
+  if (!l->idea.offset) return LESSON_REFUSE(r, l->title.line, "the header has no '- idea: ...'");
+  if (!l->minutes) return LESSON_REFUSE(r, l->title.line, "the header has no '- minutes: ...'");
+  return STATUS_OK;
+}
+
+/* ---- The whole file */
+
+/* Prose is collected until a fence that is a block, or a heading. */
+static Status read_body(LessonReader *r) {
+  const char *prose = r->rest.text;
+  int prose_line = r->line + 1;
+  while (!at_end(r)) {
+    const char *const here = r->rest.text;
+    Piece line;
+    Status status = next_line(r, &line);
+    if (status) return status;
+    const Fence fence = fence_of(line);
+    if (piece_starts(line, "## ")) {
+      status = add_prose(r, prose, here, prose_line);
+      prose = here;
+      prose_line = r->line;
+    } else if (fence.mark) {
+      size_t word = 0;
+      while (word < fence.info.length && !isspace((unsigned char)fence.info.text[word]))
+        word++;
+      LessonBlockKind kind = LESSON_PROSE;
+      if (!fence.indented) status = block_kind(r, (Piece){fence.info.text, word}, &kind);
+      Piece body;
+      if (status) return status;
+      if (kind == LESSON_PROSE) {
+        status = read_fenced(r, &fence, &body);
+      } else {
+        status = add_prose(r, prose, here, prose_line);
+        if (!status) status = read_block(r, kind, &fence, piece_after(fence.info, word));
+        prose = r->rest.text;
+        prose_line = r->line + 1;
+      }
+    }
+    if (status) return status;
+  }
+  return add_prose(r, prose, r->rest.text, prose_line);
+}
+
+static void set_names(Lesson *l, const char *file) {
+  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+  const Quote shown = quote(base, strlen(base));
+  snprintf(l->file, sizeof l->file, "%s", shown.text);
+  snprintf(l->name, sizeof l->name, "%s", shown.text);
+  const size_t length = strlen(l->name);
+  if (length > 3 && strcmp(l->name + length - 3, ".md") == 0) l->name[length - 3] = '\0';
+}
+
+Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file,
+                          Error *error) {
+  Lesson read = {0};
+  set_names(&read, file);
+  LessonReader r = {.lesson = &read, .rest = {buffer, length}, .error = error};
+  Status status = STATUS_OK;
+  if (length > LESSON_FILE_BYTES)
+    status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs",
+                           LESSON_FILE_BYTES / 1024);
+  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
+    r.rest = (Piece){buffer + 3, length - 3};
+  if (!status) status = read_header(&r);
+  if (!status) status = read_body(&r);
+  if (status) lesson_free(&read);
+  *lesson = read;
+  return status;
+}
+
+void lesson_free(Lesson *lesson) {
+  pool_free(&lesson->pool);
+  free(lesson->blocks);
+  free(lesson->asks);
+  free(lesson->tasks);
+  *lesson = (Lesson){0};
+}
+
+const char *lesson_text(const Lesson *lesson, LessonText text) {
+  return pool_text(&lesson->pool, text.offset);
+}
+
+size_t lesson_block_of(const Lesson *lesson, int ask) {
+  for (size_t k = 0; k < lesson->n_blocks; k++)
+    if (lesson->blocks[k].kind == LESSON_ASK && lesson->blocks[k].ask == ask) return k;
+  return LESSON_BLOCKS_MAX;
+}
+
+int lesson_find_ask(const Lesson *lesson, const char *id) {
+  for (size_t k = 0; k < lesson->n_asks; k++)
+    if (strcmp(lesson->asks[k].id, id) == 0) return (int)k;
+  return -1;
+}
+
+int lesson_n_counted(const Lesson *lesson) {
+  int n = 0;
+  for (size_t k = 0; k < lesson->n_asks; k++)
+    n += !lesson->asks[k].is_prediction;
+  return n;
+}

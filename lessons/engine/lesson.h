@@ -1,0 +1,150 @@
+/* A lesson: prose, pictures and questions in one Markdown file. lessons/README.md says how one is
+ * written; this file reads it.
+ *
+ *     # Title                         header: idea, minutes, needs, draw
+ *     - idea: ...
+ *
+ *     Prose with {expressions}.       a block of its own up to the next "## " or fence
+ *
+ *     ```ask factor                   state, show, task, ask, setup, teacher
+ *     prompt: ...
+ *     answer: sim{N=8192}.tiles.total
+ *     ```
+ *
+ * Nothing is computed here; lessons/engine/lesson_run.h does that. Files come from anybody: bounded in
+ * every length and number, UTF-8 without control characters, Markdown of bounded depth, and every
+ * error is one line with file and line number. */
+#ifndef TILEWALK_LESSONS_LESSON_H
+#define TILEWALK_LESSONS_LESSON_H
+
+#include "lessons/engine/answer.h"
+#include "lessons/engine/pool.h"
+
+enum {
+  LESSON_FILE_BYTES = 1 << 18,
+  LESSON_LINE_BYTES = 2000,
+  LESSON_BLOCKS_MAX = 200,
+  LESSON_ASKS_MAX = 40,
+  LESSON_TASKS_MAX = 40,
+  LESSON_HINTS_MAX = 8,
+  LESSON_WRONG_MAX = 16,
+  LESSON_DRAWS_MAX = 8,
+  LESSON_VALUES_MAX = 16, /* of one draw */
+  LESSON_NEEDS_MAX = 8,
+  LESSON_ALLOW_MAX = 8,
+  LESSON_NAME_BYTES = 40, /* ids and names, with the final zero */
+  LESSON_DEPTH_MAX = 8,   /* lists within lists */
+};
+
+/* A text as written, by its place in the pool, and the line of the file where it begins. Offset 0:
+ * it is not there. */
+typedef struct {
+  size_t offset;
+  int line;
+} LessonText;
+
+typedef struct {
+  LessonText key, text; /* an option's key and words; a wrong answer and its diagnosis */
+} LessonPair;
+
+typedef struct {
+  char name[LESSON_NAME_BYTES];
+  LessonText value[LESSON_VALUES_MAX]; /* a number, or a word */
+  int n;
+} LessonDraw;
+
+typedef enum { LESSON_NUMBER = 0, LESSON_CHOICE, LESSON_ORDER } LessonKind;
+
+typedef struct {
+  char id[LESSON_NAME_BYTES];
+  int line;
+  LessonKind kind;
+  bool is_prediction; /* of a number or a choice: made before the run is shown, never marked */
+  LessonText prompt, answer, explain, unit_text;
+  AnswerUnit unit;
+  AnswerTolerance tolerance;
+  LessonPair choice[ANSWER_CHOICES_MAX]; /* options, or items, as written */
+  int n_choices;
+  LessonText hint[LESSON_HINTS_MAX];
+  int n_hints;
+  LessonPair wrong[LESSON_WRONG_MAX];
+  int n_wrong;
+  LessonText allow[LESSON_ALLOW_MAX];
+  int n_allow;
+  LessonDraw draw[LESSON_DRAWS_MAX];
+  int n_draws;
+} LessonAsk;
+
+/* Something to do. With `until`, an expression over `view` (lessons/engine/lesson_task.h), it is done when
+ * that is true; `solution` is a change of the one-line state that makes it so. */
+typedef struct {
+  int line;
+  LessonText until, solution, explain;
+  LessonText hint[LESSON_HINTS_MAX];
+  int n_hints;
+} LessonTask;
+
+typedef enum {
+  LESSON_PROSE = 0,
+  LESSON_SETUP,
+  LESSON_STATE,
+  LESSON_SHOW,
+  LESSON_TASK,
+  LESSON_ASK,
+  LESSON_TEACHER,
+} LessonBlockKind;
+
+typedef struct {
+  LessonBlockKind kind;
+  LessonText text; /* of a show: its line of key=value */
+  LessonText caption;
+  int ask;  /* index, for LESSON_ASK */
+  int task; /* index, for LESSON_TASK */
+} LessonBlock;
+
+/* Zeros: empty. Members are for reading. */
+typedef struct {
+  Pool pool;
+  char file[LESSON_NAME_BYTES * 2]; /* what messages call it */
+  char name[LESSON_NAME_BYTES * 2]; /* the file name without ".md" */
+  LessonText title, idea;
+  int minutes;
+  LessonText needs[LESSON_NEEDS_MAX];
+  int n_needs;
+  LessonDraw draw[LESSON_DRAWS_MAX];
+  int n_draws;
+  LessonBlock *blocks;
+  size_t n_blocks, blocks_capacity;
+  LessonAsk *asks;
+  size_t n_asks, asks_capacity;
+  LessonTask *tasks;
+  size_t n_tasks, tasks_capacity;
+} Lesson;
+
+/* Reads buffer[0..length). On error *lesson is empty. `file` is copied: its last part is what
+ * messages call it. */
+Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file,
+                          Error *error);
+void lesson_free(Lesson *lesson);
+
+const char *lesson_text(const Lesson *lesson, LessonText text);
+
+/* The block with that ask; LESSON_BLOCKS_MAX when there is none. */
+size_t lesson_block_of(const Lesson *lesson, int ask);
+/* The ask with that id; -1: there is none. */
+int lesson_find_ask(const Lesson *lesson, const char *id);
+
+/* Questions that are marked: all but predictions. */
+int lesson_n_counted(const Lesson *lesson);
+
+/* Markdown, as prose and tasks have it: calls back for each link and picture with its target, and
+ * refuses what no terminal can show (raw HTML) and what is nested deeper than LESSON_DEPTH_MAX.
+ * `line` is where the text begins. */
+typedef struct {
+  void *context;
+  void (*link)(void *context, const char *target, size_t length, int line);
+} LessonLinks;
+Status lesson_check_markdown(const char *text, size_t length, const char *file, int line,
+                             const LessonLinks *links, Error *error);
+
+#endif

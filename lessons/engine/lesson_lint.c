@@ -1,0 +1,450 @@
+#include "lessons/engine/lesson_lint.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/quantity.h"
+
+enum {
+  ASKS_MIN = 3,
+  MINUTES_MIN = 5,
+  MINUTES_MAX = 15,
+  FINDINGS_MAX = 60,
+  STATE_BYTES = 1024,
+  TOKEN_BYTES = 64
+};
+
+typedef struct {
+  const Lesson *lesson;
+  const LessonHooks *hooks;
+  int n_findings;
+  bool has_glossary;
+  bool no_memory;
+} Lint;
+
+static void report(Lint *l, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void report(Lint *l, int line, const char *format, ...) {
+  char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
+  if (++l->n_findings > FINDINGS_MAX) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  snprintf(message, sizeof message, "%s:%d: %s", l->lesson->file, line, text);
+  l->hooks->finding(l->hooks->context, message);
+}
+
+/* An error that carries file and line already; one finding for all variants that meet it. */
+static void report_error(Lint *l, const Error *error) {
+  if (error->status == STATUS_NO_MEMORY)
+    l->no_memory = true;
+  else if (++l->n_findings <= FINDINGS_MAX)
+    l->hooks->finding(l->hooks->context, error->message);
+}
+
+/* A hook's refusal, which has no position yet. */
+static void report_refusal(Lint *l, int line, const Error *why) {
+  if (why->status == STATUS_NO_MEMORY)
+    l->no_memory = true;
+  else
+    report(l, line, "%s", why->message);
+}
+
+/* ---- What is there at all */
+
+static void check_header(Lint *l) {
+  const Lesson *lesson = l->lesson;
+  if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
+    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right",
+           lesson->minutes, MINUTES_MIN, MINUTES_MAX);
+  for (int k = 0; k < lesson->n_needs; k++) {
+    const char *need = lesson_text(lesson, lesson->needs[k]);
+    if (l->hooks->is_known_need && !l->hooks->is_known_need(l->hooks->context, need))
+      report(l, lesson->needs[k].line,
+             "'%s' is neither a command nor a function that Tilewalk has or plans", need);
+  }
+}
+
+/* The show that a prediction waits for comes before the next question. */
+static bool show_follows(const Lesson *lesson, size_t block) {
+  for (size_t k = block + 1; k < lesson->n_blocks && lesson->blocks[k].kind != LESSON_ASK; k++)
+    if (lesson->blocks[k].kind == LESSON_SHOW) return true;
+  return false;
+}
+
+static void check_parts(Lint *l) {
+  const Lesson *lesson = l->lesson;
+  int n_teacher = 0, n_shows = 0, n_predictions = 0;
+  for (size_t k = 0; k < lesson->n_blocks; k++) {
+    const LessonBlock *b = &lesson->blocks[k];
+    n_teacher += b->kind == LESSON_TEACHER;
+    n_shows += b->kind == LESSON_SHOW;
+    if (b->kind != LESSON_ASK) continue;
+    const LessonAsk *ask = &lesson->asks[b->ask];
+    n_predictions += ask->is_prediction;
+    if (ask->is_prediction && !show_follows(lesson, k))
+      report(l, ask->line,
+             "nothing is shown after the prediction '%s'; put a show before the next question",
+             ask->id);
+    if (!ask->n_hints) report(l, ask->line, "the question '%s' has no hint", ask->id);
+    if (!ask->explain.offset && !ask->is_prediction)
+      report(l, ask->line, "the question '%s' has no explain", ask->id);
+  }
+  const int line = lesson->title.line;
+  if (lesson->n_asks < ASKS_MIN)
+    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks,
+           ASKS_MIN);
+  if (!n_predictions)
+    report(l, line,
+           "nothing is predicted before it is shown; add a question of kind predict, and a show "
+           "after it");
+  if (!n_shows) report(l, line, "the lesson has no picture; add a show");
+  if (n_teacher != 1) report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
+}
+
+/* ---- Links */
+
+static void check_link(void *context, const char *target, size_t length, int line) {
+  Lint *l = context;
+  Error why = {0};
+  if (length >= 11 && memcmp(target, "glossary.md", 11) == 0) l->has_glossary = true;
+  if (l->hooks->check_link && l->hooks->check_link(l->hooks->context, target, length, &why))
+    report_refusal(l, line, &why);
+}
+
+static void check_links(Lint *l) {
+  const LessonLinks links = {l, check_link};
+  for (size_t k = 0; k < l->lesson->n_blocks; k++) {
+    const LessonBlock *b = &l->lesson->blocks[k];
+    if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
+    const char *text = lesson_text(l->lesson, b->text);
+    Error error = {0};
+    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error))
+      report_error(l, &error);
+  }
+  if (!l->has_glossary)
+    report(l, l->lesson->title.line,
+           "no term is linked to the glossary; write [tile](glossary.md#tile)");
+}
+
+/* ---- Answers given away */
+
+static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
+  for (int k = 0; k < ask->n_allow; k++)
+    if (strcmp(lesson_text(l->lesson, ask->allow[k]), token) == 0) return true;
+  return false;
+}
+
+/* Whether the number at *p, with the word behind it or without, would be graded right. Moves on
+ * past it. */
+static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p,
+                      char token[TOKEN_BYTES]) {
+  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  size_t n = strspn(*p, "0123456789.,");
+  while (n && ((*p)[n - 1] == '.' || (*p)[n - 1] == ','))
+    n--;
+  const char *word = *p + n;
+  *p += n ? n : 1;
+  if (n < 2 || n >= 24) return false; /* single digits stand everywhere */
+  while (*word == ' ')
+    word++;
+  const size_t unit = strcspn(word, " .,;:!?()*|\n");
+  const bool is_whole = quantity_is_whole(q->key.low / q->key.unit.factor);
+  for (int with_unit = 1; with_unit >= 0; with_unit--) {
+    Answer typed;
+    AnswerVerdict verdict;
+    if (with_unit && (unit == 0 || unit > 12)) continue;
+    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) &&
+        q->key.unit.dimension == ANSWER_PLAIN)
+      continue;
+    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "",
+             with_unit ? (int)unit : 0, word);
+    if (answer_parse(token, strlen(token), &typed, NULL) ||
+        answer_judge(&q->key, &typed, &verdict, NULL))
+      continue;
+    if (verdict == ANSWER_RIGHT) {
+      snprintf(token, TOKEN_BYTES, "%.*s", (int)n, *p - n);
+      return !is_allowed(l, ask, token);
+    }
+    if (with_unit && typed.unit.dimension != ANSWER_PLAIN)
+      return false; /* a unit of its own was judged */
+  }
+  return false;
+}
+
+static bool holds_text(const char *text, const char *part) {
+  const size_t n = strlen(part);
+  for (const char *p = text; n >= 8 && *p; p++) {
+    size_t k = 0;
+    while (k < n && tolower((unsigned char)p[k]) == tolower((unsigned char)part[k]))
+      k++;
+    if (k == n) return true;
+  }
+  return false;
+}
+
+static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where,
+                             int line) {
+  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  if (ask->kind == LESSON_ORDER) return;
+  if (ask->kind == LESSON_CHOICE) {
+    if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
+      report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
+    return;
+  }
+  char token[TOKEN_BYTES];
+  for (const char *p = text; *p;) {
+    const bool begins = isdigit((unsigned char)*p) &&
+                        (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
+    if (!begins) {
+      p++;
+      continue;
+    }
+    if (is_answer(l, q, &p, token)) {
+      report(l, line,
+             "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add "
+             "'allow: %s'",
+             where, ask->id, token, token);
+      return;
+    }
+  }
+}
+
+/* ---- One variant of the draws, from top to bottom */
+
+typedef struct {
+  Lint *lint;
+  LessonRun run;
+  char state[STATE_BYTES];
+  char *prose; /* since the question before, filled in */
+  LessonQuestion *question;
+  char text[LESSON_PROSE_BYTES];
+} Pass;
+
+static bool fill(Pass *p, LessonText text) {
+  Error error = {0};
+  if (lesson_run_fill(&p->run, text, p->text, sizeof p->text, &error) == STATUS_OK) return true;
+  report_error(p->lint, &error);
+  return false;
+}
+
+static void check_wrong(Pass *p, const LessonQuestion *q) {
+  Lint *l = p->lint;
+  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  for (int k = 0; k < ask->n_wrong; k++) {
+    const int line = ask->wrong[k].key.line;
+    const char *written = lesson_text(l->lesson, ask->wrong[k].key);
+    if (!q->wrong[k].is_known && (ask->kind != LESSON_CHOICE || lesson_variants(l->lesson) == 1))
+      report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
+    for (int other = 0; other < k; other++) {
+      const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
+      const bool same =
+          ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
+          : ask->kind == LESSON_CHOICE
+              ? a->choice == b->choice
+              : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
+      if (same)
+        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same",
+               ask->wrong[other].key.line, line, ask->id);
+    }
+  }
+}
+
+/* A wrong answer within the tolerance of the right one would never be diagnosed. */
+static void check_tolerance(Pass *p, const LessonQuestion *q) {
+  const LessonAsk *ask = &p->lint->lesson->asks[q->ask];
+  if (ask->kind != LESSON_NUMBER) return;
+  for (int k = 0; k < ask->n_wrong; k++) {
+    const Answer typed = {.number = q->wrong[k].value / q->key.unit.factor, .digits = 99};
+    AnswerVerdict verdict;
+    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK &&
+        verdict == ANSWER_RIGHT)
+      report(p->lint, ask->wrong[k].key.line,
+             "the wrong answer '%s' of '%s' lies within the tolerance",
+             lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
+  }
+}
+
+static void check_ask(Pass *p, int index) {
+  Lint *l = p->lint;
+  const LessonAsk *ask = &l->lesson->asks[index];
+  LessonQuestion *q = p->question;
+  Error error = {0};
+  if (lesson_run_question(&p->run, index, q, &error)) {
+    report_error(l, &error);
+    return;
+  }
+  check_wrong(p, q);
+  check_tolerance(p, q);
+  check_given_away(l, q, p->prose, "prose before the question", ask->line);
+  check_given_away(l, q, q->prompt, "prompt", ask->prompt.line);
+  for (int k = 0; k < ask->n_hints; k++)
+    if (fill(p, ask->hint[k])) check_given_away(l, q, p->text, "hint", ask->hint[k].line);
+  /* what is said after an answer must be computable too: grade the right one, and each wrong one */
+  LessonGrade *grade = malloc(sizeof *grade);
+  if (!grade) {
+    l->no_memory = true;
+    return;
+  }
+  for (int k = -1; k < ask->n_wrong && !error.status; k++) {
+    char typed[LESSON_OPTION_BYTES];
+    if (k >= 0 && !q->wrong[k].is_known) continue;
+    if (ask->kind == LESSON_NUMBER)
+      snprintf(typed, sizeof typed, "%.17g %s",
+               (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor, q->key.unit.name);
+    else if (ask->kind == LESSON_CHOICE)
+      snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
+    else if (k < 0)
+      snprintf(typed, sizeof typed, "%s", q->answer);
+    else
+      for (int c = 0; c < q->n_choices; c++)
+        snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
+    if (lesson_run_grade(&p->run, q, typed, grade, &error))
+      report_error(l, &error);
+    else if (k < 0 && grade->verdict != LESSON_RIGHT)
+      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s",
+             ask->id, typed, grade->message);
+    else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED)
+      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed,
+             ask->id);
+  }
+  free(grade);
+}
+
+static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
+  Lint *l = p->lint;
+  Error why = {0};
+  if (l->hooks->check_state && l->hooks->check_state(l->hooks->context, p->state, show, &why))
+    report_refusal(l, b->text.line, &why);
+}
+
+/* ---- Tasks */
+
+typedef struct {
+  Pass *pass;
+  const LessonTask *task;
+  bool done, is_broken; /* is_broken: the condition itself; reported with its place */
+} Look;
+
+static Status look(void *data, const LessonView *view, Error *error) {
+  Look *l = data;
+  const Status status = lesson_task_check(&l->pass->run, l->task, view, &l->done, error);
+  l->is_broken = status != STATUS_OK;
+  return status;
+}
+
+/* Whether the task is done after a change of the state; false when that could not be found out. */
+static bool is_done_at(Pass *p, const LessonTask *task, const char *change, int line, bool *done) {
+  const LessonHooks *hooks = p->lint->hooks;
+  Look l = {.pass = p, .task = task};
+  Error why = {0};
+  if (hooks->look_at(hooks->context, p->state, change, look, &l, &why) == STATUS_OK) {
+    *done = l.done;
+    return true;
+  }
+  if (l.is_broken)
+    report_error(p->lint, &why);
+  else
+    report_refusal(p->lint, line, &why);
+  return false;
+}
+
+static void check_task(Pass *p, const LessonTask *task) {
+  Lint *l = p->lint;
+  char change[STATE_BYTES];
+  Error error = {0};
+  bool at_start = false, at_end = false;
+  for (int k = 0; k < task->n_hints; k++)
+    fill(p, task->hint[k]);
+  if (task->explain.offset) fill(p, task->explain);
+  if (!task->until.offset) return;
+  if (!task->n_hints) report(l, task->line, "the task has no hint");
+  if (lesson_task_solution(&p->run, task, change, sizeof change, &error)) {
+    report_error(l, &error);
+    return;
+  }
+  if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
+      !is_done_at(p, task, change, task->solution.line, &at_end))
+    return;
+  if (at_start)
+    report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
+  if (!at_end)
+    report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+}
+
+static void check_block(Pass *p, const LessonBlock *b) {
+  Lint *l = p->lint;
+  LessonShow show;
+  Error error = {0};
+  switch (b->kind) {
+  case LESSON_PROSE:
+  case LESSON_TASK:
+    if (!fill(p, b->text)) return;
+    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES)
+      strcat(strcat(p->prose, "\n"), p->text);
+    if (b->kind == LESSON_TASK) check_task(p, &l->lesson->tasks[b->task]);
+    return;
+  case LESSON_TEACHER: fill(p, b->text); return;
+  case LESSON_STATE:
+    if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error))
+      report_error(l, &error);
+    else
+      check_state(p, b, NULL);
+    return;
+  case LESSON_SHOW:
+    if (lesson_run_show(&p->run, b, &show, &error))
+      report_error(l, &error);
+    else
+      check_state(p, b, &show);
+    if (b->caption.offset) fill(p, b->caption);
+    return;
+  case LESSON_ASK:
+    check_ask(p, b->ask);
+    p->prose[0] = '\0';
+    return;
+  default: return;
+  }
+}
+
+static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
+  Error error = {0};
+  Pass *p = calloc(1, sizeof *p);
+  char *prose = calloc(1, LESSON_PROSE_BYTES);
+  LessonQuestion *question = malloc(sizeof *question);
+  if (!p || !prose || !question) {
+    l->no_memory = true;
+  } else {
+    *p = (Pass){.lint = l, .prose = prose, .question = question};
+    if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
+      report_error(l, &error);
+    } else {
+      for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++)
+        check_block(p, &l->lesson->blocks[k]);
+      lesson_run_end(&p->run);
+    }
+  }
+  free(question);
+  free(prose);
+  free(p);
+}
+
+/* Findings that do not depend on the draws come once; the variants stop at the first that has
+ * findings. */
+Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks,
+                   int *n_findings, Error *error) {
+  Lint l = {.lesson = lesson, .hooks = hooks};
+  check_header(&l);
+  check_parts(&l);
+  check_links(&l);
+  const int before = l.n_findings, n = lesson_variants(lesson);
+  for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++)
+    check_variant(&l, limits, k);
+  *n_findings = l.n_findings;
+  if (l.no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
+  return STATUS_OK;
+}

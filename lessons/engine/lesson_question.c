@@ -1,0 +1,347 @@
+/* Questions: computing their answers, and grading what is typed. Part of lessons/engine/lesson_run.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_run_inner.h"
+#include "sim/base/quote.h"
+#include "sim/base/random.h"
+
+const char *lesson_verdict_name(LessonVerdict verdict) {
+  static const char *const NAMES[LESSON_VERDICT_COUNT] = {"right", "nearly", "diagnosed", "wrong",
+                                                          "unreadable"};
+  return NAMES[verdict];
+}
+
+/* ---- Questions */
+
+static const LessonAsk *ask_of(const LessonRun *run, const LessonQuestion *q) {
+  return &run->lesson->asks[q->ask];
+}
+
+static Status eval(LessonRun *run, LessonText text, ExpressionValue *value, Error *error) {
+  const char *source = lesson_text(run->lesson, text);
+  return expression_scope_eval(run->scope, source, strlen(source), text.line, value, error);
+}
+
+#define REFUSE(text, ...) lesson_refuse(run->lesson->file, (text).line, error, __VA_ARGS__)
+
+static Status compute_number(LessonRun *run, LessonQuestion *q, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v;
+  const Status status = eval(run, ask->answer, &v, error);
+  if (status) return status;
+  if (v.kind != EXPRESSION_NUMBER && v.kind != EXPRESSION_RANGE)
+    return REFUSE(ask->answer, "the answer of '%s' must be a number", ask->id);
+  q->key = (AnswerKey){v.numbers[0], v.numbers[v.n - 1], ask->unit, ask->tolerance};
+  if (!isfinite(q->key.low) || !isfinite(q->key.high))
+    return REFUSE(ask->answer, "the answer of '%s' is not a finite number", ask->id);
+  answer_text(&q->key, q->key.low, q->answer, sizeof q->answer);
+  if (v.kind == EXPRESSION_RANGE) {
+    const size_t used = strlen(q->answer);
+    char high[96];
+    answer_text(&q->key, q->key.high, high, sizeof high);
+    snprintf(q->answer + used, sizeof q->answer - used, " to %s", high);
+  }
+  return STATUS_OK;
+}
+
+/* The place of the choice with that key; -1. */
+static int place_of(const LessonRun *run, const LessonQuestion *q, const char *key, size_t length) {
+  const LessonAsk *ask = ask_of(run, q);
+  for (int p = 0; p < q->n_choices; p++) {
+    const char *own = lesson_text(run->lesson, ask->choice[q->written[p]].key);
+    if (strlen(own) == length && memcmp(own, key, length) == 0) return p;
+  }
+  return -1;
+}
+
+static Status compute_choice(LessonRun *run, LessonQuestion *q, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v;
+  const Status status = eval(run, ask->answer, &v, error);
+  if (status) return status;
+  if (v.kind != EXPRESSION_TEXT && v.kind != EXPRESSION_FLAG)
+    return REFUSE(ask->answer, "the answer of '%s' must be the key of an option, or true or false",
+                  ask->id);
+  const char *key = v.kind == EXPRESSION_TEXT ? v.text : v.flag ? "yes" : "no";
+  q->right = place_of(run, q, key, strlen(key));
+  if (q->right < 0)
+    return REFUSE(ask->answer, "the answer of '%s' is '%s', and no option has that key", ask->id,
+                  quote(key, strlen(key)).text);
+  snprintf(q->answer, sizeof q->answer, "%s", q->choice[q->right]);
+  return STATUS_OK;
+}
+
+/* Reads keys in an order; false when they are not all there, each once. */
+static bool order_of_keys(const LessonRun *run, const LessonQuestion *q, const char *keys,
+                          int *order) {
+  int n = 0;
+  for (const char *p = keys + strspn(keys, " ,\n"); *p; p += strspn(p, " ,\n")) {
+    const size_t length = strcspn(p, " ,\n");
+    const int place = place_of(run, q, p, length);
+    if (place < 0 || n == q->n_choices) return false;
+    for (int k = 0; k < n; k++)
+      if (order[k] == place) return false;
+    order[n++] = place;
+    p += length;
+  }
+  return n == q->n_choices;
+}
+
+static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v;
+  const Status status = eval(run, ask->answer, &v, error);
+  if (status) return status;
+  int order[ANSWER_CHOICES_MAX];
+  if (v.kind == EXPRESSION_TEXT) {
+    if (!order_of_keys(run, q, v.text, order))
+      return REFUSE(ask->answer,
+                    "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,
+                    quote(v.text, strlen(v.text)).text);
+    for (int k = 0; k < q->n_choices; k++)
+      q->rank[order[k]] = k;
+  } else if (v.kind == EXPRESSION_LIST && v.n == q->n_choices) {
+    for (int p = 0; p < q->n_choices; p++)
+      q->rank[p] = v.numbers[q->written[p]];
+  } else {
+    return REFUSE(ask->answer,
+                  "the answer of '%s' must be its keys in order, or a list of %d numbers", ask->id,
+                  q->n_choices);
+  }
+  bool used[ANSWER_CHOICES_MAX] = {false};
+  for (int k = 0; k < q->n_choices; k++) {
+    int next = -1;
+    for (int p = 0; p < q->n_choices; p++)
+      if (!used[p] && (next < 0 || q->rank[p] < q->rank[next])) next = p;
+    used[next] = true;
+    const size_t length = strlen(q->answer);
+    snprintf(q->answer + length, sizeof q->answer - length, "%s%c", k ? " " : "", 'a' + next);
+  }
+  return STATUS_OK;
+}
+
+/* Items are shuffled, by the seed. */
+static void place_choices(const LessonRun *run, LessonQuestion *q) {
+  const LessonAsk *ask = ask_of(run, q);
+  q->n_choices = ask->n_choices;
+  for (int k = 0; k < q->n_choices; k++)
+    q->written[k] = k;
+  if (ask->kind != LESSON_ORDER) return;
+  const uint64_t stream = lesson_run_stream(run->lesson->name, ask->id, "order");
+  for (int k = q->n_choices - 1; k > 0; k--) {
+    const int other = (int)random_between(run->seed, stream, (uint64_t)k, 0, k);
+    const int kept = q->written[k];
+    q->written[k] = q->written[other];
+    q->written[other] = kept;
+  }
+}
+
+static bool in_order(const LessonQuestion *q, const int *order) {
+  for (int k = 1; k < q->n_choices; k++)
+    if (q->rank[order[k]] < q->rank[order[k - 1]]) return false;
+  return true;
+}
+
+/* A literal as people write it, else an expression. */
+static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text,
+                           LessonWrong *wrong, Error *error) {
+  const char *literal = lesson_text(run->lesson, text);
+  Answer typed;
+  AnswerVerdict verdict = ANSWER_WRONG;
+  if (answer_parse(literal, strlen(literal), &typed, NULL) == STATUS_OK &&
+      answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK) {
+    wrong->value = answer_value(&q->key, &typed);
+  } else {
+    ExpressionValue v;
+    const Status status = eval(run, text, &v, error);
+    if (status) return status;
+    if (v.kind != EXPRESSION_NUMBER)
+      return REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
+    wrong->value = v.numbers[0];
+  }
+  const double slack = 1e-9 * fmax(fabs(q->key.low), fabs(q->key.high));
+  wrong->is_known = isfinite(wrong->value) &&
+                    (wrong->value < q->key.low - slack || wrong->value > q->key.high + slack);
+  return STATUS_OK;
+}
+
+static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  const LessonText text = ask->wrong[k].key;
+  const char *key = lesson_text(run->lesson, text);
+  LessonWrong *wrong = &q->wrong[k];
+  if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
+  if (ask->kind == LESSON_CHOICE) {
+    wrong->choice = place_of(run, q, key, strlen(key));
+    if (wrong->choice < 0)
+      return REFUSE(text, "'%s' is the key of no option", quote(key, strlen(key)).text);
+    wrong->is_known = wrong->choice != q->right;
+    return STATUS_OK;
+  }
+  if (!order_of_keys(run, q, key, wrong->order))
+    return REFUSE(text, "'%s' does not name the key of every item once",
+                  quote(key, strlen(key)).text);
+  wrong->is_known = !in_order(q, wrong->order);
+  return STATUS_OK;
+}
+
+/* What texts may call `answer`. */
+static Status name_answer(LessonRun *run, const LessonQuestion *q, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v = {.kind = EXPRESSION_TEXT};
+  snprintf(v.text, sizeof v.text, "%.*s", EXPRESSION_TEXT_BYTES - 1, q->answer);
+  if (ask->kind == LESSON_NUMBER)
+    v = (ExpressionValue){.kind = q->key.low == q->key.high ? EXPRESSION_NUMBER : EXPRESSION_RANGE,
+                          .n = q->key.low == q->key.high ? 1 : 2,
+                          .numbers = {q->key.low, q->key.high}};
+  return expression_scope_set(run->scope, "answer", &v, error);
+}
+
+Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *error) {
+  *q = (LessonQuestion){.ask = index};
+  const LessonAsk *ask = ask_of(run, q);
+  Status status = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
+  if (!status) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
+  place_choices(run, q);
+  for (int p = 0; p < q->n_choices && !status; p++)
+    status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p],
+                             sizeof q->choice[p], error);
+  if (!status)
+    status = ask->kind == LESSON_NUMBER   ? compute_number(run, q, error)
+             : ask->kind == LESSON_CHOICE ? compute_choice(run, q, error)
+                                          : compute_order(run, q, error);
+  for (int k = 0; k < ask->n_wrong && !status; k++)
+    status = compute_wrong(run, q, k, error);
+  return status;
+}
+
+/* ---- Grading */
+
+static void unreadable(LessonGrade *grade, const Error *why) {
+  *grade = (LessonGrade){.verdict = LESSON_UNREADABLE, .wrong = -1};
+  snprintf(grade->message, sizeof grade->message, "%s", why->message);
+}
+
+/* The known wrong answer that this is; -1. */
+static int known_wrong(const LessonQuestion *q, const LessonAsk *ask, const Answer *typed) {
+  for (int k = 0; k < ask->n_wrong; k++) {
+    AnswerKey key = q->key;
+    AnswerVerdict verdict;
+    key.low = key.high = q->wrong[k].value;
+    if (q->wrong[k].is_known && answer_judge(&key, typed, &verdict, NULL) == STATUS_OK &&
+        verdict == ANSWER_RIGHT)
+      return k;
+  }
+  return -1;
+}
+
+/* "1,320" is a thousand and more; but was 1.320 meant, and would that be right? */
+static bool right_with_decimal_comma(const LessonQuestion *q, const char *text) {
+  char other[ANSWER_TEXT_BYTES];
+  const char *comma = strchr(text, ',');
+  Answer typed;
+  AnswerVerdict verdict;
+  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other)
+    return false;
+  snprintf(other, sizeof other, "%s", text);
+  other[comma - text] = '.';
+  return answer_parse(other, strlen(other), &typed, NULL) == STATUS_OK &&
+         answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
+}
+
+static void grade_number(const LessonRun *run, const LessonQuestion *q, const char *text,
+                         LessonGrade *grade) {
+  const LessonAsk *ask = ask_of(run, q);
+  Answer typed;
+  AnswerVerdict verdict;
+  Error why = {0};
+  if (answer_parse(text, strlen(text), &typed, &why) ||
+      answer_judge(&q->key, &typed, &verdict, &why)) {
+    unreadable(grade, &why);
+    return;
+  }
+  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
+  const int known = verdict == ANSWER_RIGHT ? -1 : known_wrong(q, ask, &typed);
+  const char *said = "";
+  if (verdict == ANSWER_RIGHT)
+    grade->verdict = LESSON_RIGHT;
+  else if (known >= 0)
+    grade->verdict = LESSON_DIAGNOSED, grade->wrong = known;
+  else if (right_with_decimal_comma(q, text))
+    grade->verdict = LESSON_NEARLY;
+  else if (verdict == ANSWER_ROUGH)
+    grade->verdict = LESSON_NEARLY, said = "Right as far as it goes. Give one digit more.";
+  else if (verdict == ANSWER_OTHER_UNIT)
+    grade->verdict = LESSON_NEARLY, said = "The number is right in the other unit: MB and GB count "
+                                           "in thousands, MiB and GiB in steps of 1,024.";
+  else if (verdict == ANSWER_NEAR)
+    said = "Close, within five percent.";
+  const bool noted = *typed.note && (grade->verdict != LESSON_RIGHT || !typed.note_if_wrong);
+  snprintf(grade->message, sizeof grade->message, "%s%s%s", said, *said && noted ? " " : "",
+           noted ? typed.note : "");
+}
+
+static void grade_choice(const LessonRun *run, const LessonQuestion *q, const char *text,
+                         LessonGrade *grade) {
+  const LessonAsk *ask = ask_of(run, q);
+  AnswerChoices choices = {.n = q->n_choices};
+  for (int p = 0; p < q->n_choices; p++) {
+    choices.key[p] = lesson_text(run->lesson, ask->choice[q->written[p]].key);
+    choices.text[p] = q->choice[p];
+  }
+  Error why = {0};
+  int chosen = -1, order[ANSWER_CHOICES_MAX];
+  const bool is_order = ask->kind == LESSON_ORDER;
+  if (is_order ? answer_order(&choices, text, order, &why)
+               : answer_choice(&choices, text, &chosen, &why)) {
+    unreadable(grade, &why);
+    return;
+  }
+  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
+  if (is_order ? in_order(q, order) : chosen == q->right) grade->verdict = LESSON_RIGHT;
+  for (int k = 0; k < ask->n_wrong && grade->verdict == LESSON_NOT_RIGHT; k++) {
+    const LessonWrong *w = &q->wrong[k];
+    const bool same = is_order ? memcmp(order, w->order, (size_t)q->n_choices * sizeof *order) == 0
+                               : chosen == w->choice;
+    if (w->is_known && same) grade->verdict = LESSON_DIAGNOSED, grade->wrong = k;
+  }
+}
+
+/* One of the question's texts, which may name its answer. */
+static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled,
+                  size_t size, Error *error) {
+  filled[0] = '\0';
+  if (!text.offset) return STATUS_OK;
+  const Status status = name_answer(run, q, error);
+  return status ? status : lesson_run_line(run, text, filled, size, error);
+}
+
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size,
+                          Error *error) {
+  return say(run, q, ask_of(run, q)->explain, text, size, error);
+}
+
+Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed,
+                        LessonGrade *grade, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  if (ask->kind == LESSON_NUMBER)
+    grade_number(run, q, typed, grade);
+  else
+    grade_choice(run, q, typed, grade);
+  LessonText said = {0};
+  if (grade->verdict == LESSON_RIGHT) said = ask->explain;
+  if (grade->verdict == LESSON_DIAGNOSED) said = ask->wrong[grade->wrong].text;
+  char *filled = malloc(LESSON_MESSAGE_BYTES);
+  if (!filled)
+    return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
+  const Status status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
+  const size_t used = strlen(grade->message);
+  if (!status)
+    snprintf(grade->message + used, sizeof grade->message - used, "%s%s",
+             used && *filled ? " " : "", filled);
+  free(filled);
+  return status;
+}

@@ -1,0 +1,202 @@
+#include "lessons/engine/lesson_run.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_run_inner.h"
+#include "lessons/engine/sandbox.h"
+#include "sim/base/random.h"
+
+/* One lesson's questions and texts together: a fifth of a second or so. */
+#define LESSON_STEPS (2 * EXPRESSION_STEPS)
+
+/* ---- Draws */
+
+/* A stream of its own for each lesson and drawn name (FNV-1a of both). */
+uint64_t lesson_run_stream(const char *lesson, const char *scope, const char *name) {
+  const char *const parts[] = {lesson, scope, name};
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (int k = 0; k < 3; k++)
+    for (const char *p = parts[k];; p++) {
+      hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+      if (!*p) break;
+    }
+  return hash;
+}
+
+static int draw_index(const LessonRun *run, const LessonDraw *draw, const char *scope) {
+  if (run->variant >= 0) return run->variant % draw->n;
+  return (int)random_between(run->seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0,
+                             0, draw->n - 1);
+}
+
+static ExpressionValue value_of(const char *text) {
+  ExpressionValue v = {.kind = EXPRESSION_TEXT};
+  Answer number;
+  if (answer_parse(text, strlen(text), &number, NULL) == STATUS_OK && !*number.unit.name) {
+    v.kind = EXPRESSION_NUMBER;
+    v.n = 1;
+    v.numbers[0] = number.number;
+  }
+  snprintf(v.text, sizeof v.text, "%s", text);
+  return v;
+}
+
+Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope,
+                       Error *error) {
+  for (int k = 0; k < n_draws; k++) {
+    const LessonText chosen = draws[k].value[draw_index(run, &draws[k], scope)];
+    const ExpressionValue v = value_of(lesson_text(run->lesson, chosen));
+    const Status status = expression_scope_set(run->scope, draws[k].name, &v, error);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
+int lesson_variants(const Lesson *l) {
+  int n = 1;
+  for (int k = 0; k < l->n_draws; k++)
+    if (l->draw[k].n > n) n = l->draw[k].n;
+  for (size_t a = 0; a < l->n_asks; a++)
+    for (int k = 0; k < l->asks[a].n_draws; k++)
+      if (l->asks[a].draw[k].n > n) n = l->asks[a].draw[k].n;
+  return n;
+}
+
+/* ---- Start and end */
+
+static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error) {
+  ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
+  own.file = run->lesson->file;
+  if (!own.max_steps) own.max_steps = LESSON_STEPS;
+  Status status = expression_scope_open(&run->scope, &own, error);
+  if (!status) status = lesson_run_draw(run, run->lesson->draw, run->lesson->n_draws, "", error);
+  for (size_t k = 0; k < run->lesson->n_blocks && !status; k++) {
+    const LessonBlock *block = &run->lesson->blocks[k];
+    if (block->kind != LESSON_SETUP) continue;
+    char source[EXPRESSION_SOURCE_BYTES];
+    const char *code = lesson_text(run->lesson, block->text);
+    ExpressionValue ignored;
+    if (strlen(code) + 16 > sizeof source)
+      status = lesson_refuse(run->lesson->file, block->text.line, error,
+                             "the setup is longer than %d bytes", EXPRESSION_SOURCE_BYTES - 16);
+    if (status) break;
+    snprintf(source, sizeof source, "%s\nreturn true", code);
+    status = expression_scope_eval(run->scope, source, strlen(source), block->text.line, &ignored,
+                                   error);
+  }
+  if (status) lesson_run_end(run);
+  return status;
+}
+
+Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits,
+                        uint64_t seed, Error *error) {
+  *run = (LessonRun){.lesson = lesson, .seed = seed, .variant = -1};
+  return start(run, limits, error);
+}
+
+Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
+                                const ExpressionLimits *limits, int variant, Error *error) {
+  *run = (LessonRun){.lesson = lesson, .variant = variant};
+  return start(run, limits, error);
+}
+
+void lesson_run_end(LessonRun *run) {
+  if (run->scope) expression_scope_close(run->scope);
+  run->scope = NULL;
+}
+
+void lesson_run_refill(LessonRun *run) {
+  run->scope->steps_left = run->scope->limits.max_steps;
+}
+
+/* ---- Texts */
+
+/* Doubles the braces within backticks and fenced code, so that they are left as they are. */
+static bool shield_code(const char *text, char *out, size_t size) {
+  size_t used = 0, fence = 0;
+  bool line_begins = true;
+  for (const char *p = text; *p;) {
+    const size_t ticks = strspn(p, "`");
+    if (ticks) {
+      if (fence == 0) {
+        /* only a run that is closed again is code */
+        const char *q = p + ticks;
+        size_t closing = 0;
+        for (; *q && closing != ticks; q += closing ? closing : strcspn(q, "`"))
+          closing = strspn(q, "`");
+        if (closing == ticks || (line_begins && ticks >= 3)) fence = ticks;
+      } else if (fence == ticks) {
+        fence = 0;
+      }
+    }
+    const size_t n = ticks ? ticks : 1;
+    if (used + n + 2 > size) return false;
+    memcpy(out + used, p, n);
+    used += n;
+    if (fence && *p == '{') out[used++] = '{';
+    line_begins = *p == '\n';
+    p += n;
+  }
+  out[used] = '\0';
+  return true;
+}
+
+Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
+  char *shielded = malloc(EXPRESSION_SOURCE_BYTES + 1);
+  if (!shielded)
+    return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
+  Status status;
+  if (!shield_code(lesson_text(run->lesson, text), shielded, EXPRESSION_SOURCE_BYTES + 1))
+    status = lesson_refuse(
+        run->lesson->file, text.line, error,
+        "the text that begins here is longer than %d bytes; put a heading or a picture between",
+        EXPRESSION_SOURCE_BYTES);
+  else
+    status = expression_scope_fill(run->scope, shielded, strlen(shielded), text.line, filled, size,
+                                   error);
+  free(shielded);
+  return status;
+}
+
+/* The same with all blanks as single spaces. */
+Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
+  const Status status = lesson_run_fill(run, text, filled, size, error);
+  if (status) return status;
+  char *to = filled;
+  for (const char *from = filled; *from; from++) {
+    const bool blank = *from == ' ' || *from == '\n' || *from == '\t' || *from == '\r';
+    if (!blank)
+      *to++ = *from;
+    else if (to > filled && to[-1] != ' ')
+      *to++ = ' ';
+  }
+  *to = '\0';
+  return STATUS_OK;
+}
+
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size,
+                        Error *error) {
+  const Status status = lesson_run_line(run, block->text, state, size, error);
+  if (status) return status;
+  char *to = state;
+  for (const char *from = state; *from; from++) {
+    const bool separates = *from == ',' && to > state && isdigit((unsigned char)to[-1]) &&
+                           isdigit((unsigned char)from[1]);
+    if (!separates) *to++ = *from;
+  }
+  *to = '\0';
+  return STATUS_OK;
+}
+
+Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *show, Error *error) {
+  char line[LESSON_LINE_BYTES];
+  Error inner = {0};
+  Status status = lesson_run_line(run, block->text, line, sizeof line, error);
+  if (!status && lesson_show_parse(line, show, &inner))
+    status = lesson_refuse(run->lesson->file, block->text.line, error, "%s", inner.message);
+  return status;
+}

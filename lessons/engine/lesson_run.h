@@ -1,0 +1,100 @@
+/* Going through a lesson: its numbers drawn, its texts filled in, its questions asked and graded.
+ *
+ *     LessonRun run;
+ *     lesson_run_start(&run, &lesson, &limits, seed, &error);
+ *     lesson_run_fill(&run, lesson.blocks[0].text, text, sizeof text, &error);
+ *     lesson_run_question(&run, 0, &question, &error);
+ *     lesson_run_grade(&run, &question, "64 MiB", &grade, &error);
+ *     lesson_run_end(&run);
+ *
+ * Prints nothing: a terminal and a window are two callers of this. Errors are the lesson's, with
+ * file and line; what the learner typed is never an error but a grade. */
+#ifndef TILEWALK_LESSONS_LESSON_RUN_H
+#define TILEWALK_LESSONS_LESSON_RUN_H
+
+#include "lessons/engine/expression.h"
+#include "lessons/engine/lesson.h"
+#include "lessons/engine/show_line.h"
+
+enum { LESSON_MESSAGE_BYTES = 4000, LESSON_PROSE_BYTES = 24000, LESSON_OPTION_BYTES = 400 };
+
+typedef struct {
+  const Lesson *lesson;
+  ExpressionScope *scope;
+  uint64_t seed;
+  int variant; /* -1: by seed; else every draw takes its value number variant, round and round */
+} LessonRun;
+
+/* Draws, and runs the setup blocks. `limits` as for expressions; its file name is not used. */
+Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits,
+                        uint64_t seed, Error *error);
+/* The same with draws by number, for checks that must see every value. */
+Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
+                                const ExpressionLimits *limits, int variant, Error *error);
+void lesson_run_end(LessonRun *run);
+
+/* Gives the expressions the whole budget again. Each thing that a learner does has one of its own,
+ * so that a long evening with a lesson does not use it up. */
+void lesson_run_refill(LessonRun *run);
+
+/* How many variants show every value of every draw. */
+int lesson_variants(const Lesson *lesson);
+
+/* Fills {expressions} in; not within backticks or code blocks. */
+Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error);
+
+/* The one-line state of a block, in one line; numbers without thousands separators. */
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size,
+                        Error *error);
+
+/* The show of a block. */
+Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *show, Error *error);
+
+typedef struct {
+  bool is_known; /* it could be computed, and is not right */
+  double value;
+  int choice, order[ANSWER_CHOICES_MAX];
+} LessonWrong;
+
+/* A question with its computed answer. Indices of choices are places as shown: an order is
+ * shuffled. */
+typedef struct {
+  int ask;
+  char prompt[LESSON_MESSAGE_BYTES];
+  AnswerKey key; /* numbers */
+  int n_choices;
+  char choice[ANSWER_CHOICES_MAX][LESSON_OPTION_BYTES];
+  int written[ANSWER_CHOICES_MAX]; /* place -> index as written */
+  int right;                       /* choice: the place */
+  double rank[ANSWER_CHOICES_MAX]; /* order: of each place */
+  LessonWrong wrong[LESSON_WRONG_MAX];
+  char answer[LESSON_OPTION_BYTES]; /* as shown to the learner in the end */
+} LessonQuestion;
+
+Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Error *error);
+
+typedef enum {
+  LESSON_RIGHT = 0,
+  LESSON_NEARLY,    /* more digits, the other unit: the message says what */
+  LESSON_DIAGNOSED, /* a known wrong answer: the message is its diagnosis */
+  LESSON_NOT_RIGHT,
+  LESSON_UNREADABLE, /* the message says why; it does not count as a try */
+  LESSON_VERDICT_COUNT
+} LessonVerdict;
+
+const char *lesson_verdict_name(LessonVerdict verdict); /* "right", "nearly", ... */
+
+typedef struct {
+  LessonVerdict verdict;
+  int wrong; /* diagnosed: which; else -1 */
+  char message[LESSON_MESSAGE_BYTES];
+} LessonGrade;
+
+/* What is said after success, filled in; "" when there is nothing. */
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *question, char *text, size_t size,
+                          Error *error);
+
+Status lesson_run_grade(LessonRun *run, const LessonQuestion *question, const char *typed,
+                        LessonGrade *grade, Error *error);
+
+#endif

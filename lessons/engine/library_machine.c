@@ -1,0 +1,163 @@
+/* Functions over machines and memories: gpu, kvcache, grow, blocks. */
+#include "lessons/engine/machine.h"
+
+#include <string.h>
+
+#include "lessons/engine/arguments.h"
+#include "sim/machine/kvcache.h"
+#include "sim/base/quote.h"
+
+enum { GROW_MAX = 4096 };
+
+/* ---- gpu
+ * ------------------------------------------------------------------------------------------ */
+
+const Gpu *machine_push_gpu(lua_State *lua, const char *function, const char *name) {
+  const ExpressionLimits *limits = &sandbox_scope(lua)->limits;
+  sandbox_charge(lua, 20000);
+  Gpu *gpu = lua_newuserdatauv(lua, sizeof *gpu, 0);
+  memset(gpu, 0, sizeof *gpu);
+  Error error = {0};
+  if (strcmp(name, "paper") == 0)
+    gpu_paper(gpu);
+  else if (!limits->load_gpu)
+    sandbox_fail(lua, "%s: there is no GPU '%s' here; only 'paper' is built in", function,
+                 quote(name, strlen(name)).text);
+  else if (limits->load_gpu(limits->context, name, gpu, &error))
+    sandbox_refuse(lua, function, &error);
+  return gpu;
+}
+
+/* gpu"NAME": its description, in base units (bytes, B/s, Hz, FLOP/s, s). What is not known is not
+ * there. */
+static int machine_gpu(lua_State *lua) {
+  if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
+    sandbox_fail(lua, "gpu takes a name in quotes, as in gpu\"paper\"");
+  const Gpu *gpu = machine_push_gpu(lua, "gpu", lua_tostring(lua, 1));
+  int n_fields;
+  const KeyfileField *fields = gpu_fields(&n_fields);
+  lua_createtable(lua, 0, n_fields + 4);
+  for (int f = 0; f < n_fields; f++) {
+    if (fields[f].kind == KEYFILE_TEXT) {
+      sandbox_set_text(lua, fields[f].name, (const char *)gpu + fields[f].offset);
+      continue;
+    }
+    const double value = gpu_value(gpu, &fields[f]);
+    if (value != 0) sandbox_set_number(lua, fields[f].name, value);
+  }
+  const double sram_bandwidth = gpu_sram_bytes_per_s(gpu), exp = gpu_exp_per_s(gpu);
+  if (sram_bandwidth > 0) sandbox_set_number(lua, "sram_bandwidth", sram_bandwidth);
+  if (exp > 0) sandbox_set_number(lua, "exp_rate", exp);
+  sandbox_seal(lua, "the description of this GPU has no");
+  return 1;
+}
+
+/* ---- KV cache
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct {
+  KvCache cache;
+  int64_t tokens, block;
+  char dtype[ARGUMENT_TEXT_BYTES];
+} CacheRequest;
+
+static const ArgumentField CACHE_FIELDS[] = {
+    {"tokens", ARGUMENT_WHOLE, offsetof(CacheRequest, tokens)},
+    {"layers", ARGUMENT_COUNT, offsetof(CacheRequest, cache.layers)},
+    {"kv_heads", ARGUMENT_COUNT, offsetof(CacheRequest, cache.kv_heads)},
+    {"d", ARGUMENT_COUNT, offsetof(CacheRequest, cache.d)},
+    {"head_dim", ARGUMENT_COUNT, offsetof(CacheRequest, cache.d)},
+    {"latent", ARGUMENT_COUNT, offsetof(CacheRequest, cache.latent)},
+    {"window", ARGUMENT_COUNT, offsetof(CacheRequest, cache.window)},
+    {"window_layers", ARGUMENT_COUNT, offsetof(CacheRequest, cache.window_layers)},
+    {"dtype", ARGUMENT_TEXT, offsetof(CacheRequest, dtype)},
+    {"group", ARGUMENT_COUNT, offsetof(CacheRequest, cache.group)},
+    {"scale_bytes", ARGUMENT_COUNT, offsetof(CacheRequest, cache.scale_bytes)},
+    {"page_tokens", ARGUMENT_COUNT, offsetof(CacheRequest, cache.page_tokens)},
+};
+
+/* One layer, one KV head, d = 128, fp16, unless said otherwise. */
+static CacheRequest read_cache(lua_State *lua, const char *function) {
+  CacheRequest r = {.dtype = "fp16"};
+  arguments_read(lua, function, CACHE_FIELDS, sizeof CACHE_FIELDS / sizeof *CACHE_FIELDS, &r);
+  if (!r.cache.layers) r.cache.layers = 1;
+  if (!r.cache.latent && !r.cache.kv_heads) r.cache.kv_heads = 1;
+  if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
+  if (!kvcache_dtype_from_name(r.dtype, &r.cache.dtype))
+    sandbox_fail(
+        lua, "%s: '%s' is no data type of a cache; there are fp16, bf16, fp32, fp8, int8 and int4",
+        function, quote(r.dtype, strlen(r.dtype)).text);
+  Error error = {0};
+  if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, function, &error);
+  return r;
+}
+
+/* kvcache{layers=80, kv_heads=8, d=128, tokens=100000}: bytes in use and bytes in pages. */
+static int machine_kvcache(lua_State *lua) {
+  const CacheRequest r = read_cache(lua, "kvcache");
+  KvSize size;
+  Error error = {0};
+  sandbox_charge(lua, 100);
+  if (kvcache_size(&r.cache, r.tokens, &size, &error)) sandbox_refuse(lua, "kvcache", &error);
+  const KvState state = kvcache_seek(&r.cache, r.tokens);
+  lua_createtable(lua, 0, 10);
+  sandbox_set_number(lua, "tokens", (double)r.tokens);
+  sandbox_set_number(lua, "window_tokens", (double)size.window_tokens);
+  sandbox_set_wide(lua, "bytes", size.bytes);
+  sandbox_set_wide(lua, "element_bytes", size.element_bytes);
+  sandbox_set_wide(lua, "scale_bytes", size.scale_bytes);
+  sandbox_set_wide(lua, "bytes_per_token", kvcache_bytes_per_token(&r.cache));
+  sandbox_set_number(lua, "pages", (double)state.pages);
+  sandbox_set_number(lua, "last_page_tokens", (double)state.last_page_tokens);
+  sandbox_set_wide(lua, "page_bytes", state.page_bytes);
+  sandbox_seal(lua, "kvcache gives no");
+  return 1;
+}
+
+/* grow{...}: the same cache from empty, one append after another: a list of what each of them did.
+ */
+static int machine_grow(lua_State *lua) {
+  const CacheRequest r = read_cache(lua, "grow");
+  if (r.tokens > GROW_MAX)
+    sandbox_fail(lua, "grow: at most %d tokens; kvcache answers for any number", GROW_MAX);
+  sandbox_charge(lua, 100 * (double)r.tokens);
+  KvState state = {0};
+  lua_createtable(lua, (int)r.tokens, 0);
+  for (int64_t token = 0; token < r.tokens; token++) {
+    const KvAppend append = kvcache_append(&r.cache, &state);
+    lua_createtable(lua, 0, 6);
+    sandbox_set_number(lua, "token", (double)append.token);
+    sandbox_set_number(lua, "page", (double)append.page);
+    sandbox_set_number(lua, "slot", (double)append.slot);
+    sandbox_set_flag(lua, "new_page", append.new_page);
+    sandbox_set_wide(lua, "written_bytes", append.written_bytes);
+    sandbox_set_wide(lua, "bytes", state.bytes);
+    sandbox_seal(lua, "an append has no");
+    lua_rawseti(lua, -2, token + 1);
+  }
+  return 1;
+}
+
+static const ArgumentField BLOCK_FIELDS[] = {
+    {"tokens", ARGUMENT_WHOLE, offsetof(CacheRequest, tokens)},
+    {"block", ARGUMENT_COUNT, offsetof(CacheRequest, block)},
+};
+
+/* blocks{tokens=257, block=128}: how many blocks reading so many rows takes, and how full the last
+ * is. */
+static int machine_blocks(lua_State *lua) {
+  CacheRequest r = {.block = 128};
+  arguments_read(lua, "blocks", BLOCK_FIELDS, sizeof BLOCK_FIELDS / sizeof *BLOCK_FIELDS, &r);
+  const KvBlocks blocks = kvcache_blocks(r.tokens, r.block);
+  lua_createtable(lua, 0, 2);
+  sandbox_set_number(lua, "n", (double)blocks.n_blocks);
+  sandbox_set_number(lua, "last_tokens", (double)blocks.last_tokens);
+  sandbox_seal(lua, "blocks gives no");
+  return 1;
+}
+
+const luaL_Reg LIBRARY_MACHINE[] = {{"gpu", machine_gpu},
+                                    {"kvcache", machine_kvcache},
+                                    {"grow", machine_grow},
+                                    {"blocks", machine_blocks},
+                                    {NULL, NULL}};

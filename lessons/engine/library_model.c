@@ -1,0 +1,252 @@
+/* Functions over the two-level model: sim, tiles, events, lower_bound. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lessons/engine/arguments.h"
+#include "lessons/engine/machine.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "sim/simulate.h"
+
+enum { DEFAULT_N = 4096, DEFAULT_D = 128, TILES_MAX = 4096, EVENTS_MAX = 8192 };
+
+typedef struct {
+  Shape shape;
+  Tiling tiling;
+  int64_t block, sram_bytes;
+  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES],
+      pace[ARGUMENT_TEXT_BYTES];
+} Request;
+
+static const ArgumentField REQUEST_FIELDS[] = {
+    {"N", ARGUMENT_COUNT, offsetof(Request, shape.N_q)},
+    {"seq_len", ARGUMENT_COUNT, offsetof(Request, shape.N_q)},
+    {"seq_len_k", ARGUMENT_COUNT, offsetof(Request, shape.N_k)},
+    {"d", ARGUMENT_COUNT, offsetof(Request, shape.d)},
+    {"head_dim", ARGUMENT_COUNT, offsetof(Request, shape.d)},
+    {"batch", ARGUMENT_COUNT, offsetof(Request, shape.batch)},
+    {"heads", ARGUMENT_COUNT, offsetof(Request, shape.heads)},
+    {"kv_heads", ARGUMENT_COUNT, offsetof(Request, shape.kv_heads)},
+    {"dtype", ARGUMENT_TEXT, offsetof(Request, dtype)},
+    {"causal", ARGUMENT_FLAG, offsetof(Request, shape.causal)},
+    {"window", ARGUMENT_COUNT, offsetof(Request, shape.window)},
+    {"algorithm", ARGUMENT_TEXT, offsetof(Request, algorithm)},
+    {"block", ARGUMENT_COUNT, offsetof(Request, block)},
+    {"block_q", ARGUMENT_COUNT, offsetof(Request, tiling.B_r)},
+    {"br", ARGUMENT_COUNT, offsetof(Request, tiling.B_r)},
+    {"block_k", ARGUMENT_COUNT, offsetof(Request, tiling.B_c)},
+    {"bc", ARGUMENT_COUNT, offsetof(Request, tiling.B_c)},
+    {"splits", ARGUMENT_COUNT, offsetof(Request, tiling.n_splits)},
+    {"lse", ARGUMENT_FLAG, offsetof(Request, tiling.lse)},
+    {"sram", ARGUMENT_SIZE, offsetof(Request, sram_bytes)},
+    {"gpu", ARGUMENT_TEXT, offsetof(Request, gpu)},
+    {"pace", ARGUMENT_TEXT, offsetof(Request, pace)},
+};
+enum { N_REQUEST_FIELDS = sizeof REQUEST_FIELDS / sizeof *REQUEST_FIELDS };
+
+static const Schedule *find_schedule(lua_State *lua, const char *function, const char *name) {
+  const Schedule *found = schedule_find(name);
+  if (found) return found;
+  Nearest nearest = {.word = name};
+  char all[128] = "";
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    nearest_offer(&nearest, SCHEDULES[k]->name);
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "",
+             SCHEDULES[k]->name);
+  }
+  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s", function,
+               quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
+               nearest.best ? nearest.best : "", nearest.best ? "'?)" : "", all);
+  return NULL;
+}
+
+/* The same rules as the command line's: --block sets both sides, the machine's SRAM unless another
+ * is given. */
+static Problem read_problem(lua_State *lua, const char *function, const Schedule **schedule) {
+  Request r = {.algorithm = "fa2", .dtype = "fp16", .pace = "time"};
+  arguments_read(lua, function, REQUEST_FIELDS, N_REQUEST_FIELDS, &r);
+  Problem p = {.shape = r.shape, .tiling = r.tiling, .machine = machine_paper()};
+  if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
+  if (p.shape.d == 0) p.shape.d = DEFAULT_D;
+  if (!dtype_from_name(r.dtype, &p.shape.dtype))
+    sandbox_fail(lua, "%s: '%s' is no data type; there are fp32, fp16, bf16 and fp8", function,
+                 quote(r.dtype, strlen(r.dtype)).text);
+  if (r.block && (r.tiling.B_r || r.tiling.B_c))
+    sandbox_fail(lua, "%s: block sets both sides of a tile; give it or block_q and block_k",
+                 function);
+  if (r.block) p.tiling.B_r = p.tiling.B_c = r.block;
+  if (*r.gpu) {
+    const Gpu *gpu = machine_push_gpu(lua, function, r.gpu);
+    snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
+    p.machine.sram_bytes = gpu->shared_bytes_per_cta;
+    p.machine.l2_bytes = gpu->l2_bytes;
+    p.machine.n_SM = gpu->n_sm;
+    lua_pop(lua, 1);
+  }
+  if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
+  p.in_step = strcmp(r.pace, "step") == 0;
+  if (!p.in_step && strcmp(r.pace, "time") != 0)
+    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function,
+                 quote(r.pace, strlen(r.pace)).text);
+  *schedule = find_schedule(lua, function, r.algorithm);
+  if (r.tiling.n_splits && !(*schedule)->splits)
+    sandbox_fail(lua, "%s: splits has no effect on %s; only fa2-split splits the keys", function,
+                 (*schedule)->name);
+  if (r.tiling.lse && !(*schedule)->writes_lse)
+    sandbox_fail(lua, "%s: lse has no effect on %s; only fa2 and fa2-split write it", function,
+                 (*schedule)->name);
+  return p;
+}
+
+static Simulation answer(lua_State *lua, const char *function, Problem *read) {
+  const Schedule *schedule;
+  const Problem problem = read_problem(lua, function, &schedule);
+  Simulation s;
+  if (read) *read = problem;
+  Error error = {0};
+  sandbox_charge(lua, 2000);
+  if (simulate(&s, &problem, schedule, &error)) sandbox_refuse(lua, function, &error);
+  return s;
+}
+
+/* With a GPU named: what its L2 keeps from HBM. The walk takes 100,000 steps a head or fewer, and
+ * six heads' at most (sim/l2/l2_run.h). */
+static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
+  enum { WALK_MAX = 600000, STEPS_PER_READ = 8 };
+  const int type = arguments_push(lua, "gpu");
+  if (type == LUA_TSTRING) {
+    const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
+    const double reads = (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads *
+                         (double)s->plan.shape.batch;
+    const Problem launched = {.shape = s->plan.shape,
+                              .tiling = s->plan.tiling,
+                              .machine = s->machine,
+                              .in_step = problem->in_step};
+    Error error = {0};
+    sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
+    if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+}
+
+/* sim{...}: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
+ * algorithm goes over the problem from start to end: one kernel launch each. */
+static int model_sim(lua_State *lua) {
+  Problem problem;
+  Simulation s = answer(lua, "sim", &problem);
+  add_l2(lua, &s, &problem);
+  SandboxReport report;
+  const ReportSink sink = sandbox_report(&report, lua);
+  report_run(&sink, NULL, &s);
+  report = (SandboxReport){.lua = lua};
+  report_shape(&sink, NULL, &s.plan.shape);
+  lua_setfield(lua, -2, "shape");
+  sandbox_set_number(lua, "passes", s.schedule->n_passes);
+  return 1;
+}
+
+/* The pairs of the tile that the mask allows, counted one row at a time from the mask's definition.
+ */
+static int64_t allowed_pairs(const Plan *plan, int64_t row0, int64_t row1, int64_t col0,
+                             int64_t col1) {
+  int64_t n = 0;
+  for (int64_t row = row0; row < row1; row++) {
+    const Span seen = band_columns(&plan->band, row);
+    const int64_t begin = seen.begin > col0 ? seen.begin : col0,
+                  end = seen.end < col1 ? seen.end : col1;
+    if (end > begin) n += end - begin;
+  }
+  return n;
+}
+
+static TileKind push_tile(lua_State *lua, const Plan *plan, int64_t i, int64_t j) {
+  const int64_t row0 = i * plan->tiling.B_r, col0 = j * plan->tiling.B_c;
+  int64_t row1 = row0 + plan->tiling.B_r, col1 = col0 + plan->tiling.B_c;
+  if (row1 > plan->shape.N_q) row1 = plan->shape.N_q;
+  if (col1 > plan->shape.N_k) col1 = plan->shape.N_k;
+  const TileKind kind = band_tile(&plan->band, row0, row1, col0, col1);
+  lua_createtable(lua, 0, 9);
+  sandbox_set_text(lua, "kind", tile_kind_name(kind));
+  sandbox_set_number(lua, "i", (double)i);
+  sandbox_set_number(lua, "j", (double)j);
+  sandbox_set_number(lua, "row0", (double)row0);
+  sandbox_set_number(lua, "row1", (double)row1);
+  sandbox_set_number(lua, "col0", (double)col0);
+  sandbox_set_number(lua, "col1", (double)col1);
+  sandbox_set_number(lua, "pairs", (double)((row1 - row0) * (col1 - col0)));
+  sandbox_set_number(lua, "allowed", (double)allowed_pairs(plan, row0, row1, col0, col1));
+  sandbox_seal(lua, "a tile has no");
+  return kind;
+}
+
+/* tiles{...}: the list of all tiles, row by row, and how many there are of each kind. */
+static int model_tiles(lua_State *lua) {
+  const Simulation s = answer(lua, "tiles", NULL);
+  const Plan *plan = &s.plan;
+  if (plan->T_r > TILES_MAX || plan->T_c > TILES_MAX || plan->T_r * plan->T_c > TILES_MAX)
+    sandbox_fail(
+        lua, "tiles: more than %d tiles; sim counts them at any size, tiles lists small problems",
+        TILES_MAX);
+  sandbox_charge(lua, (double)(plan->T_r * plan->T_c) * (100 + 10 * (double)plan->tiling.B_r));
+  int64_t count[TILE_KIND_COUNT] = {0}, n = 0;
+  lua_createtable(lua, (int)(plan->T_r * plan->T_c), 4);
+  for (int64_t i = 0; i < plan->T_r; i++)
+    for (int64_t j = 0; j < plan->T_c; j++) {
+      count[push_tile(lua, plan, i, j)]++;
+      lua_rawseti(lua, -2, ++n);
+    }
+  for (int k = 0; k < TILE_KIND_COUNT; k++)
+    sandbox_set_number(lua, tile_kind_name((TileKind)k), (double)count[k]);
+  sandbox_set_number(lua, "total", (double)n);
+  return 1;
+}
+
+static void push_event(lua_State *lua, const Event *e) {
+  lua_createtable(lua, 0, 14);
+  sandbox_set_text(lua, "kind", event_kind_name((EventKind)e->kind));
+  sandbox_set_text(lua, "tensor", tensor_name((Tensor)e->tensor));
+  sandbox_set_text(lua, "tile", tile_kind_name((TileKind)e->tile));
+  sandbox_set_number(lua, "step", (double)e->step);
+  sandbox_set_number(lua, "pass", e->pass);
+  sandbox_set_number(lua, "split", e->split);
+  sandbox_set_number(lua, "i", (double)e->i);
+  sandbox_set_number(lua, "j", (double)e->j);
+  sandbox_set_number(lua, "row0", (double)e->row0);
+  sandbox_set_number(lua, "row1", (double)e->row1);
+  sandbox_set_number(lua, "col0", (double)e->col0);
+  sandbox_set_number(lua, "col1", (double)e->col1);
+  sandbox_set_number(lua, "bytes", (double)e->bytes);
+  sandbox_set_number(lua, "flops", (double)e->flops);
+  sandbox_seal(lua, "an event has no");
+}
+
+/* events{...}: what one head does, event by event, for small problems. */
+static int model_events(lua_State *lua) {
+  const Simulation s = answer(lua, "events", NULL);
+  const Wide n = schedule_n_steps(s.schedule, &s.plan);
+  if (n > EVENTS_MAX)
+    sandbox_fail(lua, "events: more than %d events; take a smaller N or larger blocks", EVENTS_MAX);
+  sandbox_charge(lua, (double)n * 200);
+  lua_createtable(lua, (int)n, 0);
+  Cursor cursor = {0};
+  Event event;
+  for (lua_Integer k = 1; schedule_next(s.schedule, &s.plan, &cursor, &event); k++) {
+    push_event(lua, &event);
+    lua_rawseti(lua, -2, k);
+  }
+  return 1;
+}
+
+/* lower_bound{...}: bytes that no exact algorithm can go below, in order of magnitude. */
+static int model_lower_bound(lua_State *lua) {
+  const Simulation s = answer(lua, "lower_bound", NULL);
+  lua_pushnumber(lua, lower_bound_bytes(&s.plan.shape, s.machine.sram_bytes));
+  return 1;
+}
+
+const luaL_Reg LIBRARY_MODEL[] = {{"sim", model_sim},
+                                  {"tiles", model_tiles},
+                                  {"events", model_events},
+                                  {"lower_bound", model_lower_bound},
+                                  {NULL, NULL}};

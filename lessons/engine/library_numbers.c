@@ -1,0 +1,332 @@
+/* Functions with real numbers: softmax, attention, normal, uniform. */
+#include <math.h>
+#include <string.h>
+
+#include "lessons/engine/arguments.h"
+#include "sim/numbers/accuracy.h"
+#include "sim/numbers/attention.h"
+#include "sim/base/random.h"
+
+enum { SCORES_MAX = 4096, STEPS_PER_SCORE = 20 };
+
+/* Sets field `key` of the table on top to a list of numbers. */
+static void set_list(lua_State *lua, const char *key, const double *numbers, int64_t n) {
+  lua_createtable(lua, (int)n, 0);
+  for (int64_t k = 0; k < n; k++) {
+    lua_pushnumber(lua, numbers[k]);
+    lua_rawseti(lua, -2, k + 1);
+  }
+  lua_setfield(lua, -2, key);
+}
+
+/* Reads the list on top into numbers[0..n). */
+static void read_numbers(lua_State *lua, const char *function, const char *what, double *numbers,
+                         int64_t n) {
+  for (int64_t k = 0; k < n; k++) {
+    if (lua_rawgeti(lua, -1, k + 1) != LUA_TNUMBER)
+      sandbox_fail(lua, "%s: item %d of %s is a %s; it must be a number", function, (int)k + 1,
+                   what, luaL_typename(lua, -1));
+    numbers[k] = lua_tonumber(lua, -1);
+    lua_pop(lua, 1);
+  }
+}
+
+static double *scratch(lua_State *lua, int64_t n_numbers) {
+  double *numbers =
+      lua_newuserdatauv(lua, (size_t)(n_numbers > 0 ? n_numbers : 1) * sizeof *numbers, 0);
+  memset(numbers, 0, (size_t)n_numbers * sizeof *numbers);
+  return numbers;
+}
+
+/* ---- softmax
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  int64_t block;
+  char precision[ARGUMENT_TEXT_BYTES];
+  bool no_max, powers_of_two;
+} SoftmaxRequest;
+
+static const ArgumentField SOFTMAX_FIELDS[] = {
+    {"scores", ARGUMENT_ANY, 0},
+    {"values", ARGUMENT_ANY, 0},
+    {"block", ARGUMENT_COUNT, offsetof(SoftmaxRequest, block)},
+    {"precision", ARGUMENT_TEXT, offsetof(SoftmaxRequest, precision)},
+    {"no_max", ARGUMENT_FLAG, offsetof(SoftmaxRequest, no_max)},
+    {"powers_of_two", ARGUMENT_FLAG, offsetof(SoftmaxRequest, powers_of_two)},
+};
+
+typedef struct {
+  SoftmaxConfig config;
+  int64_t n, d, block;
+  double *scores, *values, *weights, *O;
+} Row;
+
+/* The list argument `name` stays on the stack; its length, -1 when it is not given. */
+static int64_t list_length(lua_State *lua, const char *function, const char *name) {
+  const int type = arguments_push(lua, name);
+  if (type == LUA_TNIL) return -1;
+  if (type != LUA_TTABLE)
+    sandbox_fail(lua, "%s: %s is a %s; it must be a list in braces", function, name,
+                 luaL_typename(lua, -1));
+  return (int64_t)lua_rawlen(lua, -1);
+}
+
+static void read_values(lua_State *lua, Row *row) {
+  const int64_t n = list_length(lua, "softmax", "values");
+  const int list = lua_gettop(lua);
+  if (n < 0) return;
+  if (n != row->n)
+    sandbox_fail(lua, "softmax: %d rows of values for %d scores; there must be one for each",
+                 (int)n, (int)row->n);
+  if (lua_rawgeti(lua, list, 1) != LUA_TTABLE)
+    sandbox_fail(lua, "softmax: values must be a list of rows, {{1, 2}, {3, 4}}");
+  row->d = (int64_t)lua_rawlen(lua, -1);
+  if (row->d < 1 || row->d > SCORES_MAX)
+    sandbox_fail(lua, "softmax: a row of values needs 1 to %d numbers", SCORES_MAX);
+  sandbox_charge(lua, (double)row->n * (double)row->d * STEPS_PER_SCORE);
+  row->values = scratch(lua, row->n * row->d);
+  row->O = scratch(lua, row->d);
+  for (int64_t k = 0; k < n; k++) {
+    if (lua_rawgeti(lua, list, k + 1) != LUA_TTABLE || (int64_t)lua_rawlen(lua, -1) != row->d)
+      sandbox_fail(lua, "softmax: row %d of values does not hold %d numbers like the first",
+                   (int)k + 1, (int)row->d);
+    read_numbers(lua, "softmax", "a row of values", row->values + k * row->d, row->d);
+    lua_pop(lua, 1);
+  }
+}
+
+static Row read_row(lua_State *lua) {
+  SoftmaxRequest r = {.precision = "fp64"};
+  arguments_read(lua, "softmax", SOFTMAX_FIELDS, sizeof SOFTMAX_FIELDS / sizeof *SOFTMAX_FIELDS,
+                 &r);
+  Row row = {.config = {.without_max = r.no_max, .powers_of_two = r.powers_of_two}};
+  Error error = {0};
+  if (precision_from_name(r.precision, &row.config.precision, &error))
+    sandbox_refuse(lua, "softmax", &error);
+  row.n = list_length(lua, "softmax", "scores");
+  if (row.n < 1 || row.n > SCORES_MAX)
+    sandbox_fail(lua, "softmax: scores must be a list of 1 to %d numbers", SCORES_MAX);
+  row.block = r.block && r.block < row.n ? r.block : row.n;
+  sandbox_charge(lua, (double)row.n * STEPS_PER_SCORE);
+  const int list = lua_gettop(lua);
+  row.scores = scratch(lua, row.n);
+  row.weights = scratch(lua, row.n);
+  lua_pushvalue(lua, list);
+  read_numbers(lua, "softmax", "scores", row.scores, row.n);
+  lua_pop(lua, 1);
+  read_values(lua, &row);
+  return row;
+}
+
+static void push_step(lua_State *lua, const Row *row, const SoftmaxStep *step) {
+  lua_createtable(lua, 0, 12);
+  sandbox_set_number(lua, "block", (double)step->block);
+  sandbox_set_number(lua, "n", (double)step->n);
+  sandbox_set_number(lua, "n_overflowed", (double)step->n_overflowed);
+  sandbox_set_number(lua, "block_max", step->block_max);
+  sandbox_set_number(lua, "m_old", step->m_old);
+  sandbox_set_number(lua, "m_new", step->m_new);
+  sandbox_set_number(lua, "factor", step->factor);
+  sandbox_set_number(lua, "block_sum", step->block_sum);
+  sandbox_set_number(lua, "l_old", step->l_old);
+  sandbox_set_number(lua, "l_scaled", step->l_scaled);
+  sandbox_set_number(lua, "l_new", step->l_new);
+  set_list(lua, "exponentials", row->weights + step->first, step->n);
+  if (row->O) set_list(lua, "O", row->O, row->d);
+  sandbox_seal(lua, "a step of softmax has no");
+}
+
+/* softmax{scores=..., block=...}: m, l and O of the row, every step with its block's exponentials
+ * and O before the division, and under `reference` the softmax of the whole row at once. */
+static int numbers_softmax(lua_State *lua) {
+  Row row = read_row(lua);
+  SoftmaxState state = softmax_start(&row.config);
+  lua_createtable(lua, 0, 6);
+  lua_createtable(lua, (int)ceil_div(row.n, row.block), 0);
+  for (int64_t first = 0; first < row.n; first += row.block) {
+    const int64_t n = row.n - first < row.block ? row.n - first : row.block;
+    const SoftmaxStep step = softmax_step(&row.config, &state, row.scores + first, n,
+                                          row.values ? row.values + first * row.d : NULL, row.d,
+                                          row.weights + first, row.O);
+    push_step(lua, &row, &step);
+    lua_rawseti(lua, -2, state.n_blocks);
+  }
+  lua_setfield(lua, -2, "steps");
+  sandbox_set_number(lua, "m", state.m);
+  sandbox_set_number(lua, "l", state.l);
+  if (row.O) {
+    softmax_finish(&row.config, &state, row.O, row.d);
+    set_list(lua, "O", row.O, row.d);
+  }
+  lua_createtable(lua, 0, 2);
+  softmax_reference(row.scores, row.n, row.values, row.d, row.weights, row.O);
+  set_list(lua, "weights", row.weights, row.n);
+  if (row.O) set_list(lua, "O", row.O, row.d);
+  sandbox_seal(lua, "the reference has no");
+  lua_setfield(lua, -2, "reference");
+  sandbox_seal(lua, "softmax gives no");
+  return 1;
+}
+
+/* ---- attention
+ * ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  Shape shape;
+  Tiling tiling;
+  int64_t block, seed;
+  char dtype[ARGUMENT_TEXT_BYTES], algorithm[ARGUMENT_TEXT_BYTES], precision[ARGUMENT_TEXT_BYTES],
+      inputs[ARGUMENT_TEXT_BYTES];
+  bool no_max;
+} AttentionRequest;
+
+static const ArgumentField ATTENTION_FIELDS[] = {
+    {"N", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_q)},
+    {"seq_len", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_q)},
+    {"seq_len_k", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_k)},
+    {"d", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.d)},
+    {"head_dim", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.d)},
+    {"causal", ARGUMENT_FLAG, offsetof(AttentionRequest, shape.causal)},
+    {"window", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.window)},
+    {"algorithm", ARGUMENT_TEXT, offsetof(AttentionRequest, algorithm)},
+    {"dtype", ARGUMENT_TEXT, offsetof(AttentionRequest, dtype)},
+    {"precision", ARGUMENT_TEXT, offsetof(AttentionRequest, precision)},
+    {"block", ARGUMENT_COUNT, offsetof(AttentionRequest, block)},
+    {"block_q", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.B_r)},
+    {"block_k", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.B_c)},
+    {"splits", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.n_splits)},
+    {"seed", ARGUMENT_WHOLE, offsetof(AttentionRequest, seed)},
+    {"inputs", ARGUMENT_TEXT, offsetof(AttentionRequest, inputs)},
+    {"no_max", ARGUMENT_FLAG, offsetof(AttentionRequest, no_max)},
+};
+
+typedef struct {
+  const Schedule *schedule;
+  Plan plan;
+  AttentionConfig config;
+  InputKind inputs;
+  uint64_t seed;
+} AttentionRun;
+
+static AttentionRun read_attention(lua_State *lua) {
+  AttentionRequest r = {
+      .shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .algorithm = "fa2", .inputs = "normal"};
+  arguments_read(lua, "attention", ATTENTION_FIELDS,
+                 sizeof ATTENTION_FIELDS / sizeof *ATTENTION_FIELDS, &r);
+  AttentionRun run = {.schedule = schedule_find(r.algorithm), .seed = (uint64_t)r.seed};
+  Error error = {0};
+  if (!run.schedule) sandbox_fail(lua, "attention: there is no algorithm '%s'", r.algorithm);
+  if (!dtype_from_name(r.dtype, &r.shape.dtype))
+    sandbox_fail(lua, "attention: '%s' is no data type", r.dtype);
+  run.config.softmax =
+      (SoftmaxConfig){.precision = attention_precision(r.shape.dtype), .without_max = r.no_max};
+  if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
+    sandbox_refuse(lua, "attention", &error);
+  run.inputs = strcmp(r.inputs, "outliers") == 0 ? INPUT_OUTLIERS : INPUT_NORMAL;
+  if (run.inputs == INPUT_NORMAL && strcmp(r.inputs, "normal") != 0)
+    sandbox_fail(lua, "attention: inputs are 'normal' or 'outliers'");
+  if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
+  if (!r.tiling.B_r) r.tiling.B_r = 16;
+  if (!r.tiling.B_c) r.tiling.B_c = 16;
+  if (plan_make(&run.plan, &r.shape, &r.tiling, &error)) sandbox_refuse(lua, "attention", &error);
+  return run;
+}
+
+static AttentionView view(const Attention *attention, Tensor tensor) {
+  return attention_in_hbm(attention, tensor);
+}
+
+/* Row `row` of the exact O, in fp64, from the inputs as they are stored. */
+static void reference_row(const Attention *a, int64_t row, double *scores, double *O) {
+  const AttentionView Q = view(a, TENSOR_Q), K = view(a, TENSOR_K), V = view(a, TENSOR_V);
+  const int64_t d = a->plan.shape.d;
+  const Span seen = band_columns(&a->plan.band, row);
+  for (int64_t k = 0; k < a->plan.shape.N_k; k++) {
+    double sum = 0;
+    for (int64_t c = 0; c < d; c++)
+      sum += Q.values[row * Q.stride + c] * K.values[k * K.stride + c];
+    scores[k] = k >= seen.begin && k < seen.end ? sum * a->scale : -INFINITY;
+  }
+  softmax_reference(scores, a->plan.shape.N_k, V.values, d, NULL, O);
+}
+
+static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
+  const int64_t d = a->plan.shape.d;
+  const AttentionView O = view(a, TENSOR_O);
+  double *scores = scratch(lua, a->plan.shape.N_k), *exact = scratch(lua, d);
+  Accuracy accuracy = {0};
+  lua_createtable(lua, 0, 8);
+  lua_createtable(lua, (int)a->plan.shape.N_q, 0);
+  for (int64_t row = 0; row < a->plan.shape.N_q; row++) {
+    reference_row(a, row, scores, exact);
+    accuracy_add(&accuracy, a->config.softmax.precision, O.values + row * O.stride, exact, d);
+    lua_createtable(lua, (int)d, 0);
+    for (int64_t c = 0; c < d; c++) {
+      lua_pushnumber(lua, O.values[row * O.stride + c]);
+      lua_rawseti(lua, -2, c + 1);
+    }
+    lua_rawseti(lua, -2, row + 1);
+  }
+  lua_setfield(lua, -2, "O");
+  sandbox_set_number(lua, "events", (double)n_events);
+  sandbox_set_number(lua, "rmse", accuracy_rmse(&accuracy));
+  sandbox_set_number(lua, "largest_error", accuracy.largest);
+  sandbox_set_number(lua, "largest_ulps", accuracy.largest_ulps);
+  sandbox_set_number(lua, "n", (double)accuracy.n);
+  sandbox_set_number(lua, "n_rounded", (double)accuracy.n_rounded);
+  sandbox_set_number(lua, "n_not_finite", (double)accuracy.n_not_finite);
+  sandbox_seal(lua, "attention gives no");
+}
+
+/* attention{...}: one head with random inputs, computed event by event: O, and how far it is from
+ * the exact result. */
+static int numbers_attention(lua_State *lua) {
+  const AttentionRun run = read_attention(lua);
+  const Shape *shape = &run.plan.shape;
+  sandbox_charge(lua, 1000 + 2 * (double)shape->N_q * (double)shape->N_k * (double)shape->d +
+                          50 * (double)schedule_n_steps(run.schedule, &run.plan));
+  size_t bytes = 0;
+  Error error = {0};
+  if (attention_bytes(&run.plan, run.schedule, &bytes, &error))
+    sandbox_refuse(lua, "attention", &error);
+  Attention *attention = NULL;
+  void *memory = lua_newuserdatauv(lua, bytes, 0);
+  if (attention_start(memory, &run.plan, run.schedule, &run.config, &attention, &error))
+    sandbox_refuse(lua, "attention", &error);
+  attention_fill(attention, run.inputs, run.seed, 0, 0);
+  Cursor cursor = {0};
+  if (attention_walk(attention, run.schedule, &cursor, UINT64_MAX, &error))
+    sandbox_refuse(lua, "attention", &error);
+  push_result(lua, attention, cursor.step);
+  return 1;
+}
+
+/* ---- Random numbers
+ * ------------------------------------------------------------------------------- */
+
+static uint64_t whole_argument(lua_State *lua, const char *function, int index) {
+  const double number = lua_type(lua, index) == LUA_TNUMBER ? lua_tonumber(lua, index) : -1;
+  if (!(number >= 0 && number < 9e15) || number != floor(number))
+    sandbox_fail(lua, "%s(seed, index) takes two whole numbers, 0 or more", function);
+  return (uint64_t)number;
+}
+
+/* normal(seed, index), uniform(seed, index): element `index` of a fixed random sequence. */
+static int numbers_normal(lua_State *lua) {
+  lua_pushnumber(
+      lua, random_normal(whole_argument(lua, "normal", 1), 0, whole_argument(lua, "normal", 2)));
+  return 1;
+}
+
+static int numbers_uniform(lua_State *lua) {
+  lua_pushnumber(
+      lua, random_uniform(whole_argument(lua, "uniform", 1), 0, whole_argument(lua, "uniform", 2)));
+  return 1;
+}
+
+const luaL_Reg LIBRARY_NUMBERS[] = {{"softmax", numbers_softmax},
+                                    {"attention", numbers_attention},
+                                    {"normal", numbers_normal},
+                                    {"uniform", numbers_uniform},
+                                    {NULL, NULL}};

@@ -1,0 +1,11 @@
+/* GPUs for the library functions. Inside lessons/. */
+#ifndef TILEWALK_LESSONS_MACHINE_H
+#define TILEWALK_LESSONS_MACHINE_H
+
+#include "lessons/engine/sandbox.h"
+
+/* Pushes a userdata that holds the GPU of that name, found through the scope's limits; it lives as
+ * long as it is on the stack. `function` is who asks, for messages. */
+const Gpu *machine_push_gpu(lua_State *lua, const char *function, const char *name);
+
+#endif

@@ -1,0 +1,111 @@
+#include "lessons/engine/quantity.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const Unit UNITS[] = {
+    {"B", 1, NULL},
+    {"KB", 1e3, "KiB"},
+    {"kB", 1e3, "KiB"},
+    {"MB", 1e6, "MiB"},
+    {"GB", 1e9, "GiB"},
+    {"TB", 1e12, "TiB"},
+    {"KiB", 1024, "KB"},
+    {"MiB", 1048576, "MB"},
+    {"GiB", 1073741824, "GB"},
+    {"TiB", 1099511627776, "TB"},
+    {"GB/s", 1e9, NULL},
+    {"TB/s", 1e12, NULL},
+    {"GFLOP", 1e9, NULL},
+    {"TFLOP", 1e12, NULL},
+    {"GFLOP/s", 1e9, NULL},
+    {"TFLOP/s", 1e12, NULL},
+    {"PFLOP/s", 1e15, NULL},
+    {"%", 0.01, NULL},
+    {"us", 1e-6, NULL},
+    {"ms", 1e-3, NULL},
+    {"million", 1e6, NULL},
+};
+enum { N_UNITS = sizeof UNITS / sizeof *UNITS };
+
+const Unit *unit_find(const char *name) {
+  for (int u = 0; u < N_UNITS; u++)
+    if (strcmp(UNITS[u].name, name) == 0) return &UNITS[u];
+  return NULL;
+}
+
+static bool same_but_for_case(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+  return *a == *b;
+}
+
+const Unit *unit_misspelt(const char *name) {
+  if (unit_find(name)) return NULL;
+  for (int u = 0; u < N_UNITS; u++)
+    if (same_but_for_case(UNITS[u].name, name)) return &UNITS[u];
+  return NULL;
+}
+
+bool quantity_is_whole(double value) {
+  return isfinite(value) && fabs(value) < 9e15 &&
+         fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+}
+
+/* Digits with a comma before every three: "-1,048,576". */
+static void grouped(double whole, char *text, size_t size) {
+  char digits[32];
+  snprintf(digits, sizeof digits, "%.0f", fabs(whole));
+  const size_t n = strlen(digits);
+  size_t used = 0;
+  if (whole < 0 && used + 1 < size) text[used++] = '-';
+  for (size_t k = 0; k < n; k++) {
+    if (k && (n - k) % 3 == 0 && used + 1 < size) text[used++] = ',';
+    if (used + 1 < size) text[used++] = digits[k];
+  }
+  text[used] = '\0';
+}
+
+void quantity_number(double value, char *text, size_t size) {
+  if (!isfinite(value))
+    snprintf(text, size, "%s",
+             isnan(value) ? "not a number"
+             : value > 0  ? "infinity"
+                          : "-infinity");
+  else if (quantity_is_whole(value) || (fabs(value) >= 1e4 && fabs(value) < 9e15))
+    grouped(round(value), text, size);
+  else
+    snprintf(text, size, "%.4g", value);
+}
+
+void quantity_fixed(double value, int decimals, char *text, size_t size) {
+  if (!isfinite(value))
+    quantity_number(value, text, size);
+  else if (fabs(value) >= 1e15)
+    snprintf(text, size, "%.*e", decimals, value);
+  else
+    snprintf(text, size, "%.*f", decimals, value);
+}
+
+void quantity_bytes(double bytes, bool binary, char *text, size_t size) {
+  static const char *const names[2][7] = {{"B", "kB", "MB", "GB", "TB", "PB", "EB"},
+                                          {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}};
+  const double step = binary ? 1024 : 1000;
+  int u = 0;
+  double scaled = bytes;
+  while (u < 6 && fabs(scaled) >= step * (u ? 0.99995 : 1))
+    scaled /= step, u++;
+  char number[64];
+  const double magnitude = fabs(scaled);
+  const int decimals = magnitude >= 999.95   ? 0
+                       : magnitude >= 99.995 ? 1
+                       : magnitude >= 9.9995 ? 2
+                                             : 3;
+  if (u == 0 || quantity_is_whole(scaled))
+    quantity_number(scaled, number, sizeof number);
+  else
+    quantity_fixed(scaled, decimals, number, sizeof number);
+  snprintf(text, size, "%s %s", number, names[binary][u]);
+}

@@ -1,0 +1,46 @@
+/* The line of a `show` block: which picture of the run, and which part of it.
+ *
+ *     scene=tiles steps=0-40
+ *     scene=softmax scores=1,2,4,2,5,1,3,1 block=4
+ *     scene=warp column=0 row_bytes=128 pad_bytes=4 */
+#ifndef TILEWALK_LESSONS_LESSON_SHOW_H
+#define TILEWALK_LESSONS_LESSON_SHOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/error.h"
+#include "sim/machine/warp.h"
+
+enum { LESSON_SCORES_MAX = 64 };
+
+typedef enum {
+  LESSON_SCENE_MAIN = 0,
+  LESSON_SCENE_TILES,
+  LESSON_SCENE_HIERARCHY,
+  LESSON_SCENE_SOFTMAX,
+  LESSON_SCENE_CAUSAL,
+  LESSON_SCENE_CHARTS,
+  LESSON_SCENE_TIMELINE,
+  LESSON_SCENE_CODE,
+  LESSON_SCENE_WARP, /* one access of one warp, whatever the state */
+  LESSON_SCENE_COUNT
+} LessonScene;
+
+typedef struct {
+  LessonScene scene;
+  bool has_steps;
+  int64_t first, last; /* of the events, both included */
+  double scores[LESSON_SCORES_MAX];
+  int n_scores;  /* 0: those of the run */
+  int64_t block; /* scores at a time; 0: all of them in blocks of 4 */
+  WarpAccess warp;
+  bool warp_in_banks; /* a column of a tile in shared memory; else a stride in global memory */
+} LessonShow;
+
+const char *lesson_scene_name(LessonScene scene);
+
+/* Reads the line. The message is without file and line. */
+Status lesson_show_parse(const char *text, LessonShow *show, Error *error);
+
+#endif

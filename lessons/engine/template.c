@@ -1,0 +1,108 @@
+/* Texts with computed numbers in them: "{count(loads)} loads". Part of lessons/engine/expression.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lessons/engine/expression.h"
+#include "lessons/engine/quantity.h"
+#include "lessons/engine/sandbox.h"
+
+typedef struct {
+  ExpressionScope *scope;
+  const char *text;
+  size_t length, at;
+  int line;
+  char *filled;
+  size_t size, used;
+  bool cut;
+} Filler;
+
+static void put(Filler *f, const char *text, size_t length) {
+  for (size_t k = 0; k < length; k++) {
+    if (f->used + 1 < f->size)
+      f->filled[f->used++] = text[k];
+    else
+      f->cut = true;
+  }
+}
+
+static void put_value(Filler *f, const ExpressionValue *value) {
+  char text[EXPRESSION_TEXT_BYTES];
+  switch (value->kind) {
+  case EXPRESSION_NONE: put(f, "nothing", 7); return;
+  case EXPRESSION_FLAG: put(f, value->flag ? "true" : "false", value->flag ? 4 : 5); return;
+  case EXPRESSION_TEXT: put(f, value->text, strlen(value->text)); return;
+  default: break;
+  }
+  for (int k = 0; k < value->n; k++) {
+    if (k)
+      put(f, value->kind == EXPRESSION_RANGE ? " to " : ", ",
+          value->kind == EXPRESSION_RANGE ? 4 : 2);
+    quantity_number(value->numbers[k], text, sizeof text);
+    put(f, text, strlen(text));
+  }
+}
+
+/* The position behind the hole's closing brace, or `length` when there is none: braces nest, and
+ * those in Lua's quoted texts do not count. */
+static size_t hole_end(const Filler *f) {
+  int depth = 0;
+  char quoted = '\0';
+  for (size_t k = f->at; k < f->length; k++) {
+    const char c = f->text[k];
+    if (quoted) {
+      if (c == '\\')
+        k++;
+      else if (c == quoted)
+        quoted = '\0';
+    } else if (c == '"' || c == '\'')
+      quoted = c;
+    else if (c == '{')
+      depth++;
+    else if (c == '}' && --depth == 0)
+      return k;
+  }
+  return f->length;
+}
+
+static Status fill_hole(Filler *f, Error *error) {
+  const size_t end = hole_end(f);
+  if (end == f->length)
+    return error_set(error, STATUS_BAD_FILE,
+                     "%s:%d: a '{' in the text has no '}'; write {{ for a plain brace",
+                     f->scope->limits.file, f->line);
+  ExpressionValue value;
+  const Status status =
+      expression_scope_eval(f->scope, f->text + f->at + 1, end - f->at - 1, f->line, &value, error);
+  if (status) return status;
+  put_value(f, &value);
+  for (; f->at <= end; f->at++)
+    f->line += f->text[f->at] == '\n';
+  return STATUS_OK;
+}
+
+Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line,
+                             char *filled, size_t size, Error *error) {
+  Filler f = {scope, text, length, 0, line, filled, size, 0, false};
+  if (length > EXPRESSION_SOURCE_BYTES)
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s:%d: the text is %zu bytes long; at most %d are read", scope->limits.file,
+                     line, length, EXPRESSION_SOURCE_BYTES);
+  while (f.at < length) {
+    const bool brace = text[f.at] == '{',
+               twice = brace && f.at + 1 < length && text[f.at + 1] == '{';
+    if (brace && !twice) {
+      const Status status = fill_hole(&f, error);
+      if (status) return status;
+      continue;
+    }
+    put(&f, text + f.at, 1);
+    f.line += text[f.at] == '\n';
+    f.at += twice ? 2 : 1;
+  }
+  if (size) filled[f.used] = '\0';
+  if (f.cut)
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the filled-in text is longer than %zu bytes",
+                     scope->limits.file, line, size - 1);
+  return STATUS_OK;
+}

@@ -1,0 +1,17 @@
+#include "sim/algorithms/event.h"
+
+const char *event_kind_name(EventKind kind) {
+  static const char *const NAMES[EVENT_KIND_COUNT] = {"load",       "product", "mask",      "new max", "rescale",
+                                                      "accumulate", "skip",    "normalise", "store"};
+  return NAMES[kind];
+}
+
+const char *tensor_name(Tensor tensor) {
+  static const char *const NAMES[TENSOR_COUNT] = {"Q", "K", "V", "S", "P", "O", "stats"};
+  return NAMES[tensor];
+}
+
+const char *tile_kind_name(TileKind kind) {
+  static const char *const NAMES[TILE_KIND_COUNT] = {"full", "partial", "skipped"};
+  return NAMES[kind];
+}

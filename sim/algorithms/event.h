@@ -1,0 +1,56 @@
+/* The event stream: what an algorithm does, in order, tile by tile. Everything else folds over it.
+ *
+ * An event is one operation on one tile. Loads and stores cross the SRAM boundary and carry bytes; products
+ * carry FLOPs; the others move nothing and are there because they change m, l, O or are worth seeing. */
+#ifndef TILEWALK_SIM_EVENT_H
+#define TILEWALK_SIM_EVENT_H
+
+#include <stdint.h>
+
+#include "sim/problem/band.h"
+
+typedef enum {
+  EVENT_LOAD = 0,   /* a tile comes in from HBM */
+  EVENT_PRODUCT,    /* S = Q K^T / sqrt(d) for one tile */
+  EVENT_MASK,       /* masked scores of a partial tile become -infinity */
+  EVENT_NEW_MAX,    /* m_new = max(m, row maximum of the tile) */
+  EVENT_RESCALE,    /* l and O times e^(m - m_new), so that all of them refer to the new maximum */
+  EVENT_ACCUMULATE, /* P = e^(S - m_new), l += row sum of P, O += P V */
+  EVENT_SKIP,       /* a tile that the mask leaves out: nothing is loaded or computed */
+  EVENT_NORMALISE,  /* divide by l */
+  EVENT_STORE,      /* a tile goes out to HBM */
+  EVENT_KIND_COUNT
+} EventKind;
+
+typedef enum {
+  TENSOR_Q = 0,
+  TENSOR_K,
+  TENSOR_V,
+  TENSOR_S,
+  TENSOR_P,
+  TENSOR_O,
+  TENSOR_STATS, /* row statistics m and l (or their log-sum-exp), always fp32 */
+  TENSOR_COUNT
+} Tensor;
+
+/* Rows are queries and columns are keys. The tile of a load or store is [row0, row1) x all d columns for Q, O and
+ * stats, [col0, col1) x d for K and V, and [row0, row1) x [col0, col1) for S and P; ranges that do not
+ * apply are empty. Indices count from 0. */
+typedef struct {
+  uint8_t kind;    /* EventKind */
+  uint8_t tensor;  /* Tensor: what is moved or written to */
+  uint8_t tile;    /* TileKind of tile (i, j), where there is one */
+  uint8_t pass;    /* which pass of the algorithm, from 0 */
+  int32_t split;   /* fa2-split: which part of the keys, else 0 */
+  uint64_t step;   /* position in the stream, from 0 */
+  int64_t i, j;    /* row block and column block; -1 where there is none */
+  int64_t row0, row1, col0, col1;
+  uint64_t bytes;  /* of a load or store, else 0 */
+  uint64_t flops;  /* of a matrix product, else 0 */
+} Event;
+
+const char *event_kind_name(EventKind kind); /* "load", "new max", ... */
+const char *tensor_name(Tensor tensor);      /* "Q", ..., "stats" */
+const char *tile_kind_name(TileKind kind);   /* "full", "partial", "skipped" */
+
+#endif

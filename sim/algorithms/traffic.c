@@ -1,0 +1,41 @@
+#include "sim/algorithms/traffic.h"
+
+void traffic_add(Traffic *t, const Event *event) {
+  t->steps++;
+  t->flops += event->flops;
+  switch (event->kind) {
+  case EVENT_LOAD: t->read[event->tensor] += event->bytes; break;
+  case EVENT_STORE: t->write[event->tensor] += event->bytes; break;
+  case EVENT_PRODUCT:
+  case EVENT_SKIP: t->tiles[event->tile]++; break;
+  default: break;
+  }
+}
+
+bool traffic_equal(const Traffic *a, const Traffic *b) {
+  for (int k = 0; k < TENSOR_COUNT; k++) {
+    if (a->read[k] != b->read[k] || a->write[k] != b->write[k]) return false;
+  }
+  for (int k = 0; k < TILE_KIND_COUNT; k++) {
+    if (a->tiles[k] != b->tiles[k]) return false;
+  }
+  return a->flops == b->flops && a->steps == b->steps;
+}
+
+void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
+  for (int k = 0; k < TENSOR_COUNT; k++) {
+    t->read[k] = checked_mul(t->read[k], n_heads, overflow);
+    t->write[k] = checked_mul(t->write[k], n_heads, overflow);
+  }
+  t->flops = checked_mul(t->flops, n_heads, overflow);
+  t->steps = checked_mul(t->steps, n_heads, overflow);
+}
+
+static Wide sum(const Wide *values, bool *overflow) {
+  Wide total = 0;
+  for (int k = 0; k < TENSOR_COUNT; k++) total = checked_add(total, values[k], overflow);
+  return total;
+}
+
+Wide traffic_read_bytes(const Traffic *t, bool *overflow) { return sum(t->read, overflow); }
+Wide traffic_write_bytes(const Traffic *t, bool *overflow) { return sum(t->write, overflow); }

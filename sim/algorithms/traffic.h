@@ -1,0 +1,34 @@
+/* Traffic: the fold that counts. Bytes per tensor across the SRAM boundary, tiles, FLOPs.
+ *
+ * Two independent ways lead here: adding up events one by one, and each schedule's closed form. The tests
+ * hold them equal on thousands of random shapes; front ends use the closed form, which costs the same at any N.
+ *
+ * This is the papers' two-level model: what crosses between SRAM and the memory behind it ("HBM accesses").
+ * Counted: tiles of Q, K, V, S, P, O and the fp32 statistics.
+ * Not counted: caches (sim/hierarchy), register spills, instruction fetches, and the vector FLOPs of softmax. */
+#ifndef TILEWALK_SIM_TRAFFIC_H
+#define TILEWALK_SIM_TRAFFIC_H
+
+#include "sim/base/checked.h"
+#include "sim/algorithms/event.h"
+
+typedef struct {
+  Wide read[TENSOR_COUNT];     /* bytes into SRAM */
+  Wide write[TENSOR_COUNT];    /* bytes out of SRAM */
+  Wide tiles[TILE_KIND_COUNT]; /* score tiles by kind: computed ones as full or partial, and skipped */
+  Wide flops;                  /* 2 x rows x columns x d for each of the two products of a computed tile; masked
+                                  entries of a partial tile are computed too, as tensor cores do */
+  Wide steps;                  /* events */
+} Traffic;
+
+void traffic_add(Traffic *traffic, const Event *event);
+
+bool traffic_equal(const Traffic *a, const Traffic *b);
+
+/* Multiplies bytes, FLOPs and steps by the number of heads; tiles stay per head. */
+void traffic_scale(Traffic *traffic, Wide n_heads, bool *overflow);
+
+Wide traffic_read_bytes(const Traffic *traffic, bool *overflow);
+Wide traffic_write_bytes(const Traffic *traffic, bool *overflow);
+
+#endif

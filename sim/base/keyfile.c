@@ -1,0 +1,349 @@
+#include "sim/base/keyfile.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+
+typedef struct {
+  const char *text;
+  size_t length;
+} Piece; /* a part of the buffer, never zero-terminated */
+
+typedef struct {
+  const char *display_name;
+  const KeyfileField *fields;
+  int n_fields;
+  char *record;
+  KeyfileNote *notes;
+  int line;
+  int unsourced; /* the field on an earlier line that still waits for its source; -1: none */
+  Error *error;
+} Parser;
+
+Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...) {
+  char message[ERROR_MESSAGE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  const Quote name = quote(display_name, strlen(display_name));
+  if (line == 0) return error_set(error, STATUS_BAD_FILE, "%s: %s", name.text, message);
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
+}
+
+#define REFUSE(p, ...) keyfile_refuse((p)->display_name, (p)->line, (p)->error, __VA_ARGS__)
+
+static Quote quote_piece(Piece piece) {
+  return quote(piece.text, piece.length);
+}
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+static Piece trim(Piece piece) {
+  while (piece.length && is_blank(piece.text[piece.length - 1]))
+    piece.length--;
+  while (piece.length && is_blank(*piece.text))
+    piece.text++, piece.length--;
+  return piece;
+}
+
+static bool starts_with(Piece piece, const char *prefix) {
+  return piece.length >= strlen(prefix) && memcmp(piece.text, prefix, strlen(prefix)) == 0;
+}
+
+static Piece skip(Piece piece, size_t n) {
+  return trim((Piece){piece.text + n, piece.length - n});
+}
+
+/* --- Bytes of a line --- */
+
+/* The length of the UTF-8 sequence at text[0..length), 0 when it is broken (Unicode 15,
+ * table 3-7). */
+static size_t utf8_sequence(const unsigned char *text, size_t length) {
+  const unsigned char lead = text[0];
+  if (lead < 0x80) return 1;
+  const size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || n > length) return 0;
+  for (size_t i = 1; i < n; i++)
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  if (lead == 0xE0 && text[1] < 0xA0) return 0; /* could be shorter */
+  if (lead == 0xED && text[1] > 0x9F) return 0; /* surrogates */
+  if (lead == 0xF0 && text[1] < 0x90) return 0;
+  if (lead == 0xF4 && text[1] > 0x8F) return 0; /* beyond U+10FFFF */
+  return n;
+}
+
+static Status check_bytes(Parser *p, Piece line) {
+  const unsigned char *text = (const unsigned char *)line.text;
+  for (size_t i = 0, n; i < line.length; i += n) {
+    n = utf8_sequence(text + i, line.length - i);
+    if (n == 0)
+      return REFUSE(p, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
+                    text[i]);
+    const bool control = (text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7F ||
+                         (text[i] == 0xC2 && text[i + 1] < 0xA0);
+    if (control)
+      return REFUSE(
+          p,
+          "byte %zu is a control character (0x%02X); only printable text and tabs may stand here",
+          i + 1, text[i]);
+  }
+  return STATUS_OK;
+}
+
+/* --- Keys --- */
+
+static bool piece_is(Piece piece, const char *name) {
+  return strlen(name) == piece.length && memcmp(name, piece.text, piece.length) == 0;
+}
+
+static int find_field(const Parser *p, Piece key) {
+  for (int f = 0; f < p->n_fields; f++)
+    if (piece_is(key, p->fields[f].name)) return f;
+  return -1;
+}
+
+static Status refuse_key(Parser *p, Piece key) {
+  const Quote typed = quote_piece(key);
+  Nearest nearest = {.word = typed.text};
+  for (int f = 0; f < p->n_fields; f++)
+    nearest_offer(&nearest, p->fields[f].name);
+  if (nearest.best)
+    return REFUSE(p, "unknown key '%s'; did you mean '%s'?", typed.text, nearest.best);
+  return REFUSE(p,
+                "unknown key '%s'; remove the line, or put '#' before it to keep it as a comment",
+                typed.text);
+}
+
+/* --- Values --- */
+
+typedef struct {
+  KeyfileKind kind;
+  const char *name;
+  int exponent10, exponent2; /* the factor to the base unit: 10^a x 2^b */
+} RateUnit;
+
+static const RateUnit RATE_UNITS[] = {
+    {KEYFILE_BYTES_PER_S, "B/s", 0, 0},
+    {KEYFILE_BYTES_PER_S, "kB/s", 3, 0},
+    {KEYFILE_BYTES_PER_S, "MB/s", 6, 0},
+    {KEYFILE_BYTES_PER_S, "GB/s", 9, 0},
+    {KEYFILE_BYTES_PER_S, "TB/s", 12, 0},
+    {KEYFILE_BYTES_PER_S, "KiB/s", 0, 10},
+    {KEYFILE_BYTES_PER_S, "MiB/s", 0, 20},
+    {KEYFILE_BYTES_PER_S, "GiB/s", 0, 30},
+    {KEYFILE_BYTES_PER_S, "TiB/s", 0, 40},
+    {KEYFILE_HERTZ, "Hz", 0, 0},
+    {KEYFILE_HERTZ, "kHz", 3, 0},
+    {KEYFILE_HERTZ, "MHz", 6, 0},
+    {KEYFILE_HERTZ, "GHz", 9, 0},
+    {KEYFILE_FLOPS_PER_S, "FLOP/s", 0, 0},
+    {KEYFILE_FLOPS_PER_S, "MFLOP/s", 6, 0},
+    {KEYFILE_FLOPS_PER_S, "GFLOP/s", 9, 0},
+    {KEYFILE_FLOPS_PER_S, "TFLOP/s", 12, 0},
+    {KEYFILE_FLOPS_PER_S, "PFLOP/s", 15, 0},
+    {KEYFILE_SECONDS, "s", 0, 0},
+    {KEYFILE_SECONDS, "ms", -3, 0},
+    {KEYFILE_SECONDS, "us", -6, 0},
+    {KEYFILE_SECONDS, "ns", -9, 0},
+    {KEYFILE_BYTES_PER_CLOCK, "B/clk", 0, 0},
+    {KEYFILE_OPS_PER_CLOCK, "op/clk", 0, 0},
+};
+
+static const char *const BASE_UNIT[KEYFILE_KIND_COUNT] = {"",       "",  "B",     "B/s",   "Hz",
+                                                          "FLOP/s", "s", "B/clk", "op/clk"};
+static const char *const EXAMPLE[KEYFILE_KIND_COUNT] = {
+    "", "132", "60 MiB", "4.8 TB/s", "1980 MHz", "312 TFLOP/s", "3 us", "128 B/clk", "16 op/clk"};
+
+const char *keyfile_base_unit(KeyfileKind kind) {
+  return BASE_UNIT[kind];
+}
+
+static const RateUnit *find_rate_unit(KeyfileKind kind, Piece name) {
+  for (size_t u = 0; u < sizeof RATE_UNITS / sizeof RATE_UNITS[0]; u++)
+    if (RATE_UNITS[u].kind == kind && piece_is(name, RATE_UNITS[u].name)) return &RATE_UNITS[u];
+  return NULL;
+}
+
+static Status read_rate(Parser *p, const KeyfileField *field, Piece value, double *number) {
+  Decimal decimal;
+  const size_t n = decimal_read(value.text, value.length, &decimal);
+  if (n == 0)
+    return REFUSE(p, "%s = '%s' is not a positive number; write one such as %s", field->name,
+                  quote_piece(value).text, EXAMPLE[field->kind]);
+  const Piece unit = skip(value, n);
+  const RateUnit *known = find_rate_unit(field->kind, unit);
+  if (!known && unit.length == 0)
+    return REFUSE(p, "%s = %s has no unit; write one, such as %s", field->name,
+                  quote_piece(value).text, EXAMPLE[field->kind]);
+  if (!known)
+    return REFUSE(p, "%s: unknown unit '%s'; write it as in %s", field->name,
+                  quote_piece(unit).text, EXAMPLE[field->kind]);
+  decimal.exponent10 += known->exponent10;
+  *number = decimal_value(decimal) * (double)((int64_t)1 << known->exponent2);
+  return STATUS_OK;
+}
+
+static Status read_whole(Parser *p, const KeyfileField *field, Piece value, int64_t *number) {
+  char text[KEYFILE_LINE_BYTES + 1];
+  memcpy(text, value.text, value.length);
+  text[value.length] = '\0';
+  const char last = text[value.length - 1];
+  if (field->kind == KEYFILE_BYTES && last >= '0' && last <= '9')
+    return REFUSE(p, "%s = %s has no unit; write one, such as 128 B or %s", field->name,
+                  quote_piece(value).text, EXAMPLE[field->kind]);
+  Error inner = {0};
+  const Status status = field->kind == KEYFILE_COUNT ? size_parse_count(text, number, &inner)
+                                                     : size_parse(text, number, &inner);
+  if (status != STATUS_OK) return REFUSE(p, "%s: %s", field->name, inner.message);
+  return STATUS_OK;
+}
+
+static Status store_text(Parser *p, const KeyfileField *field, Piece value) {
+  if (value.length >= KEYFILE_TEXT_BYTES)
+    return REFUSE(p, "%s is %zu bytes long; at most %d fit", field->name, value.length,
+                  KEYFILE_TEXT_BYTES - 1);
+  char *member = p->record + field->offset;
+  memset(member, 0, KEYFILE_TEXT_BYTES);
+  memcpy(member, value.text, value.length);
+  return STATUS_OK;
+}
+
+static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
+  if (value.length == 0) return REFUSE(p, "%s has no value; write it after '='", field->name);
+  if (field->kind == KEYFILE_TEXT) return store_text(p, field, value);
+  double number = 0;
+  if (field->kind == KEYFILE_COUNT || field->kind == KEYFILE_BYTES) {
+    int64_t whole;
+    const Status status = read_whole(p, field, value, &whole);
+    if (status != STATUS_OK) return status;
+    memcpy(p->record + field->offset, &whole, sizeof whole);
+    number = (double)whole;
+  } else {
+    const Status status = read_rate(p, field, value, &number);
+    if (status != STATUS_OK) return status;
+    memcpy(p->record + field->offset, &number, sizeof number);
+  }
+  if (number >= field->min && number <= field->max) return STATUS_OK;
+  const char *unit = BASE_UNIT[field->kind];
+  return REFUSE(p, "%s = %s is out of range: it must be from %g to %g%s%s", field->name,
+                quote_piece(value).text, field->min, field->max, *unit ? " " : "", unit);
+}
+
+/* --- Sources --- */
+
+/* Whether a comment names a source or says "assumed". */
+static bool is_source(Piece comment) {
+  if (starts_with(comment, "source:")) return true;
+  return starts_with(comment, "assumed") &&
+         (comment.length == 7 || comment.text[7] == ':' || is_blank(comment.text[7]));
+}
+
+static Status store_source(Parser *p, int field, Piece comment) {
+  KeyfileNote *note = &p->notes[field];
+  Piece source = starts_with(comment, "source:") ? skip(comment, strlen("source:")) : comment;
+  const char *name = p->fields[field].name;
+  if (source.length == 0)
+    return REFUSE(
+        p, "'source:' of %s is empty; name a document and a page or table, or write 'assumed: why'",
+        name);
+  if (source.length >= KEYFILE_SOURCE_BYTES)
+    return REFUSE(p, "the source of %s is %zu bytes long; at most %d fit", name, source.length,
+                  KEYFILE_SOURCE_BYTES - 1);
+  note->assumed = starts_with(source, "assumed");
+  memset(note->source, 0, sizeof note->source);
+  memcpy(note->source, source.text, source.length);
+  p->unsourced = -1;
+  return STATUS_OK;
+}
+
+/* The house rule; called where no later line can bring the source any more. */
+static Status check_sourced(Parser *p) {
+  if (p->unsourced < 0) return STATUS_OK;
+  return keyfile_refuse(p->display_name, p->notes[p->unsourced].line, p->error,
+                        "%s does not say where its number comes from; add '# source: document, "
+                        "page' or '# assumed: why'",
+                        p->fields[p->unsourced].name);
+}
+
+/* --- Lines --- */
+
+static Status read_entry(Parser *p, Piece entry, Piece comment) {
+  const Status sourced = check_sourced(p);
+  if (sourced != STATUS_OK) return sourced;
+  const char *equals = memchr(entry.text, '=', entry.length);
+  if (!equals)
+    return REFUSE(p, "'%s' is not 'key = value'; write an entry, or a comment that begins with '#'",
+                  quote_piece(entry).text);
+  const Piece key = trim((Piece){entry.text, (size_t)(equals - entry.text)});
+  const int field = find_field(p, key);
+  if (key.length == 0) return REFUSE(p, "no key before '='; write 'key = value'");
+  if (field < 0) return refuse_key(p, key);
+  if (p->notes[field].line)
+    return REFUSE(p, "%s is given twice, first on line %d; keep one", p->fields[field].name,
+                  p->notes[field].line);
+  const Status status =
+      store_value(p, &p->fields[field], skip(entry, (size_t)(equals + 1 - entry.text)));
+  if (status != STATUS_OK) return status;
+  p->notes[field].line = p->line;
+  if (is_source(comment)) return store_source(p, field, comment);
+  if (p->fields[field].kind != KEYFILE_TEXT) p->unsourced = field;
+  return STATUS_OK;
+}
+
+static Status read_line(Parser *p, Piece line) {
+  if (line.length && line.text[line.length - 1] == '\r') line.length--;
+  if (line.length > KEYFILE_LINE_BYTES)
+    return REFUSE(p, "the line is %zu bytes long; at most %d are read", line.length,
+                  KEYFILE_LINE_BYTES);
+  const Status status = check_bytes(p, line);
+  if (status != STATUS_OK) return status;
+  const char *hash = memchr(line.text, '#', line.length);
+  const size_t n_entry = hash ? (size_t)(hash - line.text) : line.length;
+  const Piece entry = trim((Piece){line.text, n_entry});
+  const Piece comment = hash ? skip(line, n_entry + 1) : (Piece){line.text, 0};
+  if (entry.length) return read_entry(p, entry, comment);
+  if (p->unsourced >= 0 && is_source(comment)) return store_source(p, p->unsourced, comment);
+  return STATUS_OK;
+}
+
+static Status check_required(Parser *p) {
+  for (int f = 0; f < p->n_fields; f++)
+    if (p->fields[f].required && p->notes[f].line == 0)
+      return keyfile_refuse(p->display_name, 0, p->error,
+                            "no '%s' (%s) in the file; add a line '%s = %s%s'", p->fields[f].name,
+                            p->fields[f].help, p->fields[f].name,
+                            p->fields[f].kind == KEYFILE_TEXT ? "..." : EXAMPLE[p->fields[f].kind],
+                            p->fields[f].kind == KEYFILE_TEXT ? "" : "  # source: ...");
+  return STATUS_OK;
+}
+
+Status keyfile_parse(const char *buffer, size_t length, const char *display_name,
+                     const KeyfileField *fields, int n_fields, void *record, KeyfileNote *notes,
+                     Error *error) {
+  Parser parser = {display_name, fields, n_fields, record, notes, 0, -1, error};
+  Parser *p = &parser;
+  if (length > KEYFILE_MAX_BYTES)
+    return keyfile_refuse(display_name, 0, error,
+                          "%zu bytes long, too long for a description; at most %d are read", length,
+                          KEYFILE_MAX_BYTES);
+  if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) buffer += 3, length -= 3;
+  while (length) {
+    if (++p->line > KEYFILE_MAX_LINES)
+      return REFUSE(p, "more than %d lines; a description is shorter", KEYFILE_MAX_LINES);
+    const char *end = memchr(buffer, '\n', length);
+    const size_t n = end ? (size_t)(end - buffer) : length;
+    const Status status = read_line(p, (Piece){buffer, n});
+    if (status != STATUS_OK) return status;
+    const size_t taken = n + (end != NULL);
+    buffer += taken, length -= taken;
+  }
+  const Status status = check_sourced(p);
+  return status != STATUS_OK ? status : check_required(p);
+}

@@ -1,0 +1,41 @@
+#include "sim/base/nearest.h"
+
+#include <string.h>
+
+enum { LONGEST = 63 };
+
+static size_t min3(size_t a, size_t b, size_t c) {
+  const size_t ab = a < b ? a : b;
+  return ab < c ? ab : c;
+}
+
+static size_t edits(const char *a, size_t n, const char *b, size_t m) {
+  size_t rows[3][LONGEST + 1];
+  size_t *before = rows[0], *above = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= m; j++) above[j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      const size_t replace = above[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = min3(above[j] + 1, row[j - 1] + 1, replace);
+      const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
+    }
+    size_t *const spare = before;
+    before = above;
+    above = row;
+    row = spare;
+  }
+  return above[m];
+}
+
+void nearest_offer(Nearest *nearest, const char *candidate) {
+  const size_t n = strlen(nearest->word), m = strlen(candidate);
+  if (n > LONGEST || m > LONGEST) return;
+  const size_t distance = edits(nearest->word, n, candidate, m), longer = n > m ? n : m;
+  const size_t allowed = longer < 3 ? 1 : (longer + 2) / 3;
+  if (distance > allowed || distance >= longer) return;
+  if (nearest->best && nearest->distance <= distance) return;
+  nearest->best = candidate;
+  nearest->distance = distance;
+}

@@ -1,0 +1,620 @@
+#include "sim/l2/clock.h"
+
+#include "sim/base/splitmix.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
+enum { SMS_OF_TPC = 2 };
+enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_SIDES = 4, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers, which stay what they are */
+#define NOBODY       UINT32_MAX
+#define UNLIKE_PART  (1.0 / 3) /* of a CTA's work, by which another's begins earlier or later that is not in step with it: assumed */
+#define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
+
+/* What a CTA of a shared SM does until its time has come. */
+typedef enum { ASKS_NEXT = 0, ARRIVES, WORKS } State;
+
+typedef struct {
+  double time;                       /* of the next step */
+  double waits_slower, works_slower; /* by this part, for good */
+  double clock;                      /* of its GPC: a step takes this part of its cycles */
+  double owes;                       /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
+  uint32_t next;                     /* in the same bucket */
+  uint32_t steps, n_worked;          /* n_worked: with work */
+  uint32_t sm, resident;
+  uint16_t gpc;
+  uint8_t side, state; /* a State */
+  double slips_at;     /* the step with work in which it slips next */
+  double starts_later;
+  double work; /* of the step that it has asked for the data of, cycles, if it had the SM to itself */
+  uint32_t n_slips;
+} Cta;
+
+/* What the CTAs of an SM need to know of each other. */
+typedef struct {
+  double work_until; /* it is done when those that work have done so much each on this SM; less than that: it does not work */
+  double works_at;   /* when its work begins, or began last */
+  double since;      /* when it began; INFINITY: it is done */
+  bool is_new;       /* took another's place and has not worked yet */
+} Resident;
+
+/* Its CTAs that work have had equal parts of it until then, those that wait smaller ones. */
+typedef struct {
+  double until, worked; /* worked: how much each that works has done by then, cycles since the beginning */
+  uint32_t first, end; /* its CTAs, among the residents of all SMs */
+  uint32_t n_there, n_working;
+} Sm;
+
+/* A request at a coalescer: others for the same granule may join until then, and have their data when it has. */
+typedef struct {
+  uint32_t granule; /* + 1 */
+  uint32_t n;
+  double until, there;
+} Pending;
+
+/* When the halves of a granule are there on a side, and until when the home does not know yet that the other side has asked for it. */
+typedef struct {
+  double home, copy, unknown_until;
+} Arrival;
+
+/* Those who are waiting for it, where its bit says that there are any. */
+typedef struct {
+  uint32_t first, last;
+} Bucket;
+
+struct Pace {
+  PaceConfig config;
+  PaceProgram *program;
+  void *context;
+  Hierarchy *hierarchy;
+  Cta *ctas;
+  Place *places; /* where the caller named none */
+  Sm *sms;
+  Resident *residents; /* SM by SM */
+  double slips_every; /* so many steps with work apart, on average; 0: never */
+  double bucket_cycles, buckets_per_cycle;
+  double l2_cycles_per_byte, hbm_cycles_per_byte;
+  uint64_t in_use[WHEEL / 64]; /* a bit for each bucket */
+  uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
+  Arrival (*arrivals)[HIERARCHY_SIDES]; /* by granule */
+  Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
+  uint32_t n_waiting, kernel;
+  uint32_t n_there;   /* CTAs that are not done */
+  double own_cycles;  /* by which a step varies while so many are there */
+  uint32_t n_begun; /* CTAs that have asked for what they need first */
+  double begun_at;  /* when all of it is there, */
+  double side_begins_later[HIERARCHY_SIDES]; /* on one side at once */
+  double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
+  uint64_t jitter_seed;
+  PaceResult result; /* bytes.read_bytes: of requests that joined another */
+  Bucket wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket; last here, for it begins with any content */
+};
+
+/* --- the clock --- */
+
+static void wait_until(Pace *p, uint32_t cta, double time) {
+  const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1, bucket = (due > soonest ? due : soonest) % WHEEL;
+  const uint64_t bit = UINT64_C(1) << bucket % 64;
+  p->ctas[cta].time = time;
+  p->ctas[cta].next = NOBODY;
+  if (p->in_use[bucket / 64] & bit) {
+    p->ctas[p->wheel[bucket].last].next = cta;
+  } else {
+    p->wheel[bucket].first = cta;
+    p->in_use[bucket / 64] |= bit;
+  }
+  p->wheel[bucket].last = cta;
+  p->n_waiting++;
+}
+
+/* 64 bits for the n-th draw of a stream. The seed is spread over all bits first: the draws of
+ * neighbouring seeds would else be the same numbers in another order, and no sample of many seeds larger than that of one. */
+static uint64_t draw(uint64_t seed, uint64_t stream, uint64_t n) {
+  return mix(mix((seed + 1) * 0xd1342543de82ef95u ^ stream << 40 ^ n));
+}
+
+/* Between 0 and 1. */
+static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
+
+/* Mean 1. */
+static double exponential(uint64_t bits) { return -log(uniform(bits)); }
+
+/* Of a step, mean 0, standard deviation 1; cheaper than draw. */
+static inline double jitter(const Pace *p, uint32_t cta, uint32_t step) {
+  uint64_t x = (p->jitter_seed ^ ((uint64_t)cta << 32 | step)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return about_normal(x ^ (x >> 31));
+}
+
+static double later(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double sooner(double a, double b) {
+  return a < b ? a : b;
+}
+
+/* --- one step --- */
+
+/* What is asked for at `now` leaves a server that hands out so many bytes a cycle, one request after another. */
+static double queue(double *free_at, double now, double bytes, double cycles_per_byte) {
+  if (cycles_per_byte <= 0) return now;
+  return *free_at = later(*free_at, now) + bytes * cycles_per_byte;
+}
+
+/* From L2 to a CTA, the longer the more CTAs share its SM. */
+static double hit_cycles(const Pace *p, const Cta *cta) {
+  return p->config.hit_cycles + p->config.share_cycles * p->sms[cta->sm].n_there;
+}
+
+/* Asks L2 for the granule at `now`, which comes in `hit` cycles if L2 has it; returns when all of it is there. */
+static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit) {
+  const PaceConfig *c = &p->config;
+  Arrival *own = &p->arrivals[granule][side], *far = &p->arrivals[granule][1 - side];
+  const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
+  const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
+  double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + hit;
+  if (read.home_missing + read.copy_missing > 0)
+    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, p->hbm_cycles_per_byte));
+  if (read.home_missing > 0)
+    own->home = there + c->miss_cycles;
+  else if (now < own->unknown_until && own->copy <= 0) /* asked for by the other side, and by nobody of this one */
+    p->result.l2_miss_bytes += half;
+  if (read.copy_missing > 0) {
+    double arrives = there + c->far_cycles;
+    if (read.far_missing > 0) {
+      far->home = (arrives += c->miss_cycles);
+      far->unknown_until = now + c->unknown_cycles;
+    } else {
+      arrives = later(arrives, far->home + c->far_cycles);
+    }
+    own->copy = arrives;
+  }
+  return later(there, later(own->home, own->copy));
+}
+
+/* A wait, which takes a little more or less each time. */
+static double varied(const Pace *p, uint32_t at, double cycles) {
+  return cycles * (1 + later(p->config.passing_spread * jitter(p, at, p->ctas[at].steps), -0.9));
+}
+
+/* Where a coalescer notes a granule (Fibonacci hashing, Knuth 6.4). Its last bits alone would not do: heads are as long as powers of two, and
+ * those that are walked at the same time are at the same tile. */
+static uint32_t noted_at(uint64_t granule) {
+  return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> (64 - PENDING_BITS));
+}
+
+/* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer, and never reaches
+ * L2. */
+static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
+  const PaceConfig *c = &p->config;
+  const Cta *cta = &p->ctas[at];
+  Pending *pending = &p->pending[cta->gpc][noted_at(granule)];
+  if (pending->granule == granule + 1 && pending->n < c->coalesce_most && now < pending->until) {
+    pending->n++;
+    p->result.bytes.read_bytes += hierarchy_granule_bytes(p->hierarchy, granule);
+    return pending->there;
+  }
+  pending->granule = (uint32_t)granule + 1;
+  pending->n = 1;
+  const double hit = hit_cycles(p, cta), there = fetch(p, cta->side, granule, now, hit), wait = there - now;
+  if (c->in_step) return pending->there = pending->until = there;
+  pending->until = later(now + c->coalesce_cycles, there - hit - c->early_cycles);
+  if (c->together && cta->steps == 0) return pending->there = there;
+  return pending->there = now + varied(p, at, wait);
+}
+
+/* CTAs that ask ahead go together on their SM: what varies does so for all of them. */
+static uint32_t goes_with(const PaceConfig *c, uint32_t at, uint32_t sm) {
+  return c->overlapped ? sm : at;
+}
+
+/* Steps with work until the next slip of an SM's CTAs, which draw the same. */
+static double until_slip(const Pace *p, const Cta *cta) {
+  return 2 * p->slips_every * uniform(draw(p->config.seed, DRAW_SLIP, (uint64_t)cta->sm << 32 | cta->n_slips));
+}
+
+/* Of n: evenly spaced, mean 0, standard deviation 1. */
+static double rank_among(uint64_t rank, double n) {
+  return n > 1 ? ((double)rank - (n - 1) / 2) / sqrt((n * n - 1) / 12) : 0;
+}
+
+/* Among its SM's CTAs, from the oldest to the youngest: mean 0, standard deviation 1. The last of them is *most. */
+static double youth(const Pace *p, const Cta *cta, double *most) {
+  uint64_t older = 0, n = 0;
+  const Sm *sm = &p->sms[cta->sm];
+  for (uint32_t i = sm->first; i < sm->end; i++) {
+    older += p->residents[i].since < p->residents[cta->resident].since;
+    n += p->residents[i].since < INFINITY;
+  }
+  *most = n > 1 ? rank_among(n - 1, (double)n) : 1;
+  return n > 1 ? rank_among(older, (double)n) : 0;
+}
+
+/* Another CTA takes its place then, and may miss a turn where one more of the SM is new. */
+static void replace(Pace *p, uint32_t at, double then) {
+  const PaceConfig *c = &p->config;
+  Cta *cta = &p->ctas[at];
+  const bool misses = uniform(draw(c->seed, DRAW_HANDOVER, (uint64_t)at << 32 | cta->steps)) < c->missed_turns;
+  const Sm *sm = &p->sms[cta->sm];
+  Resident *resident = &p->residents[cta->resident];
+  resident->is_new = false;
+  cta->owes = 0;
+  for (uint32_t i = sm->first; i < sm->end; i++)
+    if (p->residents[i].is_new && misses && c->overlapped) cta->owes = c->turn_steps;
+  resident->is_new = true;
+  resident->since = then;
+}
+
+/* How many times as long as otherwise a CTA takes for its next step with work. */
+static double slipping(const Pace *p, Cta *cta) {
+  double times = 1 + cta->owes, most;
+  p->residents[cta->resident].is_new = false;
+  if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
+  for (; p->slips_every > 0 && cta->n_worked >= cta->slips_at; cta->n_slips++, cta->slips_at += until_slip(p, cta)) {
+    const double ahead = youth(p, cta, &most);
+    if (p->sms[cta->sm].n_there == p->config.full_ctas) times += p->config.slip_steps * ahead / most;
+  }
+  cta->n_worked++;
+  const double takes = later(times, 0.1);
+  cta->owes = times - takes;
+  return takes;
+}
+
+/* So many CTAs more are there, or fewer, and steps vary by more, or less. */
+static void count_there(Pace *p, int more) {
+  p->n_there += (uint32_t)more;
+  if (p->config.busy_cycles > 0) p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
+}
+
+/* What a step takes of its GPC's cycles. */
+static double step_cycles(const Pace *p, uint32_t at, double wait, double work) {
+  const PaceConfig *c = &p->config;
+  Cta *cta = &p->ctas[at];
+  if (c->in_step) return 1;
+  const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
+  double takes = c->overlapped ? (1 - c->ahead) * works + later(waits, c->ahead * works) : waits + works;
+  if (c->overlapped && work > 0) {
+    if (cta->n_worked == 0) takes += cta->starts_later;
+    takes *= slipping(p, cta);
+  }
+  return later(takes + p->own_cycles * jitter(p, c->n_ctas + goes_with(c, at, cta->sm), cta->steps), 0.1 * takes);
+}
+
+/* A CTA's first step would end then, or it has none; they go on when the last of them can. */
+static void begin_together(Pace *p, double ends) {
+  p->begun_at = later(p->begun_at, ends);
+  if (++p->n_begun < p->config.n_ctas) return;
+  for (uint32_t i = 0; i < p->config.n_ctas; i++)
+    if (p->ctas[i].steps == 1) wait_until(p, i, p->begun_at + p->side_begins_later[p->ctas[i].side]);
+}
+
+/* --- an SM that its CTAs share --- */
+
+/* So many times as long as alone a CTA's work takes. */
+static double shared_by(const Pace *p, const Sm *sm) {
+  const double n_working = sm->n_working, n_waiting = (double)sm->n_there - n_working;
+  return n_working + p->config.waiting_share * n_waiting;
+}
+
+static void share(Pace *p, Sm *sm, double now) {
+  if (now <= sm->until) return; /* within a tick */
+  if (sm->n_working) sm->worked += (now - sm->until) / shared_by(p, sm);
+  sm->until = now;
+}
+
+/* When its work ends if no other begins some before: those with less left are done by then, and wait, the others as far as it is. */
+static double work_ends(const Pace *p, const Cta *cta) {
+  const Sm *sm = &p->sms[cta->sm];
+  const double own = p->residents[cta->resident].work_until - sm->worked;
+  double cycles = 0;
+  for (uint32_t i = sm->first; i < sm->end; i++) cycles += sooner(later(p->residents[i].work_until - sm->worked, 0), own);
+  const double waiting = p->config.waiting_share;
+  return cta->time + (1 - waiting) * cycles + waiting * sm->n_there * own;
+}
+
+/* How many others of its SM are not in step with it: their work begins earlier or later, by a third of it or more; or parts of one. The next one's, or the
+ * last of both if the other's next is not known yet. */
+static double n_unlike(const Pace *p, const Cta *cta, double works_at, double work_cycles) {
+  const Sm *sm = &p->sms[cta->sm];
+  const Resident *own = &p->residents[cta->resident];
+  double n = 0;
+  for (uint32_t i = sm->first; i < sm->end; i++) {
+    const Resident *other = &p->residents[i];
+    if (other == own || other->since == INFINITY) continue;
+    const double apart = sooner(fabs(works_at - other->works_at), fabs(own->works_at - other->works_at));
+    n += sooner(apart / (UNLIKE_PART * work_cycles), 1);
+  }
+  return n;
+}
+
+/* Its work begins when its data are there. */
+static void begin_to_work(Pace *p, uint32_t at, double there, double work_cycles) {
+  Cta *cta = &p->ctas[at];
+  double more = 0;
+  if (p->config.unlike_spread > 0)
+    more = p->config.unlike_spread * n_unlike(p, cta, there, work_cycles) * jitter(p, 2 * p->config.n_ctas + at, cta->steps);
+  p->residents[cta->resident].works_at = there;
+  cta->work = work_cycles * (1 + more) * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
+  cta->state = ARRIVES;
+}
+
+/* Its data are there, or its work should be done; true: it is. */
+static bool has_worked(Pace *p, uint32_t at) {
+  Cta *cta = &p->ctas[at];
+  Sm *sm = &p->sms[cta->sm];
+  Resident *resident = &p->residents[cta->resident];
+  share(p, sm, cta->time);
+  if (cta->state == ARRIVES) {
+    cta->state = WORKS;
+    resident->work_until = sm->worked + cta->work;
+    sm->n_working++;
+  } else if (resident->work_until - sm->worked < p->bucket_cycles / 2) {
+    cta->state = ASKS_NEXT;
+    resident->work_until = 0;
+    sm->n_working--;
+    p->result.cycles = later(p->result.cycles, cta->time);
+    return true;
+  }
+  wait_until(p, at, work_ends(p, cta));
+  return false;
+}
+
+static void take_step(Pace *p, uint32_t at) {
+  Cta *cta = &p->ctas[at];
+  const double now = cta->time;
+  PaceStep step; /* its tables stay as they are: only what is counted in them is read */
+  step.n_reads = step.n_writes = 0;
+  step.renewed = 0;
+  step.work_cycles = step.wait_cycles = step.latency_cycles = 0;
+  step.is_replaced = false;
+  const bool begins = p->config.together && p->n_begun < p->config.n_ctas; /* nobody goes on before all have begun */
+  if (!p->program(p->context, p, at, &step)) {
+    share(p, &p->sms[cta->sm], now);
+    p->residents[cta->resident].since = INFINITY;
+    p->sms[cta->sm].n_there--;
+    count_there(p, -1);
+    if (begins) begin_together(p, now);
+    return;
+  }
+  double there = step.wait_cycles > 0 ? now + varied(p, at, step.wait_cycles) : now;
+  if (step.is_replaced) replace(p, at, there);
+  for (uint32_t i = 0; i < step.n_reads; i++)
+    there = later(there, ask(p, at, step.reads[i], now));
+  for (uint32_t i = 0; i < step.n_writes; i++)
+    hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  if (step.renewed) hierarchy_renew(p->hierarchy, cta->side, step.renewed - 1);
+  there += step.latency_cycles;
+  if (p->config.shared_work && !begins && step.work_cycles > 0) {
+    begin_to_work(p, at, there, step.work_cycles);
+    step.work_cycles = 0;
+  }
+  const double ends = now + step_cycles(p, at, there - now, step.work_cycles) * cta->clock;
+  cta->steps++;
+  p->result.steps++;
+  p->result.cycles = later(p->result.cycles, ends);
+  if (begins) begin_together(p, ends);
+  else wait_until(p, at, ends);
+}
+
+/* To the next bucket in use; somebody waits. */
+static void turn_wheel(Pace *p) {
+  p->bucket++;
+  uint64_t rest = p->in_use[p->bucket % WHEEL / 64] >> p->bucket % 64;
+  while (!rest) {
+    p->bucket = (p->bucket / 64 + 1) * 64;
+    rest = p->in_use[p->bucket % WHEEL / 64];
+  }
+  p->bucket += (uint64_t)__builtin_ctzll(rest);
+}
+
+static void run_clock(Pace *p) {
+  while (p->n_waiting) {
+    turn_wheel(p);
+    const uint64_t at = p->bucket % WHEEL;
+    uint32_t cta = p->wheel[at].first;
+    p->in_use[at / 64] &= ~(UINT64_C(1) << at % 64);
+    for (uint32_t next; cta != NOBODY; cta = next) {
+      next = p->ctas[cta].next;
+      p->n_waiting--;
+      if (p->ctas[cta].time >= (double)(p->bucket + 1) * p->bucket_cycles)
+        wait_until(p, cta, p->ctas[cta].time); /* in a later round of the wheel */
+      else if (p->ctas[cta].state == ASKS_NEXT || has_worked(p, cta))
+        take_step(p, cta);
+    }
+  }
+}
+
+/* --- a run --- */
+
+static void fill_in(PaceConfig *c) {
+  const double own = c->ctas_per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES;
+  const struct {
+    double *value, usual;
+  } values[] = {{&c->hit_cycles, PACE_HIT_CYCLES},
+                {&c->share_cycles, PACE_SHARE_CYCLES},
+                {&c->miss_cycles, PACE_MISS_CYCLES},
+                {&c->far_cycles, 200},
+                {&c->unknown_cycles, 85},
+                {&c->coalesce_cycles, 70},
+                {&c->early_cycles, PACE_EARLY_CYCLES},
+                {&c->lasting_spread, 0.0045},
+                {&c->work_spread, 0.0002},
+                {&c->passing_spread, PACE_PASSING_SPREAD},
+                {&c->own_cycles, own},
+                {&c->busy_cycles, 0},
+                {&c->sides_cycles, 95},
+                {&c->slip_steps, PACE_SLIP_STEPS},
+                {&c->missed_turns, PACE_MISSED_TURNS},
+                {&c->ahead, 1},
+                {&c->turn_steps, 1},
+                {&c->start_cycles, 0},
+                {&c->clocks_apart, 1}};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    if (*values[i].value == 0) *values[i].value = values[i].usual;
+    *values[i].value = later(*values[i].value, 0);
+  }
+  if (!c->ctas_per_sm) c->ctas_per_sm = 1;
+  if (!c->full_ctas) c->full_ctas = c->ctas_per_sm;
+  if (!c->n_kernels) c->n_kernels = 1;
+  if (!c->coalesce_most) c->coalesce_most = 4;
+  if (c->in_step) { /* all that is asked for in a turn is there before the next one */
+    c->hit_cycles = c->far_cycles = c->miss_cycles = c->unknown_cycles = 0.25;
+    c->share_cycles = 0;
+    c->shared_work = false;
+  }
+}
+
+static void start_all(Pace *p, double now) {
+  const PaceConfig *c = &p->config;
+  p->bucket = (uint64_t)(now * p->buckets_per_cycle) - 1;
+  for (uint32_t i = 0; i < c->n_ctas; i++) {
+    const double start = c->skew_cycles * i / c->n_ctas;
+    p->residents[p->ctas[i].resident].since = now + START_CYCLES * i;
+    p->sms[p->ctas[i].sm].n_there++;
+    count_there(p, 1);
+    wait_until(p, i, now + (c->in_step ? floor(start) : start + START_CYCLES * i));
+  }
+}
+
+/* How many GPCs there are, and SMs: one more than the last of them. */
+static uint32_t count_gpcs(const Place *places, uint32_t n) {
+  uint32_t n_gpcs = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (places[i].gpc >= n_gpcs) n_gpcs = places[i].gpc + 1;
+  return n_gpcs;
+}
+
+static uint32_t count_sms(const Place *places, uint32_t n) {
+  uint32_t n_sms = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (places[i].sm >= n_sms) n_sms = places[i].sm + 1;
+  return n_sms;
+}
+
+static void place(Pace *p, const Place *places) {
+  const PaceConfig *c = &p->config;
+  for (uint32_t i = 0; i < c->n_ctas; i++) {
+    Cta *cta = &p->ctas[i];
+    const double normal = about_normal(draw(c->seed, DRAW_CTA, goes_with(c, i, places[i].sm)));
+    const uint64_t layer = places[i].layer % c->ctas_per_sm;
+    cta->waits_slower = c->lasting_spread * normal;
+    cta->works_slower = c->work_spread * normal;
+    cta->starts_later = c->lag_cycles * (double)layer + c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
+    cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
+    cta->side = c->hierarchy.one_partition ? 0 : (uint8_t)places[i].side;
+    cta->gpc = (uint16_t)places[i].gpc;
+    cta->sm = places[i].sm;
+  }
+}
+
+/* The CTAs of an SM are to get apart by slot_spread in the long run. */
+static void set_slips(Pace *p) {
+  const PaceConfig *c = &p->config;
+  if (c->slot_spread <= 0 || c->steady || c->ctas_per_sm < 2) return;
+  p->slips_every = c->slip_steps / (c->slot_spread * rank_among(c->ctas_per_sm - 1, c->ctas_per_sm));
+  for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
+}
+
+/* The CTAs of an SM next to each other. */
+static void set_residents(Pace *p, uint32_t n_sms) {
+  for (uint32_t i = 0; i < p->config.n_ctas; i++) p->sms[p->ctas[i].sm].end++;
+  for (uint32_t i = 0, first = 0; i < n_sms; i++) {
+    const uint32_t n = p->sms[i].end;
+    p->sms[i].first = p->sms[i].end = first;
+    first += n;
+  }
+  for (uint32_t i = 0; i < p->config.n_ctas; i++) p->ctas[i].resident = p->sms[p->ctas[i].sm].end++;
+}
+
+/* One side or the other. */
+static void set_sides_apart(Pace *p) {
+  const double apart = p->config.sides_cycles * about_normal(draw(p->config.seed, DRAW_SIDES, 0));
+  p->side_begins_later[0] = later(-apart, 0);
+  p->side_begins_later[1] = later(apart, 0);
+}
+
+static Status prepare(Pace *p, Error *error) {
+  const PaceConfig *c = &p->config;
+  if (c->n_ctas < 1 || c->n_ctas > PACE_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "pace: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
+                     c->ctas_per_sm, PACE_CTAS_MAX);
+  const size_t bytes = hierarchy_state_bytes(&c->hierarchy);
+  Hierarchy probe;
+  if (!bytes) return hierarchy_init(&probe, &c->hierarchy, error);
+  p->hierarchy = malloc(bytes);
+  if (!p->hierarchy) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for an L2");
+  const Status status = hierarchy_init(p->hierarchy, &c->hierarchy, error);
+  const size_t n = p->hierarchy->n_granules;
+  p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
+  if (!c->places) p->places = malloc(c->n_ctas * sizeof *p->places);
+  if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, 0, p->places, c->n_ctas);
+  const Place *places = c->places ? c->places : p->places;
+  if (places) p->pending = calloc(count_gpcs(places, c->n_ctas), sizeof *p->pending);
+  p->arrivals = calloc(n, sizeof *p->arrivals);
+  const uint32_t n_sms = places ? count_sms(places, c->n_ctas) : 0;
+  if (places) p->sms = calloc(n_sms, sizeof *p->sms);
+  p->residents = calloc(c->n_ctas, sizeof *p->residents);
+  if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals)
+    return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
+                     c->n_ctas, n);
+  p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
+  p->buckets_per_cycle = 1 / p->bucket_cycles;
+  if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
+  if (c->hbm_bytes_per_cycle > 0) p->hbm_cycles_per_byte = 1 / c->hbm_bytes_per_cycle;
+  p->jitter_seed = draw(c->seed, DRAW_JITTER, 0);
+  p->own_cycles = c->own_cycles;
+  place(p, places);
+  set_residents(p, n_sms);
+  set_slips(p);
+  set_sides_apart(p);
+  return status;
+}
+
+uint32_t pace_kernel(const Pace *p) {
+  return p->kernel;
+}
+
+PaceResult pace_so_far(const Pace *p) {
+  PaceResult r = p->result;
+  r.bytes = p->hierarchy->counts;
+  r.l2_read_bytes = r.bytes.read_bytes;
+  r.l2_miss_bytes += r.bytes.miss_bytes;
+  r.bytes.read_bytes += p->result.bytes.read_bytes;
+  r.dirty_bytes = hierarchy_dirty_bytes(p->hierarchy);
+  return r;
+}
+
+Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
+                PaceResult *result, Error *error) {
+  Pace *const p = malloc(sizeof *p);
+  if (!p) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for a clock");
+  memset(p, 0, offsetof(Pace, wheel));
+  p->config = *config;
+  p->program = program;
+  p->context = context;
+  fill_in(&p->config);
+  const Status status = prepare(p, error);
+  if (status == STATUS_OK) {
+    for (; p->kernel < p->config.n_kernels; p->kernel++) {
+      const double now = p->result.cycles;
+      if (p->kernel > 0 && p->config.flushed) hierarchy_flush(p->hierarchy);
+      start_all(p, now);
+      run_clock(p);
+    }
+    *result = pace_so_far(p);
+  }
+  free(p->hierarchy);
+  free(p->ctas);
+  free(p->places);
+  free(p->sms);
+  free(p->residents);
+  free(p->pending);
+  free(p->arrivals);
+  free(p);
+  return status;
+}

@@ -1,0 +1,565 @@
+#include "sim/l2/l2_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/splitmix.h"
+#include "sim/algorithms/stream.h"
+#include "sim/machine/timing.h"
+
+enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
+enum { STEPS_PER_HEAD = 75000, HEADS_WALKED = 5, HEADS_OF_MANY = 4, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
+enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
+
+/* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120 shapes of five kernels; all of eight
+ * come before one comes again. */
+static const uint32_t FIRST_GPCS[PLACEMENT_GPCS_MAX] = {0, 7, 1, 4, 2, 3, 5, 6};
+
+/* What is drawn where the caller names no other numbers: of twenty draws one of those whose predictions come nearest to the mean of all, of the 424 shapes that
+ * were recorded (what was counted has no say in it). */
+enum { USUAL_DRAW = 3 * 1000003 };
+
+enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
+enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
+
+#define FAR_MORE        1.5    /* times l2_bytes; no launch that was recorded comes to more than 1.2 */
+#define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
+#define PUT_BACK_BYTES  5e6    /* a profiler's, at most (is_put_back) */
+
+/* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs of a GPC (assets/counters/h200_waves.csv,
+ * tests/model/test_waves.c); and how much longer an atomic takes to the other side, one way (h200_placement.csv: 190 cycles there and back). */
+#define STARTS_SIDES_NS 69.0
+#define STARTS_GPCS_NS  22.0
+#define STARTS_TPCS_NS  27.0
+#define COUNTER_FAR_NS  48.0
+#define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
+
+/* What a step computes, in cycles: of a CTA that has its SM to itself, and so much for each of those that share it. Without any: 0. */
+typedef struct {
+  double alone, share;
+} Work;
+
+/* A place for a CTA on an SM. */
+typedef struct {
+  StreamSlot stream;
+  Work owed;       /* where CTAs ask ahead: on what it asked for last */
+  int64_t *active; /* slots of its SM that owe work */
+  bool ended;      /* its last step was the last of a piece */
+} Slot;
+
+typedef struct {
+  Stream stream;
+  const Launch *launch;
+  const ManyCtasConfig *config;
+  Slot *slots;
+  Place *places;   /* of each slot */
+  int64_t *active; /* slots that owe work, by SM */
+  int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
+  double cycles_per_flop, cycles_per_exp, slower, alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
+  double *row_end_cycles; /* of the configuration, in the first walk */
+  double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
+  double steps, stop_steps; /* taken; after so many nothing new is begun */
+  struct {
+    int64_t piece;
+    double steps; /* before which this was counted; 0: not reached */
+    PaceResult counted;
+  } half, end; /* of the way: half of the pieces have been begun, and all */
+} Run;
+
+ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
+  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions, .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
+  const double clock = gpu->clock_hz, sms = (double)gpu->n_sm;
+  if (clock <= 0 || sms <= 0) return c;
+  c.flops_per_cycle = timing_rate(gpu, TIME_MATH, dtype) / clock / sms;
+  c.exps_per_cycle = timing_rate(gpu, TIME_EXP, dtype) / clock / sms;
+  c.l2_bytes_per_cycle = gpu->l2_bytes_per_s / clock;
+  c.hbm_bytes_per_cycle = gpu_hbm_bytes_per_s(gpu) / clock;
+  return c;
+}
+
+/* ---- The program of a slot ------------------------------------------------------------------------ */
+
+/* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
+ * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a kernel that waits, that rate has
+ * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
+static Work work_of(const Run *r, double flops, double exps) {
+  const double products = flops * r->cycles_per_flop, specials = exps * r->cycles_per_exp, reached = products * r->slower;
+  return (Work){.alone = r->alone_slower > 0 ? products * r->alone_slower : products + specials, .share = reached > specials ? reached : specials};
+}
+
+static double work_cycles(Work work, double sharing) {
+  const double shared = sharing * work.share;
+  return work.alone > shared ? work.alone : shared;
+}
+
+/* At half of the way, and at its end before slots run empty, what has been counted is put aside. */
+static void note_progress(Run *r, const Pace *pace) {
+  const int64_t begun = r->next_piece[0];
+  if (r->half.steps == 0 && (begun >= r->half.piece || r->steps >= r->stop_steps / 2)) {
+    r->half.steps = r->steps;
+    r->half.counted = pace_so_far(pace);
+  }
+  if (r->end.steps == 0 && (begun >= r->end.piece || r->steps >= r->stop_steps)) {
+    r->end.steps = r->steps;
+    r->end.counted = pace_so_far(pace);
+  }
+}
+
+static int has_work(Work work) { return work.alone + work.share > 0; }
+
+/* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have something to work on. */
+static double work_on_owed(Slot *slot, Work next) {
+  const Work owed = slot->owed;
+  const double cycles = work_cycles(owed, (double)*slot->active);
+  slot->owed = next;
+  *slot->active += has_work(next) - has_work(owed);
+  return cycles;
+}
+
+static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
+  Run *r = context;
+  Slot *taker = &r->slots[at];
+  StreamSlot *slot = &taker->stream;
+  const uint32_t k = pace_kernel(pace);
+  const StreamKernel *kernel = &r->stream.kernels[k];
+  if (!slot->busy) {
+    if (k == 0 && r->end.steps == 0) note_progress(r, pace);
+    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
+      next->work_cycles = work_on_owed(taker, (Work){0});
+      return next->work_cycles > 0;
+    }
+    if (taker->ended) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
+      taker->ended = false;
+      next->is_replaced = !r->launch->config.persistent;
+      next->wait_cycles = next->is_replaced ? PACE_HANDOVER_CYCLES : PACE_HIT_CYCLES;
+      return true;
+    }
+    kernel->begin(&r->stream, slot, r->next_piece[k]++);
+    slot->busy = slot->fresh = true;
+    slot->number = at;
+  }
+  if (r->steps >= r->stop_steps) {
+    note_progress(r, pace);
+    return false;
+  }
+  StreamStep step = {.access = next};
+  kernel->next(&r->stream, slot, &step);
+  r->steps++;
+  taker->ended = !slot->busy && !r->config->in_step;
+  if (r->row_end_cycles && !slot->busy) r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
+  const Work work = work_of(r, step.flops, step.exps);
+  if (r->launch->config.waits && step.flops + step.exps > 0) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
+  return true;
+}
+
+/* ---- How much is walked --------------------------------------------------------------------------- */
+
+static Status check(const Launch *l, const Plan *plan, const ManyCtasConfig *c, Error *error) {
+  if (c->l2_partitions != 1 && c->l2_partitions != 2)
+    return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2", (long long)c->l2_partitions);
+  if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
+    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d", (long long)c->skew_turns, 1 << 20);
+  if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
+      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != (l->config.whole_head ? 1 : plan->T_r) || l->heads != plan->shape.heads ||
+      l->batch != plan->shape.batch)
+    return error_set(error, STATUS_BAD_REQUEST, "the launch and the plan must be of one problem, with equal blocks and splits");
+  return STATUS_OK;
+}
+
+static Status refuse_large(double steps, Error *error) {
+  return error_set(error, STATUS_TOO_LARGE, "%.3g tile reads take too long to walk through L2; a shorter sequence or larger blocks do not", steps);
+}
+
+/* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other, enough that
+ * L2 holds little of what goes between them. */
+static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
+  const int64_t n_heads = s->n_heads, pieces = l->n_pieces / n_heads;
+  if (s->n_kernels == 2) return n_heads;
+  double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
+  if (s->n_kernels == 1) heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
+  else heads = fmax(2, ceil(4 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
+  return heads < (double)n_heads ? (int64_t)heads : n_heads;
+}
+
+/* Heads that are to be walked, however coarsely. Of fa2 all, where they are not many: the first CTAs of the next head run on what a wave leaves
+ * free last, more of them with every head, so that the heads before do not tell of those after. */
+static double whole_heads(const Run *r, int64_t n_heads) {
+  const bool all = r->stream.n_kernels == 2 || r->launch->config.whole_head;
+  if (all) return fmin((double)n_heads, HEADS_MOST);
+  return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
+}
+
+/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long; of
+ * many heads, and of long rows, fewer, for time. */
+static double heads_worth(int64_t n_heads, int64_t N_k) {
+  const double n = (double)n_heads;
+  return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);
+}
+
+/* At most, or about: two fifths where K and V of a head are far more than L2 holds, since nearly all that a step asks for is then new, and takes more
+ * than twice the time to walk. */
+static double steps_of_head(const Run *r, const Plan *p) {
+  if (r->config->max_steps) return (double)r->config->max_steps;
+  const double keys_and_values = 2 * (double)p->shape.N_k * (double)p->shape.d * p->element_bytes;
+  return keys_and_values > FAR_MORE * (double)r->config->l2_bytes ? 0.4 * STEPS_PER_HEAD : STEPS_PER_HEAD;
+}
+
+/* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
+static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
+  const double max = steps_of_head(r, plan);
+  const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
+  int64_t merge = 1;
+  for (;; merge *= 2) {
+    if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
+      return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
+    const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads, plan->shape.N_k), 1);
+    if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest) break;
+  }
+  const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads, plan->shape.N_k);
+  const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
+  const double steps = r->stream.steps_per_head * (double)heads;
+  stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
+  r->stop_steps = r->stream.n_kernels == 1 ? 2 * budget + 1000 : INFINITY;
+  double granules = 0;
+  for (int k = 0; k < STREAM_KIND_COUNT; k++) granules += (double)r->stream.kinds[k].n;
+  if ((r->stream.n_kernels > 1 && steps > STEPS_MOST) || granules > GRANULES_MOST) return refuse_large(steps, error);
+  for (int k = 0; k < r->stream.n_kernels; k++) r->n_pieces[k] = r->stream.kernels[k].n_pieces(&r->stream);
+  r->half.piece = heads / 2 * (r->n_pieces[0] / heads);
+  r->end.piece = r->n_pieces[0];
+  return STATUS_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+static uint32_t slots_at_work(const Run *r) {
+  int64_t n = 1;
+  for (int k = 0; k < r->stream.n_kernels; k++)
+    if (r->n_pieces[k] > n) n = r->n_pieces[k];
+  return (uint32_t)(n < r->launch->n_slots ? n : r->launch->n_slots);
+}
+
+/* Before it runs a launch again, ncu puts back what it wrote; where that is little, a launch of one wave begins with the first GPC then, whatever ran
+ * before: all that were counted with up to 4.2 MB, none with 6.3 MB and more (h200_l2.csv, h200_later.csv, h200_begins_replayed.csv). */
+static bool is_put_back(const Run *r) {
+  const Plan *p = r->stream.plan;
+  const double written = (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
+  return r->config->profiled && !r->config->once && r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
+}
+
+/* A launch begins where the one before left off: anywhere. */
+static uint32_t first_gpc(const Run *r, int time) {
+  if (r->config->first_gpc) return r->config->first_gpc - 1;
+  return is_put_back(r) ? 0 : FIRST_GPCS[time % PLACEMENT_GPCS_MAX];
+}
+
+/* Whether the kernel takes all the power there is; who has been told the clocks under it need not ask. */
+static bool is_busy(const Run *r) { return r->launch->config.clocks_permille > 0 && !placement_knows_clocks(r->config->placement); }
+
+/* So many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
+static double busy_apart(const Run *r) {
+  int32_t most = PLACEMENT_BUSY_CLOCKS_PPM[0], least = most;
+  for (int g = 1; g < PLACEMENT_GPCS_MAX; g++) {
+    most = PLACEMENT_BUSY_CLOCKS_PPM[g] > most ? PLACEMENT_BUSY_CLOCKS_PPM[g] : most;
+    least = PLACEMENT_BUSY_CLOCKS_PPM[g] < least ? PLACEMENT_BUSY_CLOCKS_PPM[g] : least;
+  }
+  return (double)r->launch->config.clocks_permille * 1000 / (most - least);
+}
+
+/* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
+static void deal(Run *r, uint32_t n, int time) {
+  const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
+  const Placement *placement = r->config->placement ? r->config->placement : &PLACEMENT_H200;
+  placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
+  if (!is_busy(r)) return;
+  for (uint32_t i = 0; i < n; i++)
+    r->places[i].clock_ppm = (int32_t)(busy_apart(r) * PLACEMENT_BUSY_CLOCKS_PPM[r->places[i].gpc % PLACEMENT_GPCS_MAX]);
+}
+
+/* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
+static double launch_cycles(const Run *r) {
+  const Plan *p = r->stream.plan;
+  const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
+  const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c * (double)(p->shape.batch * p->shape.heads);
+  return scores * 4 * (double)p->shape.d * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
+}
+
+/* So many times as far apart as places say. */
+static double clocks_apart(const Run *r, uint32_t n) {
+  const uint32_t n_sm = (uint32_t)r->launch->n_sm;
+  if (placement_knows_clocks(r->config->placement) || is_busy(r)) return 1;
+  return n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r));
+}
+
+/* How the CTAs of a kernel that waits for its data share an SM, and how long they wait for a round. */
+static void set_waiting(const Run *r, PaceConfig *p) {
+  const double round = (double)r->launch->config.round_bytes, asked = round > 0 ? fmin(round, PACE_SPREAD_BYTES) : PACE_SPREAD_BYTES;
+  const double sooner = PACE_LINES_CYCLES * (1 - asked / PACE_SPREAD_BYTES);
+  p->miss_cycles = PACE_MISS_CYCLES - sooner;
+  p->early_cycles = PACE_EARLY_CYCLES - sooner;
+  p->waiting_share = PACE_WAITING_SHARE;
+  p->unlike_spread = PACE_UNLIKE_SPREAD / sqrt((double)r->stream.merge);
+}
+
+static PaceConfig pace_config(const Run *r, uint32_t n) {
+  const ManyCtasConfig *c = r->config;
+  const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
+  const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
+  PaceConfig p = {.n_ctas = n,
+                  .ctas_per_sm = per_sm,
+                  .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
+                  .n_kernels = (uint32_t)r->stream.n_kernels,
+                  .flushed = c->profiled,
+                  .in_step = c->in_step,
+                  .skew_cycles = (double)c->skew_turns,
+                  .overlapped = !r->launch->config.waits,
+                  .shared_work = r->launch->config.waits,
+                  .together = !c->in_step,
+                  .loaded = true,
+                  .clocks_apart = clocks_apart(r, n),
+                  .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
+                  .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
+                  .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
+                  .seed = c->seed + USUAL_DRAW};
+  memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
+  p.hierarchy.one_partition = one;
+  p.hierarchy.is_not_put_back = !c->profiled || c->once;
+  p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
+  p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : (double)c->l2_bytes / 2;
+  p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
+  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways;
+  const Tiling *t = &r->stream.plan->tiling;
+  const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
+  const Work longest = work_of(r, scores * 4 * (double)r->stream.plan->shape.d, scores);
+  p.tick_cycles = fmax(8, work_cycles(longest, per_sm) / 1024);
+  p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
+  const LaunchConfig *kernel = &r->launch->config;
+  const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
+  const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
+  const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
+  const double of_merged = sqrt((double)r->stream.merge / (double)r->stream.rounds);
+  p.own_cycles = by_itself * of_merged;
+  p.busy_cycles = (double)kernel->busy_spread_cycles * n / (double)r->launch->n_slots * of_merged;
+  p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
+  p.ahead = 0.01 * (double)kernel->ahead_percent;
+  p.slot_spread = (double)kernel->slot_spread_permille / 1000;
+  p.steady = kernel->steady;
+  p.turn_steps = 1 / (double)r->stream.merge;
+  p.slip_steps = (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
+  p.lag_cycles = PACE_LAG_CYCLES;
+  if (kernel->waits) set_waiting(r, &p);
+  if (c->without == L2_SPREAD) {
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
+    p.slot_spread = p.lag_cycles = p.unlike_spread = 0;
+    p.loaded = false;
+  }
+  return p;
+}
+
+static ManyCtas totals(const PaceResult *p) {
+  return (ManyCtas){.read_bytes = p->bytes.read_bytes,
+                    .write_bytes = p->bytes.write_bytes,
+                    .l2_read_bytes = p->l2_read_bytes,
+                    .own_miss_bytes = p->l2_miss_bytes,
+                    .fabric_bytes = p->bytes.fabric_bytes,
+                    .hbm_read_bytes = p->bytes.hbm_read_bytes,
+                    .hbm_write_bytes = p->bytes.hbm_write_bytes,
+                    .left_dirty_bytes = p->dirty_bytes,
+                    .cycles = p->cycles,
+                    .simulated = 1};
+}
+
+/* Its members, one by one. */
+enum { COUNTED = sizeof(ManyCtas) / sizeof(double) };
+
+static void add_part(ManyCtas *to, const ManyCtas *from, double part) {
+  for (int i = 0; i < COUNTED; i++) ((double *)to)[i] += ((const double *)from)[i] * part;
+}
+
+static void divide(ManyCtas *sum, int n) {
+  for (int i = 0; i < COUNTED; i++) ((double *)sum)[i] /= n;
+}
+
+/* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did. */
+static void go_on(const Run *r, ManyCtas *t, double all_steps) {
+  const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
+  const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
+  const double factor = (all_steps - r->steps) / (halved ? r->end.steps - r->half.steps : r->steps);
+  const double left_dirty_bytes = t->left_dirty_bytes;
+  add_part(t, &to, factor);
+  add_part(t, &from, -factor);
+  t->hbm_write_bytes += t->left_dirty_bytes - left_dirty_bytes; /* no more is left: what L2 took up so far falls out from here on */
+  t->left_dirty_bytes = left_dirty_bytes;
+  t->simulated = r->steps / all_steps;
+}
+
+/* Every byte of Q, K and V that is asked for, once. */
+static double inputs_once(const Plan *plan, const Traffic *traffic) {
+  const Shape *s = &plan->shape;
+  const double row = (double)s->d * plan->element_bytes, heads = (double)(s->batch * s->heads), keys = (double)(s->batch * s->kv_heads * s->N_k) * row;
+  const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
+  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys) + fmin((double)traffic->read[TENSOR_V] * heads, keys);
+}
+
+/* Registers spilled for row blocks, one set for each that computes. */
+static double spilled_bytes(const Stream *s) {
+  const Plan *p = s->plan;
+  const int64_t n_empty = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r).n_empty;
+  return (double)(p->shape.batch * p->shape.heads) * (double)(p->T_r - n_empty) * s->kinds[STREAM_SPILL].bytes;
+}
+
+static double lse_bytes(const Plan *p) {
+  return p->tiling.lse ? (double)(p->shape.batch * p->shape.heads * p->shape.N_q) * STATS_BYTES : 0;
+}
+
+/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and log-sum-exps, which it does
+ * not walk. */
+static void make_writes_exact(ManyCtas *t, double spilled, double lse, double walked_write_bytes) {
+  const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
+  const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
+  const double written = fmax(part * (outputs - lse + spilled) + lse, outputs);
+  t->hbm_write_bytes = fmin(fmax(t->hbm_write_bytes, 0), written);
+  t->left_dirty_bytes = written - t->hbm_write_bytes;
+}
+
+/* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
+static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stream) {
+  const Plan *plan = stream->plan;
+  Traffic traffic = {0};
+  bool overflow = false;
+  schedule->traffic(plan, &traffic, &overflow);
+  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes, walked_writes = t->write_bytes;
+  t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);
+  t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
+  if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
+  if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
+  if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
+    t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
+  if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
+  make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
+}
+
+/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
+ * with which they begin. An even number, so that two cores are done at the same time. Where a second kernel combines, half as often: its beginning takes
+ * as long as the steps of a short launch. */
+static int times_to_walk(const Run *r) {
+  if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
+  const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) / (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
+  const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
+  const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
+  return even > least ? even : least;
+}
+
+static bool take_slots(Run *r, uint32_t n) {
+  r->slots = calloc(n, sizeof *r->slots);
+  r->places = calloc(n, sizeof *r->places);
+  r->active = calloc((size_t)r->launch->n_sm, sizeof *r->active);
+  return r->slots && r->places && r->active;
+}
+
+static void give_slots_back(Run *r) {
+  free(r->slots);
+  free(r->places);
+  free(r->active);
+}
+
+/* When a CTA comes to the counter that it pulls its work from: as its code came to its side, its GPC and its TPC, and as far as the counter is. */
+static double comes_ns(const Place *place, uint64_t seed) {
+  const uint64_t drawn = mix(seed), counter_side = mix(drawn + DRAW_COUNTER) & 1, gpc = mix(drawn + DRAW_GPCS + place->gpc), tpc = mix(drawn + place->sm / SMS_OF_TPC);
+  const double later = STARTS_SIDES_NS / 2 * about_normal(mix(drawn + DRAW_SIDES));
+  return (place->side ? later : -later) + STARTS_GPCS_NS * about_normal(gpc) + STARTS_TPCS_NS * about_normal(tpc) + (place->side != counter_side) * COUNTER_FAR_NS;
+}
+
+static void come_as_they_start(Place *places, uint32_t n, uint64_t seed) {
+  for (uint32_t i = 1; i < n; i++) {
+    const Place place = places[i];
+    const double comes = comes_ns(&place, seed);
+    uint32_t at = i;
+    for (; at > 0 && comes_ns(&places[at - 1], seed) > comes; at--) places[at] = places[at - 1];
+    places[at] = place;
+  }
+}
+
+static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, Error *error) {
+  PaceResult counted;
+  deal(r, pace->n_ctas, time);
+  pace->places = r->places;
+  pace->seed += (uint64_t)time;
+  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_as_they_start(r->places, pace->n_ctas, pace->seed);
+  pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
+  for (uint32_t i = 0; i < pace->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
+  const Status status = pace_run(pace, next_step, r, &counted, error);
+  if (status) return status;
+  const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
+  const bool all = r->stream.n_heads == (int64_t)all_heads && r->steps < r->stop_steps;
+  *walked = totals(&counted);
+  if (!all) go_on(r, walked, r->stream.steps_per_head * all_heads);
+  return STATUS_OK;
+}
+
+/* The time-th of several. */
+static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
+  const bool taken = take_slots(&r, pace.n_ctas);
+  if (time == 0 && r.stream.n_kernels == 1 && !r.launch->config.whole_head) r.row_end_cycles = r.config->row_end_cycles;
+  const Status status =
+      taken ? walk_slots(&r, &pace, time, walked, error) : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
+  give_slots_back(&r);
+  return status;
+}
+
+/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds, and its latency: some of it passes
+ * while others work. */
+static double hidden_cycles(const Run *r) {
+  const double full = (double)r->launch->occupancy.ctas_per_sm;
+  const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES) + latency / full;
+}
+
+static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {
+  const PaceConfig pace = pace_config(r, slots_at_work(r));
+  const int times = times_to_walk(r);
+  ManyCtas walked[TIMES_MOST];
+  Status status = STATUS_OK;
+#pragma omp parallel for schedule(dynamic) if (times > 1)
+  for (int time = 0; time < times; time++) {
+    Error failed = {0};
+    const Status one = walk(*r, pace, time, &walked[time], &failed);
+    if (!one) continue;
+#pragma omp critical
+    status = error_set(error, one, "%s", failed.message);
+  }
+  if (status) return status;
+  *mean = (ManyCtas){0};
+  for (int time = 0; time < times; time++) add_part(mean, &walked[time], 1);
+  divide(mean, times);
+  return STATUS_OK;
+}
+
+Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan, const ManyCtasConfig *config,
+                     Error *error) {
+  Status status = check(launch, plan, config, error);
+  if (status) return status;
+  const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
+  Run r = {.launch = launch, .config = config, .slower = 100 / (double)percent};
+  if (launch->config.alone_permille) r.alone_slower = 1000 / (double)launch->config.alone_permille;
+  if (config->flops_per_cycle > 0) r.cycles_per_flop = 1 / config->flops_per_cycle;
+  if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
+  status = choose(&r, schedule, plan, error);
+  if (status) return status;
+  if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
+  if (launch->config.waits) r.hidden_cycles = hidden_cycles(&r);
+  ManyCtas mean;
+  status = walk_all(&r, &mean, error);
+  if (status) return status;
+  make_exact(&mean, schedule, &r.stream);
+  mean.kernels = r.stream.n_kernels;
+  *result = mean;
+  return STATUS_OK;
+}
+
+double many_ctas_hit_rate(const ManyCtas *t) {
+  const double all = t->l2_read_bytes + t->write_bytes;
+  return all > 0 ? 1 - t->own_miss_bytes / all : 1;
+}

@@ -1,0 +1,186 @@
+#include "sim/l2/launch.h"
+
+#include <string.h>
+
+enum { SMEM_GRANULE = 128, REGISTER_GRANULE = 256, SM_PARTITIONS = 4 }; /* cuda_occupancy.h, compute capability 7.0 to 10.0 */
+
+static const char *const ORDER_NAMES[ORDER_COUNT] = {"query-batch-head", "query-head-batch", "head-query-batch", "head-batch-query"};
+static const char *const ROWS_NAMES[ROWS_COUNT] = {"ascending", "descending", "longest-first"};
+static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
+static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers", "threads", "CTAs per SM", "the kernel", "nothing known"};
+
+const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
+const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
+const char *launch_walk_name(LaunchWalk walk) { return WALK_NAMES[walk]; }
+const char *occupancy_limit_name(OccupancyLimit limit) { return LIMIT_NAMES[limit]; }
+
+static int find_name(const char *const *names, int n, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  return -1;
+}
+
+bool launch_order_from_name(const char *name, LaunchOrder *order) {
+  const int i = find_name(ORDER_NAMES, ORDER_COUNT, name);
+  if (i >= 0) *order = (LaunchOrder)i;
+  return i >= 0;
+}
+
+bool launch_rows_from_name(const char *name, LaunchRows *rows) {
+  const int i = find_name(ROWS_NAMES, ROWS_COUNT, name);
+  if (i >= 0) *rows = (LaunchRows)i;
+  return i >= 0;
+}
+
+bool launch_walk_from_name(const char *name, LaunchWalk *walk) {
+  const int i = find_name(WALK_NAMES, WALK_COUNT, name);
+  if (i >= 0) *walk = (LaunchWalk)i;
+  return i >= 0;
+}
+
+/* ---- Occupancy ------------------------------------------------------------------------------------ */
+
+static int64_t round_up(int64_t value, int64_t granule) { return ceil_div(value, granule) * granule; }
+
+static int64_t shared_limit(const LaunchConfig *c, const Gpu *gpu) {
+  if (c->shared_bytes == 0 || gpu->shared_bytes_per_sm == 0) return OCCUPANCY_NO_LIMIT;
+  if (gpu->shared_bytes_per_cta && c->shared_bytes > gpu->shared_bytes_per_cta) return 0;
+  return gpu->shared_bytes_per_sm / round_up(c->shared_bytes + gpu->shared_reserved_bytes, SMEM_GRANULE);
+}
+
+/* A warp's registers lie in one of the SM's four partitions, so what is left over in each is lost. */
+static int64_t register_limit(const LaunchConfig *c, const Gpu *gpu, int64_t warps) {
+  if (c->registers_per_thread == 0 || gpu->registers_per_sm == 0 || warps == 0) return OCCUPANCY_NO_LIMIT;
+  if (gpu->registers_per_thread && c->registers_per_thread > gpu->registers_per_thread) return 0;
+  const int64_t per_warp = round_up(c->registers_per_thread * gpu->warp_size, REGISTER_GRANULE);
+  if (per_warp * round_up(warps, SM_PARTITIONS) > gpu->registers_per_sm) return 0;
+  const int64_t warps_per_partition = gpu->registers_per_sm / SM_PARTITIONS / per_warp;
+  return warps_per_partition * SM_PARTITIONS / warps;
+}
+
+static int64_t thread_limit(const LaunchConfig *c, const Gpu *gpu, int64_t warps) {
+  if (warps == 0 || gpu->warps_per_sm == 0) return OCCUPANCY_NO_LIMIT;
+  if (gpu->threads_per_cta && c->threads > gpu->threads_per_cta) return 0;
+  return gpu->warps_per_sm / warps;
+}
+
+static Status refuse_occupancy(const LaunchConfig *c, const Gpu *g, OccupancyLimit limit, Error *error) {
+  switch (limit) {
+  case LIMIT_SHARED:
+    return error_set(error, STATUS_BAD_REQUEST, "a CTA asks for %lld B of shared memory and one on %s can have %lld B; take smaller blocks",
+                     (long long)c->shared_bytes, g->name, (long long)g->shared_bytes_per_cta);
+  case LIMIT_REGISTERS:
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%lld threads of %lld registers do not fit an SM of %s (%lld registers, at most %lld a thread); take fewer of either",
+                     (long long)c->threads, (long long)c->registers_per_thread, g->name, (long long)g->registers_per_sm,
+                     (long long)g->registers_per_thread);
+  default:
+    return error_set(error, STATUS_BAD_REQUEST, "a CTA of %lld threads does not fit an SM of %s (%lld threads, at most %lld a CTA); take fewer",
+                     (long long)c->threads, g->name, (long long)(g->warps_per_sm * g->warp_size), (long long)g->threads_per_cta);
+  }
+}
+
+Status launch_occupancy(Occupancy *occupancy, const LaunchConfig *c, const Gpu *gpu, Error *error) {
+  const int64_t warp_size = gpu->warp_size ? gpu->warp_size : 32, warps = ceil_div(c->threads, warp_size);
+  Occupancy o = {.binds = LIMIT_COUNT, .ctas_per_sm = OCCUPANCY_NO_LIMIT};
+  o.limits[LIMIT_SHARED] = shared_limit(c, gpu);
+  o.limits[LIMIT_REGISTERS] = register_limit(c, gpu, warps);
+  o.limits[LIMIT_THREADS] = thread_limit(c, gpu, warps);
+  o.limits[LIMIT_CTAS] = gpu->ctas_per_sm ? gpu->ctas_per_sm : OCCUPANCY_NO_LIMIT;
+  o.limits[LIMIT_KERNEL] = c->ctas_per_sm ? c->ctas_per_sm : OCCUPANCY_NO_LIMIT;
+  const bool sized = c->shared_bytes || c->threads || c->ctas_per_sm; /* else 32 CTAs would follow from knowing nothing */
+  for (int limit = 0; limit < LIMIT_COUNT && sized; limit++) {
+    if (o.limits[limit] >= o.ctas_per_sm) continue;
+    o.ctas_per_sm = o.limits[limit];
+    o.binds = (OccupancyLimit)limit;
+  }
+  if (o.binds == LIMIT_COUNT) o.ctas_per_sm = 1;
+  if (o.ctas_per_sm == 0) return refuse_occupancy(c, gpu, o.binds, error);
+  if (gpu->warps_per_sm) o.warps_fraction = (double)(o.ctas_per_sm * warps) / (double)gpu->warps_per_sm;
+  *occupancy = o;
+  return STATUS_OK;
+}
+
+/* ---- The launch ----------------------------------------------------------------------------------- */
+
+static Status check_config(const LaunchConfig *c, Error *error) {
+  const int64_t counts[] = {c->n_splits, c->threads, c->registers_per_thread, c->shared_bytes, c->ctas_per_sm};
+  const int64_t most[] = {PLAN_MAX_SPLITS, 1 << 20, 1 << 20, (int64_t)1 << 40, 1 << 20};
+  const char *const names[] = {"splits", "threads", "registers a thread", "bytes of shared memory", "CTAs per SM"};
+  if (c->block_q < 1 || c->block_q > PLAN_MAX_BLOCK || c->block_k < 1 || c->block_k > PLAN_MAX_BLOCK)
+    return error_set(error, STATUS_BAD_REQUEST, "a block of %lld x %lld is not possible; give 1 to %lld rows of Q and of K",
+                     (long long)c->block_q, (long long)c->block_k, (long long)PLAN_MAX_BLOCK);
+  for (int i = 0; i < 5; i++)
+    if (counts[i] < 0 || counts[i] > most[i])
+      return error_set(error, STATUS_BAD_REQUEST, "%lld %s are not possible; give 0 (not known) to %lld", (long long)counts[i], names[i],
+                       (long long)most[i]);
+  return STATUS_OK;
+}
+
+Status launch_make(Launch *launch, const Shape *shape, const LaunchConfig *config, const Gpu *gpu, Error *error) {
+  Shape s = *shape;
+  Status status = shape_complete(&s, error);
+  if (!status) status = check_config(config, error);
+  Launch l = {.config = *config};
+  if (!status) status = launch_occupancy(&l.occupancy, config, gpu, error);
+  if (status) return status;
+  l.batch = s.batch;
+  l.heads = s.heads;
+  l.n_row_blocks = config->whole_head ? 1 : ceil_div(s.N_q, config->block_q);
+  l.n_splits = config->n_splits ? config->n_splits : 1;
+  l.descending = config->rows == ROWS_DESCENDING || (config->rows == ROWS_LONGEST_FIRST && s.causal);
+  const Wide n = wide(l.batch) * wide(l.heads) * wide(l.n_row_blocks); /* below 2^80 */
+  if (n > ((Wide)1 << 62) / wide(l.n_splits))
+    return error_set(error, STATUS_TOO_LARGE, "this grid has more than 2^62 CTAs; a shorter sequence or larger blocks have fewer");
+  l.n_pieces = (int64_t)(n * wide(l.n_splits));
+  l.n_sm = gpu->n_sm > 0 ? gpu->n_sm : 1;
+  l.n_slots = l.n_sm * l.occupancy.ctas_per_sm;
+  l.n_ctas = config->persistent && l.n_slots < l.n_pieces ? l.n_slots : l.n_pieces;
+  l.n_waves = ceil_div(l.n_pieces, l.n_slots);
+  l.tail_fill = (double)(l.n_pieces - (l.n_waves - 1) * l.n_slots) / (double)l.n_slots;
+  *launch = l;
+  return STATUS_OK;
+}
+
+/* ---- The order of pieces -------------------------------------------------------------------------- */
+
+enum { DIGIT_QUERY, DIGIT_BATCH, DIGIT_HEAD, DIGIT_COUNT };
+
+/* From the fastest to the slowest digit. A query digit counts (row block, split), the split running faster. */
+static const unsigned char DIGITS[ORDER_COUNT][DIGIT_COUNT] = {{DIGIT_QUERY, DIGIT_BATCH, DIGIT_HEAD},
+                                                               {DIGIT_QUERY, DIGIT_HEAD, DIGIT_BATCH},
+                                                               {DIGIT_HEAD, DIGIT_QUERY, DIGIT_BATCH},
+                                                               {DIGIT_HEAD, DIGIT_BATCH, DIGIT_QUERY}};
+
+static int64_t digit_size(const Launch *l, int digit) {
+  return digit == DIGIT_BATCH ? l->batch : digit == DIGIT_HEAD ? l->heads : l->n_row_blocks * l->n_splits;
+}
+
+LaunchPiece launch_piece(const Launch *l, int64_t n) {
+  int64_t digit[DIGIT_COUNT];
+  for (int k = 0; k < DIGIT_COUNT; k++) {
+    const int which = DIGITS[l->config.order][k];
+    digit[which] = n % digit_size(l, which);
+    n /= digit_size(l, which);
+  }
+  const int64_t row = digit[DIGIT_QUERY] / l->n_splits;
+  return (LaunchPiece){.batch = digit[DIGIT_BATCH],
+                       .head = digit[DIGIT_HEAD],
+                       .row_block = l->descending ? l->n_row_blocks - 1 - row : row,
+                       .split = digit[DIGIT_QUERY] % l->n_splits};
+}
+
+int64_t launch_number(const Launch *l, LaunchPiece p) {
+  const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
+  const int64_t digit[DIGIT_COUNT] = {[DIGIT_QUERY] = row * l->n_splits + p.split, [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
+  int64_t n = 0;
+  for (int k = DIGIT_COUNT - 1; k >= 0; k--) {
+    const int which = DIGITS[l->config.order][k];
+    n = n * digit_size(l, which) + digit[which];
+  }
+  return n;
+}
+
+int64_t launch_walk_tile(const Launch *l, Span computed, int64_t step) {
+  return l->config.walk == WALK_REVERSED ? computed.end - 1 - step : computed.begin + step;
+}

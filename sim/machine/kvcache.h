@@ -1,0 +1,130 @@
+/* The KV cache: what a model keeps in memory for every token it has seen.
+ *
+ *      one token, one layer:   kv_heads rows of K and kv_heads rows of V, d elements each
+ *
+ *      row:  [ e e e e | e e e e | ... ]  elements of dtype, a row filled up to whole bytes
+ *            [ s       | s       | ... ]  with a group size: scale_bytes for every group of
+ * elements
+ *
+ *      bytes = 2 x layers x kv_heads x row x tokens
+ *
+ * GQA and MQA are fewer kv_heads than query heads. MLA (DeepSeek) keeps one row of `latent`
+ * elements a token and layer instead of K and V. A sliding window keeps the last `window` tokens,
+ * in all layers or in `window_layers` of them; the others keep everything.
+ *
+ * Paged allocation (Kwon et al., PagedAttention, SOSP 2023): memory is handed out in pages of
+ * page_tokens tokens, so a sequence wastes at most the rest of its last page, where contiguous
+ * reservation wastes all that the sequence does not use of the longest one foreseen. A page that
+ * has slid out of the window of a windowed layer is given back.
+ *
+ * Modelled: sizes, growth, pages and waste, to the byte. Not modelled: groups along the tokens (as
+ * KIVI has for K), outliers kept apart, sharing of prefixes, page tables themselves, weights and
+ * activations. */
+#ifndef TILEWALK_SIM_KVCACHE_H
+#define TILEWALK_SIM_KVCACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/checked.h"
+#include "sim/base/error.h"
+
+typedef enum { KV_FP16 = 0, KV_BF16, KV_FP32, KV_FP8, KV_INT8, KV_INT4, KV_DTYPE_COUNT } KvDtype;
+
+int kvcache_dtype_bits(KvDtype dtype);
+const char *kvcache_dtype_name(KvDtype dtype);                  /* "fp16", "int4", ... */
+bool kvcache_dtype_from_name(const char *name, KvDtype *dtype); /* false: no such type */
+
+/* Largest values accepted; all totals below then fit 128 bits. */
+#define KVCACHE_MAX_LAYERS ((int64_t)1 << 20)
+#define KVCACHE_MAX_HEADS  ((int64_t)1 << 20)
+#define KVCACHE_MAX_D      ((int64_t)1 << 20)
+#define KVCACHE_MAX_TOKENS ((int64_t)1 << 40)
+#define KVCACHE_MAX_PAGE   ((int64_t)1 << 30)
+#define KVCACHE_MAX_BATCH  ((int64_t)1 << 20)
+
+typedef struct {
+  int64_t layers;
+  int64_t kv_heads;      /* with latent: 0 */
+  int64_t d;             /* elements of a row of K and of V; with latent: 0 */
+  int64_t latent;        /* MLA: elements kept a token and layer; 0: K and V are kept */
+  int64_t window;        /* tokens a windowed layer keeps; 0: no layer is windowed */
+  int64_t window_layers; /* 0 with a window: all layers */
+  KvDtype dtype;
+  int64_t group;       /* elements of a row that share a scale; 0: no scales */
+  int64_t scale_bytes; /* for a group; 0 with a group: 2, an fp16 scale (4: scale and zero point) */
+  int64_t page_tokens; /* 0: 16, the default of vLLM */
+} KvCache;
+
+/* Replaces zeros by their defaults and checks the rest. *cache is unchanged on error. */
+Status kvcache_complete(KvCache *cache, Error *error);
+
+/* Bytes of one token: in one layer, elements alone and with scales, and in all layers. */
+int64_t kvcache_element_bytes_per_layer(const KvCache *cache);
+int64_t kvcache_bytes_per_layer(const KvCache *cache);
+Wide kvcache_bytes_per_token(const KvCache *cache);
+
+/* One sequence of `tokens` tokens. */
+typedef struct {
+  int64_t window_tokens; /* tokens that windowed layers still hold; `tokens` without a window */
+  Wide element_bytes;
+  Wide scale_bytes;
+  Wide bytes; /* both; also what a decode step reads */
+} KvSize;
+Status kvcache_size(const KvCache *cache, int64_t tokens, KvSize *size, Error *error);
+
+/* --- Growth, token by token --- */
+
+/* A copy is a bookmark. Begins as zeros. */
+typedef struct {
+  int64_t tokens;        /* appended so far */
+  int64_t window_tokens; /* of these, held by windowed layers */
+  int64_t pages;         /* that the layers without a window hold; each for all of these layers */
+  int64_t window_pages;  /* that the windowed layers hold; each for all of these layers */
+  int64_t last_page_tokens; /* in the newest page, 1 to page_tokens; 0: no page yet */
+  Wide bytes;               /* in use */
+  Wide page_bytes;          /* allocated */
+} KvState;
+
+/* What one step did. */
+typedef struct {
+  int64_t token;          /* its index */
+  int64_t page, slot;     /* where it went */
+  bool new_page;          /* a page had to be allocated for it */
+  bool window_page_freed; /* a page slid out of the window */
+  bool window_token_dropped;
+  Wide written_bytes;
+} KvAppend;
+
+/* Appends one token. state->tokens must be below KVCACHE_MAX_TOKENS. */
+KvAppend kvcache_append(const KvCache *cache, KvState *state);
+
+/* The state after `tokens` appends, at once. 0 <= tokens <= KVCACHE_MAX_TOKENS. */
+KvState kvcache_seek(const KvCache *cache, int64_t tokens);
+
+/* --- Reading in blocks --- */
+
+/* Rows of K (or V) read in blocks of block_tokens: 257 in blocks of 128 are 3 blocks, the last
+ * holds 1. */
+typedef struct {
+  int64_t n_blocks;
+  int64_t last_tokens; /* rows of the last block; 0 when there is none */
+} KvBlocks;
+KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens);
+
+/* --- Many sequences in one memory --- */
+
+typedef struct {
+  int64_t n_sequences;
+  Wide tokens;
+  Wide pages, window_pages; /* as in KvState, over all sequences */
+  Wide used_bytes;
+  Wide paged_bytes;      /* allocated in pages; less used_bytes is the waste */
+  Wide contiguous_bytes; /* reserved for max_tokens each; less used_bytes is the waste */
+} KvPaged;
+
+/* Sequences of lengths[0..n_sequences), each of which may grow to max_tokens. */
+Status kvcache_paged(const KvCache *cache, const int64_t *lengths, int64_t n_sequences,
+                     int64_t max_tokens, KvPaged *paged, Error *error);
+
+#endif

@@ -1,0 +1,45 @@
+/* A language model as far as its KV cache goes: a file of assets/models, in the form of
+ * sim/base/keyfile.h.
+ *
+ * What one row of the cache is follows from kv_heads and d, or from the latent of MLA; how many
+ * tokens a layer keeps follows from the window. `limits` says, for people, what of the model is not
+ * covered. */
+#ifndef TILEWALK_SIM_KVMODEL_H
+#define TILEWALK_SIM_KVMODEL_H
+
+#include "sim/base/keyfile.h"
+#include "sim/machine/kvcache.h"
+
+enum { KVMODEL_FIELD_COUNT = 15 };
+
+typedef struct {
+  char name[KEYFILE_TEXT_BYTES];    /* what --model takes */
+  char product[KEYFILE_TEXT_BYTES]; /* the full name */
+  char vendor[KEYFILE_TEXT_BYTES];
+  char limits[KEYFILE_TEXT_BYTES]; /* what is left out; "" when nothing is */
+  int64_t year;
+  int64_t layers;
+  int64_t heads;    /* query heads */
+  int64_t kv_heads; /* K and V heads; what they would be without MLA, where there is MLA */
+  int64_t d;
+  int64_t mla_latent; /* elements of the compressed K and V of a token; 0: no MLA */
+  int64_t mla_rope;   /* elements of the decoupled key that carries the position */
+  int64_t window;
+  int64_t window_layers;
+  int64_t max_tokens; /* the context length that the model was made for */
+  char dtype[KEYFILE_TEXT_BYTES];
+  KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */
+} KvModel;
+
+/* Reads a description. *model is unchanged on error. */
+Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model,
+                     Error *error);
+
+/* The table of fields: keys, kinds, offsets into KvModel, one line of help each. */
+const KeyfileField *kvmodel_fields(int *n_fields);
+
+/* The model's cache in its own data type, without scales, in pages of the default
+ * size; completed. */
+KvCache kvmodel_cache(const KvModel *model);
+
+#endif

@@ -1,0 +1,106 @@
+#include "sim/numbers/softmax.h"
+
+#include <math.h>
+#include <string.h>
+
+static Precision accumulator_of(const SoftmaxConfig *config) {
+  return precision_accumulator(config->precision);
+}
+
+SoftmaxState softmax_start(const SoftmaxConfig *config) {
+  return (SoftmaxState){.m = config->without_max ? 0 : -INFINITY};
+}
+
+double softmax_new_max(const SoftmaxConfig *config, double m, double block_max) {
+  return config->without_max ? 0 : fmax(m, block_max);
+}
+
+double softmax_exponential(const SoftmaxConfig *config, double score, double m) {
+  if (score == -INFINITY) return 0; /* masked, even while m is -infinity too */
+  Precision accumulator = accumulator_of(config);
+  double exponent = precision_computed(accumulator, score - m);
+  return precision_computed(accumulator, config->powers_of_two ? exp2(exponent) : exp(exponent));
+}
+
+double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new) {
+  return softmax_exponential(config, m_old, m_new); /* m_old = -infinity: 0 */
+}
+
+double softmax_divide(const SoftmaxConfig *config, double O, double l) {
+  return l == 0 ? 0 : precision_computed(accumulator_of(config), O / l);
+}
+
+static double largest_score(Precision accumulator, const double *scores, int64_t n) {
+  double largest = -INFINITY;
+  for (int64_t k = 0; k < n; k++)
+    largest = fmax(largest, precision_computed(accumulator, scores[k]));
+  return largest;
+}
+
+/* O += weight x value, for one key. */
+static void add_weighted(const SoftmaxConfig *config, double weight, const double *value, int64_t d,
+                         double *O) {
+  Precision accumulator = accumulator_of(config);
+  for (int64_t c = 0; c < d; c++) {
+    double stored = precision_round(config->precision, value[c]);
+    O[c] = precision_multiply_add(accumulator, weight, stored, O[c]);
+  }
+}
+
+SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores,
+                         int64_t n, const double *values, int64_t d, double *weights, double *O) {
+  Precision accumulator = accumulator_of(config);
+  bool with_output = values && O;
+  SoftmaxStep step = {.block = state->n_blocks, .first = state->n_scores, .n = n};
+
+  /* 1. and 2. */
+  step.block_max = largest_score(accumulator, scores, n);
+  step.m_old = state->m;
+  step.m_new = softmax_new_max(config, state->m, step.block_max);
+  step.factor = softmax_factor(config, step.m_old, step.m_new);
+  step.l_old = state->l;
+  step.l_scaled = precision_computed(accumulator, state->l * step.factor);
+  if (with_output)
+    for (int64_t c = 0; c < d; c++)
+      O[c] = precision_computed(accumulator, O[c] * step.factor);
+
+  /* 3. and 4. */
+  for (int64_t k = 0; k < n; k++) {
+    double score = precision_computed(accumulator, scores[k]);
+    double exponential = softmax_exponential(config, score, step.m_new);
+    double weight = precision_round(config->precision, exponential);
+    step.n_masked += score == -INFINITY;
+    step.n_overflowed += precision_overflows(config->precision, exponential);
+    step.block_sum = precision_computed(accumulator, step.block_sum + exponential);
+    if (weights) weights[k] = weight;
+    if (with_output) add_weighted(config, weight, values + k * d, d, O);
+  }
+  step.l_new = precision_computed(accumulator, step.l_scaled + step.block_sum);
+
+  state->m = step.m_new;
+  state->l = step.l_new;
+  state->n_blocks++;
+  state->n_scores += n;
+  return step;
+}
+
+void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, double *O, int64_t d) {
+  for (int64_t c = 0; c < d; c++)
+    O[c] = precision_round(config->precision, softmax_divide(config, O[c], state->l));
+}
+
+void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d,
+                       double *weights, double *O) {
+  double m = -INFINITY, l = 0;
+  for (int64_t k = 0; k < n; k++)
+    m = fmax(m, scores[k]);
+  for (int64_t k = 0; k < n; k++)
+    l += scores[k] == -INFINITY ? 0 : exp(scores[k] - m);
+  if (O) memset(O, 0, (size_t)d * sizeof *O);
+  for (int64_t k = 0; k < n; k++) {
+    double weight = scores[k] == -INFINITY ? 0 : exp(scores[k] - m) / l;
+    if (weights) weights[k] = weight;
+    for (int64_t c = 0; O && values && c < d; c++)
+      O[c] += weight * values[k * d + c];
+  }
+}

@@ -1,0 +1,75 @@
+/* Online softmax: one row of scores, taken block by block, without ever seeing the whole row.
+ *
+ *     scores   x x x x | x x x x | x x x        each block: 1. m_new  = max(m, largest score)
+ *                block 0   block 1  block 2                 2. factor = e^(m - m_new)
+ *                                                           3. l = l factor + sum of e^(x - m_new)
+ *     state    m   largest score so far                     4. O = O factor + sum of e^(x - m_new) v
+ *              l   sum of e^(x - m)            at the end:  5. O = O / l
+ *              O   sum of e^(x - m) v
+ *
+ * (Milakov and Gimelshein 2018, arXiv 1805.02867, algorithm 3; with O as in FlashAttention-2,
+ * arXiv 2307.08691, algorithm 1, where the division comes once, at the end.)
+ *
+ * Modelled: the arithmetic of a GPU kernel in a chosen precision. Scores are what the product leaves
+ * in its accumulators: fp32, never rounded further (fp64 for fp64). m, l, O and the exponentials are
+ * fp32; l adds the exponentials before, the product with V takes them after rounding to the stored
+ * precision; V is rounded to it on the way in and O on the way out.
+ * Not modelled: the order in which threads and tensor cores add (here: from left to right), the GPU's
+ * exponential (good to 2 ulps; here it is rounded correctly but for rare cases), and l = NaN, for
+ * which FlashAttention-2 leaves O undivided. */
+#ifndef TILEWALK_SIM_SOFTMAX_H
+#define TILEWALK_SIM_SOFTMAX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/numbers/precision.h"
+
+/* Zero is fp64, with the maximum subtracted, base e. */
+typedef struct {
+  Precision precision; /* what V, P and O are stored in */
+  bool without_max;   /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
+  bool powers_of_two; /* 2^x in place of e^x: whole scores and values then make every step exact in
+                          fp64, which is how tests show that rescaling changes nothing */
+} SoftmaxConfig;
+
+typedef struct {
+  double m, l;
+  int64_t n_blocks, n_scores; /* taken so far */
+} SoftmaxState;
+
+/* What one block did. */
+typedef struct {
+  int64_t block, first, n; /* block number; its scores are [first, first + n) of the row */
+  int64_t n_masked;        /* scores of -infinity */
+  int64_t n_overflowed;    /* exponentials too large for the stored precision */
+  double block_max;        /* -infinity when every score is masked */
+  double m_old, m_new,
+      factor;       /* factor is 0 while m_old is -infinity: there is nothing to rescale */
+  double block_sum; /* of the exponentials */
+  double l_old, l_scaled, l_new;
+} SoftmaxStep;
+
+SoftmaxState softmax_start(const SoftmaxConfig *config);
+
+/* Takes the next `n` scores. With `values` (n rows of d numbers), `O` (d numbers, zero at the start) is
+ * rescaled and accumulated; both may be NULL. `weights`, unless NULL, receives the n exponentials as
+ * the product with V sees them. */
+SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores,
+                         int64_t n, const double *values, int64_t d, double *weights, double *O);
+
+/* Step 5: O / l, stored. A row whose every score is masked has l = 0 and becomes 0. */
+void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, double *O, int64_t d);
+
+/* The steps as they happen inside a kernel; softmax_step is made of them. */
+double softmax_new_max(const SoftmaxConfig *config, double m, double block_max);
+double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new);
+double softmax_exponential(const SoftmaxConfig *config, double score, double m);
+double softmax_divide(const SoftmaxConfig *config, double O, double l); /* not yet stored */
+
+/* Softmax of the whole row at once, in fp64, from the definition: `weights` (n numbers that add up to 1)
+ * and O = weights x values, each unless NULL. All masked: zeros. */
+void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d,
+                       double *weights, double *O);
+
+#endif

@@ -1,0 +1,175 @@
+#include "sim/problem/band.h"
+
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t clamp64(int64_t x, int64_t low, int64_t high) { return max64(low, min64(x, high)); }
+
+Band band_of_shape(const Shape *shape) {
+  const int64_t unlimited = shape->N_q + shape->N_k;
+  const bool windowed = shape->window > 0;
+  const int64_t reach = windowed ? min64(shape->window - 1, unlimited) : unlimited;
+  return (Band){.rows = shape->N_q,
+                .cols = shape->N_k,
+                .before = reach,
+                .after = shape->causal ? 0 : reach,
+                .offset = shape->N_k - shape->N_q};
+}
+
+Band band_transpose(const Band *b) {
+  return (Band){.rows = b->cols, .cols = b->rows, .before = b->after, .after = b->before, .offset = -b->offset};
+}
+
+Span band_columns(const Band *b, int64_t row) {
+  return (Span){clamp64(row + b->offset - b->before, 0, b->cols),
+                clamp64(row + b->offset + b->after + 1, 0, b->cols)};
+}
+
+TileKind band_tile(const Band *b, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
+  const Span first = band_columns(b, row0), last = band_columns(b, row1 - 1);
+  if (col1 <= first.begin || col0 >= last.end) return TILE_SKIPPED;
+  if (last.begin <= col0 && first.end >= col1) return TILE_FULL;
+  return TILE_PARTIAL;
+}
+
+BandRow band_row(const Band *b, int64_t B_r, int64_t B_c, int64_t i) {
+  const int64_t row0 = i * B_r, row1 = min64(row0 + B_r, b->rows);
+  const Span first = band_columns(b, row0), last = band_columns(b, row1 - 1);
+  BandRow row = {{0, 0}, {0, 0}};
+  if (last.end <= first.begin) return row;
+  row.computed = (Span){first.begin / B_c, ceil_div(last.end, B_c)};
+  row.full.begin = ceil_div(last.begin, B_c);
+  row.full.end = first.end == b->cols ? ceil_div(b->cols, B_c) : first.end / B_c;
+  if (row.full.end <= row.full.begin) row.full = (Span){row.computed.begin, row.computed.begin};
+  return row;
+}
+
+/* ---- Counting: sums of floors of linear functions ------------------------------------------------ */
+
+/* Sum over i in [0, n) of floor((a i + b) / m), for a, b >= 0 and m > 0.
+ * The Euclid-like recurrence for lattice points under a line (Graham, Knuth, Patashnik, "Concrete
+ * Mathematics", 3.5): take whole multiples out, then exchange the axes. O(log m) steps. */
+static Wide floor_sum(Wide n, Wide m, Wide a, Wide b) {
+  Wide sum = 0;
+  for (;;) {
+    if (a >= m) {
+      sum += n * (n - 1) / 2 * (a / m);
+      a %= m;
+    }
+    if (b >= m) {
+      sum += n * (b / m);
+      b %= m;
+    }
+    const Wide top = a * n + b;
+    if (top < m) return sum;
+    n = top / m;
+    b = top % m;
+    const Wide swap = m;
+    m = a;
+    a = swap;
+  }
+}
+
+/* One edge of the band seen from the row blocks: the column x(i) = a i + b, cut to [0, limit]. */
+typedef struct {
+  int64_t a, b, limit;
+} Edge;
+
+/* The first i in [0, n] at which a i + b >= x. */
+static int64_t edge_reaches(const Edge *e, int64_t x, int64_t n) {
+  return e->b >= x ? 0 : min64(n, ceil_div(x - e->b, e->a));
+}
+
+/* Sum over i in [i0, i1) of floor((x(i) + round) / m); round = m - 1 makes it a ceiling. */
+static Wide edge_sum(const Edge *e, int64_t i0, int64_t i1, int64_t m, int64_t round) {
+  if (i1 <= i0) return 0;
+  const int64_t start = clamp64(edge_reaches(e, 0, i1), i0, i1);
+  const int64_t stop = clamp64(edge_reaches(e, e->limit, i1), start, i1);
+  const Wide flat = wide(i1 - stop) * wide((e->limit + round) / m);
+  if (stop == start) return flat;
+  return flat + floor_sum(wide(stop - start), wide(m), wide(e->a), wide(e->a * start + e->b + round));
+}
+
+/* Full tiles in row blocks [0, n): per block max(0, E - S) with S = ceil(low(i) / B_c), where low is the
+ * first column that all rows of the block see, and E = floor(high(i) / B_c), or all tiles once the
+ * first row sees the last column. The maximum with 0 matters only where the band is narrower than a tile. */
+static Wide count_full(const Edge *low, const Edge *high, int64_t B_c, int64_t n) {
+  const int64_t T_c = ceil_div(high->limit, B_c);
+  const int64_t low_moves = edge_reaches(low, 0, n); /* before: low is 0 */
+  const int64_t high_moves = edge_reaches(high, 0, n), high_stops = edge_reaches(high, high->limit, n);
+  Wide sum = 0;
+  /* high at its limit: every S is at most T_c */
+  sum += wide(n - high_stops) * wide(T_c) - edge_sum(low, high_stops, n, B_c, B_c - 1);
+  /* high moves, low still at 0 */
+  const int64_t both = clamp64(low_moves, high_moves, high_stops);
+  sum += edge_sum(high, high_moves, both, B_c, 0);
+  /* both move at a constant distance w: E - S >= -1, and it is -1 when no multiple of B_c lies in
+   * [high - w, high], which is when high mod B_c > w */
+  const int64_t w = high->b - low->b;
+  if (w < 0 || both == high_stops) return sum;
+  const Wide tops = edge_sum(high, both, high_stops, B_c, 0);
+  sum += tops - edge_sum(low, both, high_stops, B_c, B_c - 1);
+  if (w + 1 < B_c) {
+    const Edge shifted = {high->a, high->b + (B_c - 1 - w), high->limit + B_c};
+    sum += edge_sum(&shifted, both, high_stops, B_c, 0) - tops;
+  }
+  return sum;
+}
+
+/* Adds block i, counted directly, to *count. */
+static void count_one(const Band *b, int64_t B_r, int64_t B_c, int64_t i, BandCount *count) {
+  const BandRow row = band_row(b, B_r, B_c, i);
+  if (row.computed.end <= row.computed.begin) {
+    count->n_empty++;
+    return;
+  }
+  const Wide cols = wide(min64(row.computed.end * B_c, b->cols) - row.computed.begin * B_c);
+  count->computed += wide(row.computed.end - row.computed.begin);
+  count->full += wide(row.full.end - row.full.begin);
+  count->cols += cols;
+  count->area += cols * wide(min64((i + 1) * B_r, b->rows) - i * B_r);
+}
+
+BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
+  BandCount count = {0};
+  const int64_t whole = min64(n, b->rows / B_r); /* blocks of exactly B_r rows */
+  const int64_t T_c = ceil_div(b->cols, B_c), first = b->offset, last = b->offset + B_r - 1;
+  const Edge first_low = {B_r, first - b->before, b->cols}, first_high = {B_r, first + b->after + 1, b->cols};
+  const Edge last_low = {B_r, last - b->before, b->cols}, last_high = {B_r, last + b->after + 1, b->cols};
+  count.computed = edge_sum(&last_high, 0, whole, B_c, B_c - 1) - edge_sum(&first_low, 0, whole, B_c, 0);
+  count.full = count_full(&last_low, &first_high, B_c, whole);
+  count.n_empty = edge_reaches(&last_high, 1, whole);
+  const int64_t to_last_tile = whole - edge_reaches(&last_high, (T_c - 1) * B_c + 1, whole);
+  count.cols = count.computed * wide(B_c) - wide(T_c * B_c - b->cols) * wide(to_last_tile);
+  count.area = count.cols * wide(B_r);
+  if (n > whole) count_one(b, B_r, B_c, whole, &count);
+  return count;
+}
+
+static int64_t row_length(const Band *b, int64_t B_r, int64_t B_c, int64_t i) {
+  const BandRow row = band_row(b, B_r, B_c, i);
+  return row.computed.end - row.computed.begin;
+}
+
+int64_t band_longest_row(const Band *b, int64_t B_r, int64_t B_c) {
+  const int64_t T_r = ceil_div(b->rows, B_r), whole = b->rows / B_r;
+  const Edge low = {B_r, b->offset - b->before, b->cols};
+  const Edge high = {B_r, b->offset + B_r - 1 + b->after + 1, b->cols};
+  /* While one end of the band stands still the length is monotone: the ends of such stretches suffice. */
+  const int64_t marks[] = {0, edge_reaches(&low, 0, whole), edge_reaches(&high, b->cols, whole), whole};
+  int64_t longest = 0;
+  for (int k = 0; k < 4; k++) {
+    for (int64_t i = marks[k] - 1; i <= marks[k]; i++) {
+      if (i >= 0 && i < T_r) longest = max64(longest, row_length(b, B_r, B_c, i));
+    }
+  }
+  /* While both ends move, the length takes two neighbouring values only: the larger one is the mean, rounded up. */
+  const int64_t start = marks[1], stop = marks[2];
+  if (start < stop) {
+    const Wide total = edge_sum(&high, start, stop, B_c, B_c - 1) - edge_sum(&low, start, stop, B_c, 0);
+    const Wide n = wide(stop - start);
+    longest = max64(longest, (int64_t)((total + n - 1) / n));
+  }
+  return longest;
+}
+
+Wide band_pairs(const Band *b) { return band_count(b, 1, 1, b->rows).computed; }

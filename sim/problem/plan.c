@@ -1,0 +1,38 @@
+#include "sim/problem/plan.h"
+
+#include <inttypes.h>
+
+static Status check_block(const char *what, int64_t block, Error *error) {
+  if (block < 1)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %" PRId64 " rows; a block holds at least 1 row", what, block);
+  if (block > PLAN_MAX_BLOCK)
+    return error_set(error, STATUS_TOO_LARGE, "%s is %" PRId64 " rows; at most %" PRId64 " is modelled", what, block,
+                     PLAN_MAX_BLOCK);
+  return STATUS_OK;
+}
+
+Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *error) {
+  Plan p = {.shape = *shape, .tiling = *tiling};
+  Status status = shape_complete(&p.shape, error);
+  if (!status) status = check_block("the query block B_r", p.tiling.B_r, error);
+  if (!status) status = check_block("the key block B_c", p.tiling.B_c, error);
+  if (status) return status;
+  if (p.tiling.n_splits == 0) p.tiling.n_splits = 1;
+  if (p.tiling.n_splits < 1 || p.tiling.n_splits > PLAN_MAX_SPLITS)
+    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " splits asked for; between 1 and %" PRId64 " are possible",
+                     p.tiling.n_splits, PLAN_MAX_SPLITS);
+  p.T_r = ceil_div(p.shape.N_q, p.tiling.B_r);
+  p.T_c = ceil_div(p.shape.N_k, p.tiling.B_c);
+  p.tiles_per_split = ceil_div(p.T_c, p.tiling.n_splits);
+  p.element_bytes = dtype_bytes(p.shape.dtype);
+  p.band = band_of_shape(&p.shape);
+  p.keys = band_transpose(&p.band);
+  *plan = p;
+  return STATUS_OK;
+}
+
+Tiling tiling_algorithm1(int64_t sram_bytes, int element_bytes, int64_t d) {
+  int64_t B_c = ceil_div(sram_bytes / element_bytes, 4 * d);
+  if (B_c < 1) B_c = 1;
+  return (Tiling){.B_r = B_c < d ? B_c : d, .B_c = B_c};
+}

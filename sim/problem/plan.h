@@ -1,0 +1,44 @@
+/* A plan: a shape cut into tiles for one algorithm. The schedules in sim/schedule_*.c walk it.
+ *
+ *              B_c keys a tile, T_c = ceil(N_k / B_c) tiles across
+ *            +-----+-----+-----+--
+ *        B_r | 0,0 | 0,1 | 0,2 |        tile (i, j): rows [i B_r, (i+1) B_r), columns [j B_c, (j+1) B_c);
+ *    queries +-----+-----+-----+--      the last row and column of tiles may be ragged
+ *            | 1,0 | ...                T_r = ceil(N_q / B_r) tiles down
+ */
+#ifndef TILEWALK_SIM_PLAN_H
+#define TILEWALK_SIM_PLAN_H
+
+#include "sim/problem/band.h"
+#include "sim/algorithms/event.h"
+#include "sim/problem/shape.h"
+
+#define PLAN_MAX_BLOCK  ((int64_t)1 << 20) /* keeps the bytes and FLOPs of one tile within 64 bits */
+#define PLAN_MAX_SPLITS ((int64_t)1 << 16)
+enum { STATS_BYTES = 4 }; /* m and l are fp32 in every algorithm and data type */
+
+typedef struct {
+  int64_t B_r, B_c; /* rows of Q and rows of K, V in a tile */
+  int64_t n_splits; /* fa2-split: parts of the keys that are walked independently; 0: 1 */
+  bool lse;         /* fa2, fa2-split: also write the N log-sum-exp values that training needs */
+} Tiling;
+
+typedef struct {
+  Shape shape;
+  Tiling tiling;
+  int64_t T_r, T_c;
+  int64_t tiles_per_split; /* ceil(T_c / n_splits) column tiles belong to one split */
+  int element_bytes;       /* of the shape's dtype */
+  Band band;               /* queries as rows */
+  Band keys;               /* the transposed band: keys as rows */
+} Plan;
+
+/* Checks shape and tiling (both may hold zeros that mean defaults) and derives the rest. Writes *plan only
+ * on success. */
+Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *error);
+
+/* The tiling of FlashAttention's Algorithm 1: B_c = ceil(M / 4d), B_r = min(B_c, d), M in elements of SRAM.
+ * (Dao et al. 2022, Algorithm 1, line 1.) At least 1 each. */
+Tiling tiling_algorithm1(int64_t sram_bytes, int element_bytes, int64_t d);
+
+#endif

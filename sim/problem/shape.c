@@ -1,0 +1,63 @@
+#include "sim/problem/shape.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  int bytes;
+} DTYPES[DTYPE_COUNT] = {
+    [DTYPE_FP16] = {"fp16", 2}, [DTYPE_BF16] = {"bf16", 2}, [DTYPE_FP32] = {"fp32", 4}, [DTYPE_FP8] = {"fp8", 1}};
+
+int dtype_bytes(Dtype dtype) { return DTYPES[dtype].bytes; }
+const char *dtype_name(Dtype dtype) { return DTYPES[dtype].name; }
+
+bool dtype_from_name(const char *name, Dtype *dtype) {
+  for (int i = 0; i < DTYPE_COUNT; i++) {
+    if (strcmp(name, DTYPES[i].name) == 0) {
+      *dtype = (Dtype)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static Status check_range(const char *what, int64_t value, int64_t max, Error *error) {
+  if (value < 1)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %" PRId64 "; it must be at least 1", what, value);
+  if (value > max)
+    return error_set(error, STATUS_TOO_LARGE, "%s is %" PRId64 "; at most %" PRId64 " is modelled", what,
+                     value, max);
+  return STATUS_OK;
+}
+
+Status shape_complete(Shape *shape, Error *error) {
+  Shape s = *shape;
+  if (s.batch == 0) s.batch = 1;
+  if (s.heads == 0) s.heads = 1;
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.N_k == 0) s.N_k = s.N_q;
+  const struct {
+    const char *what;
+    int64_t value, max;
+  } checks[] = {
+      {"batch", s.batch, SHAPE_MAX_BATCH},       {"the number of heads", s.heads, SHAPE_MAX_HEADS},
+      {"the number of KV heads", s.kv_heads, SHAPE_MAX_HEADS}, {"the sequence length N", s.N_q, SHAPE_MAX_N},
+      {"the key length", s.N_k, SHAPE_MAX_N},    {"the head dimension d", s.d, SHAPE_MAX_D},
+  };
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    Status status = check_range(checks[i].what, checks[i].value, checks[i].max, error);
+    if (status) return status;
+  }
+  if (s.heads % s.kv_heads != 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%" PRId64 " query heads cannot share %" PRId64
+                     " KV heads evenly; the KV heads must divide the heads",
+                     s.heads, s.kv_heads);
+  if (s.window < 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the window is %" PRId64 " keys; it must be at least 1 (or left out: no window)", s.window);
+  *shape = s;
+  return STATUS_OK;
+}

@@ -1,0 +1,47 @@
+/* The attention problem: what is asked, before any algorithm or machine is chosen.
+ *
+ *   Q: batch x heads    x N_q x d        S = Q K^T / sqrt(d)    (masked)
+ *   K: batch x kv_heads x N_k x d        P = softmax(S)         (row by row)
+ *   V: batch x kv_heads x N_k x d        O = P V                (batch x heads x N_q x d)
+ *
+ * Symbols are the papers' (FlashAttention, FlashAttention-2): N, d, and B_r, B_c, T_r, T_c in sim/problem/plan.h. */
+#ifndef TILEWALK_SIM_SHAPE_H
+#define TILEWALK_SIM_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/error.h"
+
+/* Element types of Q, K, V, S, P and O. Statistics (m, l) are always fp32. */
+typedef enum { DTYPE_FP16 = 0, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_COUNT } Dtype;
+
+int dtype_bytes(Dtype dtype);
+const char *dtype_name(Dtype dtype);               /* "fp16", ... */
+bool dtype_from_name(const char *name, Dtype *dtype); /* false: no such type */
+
+/* Largest sizes accepted. They keep every index in int64_t and every count of bytes of one tile in
+ * uint64_t; totals are counted in 128 bits (sim/base/checked.h). */
+#define SHAPE_MAX_N        ((int64_t)1 << 40)
+#define SHAPE_MAX_D        ((int64_t)1 << 16)
+#define SHAPE_MAX_BATCH    ((int64_t)1 << 20)
+#define SHAPE_MAX_HEADS    ((int64_t)1 << 20)
+
+typedef struct {
+  int64_t batch;    /* 0: 1 */
+  int64_t heads;    /* query heads; 0: 1 */
+  int64_t kv_heads; /* 0: as many as heads; fewer is GQA, one is MQA; must divide heads */
+  int64_t N_q;      /* queries per head (1 in decode) */
+  int64_t N_k;      /* keys per head; 0: as many as queries */
+  int64_t d;        /* head dimension */
+  Dtype dtype;
+  bool causal;    /* query i sees key j when j <= i + N_k - N_q: aligned to the bottom right corner, as
+                     FlashAttention-2 does since version 2.1 */
+  int64_t window; /* 0: none. W: with causal, the W keys that end at the query's own position; without, the
+                     keys less than W positions away on both sides */
+} Shape;
+
+/* Replaces zeros by their defaults and checks the rest. *shape is unchanged on error. */
+Status shape_complete(Shape *shape, Error *error);
+
+#endif

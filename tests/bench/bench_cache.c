@@ -1,0 +1,338 @@
+/* How fast the cache models go, in one run, beside the plain loop anyone would write first: on one
+ * core, and with the sets of one cache shared by all cores.
+ *
+ * The trace: one head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128; Q, K, V, O
+ * contiguous, 1 MiB each; 128-byte records, 540,672 of them; LRU, 16 ways. Every figure is the best
+ * of several repetitions, and every way of counting must give the same line misses, or the bench
+ * fails. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/cache/cache.h"
+#include "sim/cache/din.h"
+#include "sim/cache/reuse.h"
+#include "sim/cache/tile_cache.h"
+#include "viz/cli/replay_team.h"
+
+enum {
+  TILES = 32,
+  TILE_BYTES = 32768,
+  LINE_BYTES = 128,
+  N_TILE_READS = TILES * (2 * TILES + 2),
+  WAYS = 16
+};
+enum { N_RECORDS = N_TILE_READS * (TILE_BYTES / LINE_BYTES) };
+
+typedef struct {
+  uint64_t address;
+  CacheKind kind;
+} Tile;
+
+typedef struct {
+  Tile tiles[N_TILE_READS];
+} Trace;
+
+/* V may lie elsewhere. */
+static void make_trace(Trace *trace, uint64_t v) {
+  const uint64_t mib = 1 << 20;
+  Tile *tile = trace->tiles;
+  for (uint64_t i = 0; i < TILES; i++) {
+    *tile++ = (Tile){i * TILE_BYTES, CACHE_READ};
+    for (uint64_t j = 0; j < TILES; j++) {
+      *tile++ = (Tile){mib + j * TILE_BYTES, CACHE_READ};
+      *tile++ = (Tile){v + j * TILE_BYTES, CACHE_READ};
+    }
+    *tile++ = (Tile){3 * mib + i * TILE_BYTES, CACHE_WRITE};
+  }
+}
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- the plain loop: tags and dirty flags, no sectors --- */
+
+typedef struct {
+  uint64_t sets, misses, dirty_evictions;
+  uint32_t *words; /* per set WAYS of (tag + 1) << 1 | dirty, last used first */
+} Plain;
+
+static void plain_access(Plain *plain, uint64_t address, bool write) {
+  const uint64_t line = address / LINE_BYTES;
+  uint32_t *words = plain->words + (line & (plain->sets - 1)) * WAYS;
+  const uint32_t tag = (uint32_t)(line / plain->sets + 1);
+  int way = 0;
+  while (way < WAYS && words[way] >> 1 != tag)
+    way++;
+  uint32_t word = tag << 1;
+  if (way < WAYS) {
+    word = words[way];
+  } else {
+    plain->misses++;
+    plain->dirty_evictions += words[--way] & 1;
+  }
+  for (; way > 0; way--)
+    words[way] = words[way - 1];
+  words[0] = word | write;
+}
+
+static double time_plain(const Trace *trace, uint64_t size_bytes, uint64_t *misses) {
+  double best = 1e9;
+  Plain plain = {.sets = size_bytes / LINE_BYTES / WAYS};
+  plain.words = malloc(plain.sets * WAYS * sizeof *plain.words);
+  if (!plain.words) abort();
+  for (int repeat = 0; repeat < 7; repeat++) {
+    memset(plain.words, 0, plain.sets * WAYS * sizeof *plain.words);
+    plain.misses = 0;
+    const double began = seconds_now();
+    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+      for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES)
+        plain_access(&plain, tile->address + byte, tile->kind == CACHE_WRITE);
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  free(plain.words);
+  *misses = plain.misses;
+  return best;
+}
+
+/* --- ours --- */
+
+static double time_cache(const Trace *trace, const CacheConfig *config, bool by_record,
+                         uint64_t *misses) {
+  double best = 1e9;
+  CacheState *cache;
+  if (cache_new(&cache, config, NULL) != STATUS_OK) abort();
+  for (int repeat = 0; repeat < 7; repeat++) {
+    cache_reset(cache);
+    const double began = seconds_now();
+    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+      if (!by_record)
+        cache_access_range(cache, tile->address, TILE_BYTES, tile->kind);
+      else
+        for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES)
+          cache_access(cache, tile->address + byte, LINE_BYTES, tile->kind);
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  *misses = cache->counts.line_misses;
+  free(cache);
+  return best;
+}
+
+/* The same trace through one cache whose sets are shared by `n` threads; each thread goes through
+ * it TURNS times, so that starting the threads is not what is measured. */
+enum { TURNS = 10 };
+static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t n,
+                         uint64_t *misses) {
+  double best = 1e9;
+  CacheState *parts[REPLAY_THREADS_MAX];
+  for (uint32_t part = 0; part < n; part++) {
+    CacheConfig c = *config;
+    c.parts = n, c.part = part;
+    if (cache_new(&parts[part], &c, NULL) != STATUS_OK) abort();
+  }
+  for (int repeat = 0; repeat < 25; repeat++) {
+    const double began = seconds_now();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads((int)n)
+#endif
+    for (uint32_t part = 0; part < n; part++)
+      for (int turn = 0; turn < TURNS; turn++) {
+        cache_reset(parts[part]);
+        for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+          cache_access_range(parts[part], tile->address, TILE_BYTES, tile->kind);
+      }
+    const double seconds = (seconds_now() - began) / TURNS;
+    if (seconds < best) best = seconds;
+  }
+  *misses = 0;
+  for (uint32_t part = 0; part < n; part++) {
+    *misses += parts[part]->counts.line_misses;
+    free(parts[part]);
+  }
+  return best;
+}
+
+static double time_tiles(const Trace *trace, const CacheConfig *config, uint64_t *misses) {
+  double best = 1e9;
+  TileCache *tiles = malloc(tile_cache_state_bytes(config, TILE_BYTES));
+  if (!tiles || tile_cache_init(tiles, config, TILE_BYTES, NULL) != STATUS_OK) abort();
+  for (int repeat = 0; repeat < 1000; repeat++) {
+    const double began = seconds_now();
+    tile_cache_reset(tiles);
+    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+      tile_cache_access(tiles, tile->address, TILE_BYTES, tile->kind);
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  *misses = tile_cache_counts(tiles).line_misses;
+  free(tiles);
+  return best;
+}
+
+static int report(const char *what, double seconds, double plain_seconds, uint64_t misses,
+                  uint64_t expected) {
+  printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
+         plain_seconds / seconds);
+  if (misses == expected) return 0;
+  printf("  WRONG: %" PRIu64 " line misses, not %" PRIu64 "\n", misses, expected);
+  return 1;
+}
+
+static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t expected) {
+  const CacheConfig narrow = {.size_bytes = mib << 20, .address_bits = 40},
+                    wide = {.size_bytes = mib << 20};
+  CacheConfig by_set = narrow, v16 = narrow;
+  by_set.layout = CACHE_LAYOUT_BY_SET, v16.vector_bytes = 16;
+  uint64_t misses;
+  int wrong = 0;
+  const double plain = time_plain(trace, mib << 20, &misses);
+  printf("%" PRIu64 " MiB, references of one line\n", mib);
+  wrong += report("plain move-to-front loop, no sectors", plain, plain, misses, expected);
+  const struct {
+    const char *what;
+    const Trace *trace;
+    const CacheConfig *config;
+    bool by_record;
+  } rows[] = {
+      {"cache_access_range, 40-bit addresses", trace, &narrow, false},
+      {"cache_access_range, 48-bit addresses", trace, &wide, false},
+      {"the same, V 128 TiB away", far, &wide, false},
+      {"cache_access_range, 16-byte vectors", trace, &v16, false},
+      {"cache_access, by position", trace, &narrow, true},
+      {"cache_access, by set", trace, &by_set, true},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const double seconds = time_cache(rows[i].trace, rows[i].config, rows[i].by_record, &misses);
+    wrong += report(rows[i].what, seconds, plain, misses, expected);
+  }
+  const uint32_t n_threads = replay_team_threads(&narrow);
+  if (n_threads > 1) {
+    char what[64];
+    const double one = time_parts(trace, &narrow, 1, &misses);
+    const double all = time_parts(trace, &narrow, n_threads, &misses);
+    snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads,
+             one / all);
+    wrong += report(what, all, plain, misses, expected);
+  }
+  const double seconds = time_tiles(trace, &narrow, &misses);
+  return wrong + report("tile_cache_access, lines it stands for", seconds, plain, misses, expected);
+}
+
+/* The whole curve, all capacities, first at line grain, then at tile grain. */
+static int miss_curve(const Trace *trace, uint64_t block_bytes) {
+  const uint64_t max_blocks = (4 << 20) / block_bytes, per_tile = TILE_BYTES / block_bytes;
+  ReuseState *reuse = malloc(reuse_state_bytes(max_blocks));
+  uint64_t *misses = malloc((max_blocks + 1) * sizeof *misses);
+  if (!reuse || !misses) abort();
+  double best = 1e9;
+  for (int repeat = 0; repeat < 7; repeat++) {
+    const double began = seconds_now();
+    reuse_init(reuse, max_blocks, NULL);
+    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+      reuse_use_range(reuse, tile->address / block_bytes, per_tile);
+    reuse_curve(reuse, misses, max_blocks + 1);
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  printf("  miss curve, %5" PRIu64 "-byte blocks, all capacities    %9.3f ms\n", block_bytes,
+         1e3 * best);
+  const int wrong =
+      misses[(2 << 20) / block_bytes] * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
+  if (wrong) printf("  WRONG: not every use misses in 2 MiB\n");
+  free(misses);
+  free(reuse);
+  return wrong;
+}
+
+/* The same trace as Dinero text, one line a record. */
+static char *make_text(const Trace *trace, size_t *length) {
+  char *text = malloc((size_t)N_RECORDS * DIN_TEXT_BYTES);
+  if (!text) abort();
+  *length = 0;
+  for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
+    for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES) {
+      const DinRecord record = {tile->address + byte, LINE_BYTES, tile->kind == CACHE_WRITE};
+      *length += din_print(&record, text + *length);
+    }
+  return text;
+}
+
+/* Reading alone: text to records. */
+static void text_alone(const char *text, size_t length) {
+  enum { RECORDS = 4096 };
+  static DinRecord records[RECORDS];
+  double best = 1e9;
+  for (int repeat = 0; repeat < 7; repeat++) {
+    DinParser parser = {0};
+    const double began = seconds_now();
+    for (size_t at = 0, n, used; at < length; at += used)
+      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL))
+        abort();
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+  }
+  printf("  Dinero text, %-31s %9.0f million lines/s\n", "read", 1e-6 * N_RECORDS / best);
+}
+
+/* What `tilewalk replay` does with text that is in memory. Returns the best seconds of all. */
+static double time_text(const char *text, size_t length, const CacheConfig *config,
+                        uint32_t n_threads, uint64_t *misses) {
+  double best = 1e9;
+  for (int repeat = 0; repeat < 15; repeat++) {
+    ReplayTeam team;
+    if (replay_team_init(&team, config, n_threads, 0, UINT64_MAX, NULL)) abort();
+    const double began = seconds_now();
+    for (size_t at = 0, used; at < length; at += used)
+      if (replay_team_run(&team, text + at, length - at, true, &used, NULL)) abort();
+    const double seconds = seconds_now() - began;
+    if (seconds < best) best = seconds;
+    *misses = replay_team_counts(&team).line_misses;
+    replay_team_free(&team);
+  }
+  return best;
+}
+
+static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
+  const CacheConfig config = {.size_bytes = mib << 20, .address_bits = 64};
+  const uint32_t most = replay_team_threads(&config);
+  double one = 0;
+  int wrong = 0;
+  for (uint32_t n = 1; n <= most; n += most > 1 ? most - 1 : 1) {
+    char what[64];
+    uint64_t misses;
+    const double seconds = time_text(text, length, &config, n, &misses);
+    if (n == 1) one = seconds;
+    snprintf(what, sizeof what, "and run through %" PRIu64 " MiB, %u core%s", mib, n,
+             n == 1 ? "" : "s");
+    printf("  Dinero text, %-31s %9.0f million lines/s   %6.2f x one core%s\n", what,
+           1e-6 * N_RECORDS / seconds, one / seconds, misses == expected ? "" : "  WRONG misses");
+    wrong += misses != expected;
+  }
+  return wrong;
+}
+
+int main(void) {
+  Trace *trace = malloc(sizeof *trace);
+  Trace *far = malloc(sizeof *far);
+  if (!trace || !far) abort();
+  make_trace(trace, 2 << 20);
+  make_trace(far, ((uint64_t)1 << 47) + (2 << 20));
+  const int wrong = one_size(trace, far, 32, 32768) + one_size(trace, far, 2, 286720) +
+                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES);
+  size_t length;
+  char *text = make_text(trace, &length);
+  text_alone(text, length);
+  const int wrong_text = text_trace(text, length, 32, 32768) + text_trace(text, length, 2, 286720);
+  free(text);
+  free(far);
+  free(trace);
+  return wrong + wrong_text != 0;
+}

@@ -1,0 +1,137 @@
+/* How long a frame takes: a snapshot and its drawing, against the plain cost of clearing a frame and copying it, in
+ * the same run. The aim is 4 ms at the median while playing at 1920 x 1080. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "viz/scene/scene_cache.h"
+#include "viz/scene/scene.h"
+
+enum { FRAMES = 150 };
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Of this process alone: what the frame costs on a machine that does other things too. */
+static double cpu_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+typedef struct {
+  double median_ms, p99_ms;
+} Spread;
+
+static Spread spread_of(double *ms, int n) {
+  qsort(ms, (size_t)n, sizeof *ms, by_value);
+  return (Spread){ms[n / 2], ms[n * 99 / 100]};
+}
+
+/* What no frame can be cheaper than: paint the ground, copy the pixels once. */
+static double plain_ms(int width, int height) {
+  double ms[FRAMES];
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  const size_t n = (size_t)cairo_image_surface_get_stride(surface) * (size_t)height;
+  unsigned char *copy = malloc(n);
+  volatile unsigned sum = 0;
+  for (int k = 0; copy && k < FRAMES; k++) {
+    const double start = now_ms();
+    cairo_t *cr = cairo_create(surface);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    cairo_destroy(cr);
+    cairo_surface_flush(surface);
+    memcpy(copy, cairo_image_surface_get_data(surface), n);
+    ms[k] = now_ms() - start;
+    sum += copy[(size_t)k * 997 % n]; /* so that the copy is not left out */
+  }
+  free(copy);
+  cairo_surface_destroy(surface);
+  return spread_of(ms, FRAMES).median_ms;
+}
+
+static void play(const char *what, const Stage *stage, SceneKind scene, int width, int height) {
+  double draw[FRAMES], fold[FRAMES], cpu[FRAMES];
+  Snapshot now;
+  const SceneView view = {.footer = "N=64 d=16 block=8 causal=1", .memo = memo_new()};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  for (int k = 0; k < FRAMES; k++) {
+    const double start = now_ms(), cpu_start = cpu_ms();
+    stage_snapshot(stage, stage->n_steps * (uint64_t)k / FRAMES, &now);
+    fold[k] = now_ms() - start;
+    cairo_t *cr = cairo_create(surface);
+    scene_draw(scene, &now, &view, cr, width, height, &theme_light);
+    cairo_destroy(cr);
+    cairo_surface_flush(surface);
+    draw[k] = now_ms() - start;
+    cpu[k] = cpu_ms() - cpu_start;
+  }
+  cairo_surface_destroy(surface);
+  memo_free(view.memo);
+  const Spread frame = spread_of(draw, FRAMES), snapshot = spread_of(fold, FRAMES), work = spread_of(cpu, FRAMES);
+  const double plain = plain_ms(width, height);
+  printf("  %-28s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot %6.3f ms; %5.1f x clear and copy (%.2f ms)\n", what, scene_name(scene),
+         width, height, frame.median_ms, frame.p99_ms, work.median_ms, work.p99_ms, snapshot.median_ms, frame.median_ms / plain, plain);
+}
+
+static Stage open_stage(const char *what, const char *algorithm, Shape shape, int64_t block) {
+  Stage stage;
+  const double start = now_ms();
+  const StageConfig config = {.problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()}, .schedule = schedule_find(algorithm)};
+  if (stage_make(&stage, &config, NULL)) exit(1);
+  printf("  %-28s set up in %.2f ms\n", what, now_ms() - start);
+  return stage;
+}
+
+/* What charts and timeline work out once for a request, before the first frame that shows them. */
+static void work_out(const char *what, const Stage *stage) {
+  static ChartNumbers numbers;
+  Snapshot now;
+  Timeline timeline;
+  stage_snapshot(stage, 0, &now);
+  const double start = cpu_ms();
+  chart_numbers_make(&numbers, &now);
+  const double middle = cpu_ms();
+  timeline_make(&timeline, &now);
+  printf("  %-28s once for a request: charts %.2f ms, timeline %.2f ms of CPU\n", what, middle - start, cpu_ms() - middle);
+  timeline_free(&timeline);
+}
+
+int main(void) {
+  printf("scenes, software rendering\n");
+  const struct {
+    const char *what, *algorithm;
+    Shape shape;
+    int64_t block;
+  } RUNS[] = {{"N 64, d 16, B 8", "fa2", {.N_q = 64, .d = 16, .causal = true}, 8},
+              {"N 4096, d 128, B 128", "fa2", {.N_q = 4096, .d = 128, .causal = true}, 128},
+              {"N 65536, d 128, B 64", "fa2", {.N_q = 65536, .d = 128, .causal = true}, 64},
+              {"N 65536, d 128, B 64, fa1", "fa1", {.N_q = 65536, .d = 128, .causal = true}, 64}};
+  for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
+    Stage stage = open_stage(RUNS[k].what, RUNS[k].algorithm, RUNS[k].shape, RUNS[k].block);
+    play(RUNS[k].what, &stage, SCENE_MAIN, 1920, 1080);
+    play(RUNS[k].what, &stage, SCENE_TILES, 1920, 1080);
+    if (k == 2) {
+      play(RUNS[k].what, &stage, SCENE_CHARTS, 3840, 2160);
+      play(RUNS[k].what, &stage, SCENE_TIMELINE, 3840, 2160);
+      work_out(RUNS[k].what, &stage);
+    }
+    if (k == 0) {
+      for (int scene = SCENE_HIERARCHY; scene < SCENE_COUNT; scene++) play(RUNS[k].what, &stage, (SceneKind)scene, 1920, 1080);
+      play(RUNS[k].what, &stage, SCENE_MAIN, 3840, 2160);
+    }
+    stage_free(&stage);
+  }
+  return 0;
+}

@@ -1,0 +1,173 @@
+/* Data files are found where the program is built or installed, and read whole, bounded, or not at all. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "viz/request/assets.h"
+
+static int enter_empty_folder(void **state) {
+  char *folder = strdup("/tmp/test_assets.XXXXXX");
+  *state = folder;
+  return folder && mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+  free(*state);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void put(const char *path, const char *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  fclose(file);
+}
+
+/* The named folder is `assets`; lessons stand beside it, and nothing else is tried. */
+static void the_environment_names_the_assets(void **state) {
+  char path[ASSETS_PATH_BYTES], root[64];
+  Error error = {STATUS_OK, ""};
+  snprintf(root, sizeof root, "%s/assets", (char *)*state);
+  assert_int_equal(mkdir("assets", 0700) + mkdir("lessons", 0700), 0);
+  put("assets/a.json", "{}", 2);
+  put("lessons/1.md", "#", 1);
+  setenv("TILEWALK_ASSETS", root, 1);
+  assert_int_equal(assets_find(path, sizeof path, "assets/a.json", &error), STATUS_OK);
+  assert_int_equal(access(path, R_OK), 0);
+  assert_int_equal(assets_find(path, sizeof path, "lessons/1.md", &error), STATUS_OK);
+  assert_int_equal(access(path, R_OK), 0);
+  assert_int_equal(assets_find(path, sizeof path, "lessons", &error), STATUS_OK);
+  assert_int_equal(assets_find(path, sizeof path, "assets/none", &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "assets/none"));
+  assert_non_null(strstr(error.message, root));
+  unsetenv("TILEWALK_ASSETS");
+}
+
+/* Without it: this program runs from the build folder, below the source tree that holds its own source. */
+static void a_build_finds_its_tree(void **state) {
+  (void)state;
+  char path[ASSETS_PATH_BYTES];
+  Error error = {STATUS_OK, ""};
+  unsetenv("TILEWALK_ASSETS");
+  if (assets_find(path, sizeof path, "tests/cli/test_assets.c", NULL) != STATUS_OK) skip(); /* built elsewhere */
+  assert_int_equal(access(path, R_OK), 0);
+  assert_int_equal(assets_find(path, sizeof path, "assets/none", &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "assets/none"));
+  assert_non_null(strstr(error.message, "share/tilewalk"));
+}
+
+/* A path that does not fit is not found, never cut. */
+static void a_short_buffer_is_not_overrun(void **state) {
+  (void)state;
+  char path[8];
+  setenv("TILEWALK_ASSETS", "/tmp/a/long/name/assets", 1);
+  assert_int_equal(assets_find(path, sizeof path, "assets/a.json", NULL), STATUS_BAD_REQUEST);
+  unsetenv("TILEWALK_ASSETS");
+}
+
+static void assert_reads(const char *path, size_t max_bytes, const char *bytes, size_t size) {
+  char *buffer = NULL;
+  size_t length = 0;
+  Error error = {STATUS_OK, ""};
+  assert_int_equal(file_read(path, max_bytes, &buffer, &length, &error), STATUS_OK);
+  assert_int_equal(length, size);
+  assert_memory_equal(buffer, bytes, size);
+  assert_int_equal(buffer[length], 0);
+  free(buffer);
+}
+
+static void a_file_is_read_whole(void **state) {
+  (void)state;
+  enum { LARGE = 100003 };
+  char *large = malloc(LARGE);
+  assert_non_null(large);
+  for (int i = 0; i < LARGE; i++) large[i] = (char)(i * 7 % 251);
+  put("empty", "", 0);
+  put("zeros", "a\0b", 3);
+  put("large", large, LARGE);
+  assert_reads("empty", 10, "", 0);
+  assert_reads("empty", 0, "", 0);
+  assert_reads("zeros", 3, "a\0b", 3); /* exactly the bound */
+  assert_reads("large", LARGE, large, LARGE);
+  assert_reads("large", 1 << 20, large, LARGE);
+  free(large);
+}
+
+/* A pipe has no size to announce; its bytes come in pieces and are bounded all the same. */
+static void a_pipe_is_read_and_bounded(void **state) {
+  (void)state;
+  char *buffer = NULL, path[32];
+  size_t length = 0;
+  for (int bound = 9000; bound <= 10000; bound += 1000) {
+    FILE *pipe = popen("head -c 10000 /dev/zero", "r");
+    assert_non_null(pipe);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(pipe));
+    Status status = file_read(path, (size_t)bound, &buffer, &length, NULL);
+    assert_int_equal(status, bound == 10000 ? STATUS_OK : STATUS_TOO_LARGE);
+    assert_int_equal(length, bound == 10000 ? 10000 : 0);
+    free(buffer);
+    pclose(pipe);
+  }
+}
+
+static void assert_refused(const char *path, size_t max_bytes, Status status, const char *message) {
+  char *buffer = (char *)"untouched";
+  size_t length = 1;
+  Error error = {STATUS_OK, ""};
+  assert_int_equal(file_read(path, max_bytes, &buffer, &length, &error), status);
+  assert_string_equal(error.message, message);
+  assert_null(buffer);
+  assert_int_equal(length, 0);
+}
+
+static void a_refusal_names_the_path_and_the_reason(void **state) {
+  (void)state;
+  put("four", "1234", 4);
+  assert_refused("none", 9, STATUS_BAD_REQUEST, "cannot open none: No such file or directory; name a file that can be read");
+  assert_refused("", 9, STATUS_BAD_REQUEST, "cannot open : No such file or directory; name a file that can be read");
+  assert_refused(".", 9, STATUS_BAD_REQUEST, "cannot read .: it is a folder; name a file in it");
+  assert_refused("four", 3, STATUS_TOO_LARGE, "four is larger than 3 bytes, the most that is read of such a file");
+  assert_refused("/dev/zero", 9, STATUS_TOO_LARGE, "/dev/zero is larger than 9 bytes, the most that is read of such a file");
+}
+
+static Status read_and_free(void *path, Error *error) {
+  char *buffer = NULL;
+  size_t length = 0;
+  Status status = file_read(path, 1 << 20, &buffer, &length, error);
+  free(buffer);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  char large[20000] = {0}, path[] = "large";
+  put(path, large, sizeof large);
+  assert_int_equal(alloc_fail_each(read_and_free, path), 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_empty_folder, leave_folder)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(the_environment_names_the_assets),
+      TEST(a_build_finds_its_tree),
+      TEST(a_short_buffer_is_not_overrun),
+      TEST(a_file_is_read_whole),
+      TEST(a_pipe_is_read_and_bounded),
+      TEST(a_refusal_names_the_path_and_the_reason),
+      TEST(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

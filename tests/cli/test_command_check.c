@@ -1,0 +1,153 @@
+/* tilewalk check from the command line: what is printed, for whom, and what is refused. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/support/program.h"
+#include "viz/text/glyphs.h"
+
+static ProgramRun run;
+
+static void expect_line(const char *arguments, int status, const char *says) {
+  program_run(&run, arguments);
+  assert_int_equal(run.exit_status, status);
+  if (!strstr(status ? run.err : run.out, says))
+    fail_msg("%s: '%s' does not say '%s'", arguments, status ? run.err : run.out, says);
+}
+
+static void everything_is_printed_within_80_columns(void **state) {
+  (void)state;
+  expect_line("check", 0, "63 claims: 27 hold, 13 round, 2 hold in a limit, 21 wrong.");
+  assert_non_null(strstr(run.out, "13 questions: 9 hold, 1 hold in a limit, 3 wrong."));
+  const TextStyle style = {.utf8 = true, .width = 80};
+  for (char *line = strtok(run.out, "\n"); line; line = strtok(NULL, "\n"))
+    if (text_columns(&style, line) > 80)
+      fail_msg("%d columns: %s", text_columns(&style, line), line);
+  assert_null(strchr(run.out, '\033')); /* no colour into a file */
+}
+
+static void the_choice_is_obeyed(void **state) {
+  (void)state;
+  expect_line("check --only A-cyu1,D-factor --only E-kv-once", 0, "148 rows");
+  assert_non_null(strstr(run.out, "sram.max_block")); /* the expression stands with it */
+  assert_non_null(strstr(run.out, "D-factor"));
+  assert_non_null(strstr(run.out, "E-kv-once"));
+  assert_null(strstr(run.out, "A-cyu2"));
+  expect_line("check --article d", 0, "9 claims: 6 hold, 2 round, 1 wrong.");
+  assert_null(strstr(run.out, "A-cyu1"));
+  expect_line("check --article B --article C", 0, "7 claims: 6 hold, 1 round.");
+}
+
+static json_t *member(const json_t *list, const char *id) {
+  size_t k;
+  json_t *entry;
+  json_array_foreach(list, k, entry) if (strcmp(json_string_value(json_object_get(entry, "id")),
+                                                id) == 0) return entry;
+  fail_msg("no %s", id);
+  return NULL;
+}
+
+static void json_has_the_promised_keys(void **state) {
+  (void)state;
+  expect_line("check --json", 0, "{");
+  json_t *document = json_loads(run.out, 0, NULL);
+  assert_non_null(document);
+  const json_t *claims = json_object_get(document, "claims"),
+               *questions = json_object_get(document, "questions");
+  assert_int_equal(json_array_size(claims), 63);
+  assert_int_equal(json_array_size(questions), 13);
+  static const char *const claim_keys[] = {"id", "verdict", "claimed", "computed", "unit", "why"};
+  static const char *const question_keys[] = {"id", "answer", "article_says", "verdict",
+                                              "evidence"};
+  for (size_t e = 0; e < 63; e++)
+    for (size_t k = 0; k < 6; k++)
+      assert_non_null(json_object_get(json_array_get(claims, e), claim_keys[k]));
+  for (size_t e = 0; e < 13; e++)
+    for (size_t k = 0; k < 5; k++)
+      assert_true(
+          json_string_length(json_object_get(json_array_get(questions, e), question_keys[k])) > 0);
+  const json_t *cyu1 = member(claims, "A-cyu1");
+  assert_int_equal(json_integer_value(json_object_get(cyu1, "claimed")), 185);
+  assert_int_equal(json_integer_value(json_object_get(cyu1, "computed")), 148);
+  assert_string_equal(json_string_value(json_object_get(cyu1, "verdict")), "wrong");
+  assert_string_equal(json_string_value(json_object_get(cyu1, "unit")), "rows");
+  assert_int_equal(json_array_size(json_object_get(member(claims, "D-walk-out"), "computed")), 4);
+  assert_true(json_is_true(json_object_get(member(claims, "A-causal-rule"), "claimed")));
+  assert_true(json_is_false(json_object_get(member(claims, "A-causal-rule"), "computed")));
+  json_decref(document);
+}
+
+static void csv_has_a_line_for_each(void **state) {
+  (void)state;
+  expect_line("check --csv", 0, "id,kind,article,claimed,computed,unit,verdict,says,why\n");
+  size_t n = 0;
+  for (const char *c = run.out; *c; c++)
+    n += *c == '\n';
+  assert_int_equal(n, 1 + 63 + 13);
+}
+
+static void bad_requests_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *arguments, *says;
+  } rows[] = {{"check --only A-cyu", "there is no claim 'A-cyu'; did you mean 'A-cyu1'?"},
+              {"check --only ''", "no id is given"},
+              {"check --only A-cyu1,,D-factor", "there is no claim ''"},
+              {"check --only zzzzzzzz", "'tilewalk check' lists them"},
+              {"check --article F", "there is no article F; there are A, B, C, D and E"},
+              {"check --article AB", "'AB' is no article"},
+              {"check --article ''", "'' is no article"},
+              {"check --article B --only A-cyu1", "both in --only and of that --article"},
+              {"check --json --csv", "give one of them"},
+              {"check --file /nonexistent", "cannot open /nonexistent"},
+              {"check --file .", "is a folder"},
+              {"check --file ''", "empty"},
+              {"check A-cyu1", "'A-cyu1' is no option"},
+              {"check --onyl A", "did you mean '--only'"}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    expect_line(rows[k].arguments, 2, rows[k].says);
+    assert_string_equal(run.out, "");
+    assert_true(strchr(run.err, '\n') == run.err + strlen(run.err) - 1);
+  }
+}
+
+/* A file of one's own; and a hostile one, which is an error with its line and prints nothing. */
+static void files_of_ones_own_are_read(void **state) {
+  (void)state;
+  char path[] = "/tmp/tilewalk-claims-XXXXXX", arguments[64];
+  const int descriptor = mkstemp(path);
+  FILE *file = fdopen(descriptor, "w");
+  fputs("## X-1\n- article: X, mine\n- says: mine\n- claimed: 7 loads\n\n```lua\nsim{N=1024, "
+        "block=128}.loads_per_block.K\n```\n",
+        file);
+  fflush(file);
+  snprintf(arguments, sizeof arguments, "check --file %s", path);
+  expect_line(arguments, 0, "1 claim: 1 wrong.");
+  fputs("## X-2\n- article: X\n- says: a\n- claimed: 1\n```lua\nos.execute('touch "
+        "/tmp/tilewalk-was-here')\n```\n",
+        file);
+  fclose(file);
+  expect_line(arguments, 2, ":14: there is no name 'os'");
+  assert_string_equal(run.out, "");
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(everything_is_printed_within_80_columns),
+      cmocka_unit_test(the_choice_is_obeyed),
+      cmocka_unit_test(json_has_the_promised_keys),
+      cmocka_unit_test(csv_has_a_line_for_each),
+      cmocka_unit_test(bad_requests_are_refused),
+      cmocka_unit_test(files_of_ones_own_are_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

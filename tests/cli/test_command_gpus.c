@@ -1,0 +1,157 @@
+/* tilewalk gpus, as users and programs see it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/support/program.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static ProgramRun run;
+
+static json_t *run_json(const char *arguments) {
+  program_run(&run, arguments);
+  assert_int_equal(run.exit_status, 0);
+  assert_string_equal(run.err, "");
+  json_error_t where;
+  json_t *json = json_loads(run.out, 0, &where);
+  if (!json) fail_msg("%s: line %d: %s", arguments, where.line, where.text);
+  return json;
+}
+
+/* Every machine is in the overview, and no line is wider than a terminal. */
+static void the_overview_fits_and_is_complete(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"v100",    "t4",     "a100-40gb", "a100-80gb", "rtx3090",
+                                      "rtx4090", "l4",     "h100-pcie", "h100-sxm",  "h200",
+                                      "b200",    "mi300x", "tiny",      "paper"};
+  program_run(&run, "gpus");
+  assert_int_equal(run.exit_status, 0);
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    char begins[64];
+    snprintf(begins, sizeof begins, "\n%s ", NAMES[i]);
+    if (!strstr(run.out, begins)) fail_msg("%s is missing", NAMES[i]);
+  }
+  assert_non_null(strstr(run.out, "60 MiB"));   /* L2 of h200 */
+  assert_non_null(strstr(run.out, "4.8 TB/s")); /* its bandwidth */
+  assert_null(strstr(run.out, "\033"));         /* piped: no colour */
+  size_t columns = 0;                           /* characters, not bytes */
+  for (const char *c = run.out; *c; c++) {
+    if (*c == '\n')
+      columns = 0;
+    else if (((unsigned char)*c & 0xC0) != 0x80)
+      columns++;
+    assert_true(columns <= 80);
+  }
+}
+
+/* JSON carries value, unit and source of each number. */
+static void json_says_where_numbers_come_from(void **state) {
+  (void)state;
+  json_t *json = run_json("gpus h200 paper --json");
+  assert_int_equal(json_integer_value(json_object_get(json, "tilewalk")), 1);
+  json_t *gpus = json_object_get(json, "gpus");
+  assert_int_equal(json_array_size(gpus), 2);
+  json_t *h200 = json_array_get(gpus, 0), *paper = json_array_get(gpus, 1);
+  assert_string_equal(json_string_value(json_object_get(h200, "name")), "h200");
+  assert_string_equal(json_string_value(json_object_get(h200, "compute_capability")), "9.0");
+  json_t *numbers = json_object_get(h200, "numbers"), *l2 = json_object_get(numbers, "l2");
+  assert_int_equal(json_integer_value(json_object_get(l2, "value")), 62914560);
+  assert_string_equal(json_string_value(json_object_get(l2, "unit")), "B");
+  assert_true(json_is_false(json_object_get(l2, "assumed")));
+  assert_string_equal(json_string_value(json_object_get(l2, "source")),
+                      "measured on an NVIDIA H200 (driver 580, CUDA 13.0), device property");
+  json_t *bandwidth = json_object_get(numbers, "hbm_bandwidth");
+  assert_true(json_real_value(json_object_get(bandwidth, "value")) == 4.8e12);
+  assert_string_equal(json_string_value(json_object_get(bandwidth, "unit")), "B/s");
+  assert_true(
+      json_is_false(json_object_get(json_object_get(numbers, "launch_overhead"), "assumed")));
+  json_t *paper_numbers = json_object_get(paper, "numbers");
+  assert_true(
+      json_is_true(json_object_get(json_object_get(paper_numbers, "launch_overhead"), "assumed")));
+  assert_null(json_object_get(paper_numbers, "l2"));
+  json_decref(json);
+
+  json = run_json("gpus --json");
+  assert_int_equal(json_array_size(json_object_get(json, "gpus")), 14);
+  json_decref(json);
+}
+
+static void csv_has_a_row_for_each_number(void **state) {
+  (void)state;
+  program_run(&run, "gpus a100-40gb --csv");
+  assert_int_equal(run.exit_status, 0);
+  assert_int_equal(strncmp(run.out, "gpu,key,value,unit,assumed,source\n", 34), 0);
+  assert_non_null(strstr(run.out, "\na100-40gb,l2,41943040,B,0,\"NVIDIA A100"));
+  assert_non_null(strstr(run.out, "\na100-40gb,n_sm,108,,0,"));
+  assert_non_null(strstr(run.out, "\na100-40gb,hbm_bandwidth,1.555e+12,B/s,0,"));
+}
+
+/* A file of the user's own is shown with what was filled in for it; a wrong one is explained. */
+static void a_users_file_is_shown_and_checked(void **state) {
+  (void)state;
+  FILE *file = fopen("/tmp/tilewalk_test.gpu", "w");
+  assert_non_null(file);
+  fputs("name = mine\nn_sm = 10 # assumed\nsram = 100 KiB # assumed\nclock = 1 GHz # assumed\n"
+        "hbm = 8 GB # source: my own measurement\nhbm_bandwidth = 100 GB/s # assumed\n",
+        file);
+  fclose(file);
+  program_run(&run, "gpus /tmp/tilewalk_test.gpu");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "my own measurement"));
+  assert_non_null(strstr(run.out, "assumed: not given, all of sram"));
+  program_run(&run, "sim -N 64 --gpu /tmp/tilewalk_test.gpu --json");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "\"sram_bytes\": 102400"));
+
+  file = fopen("/tmp/tilewalk_test.gpu", "a");
+  fputs("l2 = 4 MiB\n", file);
+  fclose(file);
+  program_run(&run, "gpus /tmp/tilewalk_test.gpu");
+  assert_int_equal(run.exit_status, 2);
+  assert_string_equal(run.out, "");
+  assert_non_null(
+      strstr(run.err, "/tmp/tilewalk_test.gpu:7: l2 does not say where its number comes from"));
+  remove("/tmp/tilewalk_test.gpu");
+}
+
+static void bad_requests(void **state) {
+  (void)state;
+  static const struct {
+    const char *arguments, *says;
+  } CASES[] = {
+      {"gpus h20", "did you mean 'h200'?"},
+      {"gpus abacus", "'tilewalk gpus' lists the known ones"},
+      {"gpus ''", "is empty"},
+      {"gpus --csv --json", "give one of them"},
+      {"gpus ..", "is a folder"},
+      {"gpus /dev/null", "no 'name'"},
+      {"gpus ./no/such", "cannot open"},
+      {"gpus /dev/zero", "larger than 65536 bytes"},
+      {"gpus --model x", "there is no option '--model'"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    program_run(&run, CASES[i].arguments);
+    assert_int_equal(run.exit_status, 2);
+    assert_string_equal(run.out, "");
+    if (!strstr(run.err, CASES[i].says)) fail_msg("%s says: %s", CASES[i].arguments, run.err);
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_overview_fits_and_is_complete),
+      cmocka_unit_test(json_says_where_numbers_come_from),
+      cmocka_unit_test(csv_has_a_row_for_each_number),
+      cmocka_unit_test(a_users_file_is_shown_and_checked),
+      cmocka_unit_test(bad_requests),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,409 @@
+/* tilewalk lesson as learners, teachers and authors use it: through the built program, with a
+ * folder of its own for the record of progress. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/support/guide_lesson.h"
+#include "tests/support/program.h"
+
+static ProgramRun run;
+static char folder[] = "/tmp/tilewalk-lesson-XXXXXX";
+
+static int open_folder(void **state) {
+  (void)state;
+  if (!mkdtemp(folder)) return 1;
+  return setenv("XDG_STATE_HOME", folder, 1);
+}
+
+static int close_folder(void **state) {
+  (void)state;
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command);
+}
+
+static void write_file(const char *name, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* `format` may name the folder once. */
+static void tilewalk(const char *format) {
+  char arguments[1024];
+  snprintf(arguments, sizeof arguments, format, folder);
+  program_run(&run, arguments);
+}
+
+/* Types these lines into a lesson of the folder. */
+static void type_into(const char *lesson, const char *lines) {
+  char arguments[512];
+  write_file("typed", lines);
+  snprintf(arguments, sizeof arguments, "lesson %s/%s <%s/typed", folder, lesson, folder);
+  program_run(&run, arguments);
+}
+
+static void has(const char *text) {
+  if (!strstr(run.out, text)) fail_msg("'%s' is not in:\n%s\n%s", text, run.out, run.err);
+}
+
+static const char LESSON[] =
+    "# Two and two\n\n- idea: Adding.\n- minutes: 5\n- draw: N from 2, 3\n\nHello.\n\n"
+    "```ask guess\nkind: predict\nprompt: Larger or smaller?\noption: larger | It is "
+    "larger.\noption: smaller | It is smaller.\n"
+    "answer: 'larger'\nhint: h\n```\n\n```state\nN=8 d=4 block=2 "
+    "causal=1\n```\n\n```show\nscene=causal\n```\n\n## More\n\n"
+    "```ask sum\nprompt: What is {N} and {N}?\nanswer: 2 * N\nhint: First.\nhint: Second.\nwrong: "
+    "N -> You forgot one.\nexplain: It is {answer}.\n```\n\n"
+    "```ask bytes\nprompt: How much?\nanswer: 67108864\nunit: MiB\nhint: h\nexplain: Done.\n```\n";
+
+static void a_lesson_is_walked_with_right_and_wrong_answers(void **state) {
+  (void)state;
+  write_file("two.md", LESSON);
+  type_into("two.md", "zzz\nb\n77\nhint\n0,5\nsix\n64 MB\n\nskip\n");
+  assert_int_equal(run.exit_status, 0);
+  assert_string_equal(run.err, "");
+  has("Predict, 1 of 3");
+  has("'zzz' is none of the choices");
+  has("Noted. Now look.");
+  has("6 full, 4 masked in part (/), 6 skipped"); /* 4 x 4 tiles: 4 on the diagonal, 6 below, 6
+                                                     above */
+  has("You predicted: It is smaller.");
+  has("It is: It is larger.");
+  has("Not yet.");
+  has("Hint 1 of 2.");
+  has("Hint 2 of 2.");
+  has("The comma in 0,5 was read as the decimal sign");
+  has("'six' may be right, but write it in digits");
+  has("a plain number, without a unit");
+  has("The answer is ");
+  has("Stopped."); /* the input ended at the third question */
+  type_into("two.md", "64 MB\n67.1 MB\n");
+  has("Going on where you stopped");
+  has("Nearly.");
+  has("right in the other unit");
+  has("Right.");
+  has("Done.");
+  has("The lesson is done: 1 of 2 right");
+}
+
+static void progress_is_kept_and_taken_up(void **state) {
+  (void)state;
+  write_file("three.md", LESSON);
+  type_into("three.md", "a\n");
+  has("As you predicted: It is larger.");
+  has("Stopped.");
+  type_into("three.md", "skip\n64\n");
+  assert_null(strstr(run.out, "Predict"));
+  has("Going on where you stopped");
+  has("The lesson is done: 1 of 2 right");
+  type_into("three.md --restart", "quit\n");
+  has("Predict, 1 of 3");
+}
+
+/* A damaged record is set aside under another name and said so; nothing is lost. */
+static void a_damaged_record_is_set_aside(void **state) {
+  (void)state;
+  char path[128], other[160];
+  struct stat there;
+  write_file("three.md", LESSON);
+  type_into("three.md --restart", "a\n");
+  static const char *const DAMAGE[] = {"", "{\"tilewalk-lessons\": 1, \"less", "[]",
+                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}",
+                                       "\xFF\xFE"};
+  for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
+    write_file("tilewalk/lessons.json", DAMAGE[k]);
+    tilewalk("lesson --list --json");
+    assert_int_equal(run.exit_status, 0);
+    assert_non_null(strstr(run.err, "set aside"));
+    snprintf(path, sizeof path, "%s/tilewalk/lessons.json", folder);
+    assert_int_equal(stat(path, &there), -1);
+    snprintf(other, sizeof other, "%s.damaged-%zu", path, k + 1);
+    assert_int_equal(stat(other, &there), 0);
+  }
+}
+
+static void nothing_is_kept_without_a_home(void **state) {
+  (void)state;
+  write_file("four.md", LESSON);
+  char arguments[512];
+  snprintf(arguments, sizeof arguments,
+           "--version >/dev/null; env -u XDG_STATE_HOME -u HOME \"${TILEWALK:-build/tilewalk}\" "
+           "lesson %s/four.md </dev/null",
+           folder);
+  program_run(&run, arguments);
+  assert_int_equal(run.exit_status, 0);
+  has("Larger or smaller?");
+  assert_null(strstr(run.out, "goes on from here"));
+}
+
+/* A task waits for a state that does it: a change of the lesson's, or a whole one. */
+static void a_task_is_done_by_typing_a_state(void **state) {
+  (void)state;
+  write_file("do.md", "# Do\n\n- idea: Doing.\n- minutes: 5\n\nHello.\n\n"
+                      "```state\nalgorithm=fa2 N=64 d=16 block=8 causal=1\n```\n\n"
+                      "```task\nSkip a tile.\nuntil: view.event.kind == 'skip'\n"
+                      "solution: step=12\nhint: First.\nhint: Second.\nexplain: Masked.\n```\n\n"
+                      "```task\nAll of it.\nuntil: view.block == 64 and not view.causal\n"
+                      "solution: block=64 causal=0\nhint: h\n```\n\n"
+                      "```task\nJust look.\n```\n");
+  type_into("do.md", "step=1\nstep=9999\nblok=4\nstep=12\nblock=64\n"
+                     "algorithm=fa2 N=64 d=16 block=64 scene=main\n");
+  assert_int_equal(run.exit_status, 0);
+  has("tilewalk view --state 'algorithm=fa2 N=64 d=16 block=8 causal=1'");
+  has("Not there yet.\n  Step 1 of 276, load: 256 B read and 0 B written so far."); /* Q_0: 8 x 16 x 2 B */
+  has("Hint 1 of 2.\n  First.");
+  /* Q, K, V, O of 2 KiB each, 4 x 64 x 64 x 16 FLOPs; an S of 8 KiB beside them, 8 B a row */
+  has("Here 8 KiB move in the whole run, at 32.00 FLOPs a byte. The tiles need 16.5");
+  has("step 9999 is beyond the end");
+  has("'blok'");
+  has("Done.\n  Masked.");
+  has("Just look.");
+  has("The lesson is done");
+  type_into("do.md --restart", "hint\nskip\nskip\n");
+  has("Such as: step=12\n  Masked.");
+  has("Such as: block=64 causal=0");
+}
+
+static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
+  (void)state;
+  static const char *const ROWS[][3] = {
+      {"view.N > 64", "N=128", NULL},
+      {"view.N > 8", "N=128", "task.md:13: the task is done before it begins"},
+      {"view.N > 256", "N=128", "task.md:14: the solution does not solve the task"},
+      {"view.blok > 64", "N=128", "task.md:13: the view has no 'blok'; did you mean 'block'?"},
+      {"view.N", "N=128", "task.md:13: 'until' must be true or false"},
+      {"view.N > 64", "N=0", "task.md:14: --seq-len"},
+      {"view.N > 64", "step=100000", "task.md:14: step 100000 is beyond the end"},
+      {"(function() while true do end end)()", "N=128",
+       "task.md:13: the expression does too much work"},
+      {"os.execute('true')", "N=128", "task.md:13: there is no name 'os'"},
+      {"view.run.loads_per_block.K == 16", "block=4", NULL},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "# Do\n\n- idea: Doing.\n- minutes: 5\n\nHello.\n\n```state\nN=64 d=16 "
+             "block=8\n```\n```task\nDo.\nuntil: %s\nsolution: %s\nhint: h\n```\n",
+             ROWS[k][0], ROWS[k][1]);
+    write_file("task.md", text);
+    tilewalk("lesson --lint %s/task.md");
+    if (ROWS[k][2])
+      has(ROWS[k][2]);
+    else if (strstr(run.out, "task.md:1") && !strstr(run.out, "task.md:1:"))
+      fail_msg("%s", run.out);
+  }
+}
+
+/* ---- Checking and writing */
+
+static void the_lessons_that_come_with_it_are_clean(void **state) {
+  (void)state;
+  program_run(&run, "lesson --lint");
+  if (run.exit_status != 0) fail_msg("%s", run.out);
+  has(" 0 findings");
+}
+
+static void findings_have_file_and_line(void **state) {
+  (void)state;
+  write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) "
+                       "[lost](bad.md#x)\n\n```state\nN=0\n```\n\n```ask a\nprompt: p\nanswer: "
+                       "1\nhint: h\nexplain: e\n```\n");
+  write_file("worse.md", "# T\n- idea: x\n- minutes: 5\n\n```ask a\nprompt: p\n");
+  tilewalk("lesson --lint %1$s/bad.md %1$s/worse.md");
+  assert_int_equal(run.exit_status, 1);
+  has("bad.md:5: the link 'nowhere.md' leads nowhere");
+  has("bad.md:5: the link 'bad.md#x' leads nowhere");
+  has("bad.md:8: --seq-len");
+  has("worse.md:5: the block that begins here has no closing");
+  tilewalk("lesson %s/worse.md");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(strstr(run.err, "worse.md:5: "));
+}
+
+static void a_new_lesson_is_clean_and_runs(void **state) {
+  (void)state;
+  tilewalk(
+      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/course/glossary.md "
+      "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
+  has("mine.md is a small lesson");
+  has("1 lesson, 0 findings");
+  assert_int_equal(run.exit_status, 2); /* a second --new leaves it as it is */
+  assert_non_null(strstr(run.err, "is there already"));
+}
+
+/* The whole lesson of the author's guide, in under 30 lines, runs as it stands there. */
+static void the_lesson_of_the_guide_runs(void **state) {
+  (void)state;
+  write_file("guide.md", guide_lesson());
+  tilewalk("--version >/dev/null; cp lessons/course/glossary.md %s/");
+  tilewalk("lesson --lint %s/guide.md");
+  has("guide.md:1: the lesson has 2 questions");
+  has("0 teacher blocks");
+  has("1 lesson, 2 findings"); /* as the guide says */
+  type_into("guide.md --seed 1", "Q\n1\n32\n8\n16\n");
+  has("You predicted: Q");
+  has("It is: K");
+  has("That would be so if all of Q fitted");
+  has("Right.");
+  has("The lesson is done: 1 of 1 right");
+}
+
+static void what_is_needed_and_missing_is_said(void **state) {
+  (void)state;
+  write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
+  tilewalk("lesson %s/needy.md");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(
+      strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
+}
+
+/* The page, and below it what is right for a learner with that seed. */
+static void teachers_get_their_page_and_the_answers(void **state) {
+  (void)state;
+  write_file("taught.md",
+             "# T\n- idea: x\n- minutes: 5\n\nText.\n\n```ask a\nprompt: How often?\nanswer: 1\n"
+             "unit: launches\nhint: h\nexplain: e\n```\n\n```ask b\nkind: order\nprompt: p\n"
+             "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
+             "hint: h\nexplain: e\n```\n\n```teacher\n**Goal.** It is {6 * 7}.\n\n"
+             "    tilewalk sim -N 8\n```\n");
+  tilewalk("lesson %s/taught.md --teacher --seed 5");
+  assert_int_equal(run.exit_status, 0);
+  has("Goal. It is 42.");
+  has("    tilewalk sim -N 8\n");
+  has("Answers, computed for seed 5");
+  has("1 launch\n");
+  has("one, two, three"); /* however they are shuffled */
+}
+
+/* ---- A class */
+
+static const char CLASS[] = "student,lesson,id,answer,seed\n"
+                            "Ada,%1$s/two.md,sum,4,1\n"
+                            "Ada,%1$s/two.md,sum,6,1\n"
+                            "Bob,%1$s/two.md,bytes,\"67,1 MB\",2\n"
+                            "Bob,%1$s/two.md,guess,b,2\n"
+                            "Bob,%1$s/two.md,bytes,lots,2\n";
+
+static void a_class_is_graded(void **state) {
+  (void)state;
+  char text[1024];
+  write_file("two.md", LESSON);
+  snprintf(text, sizeof text, CLASS, folder);
+  write_file("class.csv", text);
+  tilewalk("lesson --answers %s/class.csv --json");
+  assert_int_equal(run.exit_status, 0);
+  json_t *json = json_loads(run.out, 0, NULL);
+  assert_non_null(json);
+  json_t *answers = json_object_get(json, "answers");
+  assert_int_equal(json_array_size(answers), 5);
+  /* of Ada's two answers, 4 and 6, one is right: N is 2 or 3 */
+  assert_int_equal(json_integer_value(json_object_get(json, "right")), 2);
+  assert_int_equal(json_integer_value(json_object_get(json, "counted")), 4);
+  static const char *const VERDICTS[] = {NULL, NULL, "right", "predicted", "unreadable"};
+  for (size_t k = 2; k < 5; k++)
+    assert_string_equal(json_string_value(json_object_get(json_array_get(answers, k), "verdict")),
+                        VERDICTS[k]);
+  json_decref(json);
+  tilewalk("lesson --answers %s/class.csv --csv");
+  has("student,lesson,id,answer,verdict,remark\n");
+  has("Bob,two,bytes,\"67,1 MB\",right,");
+  write_file("class.json",
+             "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
+  tilewalk("lesson %1$s/two.md --answers %1$s/class.json");
+  has("1 of 1 right");
+}
+
+static void broken_submissions_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *reason;
+  } ROWS[] = {
+      {"", "bad.csv:1: the file is empty"},
+      {"Ada,3\n", "bad.csv:1: the first line must name the columns"},
+      {"id,answer\nsum,1,2\n", "bad.csv:2: 3 fields under 2 columns"},
+      {"id,answer\n,1\n", "bad.csv:2: the id"},
+      {"id,answer\n\nsum,\"1\n", "bad.csv:3: the quotation mark"},
+      {"id,answer\nsum,\"1\"2\n", "bad.csv:2: behind a closing"},
+      {"id,answer,seed\nsum,1,x\n", "bad.csv:2: the seed 'x'"},
+      {"id,answer\nsum,\xFF\n", "bad.csv:2: a field holds"},
+      {"id,answer\nnone,1\n", "no question 'none'"},
+      {"[1]", "must be an object"},
+      {"{\"answers\": {\"sum\": []}}", "must be a text or a number"},
+      {"{\n\"answers\" 1}", "bad.csv:2: this is not JSON"},
+  };
+  write_file("two.md", LESSON);
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    write_file("bad.csv", ROWS[k].text);
+    tilewalk("lesson %1$s/two.md --answers %1$s/bad.csv");
+    assert_int_equal(run.exit_status, 2);
+    if (!strstr(run.err, ROWS[k].reason)) fail_msg("row %zu: %s", k, run.err);
+  }
+}
+
+static void questions_are_exported_for_moodle(void **state) {
+  (void)state;
+  write_file("two.md", LESSON);
+  tilewalk("lesson %s/two.md --export-gift --seed 1");
+  assert_int_equal(run.exit_status, 0);
+  has("$CATEGORY: Tilewalk/two");
+  has("::bytes::[plain]How much? (in MiB) {#\n  =64:");
+  has("  =It is larger.\n  ~It is smaller.\n");
+  has("#You forgot one.");
+  has("####Done.");
+}
+
+static void wrong_requests_are_refused(void **state) {
+  (void)state;
+  static const char *const ROWS[][2] = {
+      {"lesson 99", "there is no lesson '99'"},
+      {"lesson online-softmix", "did you mean 'online-softmax'"},
+      {"lesson 1 2", "one lesson at a time"},
+      {"lesson --export-gift", "name a lesson"},
+      {"lesson --list --lint", "one thing at a time"},
+      {"lesson none.md", "none.md"},
+      {"lesson --answers none.csv", "none.csv"},
+      {"lesson --json --csv", "two formats"},
+      {"lesson 4 --seed x", "--seed"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    program_run(&run, ROWS[k][0]);
+    assert_int_equal(run.exit_status, 2);
+    assert_string_equal(run.out, "");
+    if (!strstr(run.err, ROWS[k][1])) fail_msg("%s: %s", ROWS[k][0], run.err);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_lesson_is_walked_with_right_and_wrong_answers),
+      cmocka_unit_test(progress_is_kept_and_taken_up),
+      cmocka_unit_test(a_damaged_record_is_set_aside),
+      cmocka_unit_test(nothing_is_kept_without_a_home),
+      cmocka_unit_test(a_task_is_done_by_typing_a_state),
+      cmocka_unit_test(lint_looks_at_the_start_and_the_solution_of_a_task),
+      cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
+      cmocka_unit_test(findings_have_file_and_line),
+      cmocka_unit_test(a_new_lesson_is_clean_and_runs),
+      cmocka_unit_test(the_lesson_of_the_guide_runs),
+      cmocka_unit_test(what_is_needed_and_missing_is_said),
+      cmocka_unit_test(teachers_get_their_page_and_the_answers),
+      cmocka_unit_test(a_class_is_graded),
+      cmocka_unit_test(broken_submissions_are_refused),
+      cmocka_unit_test(questions_are_exported_for_moodle),
+      cmocka_unit_test(wrong_requests_are_refused),
+  };
+  return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

@@ -1,0 +1,125 @@
+/* `tilewalk roofline`: places and ridges worked out by hand, the chart as a file, requests that are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/support/program.h"
+
+static ProgramRun run;
+
+static void roofline(const char *arguments) {
+  char command[512];
+  snprintf(command, sizeof command, "roofline %s", arguments);
+  program_run(&run, command);
+}
+
+static double real(json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  if (!json_is_number(value)) fail_msg("no number '%s'", key);
+  return json_number_value(value);
+}
+
+static void expect_near(double got, double expected) {
+  if (!(fabs(got - expected) <= 1e-9 * expected)) fail_msg("%.12g, expected %.12g", got, expected);
+}
+
+/* fa2 at N = 4096, B = 128 moves 66 MiB for 4 N^2 d FLOPs: 2^33 / (66 x 2^20) = 124.12 FLOPs a byte, times 1555 GB/s. */
+static void the_papers_machine(void **state) {
+  (void)state;
+  roofline("-N 4096 -d 128 --block 128 --json");
+  assert_int_equal(run.exit_status, 0);
+  json_t *d = json_loads(run.out, 0, NULL);
+  assert_non_null(d);
+  json_t *hbm = json_array_get(json_object_get(d, "levels"), 0), *fa2 = json_array_get(json_object_get(d, "runs"), 2);
+  assert_int_equal(json_array_size(json_object_get(d, "levels")), 1);
+  expect_near(real(hbm, "ridge_flops_per_byte"), 312e12 / 1555e9);
+  expect_near(real(d, "peak_flops_per_s"), 312e12);
+  expect_near(real(d, "exp_ceiling_flops_per_s"), 512.0 * 108 * 16 * 1.41e9);
+  expect_near(real(fa2, "hbm_flops_per_byte"), 8192.0 / 66);
+  expect_near(real(fa2, "attainable_flops_per_s"), 8192.0 / 66 * 1555e9);
+  assert_string_equal(json_string_value(json_object_get(fa2, "bound")), "hbm");
+  assert_true(json_is_null(json_object_get(fa2, "l2_flops_per_byte")));
+  json_decref(d);
+}
+
+/* Behind L2 each byte of Q, K, V, O comes from HBM once: 4 N^2 d / (4 N d x 2 bytes) = N / 2 FLOPs a byte. */
+static void two_levels(void **state) {
+  (void)state;
+  roofline("--gpu h200 -N 16K --heads 16 --algorithm fa2 --block 128 --json");
+  json_t *d = json_loads(run.out, 0, NULL);
+  assert_non_null(d);
+  json_t *fa2 = json_array_get(json_object_get(d, "runs"), 0);
+  assert_int_equal(json_array_size(json_object_get(d, "levels")), 2);
+  expect_near(real(fa2, "hbm_flops_per_byte"), 8192);
+  /* reads Nd + 128 x 2Nd, writes Nd: 258 Nd of 2 bytes */
+  expect_near(real(fa2, "l2_flops_per_byte"), 4.0 * 16384 / (2 * 258));
+  expect_near(real(fa2, "attainable_flops_per_s"), 989.5e12);
+  assert_string_equal(json_string_value(json_object_get(fa2, "bound")), "math");
+  json_decref(d);
+}
+
+static void plot_table_and_csv(void **state) {
+  (void)state;
+  roofline("--gpu h200 -N 8K");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "Roofline: NVIDIA H200"));
+  assert_non_null(strstr(run.out, "FLOPs for each byte moved"));
+  assert_non_null(strstr(run.out, "206.1 FLOPs for each byte from HBM")); /* 989.5 / 4.8 */
+  roofline("--gpu h200 -N 8K --algorithm fa2 --csv");
+  const char *header = "algorithm,hbm_flops_per_byte,l2_flops_per_byte,attainable_flops_per_s,of_peak,bound,time_s\nfa2,4096,";
+  assert_memory_equal(run.out, header, strlen(header));
+}
+
+/* A rate that nobody gives is said to be missing, in words and as null. */
+static void an_unknown_peak_is_left_out(void **state) {
+  (void)state;
+  roofline("--gpu v100 --dtype bf16");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "bf16 products is not known for v100"));
+  roofline("--gpu v100 --dtype bf16 --json");
+  json_t *d = json_loads(run.out, 0, NULL);
+  assert_non_null(d);
+  assert_true(json_is_null(json_object_get(d, "peak_flops_per_s")));
+  json_decref(d);
+}
+
+static void a_chart_is_a_file(void **state) {
+  (void)state;
+  const char *path = "/tmp/tilewalk_test_roofline.svg";
+  char arguments[256], text[4096];
+  snprintf(arguments, sizeof arguments, "--gpu h200 -N 4K -o %s", path);
+  roofline(arguments);
+  assert_int_equal(run.exit_status, 0);
+  assert_string_equal(run.out, "");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  remove(path);
+  assert_non_null(strstr(text, "<svg"));
+}
+
+static void wrong_requests(void **state) {
+  (void)state;
+  static const char *const WRONG[] = {"--gpu h20", "--theme dark", "--json --csv", "-o roof.txt", "-N 0", "--size 10x10"};
+  for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+    roofline(WRONG[i]);
+    assert_int_equal(run.exit_status, 2);
+    assert_string_equal(run.out, "");
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_papers_machine),          cmocka_unit_test(two_levels),        cmocka_unit_test(plot_table_and_csv),
+      cmocka_unit_test(an_unknown_peak_is_left_out), cmocka_unit_test(a_chart_is_a_file), cmocka_unit_test(wrong_requests),
+  };
+  return cmocka_run_group_tests_name("command_roofline", tests, NULL, NULL);
+}

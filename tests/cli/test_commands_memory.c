@@ -1,0 +1,84 @@
+/* Memory running out at every allocation that the commands make: a reason and status 2 each time, nothing leaked, no crash. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "viz/cli/command.h"
+
+enum { ARGUMENTS_MAX = 16 };
+
+typedef struct {
+  const Command *command;
+  char line[256];
+} Run;
+
+static Status run_command(void *context, Error *error) {
+  const Run *run = context;
+  char line[256], *arguments[ARGUMENTS_MAX];
+  int n = 0;
+  strcpy(line, run->line);
+  for (char *p = strtok(line, " "); p; p = strtok(NULL, " ")) arguments[n++] = p;
+  FILE *out = fopen("/dev/null", "w");
+  assert_non_null(out);
+  Io io = {.out = out, .err = out, .style = {.utf8 = true, .width = 80}, .program = "tilewalk"};
+  const int status = command_run(run->command, n, arguments, &io, error);
+  fclose(out);
+  if (status == EXIT_DONE) return STATUS_OK;
+  assert_int_equal(status, EXIT_BAD_REQUEST);
+  return error->status;
+}
+
+static const Command *find(const char *name) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if (strcmp((*c)->name, name) == 0) return *c;
+  fail_msg("no command %s", name);
+  return NULL;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  static const char *const LINES[][2] = {
+      {"sim", "-N 64 --block 16"},
+      {"sim", "-N 64 --block 16 --csv"},
+      {"sim", "-N 64 --gpu h200"},
+      {"sweep", "--values 64,128,256"},
+      {"sweep", "--values 64,128,256 --csv"},
+      {"trace", "-N 8 --block 4"},
+      {"trace", "-N 8 --block 4 --format chrome"},
+      {"softmax", "--scores 1,2,3,4,5"},
+      {"softmax", "--example --csv"},
+      {"lesson", "lessons/course/template.md --export-gift"},
+      {"lesson", "lessons/course/template.md --teacher"},
+      {"lesson", "--lint lessons/course/template.md"},
+      {"gpus", ""},
+      {"gpus", "h200"},
+      {"gpus", "paper tiny --csv"},
+      {"kvcache", "--gpu h200"},
+      {"kvcache", "-N 5 --append 3"},
+      {"kvcache", "--lengths 5,6 --csv"},
+      {"kvcache", "--list"},
+      {"check", "--only A-cyu1,C-sram-ratio"},
+      {"check", "--only A-q1 --csv"},
+      {"warp", "--pad 1"},
+      {"warp", "--stride 3 --csv"},
+      {"replay", "/dev/null"},
+      {"replay", "/dev/null --csv"},
+  };
+  for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
+    Run run = {.command = find(LINES[k][0])};
+    strcpy(run.line, LINES[k][1]);
+    assert_true(alloc_fail_each(run_command, &run) >= 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+  return cmocka_run_group_tests_name("commands_memory", tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# make install into an empty DESTDIR: the program runs from there, the manual page and the completions know every
+# command and option, and make uninstall leaves nothing.
+set -eu
+cd "$(dirname "$0")/../.."
+BUILD=${BUILD:-$PWD/build}
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+fail() { echo "FAIL: $1"; exit 1; }
+build=${BUILD#"$PWD"/} # as make was told, so that nothing is built anew
+make --no-print-directory BUILD="$build" DESTDIR="$root" PREFIX=/usr install >"$root.log" 2>&1 || { cat "$root.log"; fail "make install"; }
+rm -f "$root.log"
+unset TILEWALK_ASSETS
+usr=$root/usr tilewalk=$root/usr/bin/tilewalk
+
+find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' 2>/dev/null | while read -r file; do
+  cmp "$file" "$usr/share/tilewalk/$file" || exit 1
+done || fail "a data file is not installed"
+(cd / && "$tilewalk" sim -N 64 -d 16 --block 8 --json >/dev/null) || fail "the installed program does not run"
+if [ -d assets/gpus ]; then (cd / && "$tilewalk" sim -N 64 --gpu h200 >/dev/null) || fail "the installed program does not find its data"; fi
+if [ -x "$build/tilewalk-window" ]; then
+  if ldd "$tilewalk" | grep -q SDL2; then fail "every run loads SDL2, not only the window"; fi
+  (cd / && LSAN_OPTIONS=exitcode=0 SDL_VIDEODRIVER=dummy "$tilewalk" view --frames 1 >/dev/null 2>&1) || fail "the installed window does not open"
+  mv "$usr/bin/tilewalk-window" "$root/"
+  (cd / && "$tilewalk" view 2>&1 || true) | grep -q 'tilewalk-window, that should stand beside tilewalk' || fail "a missing window is not explained"
+  mv "$root/tilewalk-window" "$usr/bin/"
+fi
+
+# Everything that --help lists stands in the manual page and in both completions.
+page=$usr/share/man/man1/tilewalk.1
+bash=$usr/share/bash-completion/completions/tilewalk
+zsh=$usr/share/zsh/site-functions/_tilewalk
+commands=$("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+[ "$(echo "$commands" | wc -l)" -ge 3 ] || fail "--help lists too few commands"
+for command in $commands; do
+  grep -q "^\.SS tilewalk $command\$" "$page" || fail "the manual page lacks $command"
+  options=$("$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p')
+  for option in $options; do
+    escaped=$(echo "$option" | sed 's/-/\\\\-/g')
+    grep -q "$escaped" "$page" || fail "the manual page lacks $option"
+    sed -n "/^  $command)/,/^    ;;/p" "$bash" | grep -q -- "$option" || fail "bash completion lacks $command $option"
+    sed -n "/^  $command)/,/^    ;;/p" "$zsh" | grep -q -- "$option" || fail "zsh completion lacks $command $option"
+  done
+done
+if command -v groff >/dev/null; then
+  warnings=$(groff -man -ww -Tutf8 "$page" 2>&1 >/dev/null)
+  [ -z "$warnings" ] || fail "the manual page: $warnings"
+fi
+if command -v zsh >/dev/null; then zsh -n "$zsh" || fail "zsh completion"; fi
+
+# What bash offers for a line typed so far.
+completes() { # completes "WORDS" EXPECTED
+  # shellcheck disable=SC2016,SC2086  # expanded by the inner shell; the words are meant to split
+  offered=$(bash -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tilewalk; echo "${COMPREPLY[*]}"' \
+    sh "$bash" $1 2>&1)
+  [ "$offered" = "$2" ] || fail "'$1' completes to '$offered', not '$2'"
+}
+completes 'tilewalk si' 'sim'
+completes 'tilewalk sim --dty' '--dtype'
+completes 'tilewalk sim --dtype b' 'bf16'
+completes 'tilewalk sim --dtype = b' 'bf16'
+completes 'tilewalk sim --algorithm standard,fa2' 'standard,fa2 standard,fa2-split'
+completes 'tilewalk sim --heads 1' ''
+completes "tilewalk sim --gpu $PWD/READM" "$PWD/README.md"
+completes 'tilewalk help si' 'sim'
+
+make --no-print-directory BUILD="$build" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null
+[ -z "$(find "$root" -type f)" ] || fail "left after uninstall: $(find "$root" -type f)"
+echo "installed, used and removed"

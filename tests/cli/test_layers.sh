@@ -1,0 +1,66 @@
+#!/bin/sh
+# The test of the test: `tests/support/layers.sh` accepts a tidy tree and names each violation planted in it.
+set -eu
+cd "$(dirname "$0")/../.."
+here=$PWD
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+fresh() {
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree/sim" "$tree/lessons" "$tree/kernels/counters" "$tree/viz/scene" "$tree/viz/window" "$tree/build"
+  cat >"$tree/sim/model.h" <<'C'
+double model(double x);
+C
+  cat >"$tree/sim/model.c" <<'C'
+#include "sim/model.h"
+#include <math.h>
+#include <stdio.h>
+static const char *const names[] = {"a", "b"};
+double model(double x) {
+  char text[40];
+  snprintf(text, sizeof text, "%s %g", names[x > 0], x);
+  return exp(x) + text[0];
+}
+C
+  printf '#include "sim/model.h"\nint lesson(void);\nint lesson(void) { return model(1) > 2; }\n' >"$tree/lessons/lesson.c"
+  printf 'int lesson(void);\nint SDL_Init(unsigned);\nint window(void);\nint window(void) { return SDL_Init(0) + lesson(); }\n' >"$tree/viz/window/window.c"
+}
+check() { # compiles the tree and runs the checker; its output is left in $tree/out
+  for source in $(cd "$tree" && find . -name '*.c'); do
+    mkdir -p "$tree/build/$(dirname "$source")"
+    ${CC:-cc} -I"$tree" -c "$tree/$source" -o "$tree/build/${source%.c}.o"
+  done
+  "$here/tests/support/layers.sh" "$tree" "$tree/build" >"$tree/out" 2>&1
+}
+refused() { # refused TEXT: the checker must fail and its output must name TEXT
+  if check; then echo "not refused: $1"; exit 1; fi
+  grep -qF "$1" "$tree/out" || { echo "refused without naming '$1':"; cat "$tree/out"; exit 1; }
+}
+
+fresh
+check || { cat "$tree/out"; exit 1; }
+
+fresh; printf '#include <stdio.h>\nvoid f(void);\nvoid f(void) { printf("%%d", 1); }\n' >"$tree/sim/f.c"
+refused 'sim/f.o: sim may not use printf'
+fresh; printf '#include <time.h>\nlong f(void);\nlong f(void) { return time(0); }\n' >"$tree/sim/f.c"
+refused 'sim/f.o: sim may not use time'
+fresh; printf '#include <stdlib.h>\nint f(void);\nint f(void) { return rand(); }\n' >"$tree/sim/f.c"
+refused 'sim/f.o: sim may not use rand'
+fresh; printf '#include <stdlib.h>\nvoid f(void);\nvoid f(void) { exit(1); }\n' >"$tree/lessons/f.c"
+refused 'lessons/f.o: only the program may exit'
+fresh; printf 'int lesson(void);\nint f(void);\nint f(void) { return lesson(); }\n' >"$tree/sim/f.c"
+refused 'sim/f.o: sim may not use lesson of lessons'
+fresh; printf 'int window(void);\nint f(void);\nint f(void) { return window(); }\n' >"$tree/kernels/counters/f.c"
+refused 'kernels/counters may not use window of viz/window'
+fresh; printf '#include "lessons/engine/lesson.h"\n' >"$tree/sim/f.c"; : >"$tree/lessons/lesson.h"
+refused 'sim/f.c:1: sim may not include lessons/engine/lesson.h'
+fresh; printf '#include "viz/scene/scene.h"\n' >"$tree/kernels/rung.cu"
+refused 'kernels/rung.cu:1: kernels may not include viz/scene/scene.h'
+fresh; printf 'int SDL_Init(unsigned);\nint f(void);\nint f(void) { return SDL_Init(0); }\n' >"$tree/viz/scene/f.c"
+refused 'viz/scene/f.o: only viz/window may use SDL_Init'
+fresh; printf 'static int calls;\nint f(void);\nint f(void) { return ++calls; }\n' >"$tree/sim/f.c"
+refused 'sim/f.o: calls is writable data'
+fresh; printf 'int cairo_create(void);\nint f(void);\nint f(void) { return cairo_create(); }\n' >"$tree/lessons/f.c"
+refused 'lessons/f.o: lessons may not draw'
+echo "12 trees checked"

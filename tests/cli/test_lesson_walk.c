@@ -1,0 +1,267 @@
+/* Lessons walked from start to end, without a window: every one of the course, laid out and with all its questions and tasks answered; and
+ * other people's, which may be hostile or endless. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, clock_gettime, open_memstream */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef TILEWALK_WINDOW
+#include "tests/support/guide_lesson.h"
+#include "tests/support/lesson_bench.h"
+
+/* ---- The course ---- */
+
+/* All 15 lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
+static void every_lesson_is_walked_and_laid_out(void **state) {
+  (void)state;
+  LessonFiles *files = malloc(sizeof *files);
+  Error error = {0};
+  assert_non_null(files);
+  assert_int_equal(lesson_files(files, &error), STATUS_OK);
+  assert_true(files->n >= 15);
+  for (int k = 0; k < files->n; k++) {
+    Bench *b = bench(files->names[k], &FRESH);
+    int n = 0;
+    for (; n < 200 && !lesson_session_is_finished(&b->panel.session); n++) {
+      click(b, WIDGET_NEXT);
+      check_layout(b);
+      if (b->panel.session.error.status) fail_msg("%s", b->panel.session.error.message);
+    }
+    if (!lesson_session_is_finished(&b->panel.session)) fail_msg("%s does not end", files->names[k]);
+    for (; lesson_session_can_go_back(&b->panel.session); n++) click(b, WIDGET_BACK), check_layout(b);
+    assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
+    close_bench(b);
+  }
+  free(files);
+}
+
+/* What a learner types for a number; the letters of an order are pressed, a choice by its letter. */
+static void answer(Bench *b, int ask, double value, int choice, const int *order) {
+  const LessonSession *s = &b->panel.session;
+  const LessonQuestion *q = &s->questions[ask];
+  char typed[64];
+  if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
+    snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
+    b->panel.focus = WIDGET_FIELD;
+    text(b, typed);
+    key(b, SIDE_KEY_RETURN);
+  } else if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
+    text(b, (const char[]){(char)('a' + choice), '\0'});
+  } else {
+    while (s->answers[ask].n_order > 0) key(b, SIDE_KEY_BACKSPACE);
+    for (int k = 0; k < q->n_choices; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
+    key(b, SIDE_KEY_RETURN);
+  }
+}
+
+/* Every known wrong answer, then the right one; returns how many diagnoses there were. */
+static int answer_all_ways(Bench *b, int ask) {
+  const LessonSession *s = &b->panel.session;
+  const LessonQuestion *q = &s->questions[ask];
+  const LessonAnswer *a = &s->answers[ask];
+  int order[ANSWER_CHOICES_MAX], n = 0;
+  const bool is_prediction = s->lesson.asks[ask].is_prediction;
+  for (int k = 0; !is_prediction && k < s->lesson.asks[ask].n_wrong; k++) {
+    const LessonWrong *w = &q->wrong[k];
+    if (!w->is_known) continue;
+    answer(b, ask, w->value, w->choice, w->order);
+    if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved) fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k, lesson_verdict_name(a->verdict));
+    READS(b, "✗ Not quite.");
+    n++;
+  }
+  right_order(q, order);
+  answer(b, ask, q->key.low, q->right, order);
+  if (!a->is_resolved || !a->is_right) fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id, lesson_verdict_name(a->verdict), a->said);
+  return n;
+}
+
+/* Types the solution into the viewer, as a learner would after Return. */
+static void solve_task(Bench *b, int task) {
+  LessonSession *s = &b->panel.session;
+  char change[LESSON_STATE_BYTES];
+  Error error = {0};
+  assert_false(s->deeds[task].is_done);
+  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error)) fail_msg("%s", error.message);
+  player_input(&b->player, INPUT_ENTRY);
+  player_type(&b->player, change);
+  player_accept(&b->player);
+  send(b, (SideEvent){.kind = SIDE_LOOK});
+  if (!s->deeds[task].is_done || s->deeds[task].is_skipped) fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
+  READS(b, "✓ Done.");
+}
+
+/* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every show to its
+ * end, every task done in the viewer. */
+static void every_question_and_task_of_the_course_is_answered(void **state) {
+  (void)state;
+  LessonFiles *files = malloc(sizeof *files);
+  Error error = {0};
+  int n_wrong = 0, n_right = 0, n_tasks = 0;
+  assert_non_null(files);
+  assert_int_equal(lesson_files(files, &error), STATUS_OK);
+  for (int k = 0; k < files->n; k++) {
+    Bench *b = bench(files->names[k], &FRESH);
+    const LessonSession *s = &b->panel.session;
+    for (int n = 0; n < 300 && !lesson_session_is_finished(s); n++) {
+      const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+      if (ask >= 0) n_wrong += answer_all_ways(b, ask), n_right++;
+      else if (task >= 0) solve_task(b, task), n_tasks++;
+      else if (s->plays != LESSON_NO_BLOCK) play_to_the_end(b);
+      else click(b, WIDGET_NEXT);
+      if (s->error.status) fail_msg("%s", s->error.message);
+    }
+    if (!lesson_session_is_finished(s)) fail_msg("%s does not end", files->names[k]);
+    char words[64];
+    snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson), lesson_n_counted(&s->lesson));
+    READS(b, words);
+    close_bench(b);
+  }
+  print_message("%d right answers, %d diagnosed wrong ones, %d tasks\n", n_right, n_wrong, n_tasks);
+  assert_true(n_right >= 15 * 3 && n_wrong >= 40 && n_tasks >= 10);
+  free(files);
+}
+
+/* ---- Other people's lessons ---- */
+
+#ifdef __SANITIZE_ADDRESS__
+#define LIMIT_S 4.0 /* the sanitizers take their time */
+#else
+#define LIMIT_S 1.0
+#endif
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#define HEAD "# T\n\n- idea: x\n- minutes: 5\n\n"
+
+static void hostile_lessons_are_refused_at_once(void **state) {
+  (void)state;
+  static const char *const ROWS[][2] = {
+      {HEAD "{(function() while true do end end)()}\n", "h.md:6: the expression does too much work"},
+      {HEAD "```ask a\nprompt: p\nanswer: os.execute('true')\nhint: h\n```\n", "h.md:8: there is no name 'os'"},
+      {HEAD "```state\nN=0\n```\n", "h.md:7: "},
+      {HEAD "```state\ngpu=/etc/passwd\n```\n", "h.md:7: "},
+      {HEAD "```state\nN=64 d=16 block=8\n```\n```show\nscene=tiles steps=100000-100001\n```\n", "h.md:10: steps begin at 100000"},
+      {HEAD "```state\nN=2G d=2G\n```\n```show\nscene=softmax\n```\n", ""},
+      {HEAD "```task\nDo.\nuntil: (function() while true do end end)()\nsolution: step=1\nhint: h\n```\n", "h.md:8: the expression does too much work"},
+      {HEAD "```ask a\nprompt: p\nanswer: 1\nhint: {nothing}\n```\n", "h.md:9: "},
+      {HEAD "bad \xFF byte\n", "h.md:6: "},
+      {"no title\n", "h.md:1: "},
+      {HEAD "- needs: teleport\n", ""},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Bench *b;
+    Error error = {0};
+    const double began = seconds();
+    const Status status = open_bench(&b, write_lesson("h.md", ROWS[k][0]), &FRESH, 640, 360, &error);
+    if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.2f s", k, seconds() - began);
+    if (*ROWS[k][1] && (!status || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)) fail_msg("row %zu: %s", k, error.message);
+    close_bench(b);
+  }
+  Bench *b;
+  Error error = {0};
+  assert_int_not_equal(open_bench(&b, "none.md", &FRESH, 640, 360, &error), STATUS_OK);
+  assert_non_null(strstr(error.message, "none.md"));
+  close_bench(b);
+}
+
+/* As much text as a file may hold, of the kinds that are slow to lay out. */
+static void endless_pages_are_cut(void **state) {
+  (void)state;
+  static const char *const UNITS[] = {"word ", "longwordwithoutanyblank", "**b** `c` ", "| a ", "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n", "[l](m) "};
+  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
+    char *lesson = malloc((1 << 18) + 64), *p = lesson + sprintf(lesson, HEAD);
+    assert_non_null(lesson);
+    if (UNITS[u][0] == '|') p += sprintf(p, "| a | b |\n| --- | --- |\n");
+    for (size_t line = 0, block = 0; p - lesson < (1 << 18) - 400;) {
+      const size_t n = strlen(UNITS[u]);
+      memcpy(p, UNITS[u], n + 1);
+      p += n;
+      line += n;
+      block += n;
+      if (line > 1500) *p++ = '\n', line = 0;
+      if (block > 15000) p += sprintf(p, "\n\n```state\nN=64\n```\n"), block = 0;
+    }
+    Bench *b;
+    Error error = {0};
+    const double began = seconds();
+    const Status status = open_bench(&b, write_lesson("long.md", lesson), &FRESH, 1280, 720, &error);
+    const double took = seconds() - began;
+    if (took > LIMIT_S) fail_msg("'%s' took %.2f s", UNITS[u], took);
+    if (status) assert_true(strncmp(error.message, "long.md:", 8) == 0);
+    close_bench(b);
+    free(lesson);
+  }
+}
+
+/* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still takes less than a
+ * second. */
+static void many_slow_states_and_tasks_take_no_time(void **state) {
+  (void)state;
+  static const char STATE[] = "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
+  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: step=100000\nhint: h\n```\n";
+  char *lesson = malloc(1 << 17);
+  assert_non_null(lesson);
+  for (int tasks = 0; tasks < 2; tasks++) {
+    char *p = lesson + sprintf(lesson, HEAD "Text.\n\n");
+    for (int k = 0; k < (tasks ? 39 : 190); k++) p += sprintf(p, "%s", k > 0 && tasks ? TASK : STATE);
+    const char *path = write_lesson("slow.md", lesson);
+    Bench *b;
+    Error error = {0};
+    const double began = seconds();
+    if (open_bench(&b, path, &FRESH, 640, 360, &error)) fail_msg("%s", error.message);
+    player_input(&b->player, INPUT_PLAY);
+    for (int n = 0; n < 10; n++) {
+      player_tick(&b->player, 0.1);
+      send(b, (SideEvent){.kind = SIDE_LOOK});
+    }
+    if (seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", seconds() - began);
+    close_bench(b);
+  }
+  free(lesson);
+}
+
+/* The lesson of the author's guide, as it stands there, works here as in the terminal. */
+static void the_lesson_of_the_guide_runs(void **state) {
+  (void)state;
+  Bench *b = bench(write_lesson("guide.md", guide_lesson()), &FRESH);
+  text(b, "a"); /* Q: a wrong prediction */
+  play_to_the_end(b);
+  READS(b, "It is: K");
+  key(b, SIDE_KEY_RETURN);
+  text(b, "1");
+  key(b, SIDE_KEY_RETURN);
+  READS(b, "That would be so if all of Q fitted");
+  char typed[16];
+  snprintf(typed, sizeof typed, "%d", (int)b->player.now.grid.N_q / 128);
+  text(b, typed);
+  key(b, SIDE_KEY_RETURN);
+  READS(b, "✓ Right.");
+  key(b, SIDE_KEY_RETURN);
+  READS(b, "The lesson is done: 1 of 1 right.");
+  close_bench(b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_lesson_is_walked_and_laid_out),
+      cmocka_unit_test(every_question_and_task_of_the_course_is_answered),
+      cmocka_unit_test(hostile_lessons_are_refused_at_once),
+      cmocka_unit_test(endless_pages_are_cut),
+      cmocka_unit_test(many_slow_states_and_tasks_take_no_time),
+      cmocka_unit_test(the_lesson_of_the_guide_runs),
+  };
+  return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
+#else
+int main(void) { return 0; }
+#endif

@@ -1,0 +1,44 @@
+/* Fuzz target for GPU descriptions: any bytes are refused with one line, or become a machine on
+ * which a model can reckon without dividing by zero or leaving its arrays. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/gpu.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int truth) {
+  if (!truth) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Gpu gpu;
+  memset(&gpu, 0x5A, sizeof gpu);
+  Error error = {0};
+  if (gpu_parse((const char *)data, size, "f", &gpu, &error) != STATUS_OK) {
+    require(strncmp(error.message, "f:", 2) == 0);
+    for (const char *c = error.message; *c; c++)
+      require(*c >= 32 && *c < 127);
+    require(gpu.n_sm == 0x5A5A5A5A5A5A5A5A); /* unchanged */
+    return 0;
+  }
+  require(gpu.name[0] && gpu.n_sm > 0 && gpu.clock_hz > 0 && gpu.hbm_bytes_per_s > 0);
+  require(gpu.shared_bytes_per_cta > 0 && gpu.shared_reserved_bytes >= 0);
+  require(gpu.shared_bytes_per_cta + gpu.shared_reserved_bytes <= gpu.shared_bytes_per_sm);
+  require(gpu.shared_bytes_per_sm <= gpu.sram_bytes && gpu.warp_size > 0);
+  require(gpu_hbm_bytes_per_s(&gpu) > 0 && gpu_sram_bytes_per_s(&gpu) > 0 &&
+          gpu_exp_per_s(&gpu) > 0);
+  if (gpu.l2_bytes == 0) {
+    require(gpu.l2_ways == 0 && gpu.l2_partitions == 0);
+    return 0;
+  }
+  require(gpu.l2_partitions > 0 && gpu.l2_bytes % gpu.l2_partitions == 0);
+  require(gpu.l2_line_bytes % gpu.l2_sector_bytes == 0);
+  require(gpu.l2_room_bytes <= gpu.l2_bytes);
+  if (gpu.l2_ways) {
+    const int64_t slices = gpu.l2_slices ? gpu.l2_slices : gpu.l2_partitions;
+    require(gpu.l2_bytes >= slices * gpu.l2_ways * gpu.l2_line_bytes); /* at least one set */
+  }
+  return 0;
+}

@@ -1,0 +1,538 @@
+/* The two-sided L2 against a slow list that is searched for every access, by hand, and against the
+ * laws of counting. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/l2/hierarchy.h"
+#include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
+
+static Hierarchy *make(const HierarchyConfig *config) {
+  Hierarchy *h = malloc(hierarchy_state_bytes(config));
+  assert_non_null(h);
+  assert_int_equal(hierarchy_init(h, config, NULL), STATUS_OK);
+  return h;
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-9 * (1 + fabs(b));
+}
+
+/* --- the slow way: each side an array of parts, last used first, of all sets --- */
+
+enum { SLOW_MAX = 4096 };
+
+typedef struct {
+  int64_t granule;
+  int at; /* of the granule's half: a tile of a tensor */
+  bool is_copy, dirty;
+} Part;
+
+typedef struct {
+  const Hierarchy *sets; /* says which part lies in which */
+  Part parts[2][SLOW_MAX];
+  int n[2];
+  int came[2], read_at[2][512], fresh; /* parts that came to a side; how many of them before a granule was read last, and one; hierarchy_read says what for */
+  HierarchyCounts counts;
+} Slow;
+
+static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule) { return &c->kinds[granule >= (int64_t)c->kinds[0].n]; }
+static int slow_parts(const HierarchyConfig *c, int64_t granule) { return (int)(slow_kind(c, granule)->n_tensors * slow_kind(c, granule)->n_tiles); }
+static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_parts(c, granule); }
+
+static uint32_t slow_set(const Slow *s, Part part) { return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)part.at); }
+
+static int slow_find(const Slow *s, int side, Part part) {
+  for (int i = 0; i < s->n[side]; i++) {
+    const Part *p = &s->parts[side][i];
+    if (p->granule == part.granule && p->at == part.at && p->is_copy == part.is_copy) return i;
+  }
+  return SLOW_MAX;
+}
+
+static bool slow_missing(const Slow *s, int side, Part part) { return slow_find(s, side, part) == SLOW_MAX; }
+
+static void slow_remove(Slow *s, int side, int at) {
+  if (at == SLOW_MAX) return;
+  s->n[side]--;
+  memmove(s->parts[side] + at, s->parts[side] + at + 1, (size_t)(s->n[side] - at) * sizeof(Part));
+}
+
+/* The last of a set goes as long as less than half of it has room beside the others; the first stays. */
+static void slow_settle(const HierarchyConfig *c, Slow *s, int side, uint32_t set) {
+  for (;;) {
+    double bytes = 0;
+    int n = 0, last = 0;
+    for (int i = 0; i < s->n[side]; i++) {
+      if (slow_set(s, s->parts[side][i]) != set) continue;
+      bytes += slow_part(c, s->parts[side][i].granule);
+      last = i, n++;
+    }
+    const Part part = s->parts[side][last];
+    if (n < 2 || bytes - slow_part(c, part.granule) / 2 <= hierarchy_set_room(s->sets, set)) return;
+    if (part.dirty) s->counts.hbm_write_bytes += slow_part(c, part.granule);
+    slow_remove(s, side, last);
+  }
+}
+
+static void slow_front(const HierarchyConfig *c, Slow *s, int side, Part part) {
+  const int at = slow_find(s, side, part);
+  if (at != SLOW_MAX) part.dirty |= s->parts[side][at].dirty;
+  slow_remove(s, side, at);
+  memmove(s->parts[side] + 1, s->parts[side], (size_t)s->n[side]++ * sizeof part);
+  s->parts[side][0] = part;
+  if (at != SLOW_MAX) return;
+  s->came[side]++;
+  slow_settle(c, s, side, slow_set(s, part));
+}
+
+static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granule) {
+  const double bytes = slow_part(c, granule);
+  int *read_at = &s->read_at[side][granule];
+  s->counts.read_bytes += slow_kind(c, granule)->bytes;
+  if (*read_at && s->came[side] - (*read_at - 1) < s->fresh) return;
+  for (int at = 0; at < slow_parts(c, granule); at++) {
+    const Part home = {granule, at, false, false}, copy = {granule, at, true, false};
+    const bool no_home = slow_missing(s, side, home);
+    slow_front(c, s, side, home);
+    const bool no_copy = slow_missing(s, side, copy);
+    slow_front(c, s, side, copy);
+    s->counts.miss_bytes += (no_home + no_copy) * bytes;
+    s->counts.fabric_bytes += no_copy * bytes;
+    s->counts.hbm_read_bytes += no_home * bytes;
+    if (!no_copy) continue;
+    const bool far = slow_missing(s, 1 - side, home);
+    if (far || !c->far_renews_nothing) slow_front(c, s, 1 - side, home);
+    s->counts.hbm_read_bytes += far * bytes;
+  }
+  *read_at = s->came[side] + 1;
+}
+
+/* Both homes take their half; the other side's copy is dropped, one stays on the own side. */
+static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
+  for (int at = 0; at < slow_parts(c, granule); at++) {
+    const Part home = {granule, at, false, true}, copy = {granule, at, true, false};
+    s->counts.fabric_bytes += slow_part(c, granule) * (1 + (c->is_not_put_back ? 0 : 0.1) * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
+    for (int side = 0; side < 2; side++) {
+      slow_front(c, s, side, home);
+      if (side != own) slow_remove(s, side, slow_find(s, side, copy));
+    }
+    slow_front(c, s, own, copy);
+  }
+  s->read_at[1 - own][granule] = 0;
+  s->counts.write_bytes += slow_kind(c, granule)->bytes;
+}
+
+static void random_accesses_count_like_the_slow_lists(void **unused) {
+  (void)unused;
+  Rand r = {31};
+  Slow *slow = malloc(sizeof *slow);
+  for (int round = 0; round < 60 / ONE_OF; round++) {
+    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)},
+                                         {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)}},
+                               .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
+                               .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
+                               .seed = (uint64_t)round,
+                               .is_not_put_back = round % 4 == 0,
+                               .far_renews_nothing = round % 3 == 0};
+    Hierarchy *h = make(&c);
+    memset(slow, 0, sizeof *slow);
+    slow->sets = h;
+    const double largest = fmax(slow_part(&c, 0), c.kinds[1].n ? slow_part(&c, (int64_t)c.kinds[0].n) : 0);
+    slow->fresh = c.side_ways < 0 ? 0 : (int)(c.side_capacity_bytes / largest / 256);
+    int64_t granule = 0;
+    double bytes = 0;
+    for (int i = 0; i < 1500; i++) {
+      const int64_t n = (int64_t)(c.kinds[0].n + c.kinds[1].n);
+      granule = rand_in(&r, 0, 3) ? (granule + 1) % n : rand_in(&r, 0, n - 1);
+      bytes += slow_kind(&c, granule)->bytes;
+      const int side = (int)rand_in(&r, 0, 1);
+      if (rand_in(&r, 0, 4)) {
+        hierarchy_read(h, (uint32_t)side, (uint64_t)granule);
+        slow_read(&c, slow, side, granule);
+      } else {
+        hierarchy_write(h, (uint32_t)side, (uint64_t)granule);
+        slow_write(&c, slow, side, granule);
+      }
+      assert_true(near(h->counts.miss_bytes, slow->counts.miss_bytes));
+      assert_true(near(h->counts.fabric_bytes, slow->counts.fabric_bytes));
+      assert_true(near(h->counts.hbm_read_bytes, slow->counts.hbm_read_bytes));
+      assert_true(near(h->counts.hbm_write_bytes, slow->counts.hbm_write_bytes));
+    }
+    assert_true(near(h->counts.read_bytes + h->counts.write_bytes, bytes));
+    double dirty = 0;
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < slow->n[side]; i++)
+        if (slow->parts[side][i].dirty) dirty += slow_part(&c, slow->parts[side][i].granule);
+    assert_true(near(hierarchy_dirty_bytes(h), dirty));
+    free(h);
+  }
+  free(slow);
+}
+
+/* --- by hand --- */
+
+static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4, 16384}}});
+  HierarchyRead read = hierarchy_read(h, 0, 2);
+  assert_true(read.home_missing == 1 && read.copy_missing == 1 && read.far_missing == 1);
+  assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 8192);
+  read = hierarchy_read(h, 0, 2);
+  assert_true(read.home_missing == 0 && read.copy_missing == 0);
+  read = hierarchy_read(h, 1,
+                        2); /* its home half came when side 0 asked; the other half comes across */
+  assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
+  assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 16384);
+  assert_true(h->counts.miss_bytes ==
+              16384 + 8192); /* 1.5 times the granule, as measured with CTAs apart */
+  free(h);
+}
+
+/* What all read is held twice: both sides scan 40 MiB over and over and find nothing; one partition
+ * of twice the size finds all of it. */
+static void what_both_sides_read_has_room_on_one(void **unused) {
+  (void)unused;
+  for (int one_partition = 0; one_partition < 2; one_partition++) {
+    const HierarchyConfig c = {.kinds = {{40 * 64, 16384}}, .one_partition = one_partition};
+    Hierarchy *h = make(&c);
+    for (int round = 0; round < 3; round++)
+      for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
+        for (uint32_t side = 0; side < 2; side++)
+          hierarchy_read(h, side, granule);
+    const double buffer = 40.0 * 1048576;
+    assert_true(near(h->counts.hbm_read_bytes, one_partition ? buffer : 3 * buffer));
+    assert_true(near(h->counts.fabric_bytes, one_partition ? 0 : 3 * buffer));
+    free(h);
+  }
+}
+
+/* How often a buffer in one piece is read from HBM in two rounds, the mean of places. */
+static double readings_of(uint64_t mib) {
+  enum { PLACES = 16 };
+  double sum = 0;
+  for (uint64_t place = 0; place < PLACES; place++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{mib * 64, 16384}}, .seed = place});
+    for (int round = 0; round < 2; round++)
+      for (uint64_t granule = 0; granule < mib * 64; granule++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, granule);
+    sum += h->counts.hbm_read_bytes / (double)(mib << 20);
+    free(h);
+  }
+  return sum / PLACES;
+}
+
+/* As counted, the mean of eight places (h200_scan_places.csv, `pieces 1`; 24 and 36 MiB at one, h200_scan.csv): of 24 MiB all is found again, of 36 nothing, and
+ * between them some sets are full and others not. */
+static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
+  (void)unused;
+  const struct {
+    uint64_t mib;
+    double readings;
+  } counted[] = {{24, 1.001}, {26, 1.006}, {28, 1.046}, {30, 1.328}, {32, 1.703}, {36, 1.998}};
+  for (int i = 0; i < 6; i++) {
+    const double off = readings_of(counted[i].mib) - counted[i].readings;
+    if (getenv("TILEWALK_TABLE")) print_message("%d MiB: %+.3f\n", (int)counted[i].mib, off);
+    assert_true(fabs(off) < 0.08);
+  }
+}
+
+/* Every set has as many tiles of a tensor as any other, but for those that lie between the ends of its stretches and the tensor's: of 80 x 313 tiles in
+ * stretches of 250 (29.3 MiB in sets of 12 halves of 8 KiB: 313; four of five are in a stretch) each has 80, or one or two more or less. Small tiles, of a
+ * quarter the size, follow each other in one set by four. */
+static void every_set_has_its_share(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{80 * 313, 16384}, {64, 4096}}, .side_ways = 12});
+  assert_int_equal(h->n_sets, 313);
+  int filled[313] = {0}, apart[3] = {0}, changes = 0;
+  uint32_t last[313] = {0};
+  for (uint32_t i = 0; i < 80 * 313; i++) {
+    const uint32_t set = hierarchy_set(h, i, 0);
+    if (filled[set]++) apart[i - last[set] < 250 ? 0 : i - last[set] < 2 * 250 ? 1 : 2]++;
+    last[set] = i;
+  }
+  for (uint32_t i = 0; i < 313; i++) assert_in_range(filled[i], 78, 82);
+  assert_true(apart[0] > 0 && apart[1] > apart[0] && apart[2] > 0); /* anywhere in the next stretch, or in the one after that */
+  for (uint32_t i = 1; i < 64; i++) changes += hierarchy_set(h, 80 * 313 + i, 0) != hierarchy_set(h, 80 * 313 + i - 1, 0);
+  assert_in_range(changes, 14, 16);
+  free(h);
+}
+
+/* A set has room for no fewer bytes than 1024 sets leave it: 30,010 KiB / 1024 = 30,010 B. With halves of 1 KiB and 12 to a set these are units of 2,500.8
+ * B, two or three halves each, that share a set: 2000 of them lie in 819. */
+static void small_parts_share_a_unit(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2000, 2048}}, .side_ways = 12});
+  assert_int_equal(h->n_sets, 1024);
+  assert_true(near(h->set_bytes, 30010));
+  int changes = 0, together = 1;
+  for (uint32_t i = 1; i < 2000; i++) {
+    const bool same = hierarchy_set(h, i, 0) == hierarchy_set(h, i - 1, 0);
+    assert_true(same ? together < 3 : together > 1 || changes == 0);
+    together = same ? together + 1 : 1;
+    changes += !same;
+  }
+  assert_in_range(changes, 817, 820);
+  free(h);
+}
+
+/* Of granules of two tensors each tensor lies in an order of its own: few tiles of one share a set with the same tile of the other. */
+static void tensors_have_orders_of_their_own(void **unused) {
+  (void)unused;
+  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}}, .side_ways = 12});
+  int same = 0;
+  for (uint32_t i = 0; i < 400; i++) same += hierarchy_set(h, i, 0) == hierarchy_set(h, i, 1);
+  assert_true(same < 8); /* one or two on average */
+  free(h);
+}
+
+/* Tiles in one granule lie in the sets in which they lie as granules of their own. */
+static void merged_tiles_lie_as_they_would_apart(void **unused) {
+  (void)unused;
+  Hierarchy *apart = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}, {80, 8192}}, .side_ways = 12});
+  Hierarchy *merged = make(&(HierarchyConfig){.kinds = {{100, 131072, 2, 4}, {80, 8192}}, .side_ways = 12});
+  assert_int_equal(merged->n_sets, apart->n_sets);
+  for (uint32_t i = 0; i < 400; i++)
+    for (uint32_t tensor = 0; tensor < 2; tensor++)
+      assert_int_equal(hierarchy_set(merged, i / 4, 4 * tensor + i % 4), hierarchy_set(apart, i, tensor));
+  for (uint32_t i = 0; i < 80; i++) assert_int_equal(hierarchy_set(merged, 100 + i, 0), hierarchy_set(apart, 400 + i, 0));
+  free(apart);
+  free(merged);
+}
+
+/* How much of 26 MiB is lost a round, one granule of every `stride`, the mean of places. */
+static double lost_of(uint64_t stride) {
+  enum { PLACES = 16, ROUNDS = 10, N = 26 * 64 };
+  double sum = 0;
+  for (uint64_t place = 0; place < PLACES; place++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{stride * N, 16384}}, .seed = place});
+    for (int round = 0; round < ROUNDS; round++)
+      for (uint64_t i = 0; i < N; i++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i * stride);
+    sum += (h->counts.hbm_read_bytes / (N * 16384.0) - 1) / (ROUNDS - 1);
+    free(h);
+  }
+  return sum / PLACES;
+}
+
+/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
+ * 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided, at one place; of one piece of 26 and 28 MiB at eight others 0.6 and
+ * 4.6 %, h200_scan_places.csv). */
+static void what_rows_leave_fills_sets_unevenly(void **unused) {
+  (void)unused;
+  const double all = lost_of(1), half = lost_of(2);
+  if (getenv("TILEWALK_TABLE")) print_message("%.3f, %.3f\n", all, half);
+  assert_true(all < 0.046 && half > 0.13 && half < 0.4);
+}
+
+/* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and as much again: of A's far
+ * half, the home has seen half as much since A was asked for again. An H200 reads so much too (family far of h200_scan.csv). */
+static void a_far_request_renews(void **unused) {
+  (void)unused;
+  for (int renews = 0; renews < 2; renews++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{200 * 64, 16384}}, .far_renews_nothing = !renews});
+    const struct {
+      uint64_t at_mib, mib;
+    } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
+    for (int k = 0; k < 5; k++)
+      for (uint64_t i = 0; i < reads[k].mib * 64; i++) hierarchy_read(h, 0, reads[k].at_mib * 64 + i);
+    /* 8 + 36 + 36 once; A's near half again twice; its far half once more where the home has forgotten it */
+    assert_true(fabs(h->counts.hbm_read_bytes / 1048576 - (80 + 8 + (renews ? 0 : 4))) < 0.5);
+    free(h);
+  }
+}
+
+/* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.18 on average, so of 234 sets 26 lose none
+ * (that is exp(-2.18)), all of which have room for the last half: 234 sets of whole halves have 29.25 MiB, less than there are. And all sets
+ * together have what is left of the side. */
+static void resident_lines_leave_less_room(void **unused) {
+  (void)unused;
+  Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_resident_bytes = 4 << 20});
+  double left = 0;
+  int whole = 0;
+  for (uint32_t i = 0; i < sets->n_sets; i++) {
+    left += hierarchy_set_room(sets, i);
+    whole += hierarchy_set_room(sets, i) == 16 * 8192;
+  }
+  assert_true(fabs(left / 1048576 - 25.2) < 0.1 && abs(whole - 26) < 3);
+  free(sets);
+  double read[2];
+  for (int resident = 0; resident < 2; resident++) {
+    const HierarchyConfig c = {.kinds = {{27 * 64, 16384}}, .side_resident_bytes = resident * 4.0 * 1048576};
+    Hierarchy *h = make(&c);
+    for (int round = 0; round < 2; round++)
+      for (uint64_t i = 0; i < c.kinds[0].n; i++)
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i);
+    read[resident] = h->counts.hbm_read_bytes / (27 << 20);
+    free(h);
+  }
+  assert_true(read[0] < 1.05 && read[1] > 1.3 && read[1] < 2); /* 27 fit in 29.3 MiB, but for a few sets; in 25.2 they do not, but in some */
+}
+
+/* Of 36 MiB read in a circle nothing is found again, but for a granule that is renewed with every other: that stays, on the side that renews it. */
+static void renewed_lines_stay(void **unused) {
+  (void)unused;
+  const uint64_t n = 36 * 64;
+  for (int renews = 0; renews < 2; renews++) {
+    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{n, 16384}}});
+    for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, 0);
+    for (uint64_t i = 1; i < n; i++) {
+      const HierarchyCounts before = h->counts;
+      if (renews) hierarchy_renew(h, 0, 0);
+      assert_memory_equal(&h->counts, &before, sizeof before);
+      for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i);
+    }
+    const HierarchyRead near = hierarchy_read(h, 0, 0), far = hierarchy_read(h, 1, 0);
+    assert_true(near.home_missing == !renews && near.copy_missing == !renews);
+    assert_true(far.copy_missing == 1 && far.far_missing == 0 && far.home_missing == renews); /* at home on side 1 nobody asked for it, but side 0 just now */
+    free(h);
+  }
+}
+
+static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
+  (void)unused;
+  const HierarchyConfig c = {.kinds = {{6000, 16384}}};
+  Hierarchy *h = make(&c);
+  hierarchy_read(h, 1, 5);
+  hierarchy_write(h, 0, 5);
+  assert_true(h->counts.fabric_bytes == 8192 + 8192);
+  HierarchyRead read =
+      hierarchy_read(h, 1, 5); /* its copy was dropped, the homes have the new bytes */
+  assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
+  assert_true(h->counts.hbm_write_bytes == 0);
+  for (uint64_t granule = 6; granule < 6000; granule++)
+    hierarchy_write(h, 0, granule);
+  /* Each side holds 29.3 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in each set. */
+  const double held = 1.5 * 30010 * 1024;
+  assert_true(fabs(h->counts.hbm_write_bytes - ((6000 - 5) * 16384.0 - held)) < 2 * 8192 * h->n_sets);
+  assert_true(near(h->counts.hbm_write_bytes + hierarchy_dirty_bytes(h), (6000 - 5) * 16384.0));
+  assert_true(h->counts.hbm_read_bytes == 16384);
+  free(h);
+}
+
+/* --- laws --- */
+
+static void counts_obey_their_laws(void **unused) {
+  (void)unused;
+  Rand r = {6};
+  for (int round = 0; round < 20; round++) {
+    const HierarchyConfig c = {.kinds = {{3000, 4096}},
+                               .side_capacity_bytes = 2 << 20};
+    Hierarchy *h = make(&c);
+    static bool seen[3000];
+    memset(seen, 0, sizeof seen);
+    double compulsory = 0;
+    for (int i = 0; i < 20000; i++) {
+      const uint64_t granule = (uint64_t)(rand_in(&r, 0, 54) * rand_in(&r, 0, 54));
+      compulsory += seen[granule] ? 0 : 4096;
+      seen[granule] = true;
+      hierarchy_read(h, (uint32_t)rand_in(&r, 0, 1), granule);
+    }
+    const HierarchyCounts *k = &h->counts;
+    assert_true(k->hbm_read_bytes >= compulsory);
+    assert_true(k->hbm_read_bytes <= k->miss_bytes && k->miss_bytes <= k->read_bytes);
+    assert_true(k->fabric_bytes <= k->read_bytes / 2);
+    assert_true(k->hbm_write_bytes == 0);
+    free(h);
+  }
+}
+
+/* More ways of the same sets. */
+static void more_room_never_reads_more(void **unused) {
+  (void)unused;
+  double last = 1e30;
+  for (int kib = 256; kib <= 8192; kib *= 2) {
+    const HierarchyConfig c = {.kinds = {{2000, 2048}},
+                               .side_capacity_bytes = kib * 1024.0,
+                               .side_ways = kib / 16.0};
+    Hierarchy *h = make(&c);
+    assert_int_equal(h->n_sets, 16);
+    Rand r = {12};
+    for (int i = 0; i < 30000; i++)
+      hierarchy_read(h, 0, (uint64_t)(rand_in(&r, 0, 44) * rand_in(&r, 0, 44)));
+    assert_true(h->counts.hbm_read_bytes <= last);
+    last = h->counts.hbm_read_bytes;
+    free(h);
+  }
+}
+
+static void a_copy_goes_on_as_the_original_does(void **unused) {
+  (void)unused;
+  const HierarchyConfig c = {.kinds = {{300, 1024}},
+                             .side_capacity_bytes = 65536,
+                             .side_ways = 8};
+  const size_t bytes = hierarchy_state_bytes(&c);
+  Hierarchy *h = make(&c), *bookmark = malloc(bytes);
+  Rand r = {2};
+  for (int i = 0; i < 3000; i++) {
+    if (i == 1000) memcpy(bookmark, h, bytes);
+    const uint64_t granule = (uint64_t)rand_in(&r, 0, 299);
+    const uint32_t side = (uint32_t)rand_in(&r, 0, 1);
+    for (int k = 0; k < (i >= 1000 ? 2 : 1); k++)
+      if (i % 4)
+        hierarchy_read(k ? bookmark : h, side, granule);
+      else
+        hierarchy_write(k ? bookmark : h, side, granule);
+  }
+  assert_memory_equal(h, bookmark, bytes);
+  free(h);
+  free(bookmark);
+}
+
+static void bad_configs_are_explained(void **unused) {
+  (void)unused;
+  const struct {
+    HierarchyConfig config;
+    const char *says;
+  } cases[] = {
+      {{.kinds = {{0, 0}}}, "0 granules"},
+      {{.kinds = {{(uint64_t)1 << 40, 1024}}}, "too many"},
+      {{.kinds = {{UINT64_MAX, 1024}, {1, 1024}}}, "too many"},
+      {{.kinds = {{1, 0}}}, "0 bytes"},
+      {{.kinds = {{1, NAN}}}, "nan bytes"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "a side of -1 bytes"},
+      {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "a side of nan bytes"},
+      {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half granules in a set"},
+      {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half granules in a set"},
+      {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
+      {{.kinds = {{1, 1024, 2, HIERARCHY_TILES_MAX + 1}}}, "17 tiles"},
+      {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},
+      {{.kinds = {{1, 1024}}, .side_resident_bytes = 1e9}, "used all the time"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    Error error = {0};
+    Hierarchy h;
+    assert_int_equal(hierarchy_init(&h, &cases[i].config, &error), STATUS_BAD_REQUEST);
+    if (!strstr(error.message, cases[i].says)) fail_msg("%s", error.message);
+    assert_int_equal(hierarchy_state_bytes(&cases[i].config), 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_accesses_count_like_the_slow_lists),
+      cmocka_unit_test(the_first_reader_pays_and_the_other_side_gets_a_copy),
+      cmocka_unit_test(what_both_sides_read_has_room_on_one),
+      cmocka_unit_test(a_buffer_in_one_piece_fits_or_does_not),
+      cmocka_unit_test(every_set_has_its_share),
+      cmocka_unit_test(small_parts_share_a_unit),
+      cmocka_unit_test(tensors_have_orders_of_their_own),
+      cmocka_unit_test(merged_tiles_lie_as_they_would_apart),
+      cmocka_unit_test(what_rows_leave_fills_sets_unevenly),
+      cmocka_unit_test(a_far_request_renews),
+      cmocka_unit_test(resident_lines_leave_less_room),
+      cmocka_unit_test(renewed_lines_stay),
+      cmocka_unit_test(stores_fetch_nothing_and_half_of_them_cross),
+      cmocka_unit_test(counts_obey_their_laws),
+      cmocka_unit_test(more_room_never_reads_more),
+      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
+      cmocka_unit_test(bad_configs_are_explained),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

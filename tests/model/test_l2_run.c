@@ -1,0 +1,655 @@
+/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/model/test_l2_counters.c holds
+ * it against an H200's counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "sim/l2/l2_run.h"
+#include "sim/algorithms/stream.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
+
+static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
+
+typedef struct {
+  const Schedule *schedule;
+  Plan plan;
+  Launch launch;
+} Case;
+
+static Case make_for(const char *schedule, Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
+  Case c = {.schedule = schedule_find(schedule)};
+  Error error = {0};
+  config.block_q = tiling.B_r;
+  config.block_k = tiling.B_c;
+  config.n_splits = tiling.n_splits;
+  config.whole_head = strcmp(schedule, "fa1") == 0;
+  if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error)) fail_msg("%s", error.message);
+  return c;
+}
+
+static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) { return make_for("fa2", shape, tiling, config, gpu); }
+
+static ManyCtas run(const Case *c, ManyCtasConfig config) {
+  ManyCtas result;
+  Error error = {0};
+  if (many_ctas_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
+  return result;
+}
+
+/* ---- A slow LRU: an array of names, the first one used last --------------------------------------- */
+
+typedef struct {
+  char kind; /* 'K' (with V), 'Q', 'O' */
+  int64_t head, block;
+  int home;
+  double bytes;
+} Half;
+
+typedef struct {
+  Half halves[4096];
+  int n;
+} SlowSide;
+
+typedef struct {
+  SlowSide sides[2];
+  int n_sides;
+  double capacity, fabric, hbm_read, hbm_write;
+} SlowL2;
+
+static int slow_find(const SlowSide *s, Half half) {
+  int at = 0;
+  while (at < s->n && !(s->halves[at].kind == half.kind && s->halves[at].head == half.head && s->halves[at].block == half.block && s->halves[at].home == half.home)) at++;
+  return at;
+}
+
+static bool slow_touch(SlowL2 *l2, int side, Half half) {
+  SlowSide *s = &l2->sides[side];
+  int at = slow_find(s, half);
+  const bool hit = at < s->n;
+  if (!hit) at = s->n++;
+  assert_true(s->n < 4096);
+  memmove(s->halves + 1, s->halves, (size_t)at * sizeof half);
+  s->halves[0] = half;
+  double sum = 0;
+  for (int i = 0; i < s->n; i++) sum += s->halves[i].bytes;
+  while (s->n > 1 && sum - s->halves[s->n - 1].bytes / 2 > l2->capacity) { /* what has room for its half stays */
+    s->n--;
+    sum -= s->halves[s->n].bytes;
+    if (s->halves[s->n].kind == 'O') l2->hbm_write += s->halves[s->n].bytes;
+  }
+  return hit;
+}
+
+static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t block, double bytes) {
+  if (kind == 'K') { /* a tile of K and one of V */
+    slow_read(l2, side, 'k', head, block, bytes / 2);
+    slow_read(l2, side, 'v', head, block, bytes / 2);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    const int home = i == 0 ? side : 1 - side;
+    const Half half = {kind, head, block, home, bytes / 2};
+    if (slow_touch(l2, side, half)) continue;
+    if (l2->n_sides == 1 || home == side) l2->hbm_read += bytes / 2;
+    else {
+      l2->fabric += bytes / 2;
+      if (!slow_touch(l2, home, half)) l2->hbm_read += bytes / 2; /* a far request renews what it finds */
+    }
+  }
+}
+
+/* A row block of Q or O, in parts that are no larger than a tile of K, sixteen at most. */
+typedef struct {
+  int n;
+  double bytes; /* of a part */
+} Parts;
+
+enum { PARTS_MOST = 16 };
+
+static Parts slow_parts(double bytes, double tile_bytes) {
+  const int n = (int)fmin(ceil(0.95 * bytes / tile_bytes), PARTS_MOST);
+  return (Parts){n, bytes / n};
+}
+
+static void slow_read_q(SlowL2 *l2, int side, int64_t head, int64_t block, Parts parts) {
+  for (int part = 0; part < parts.n; part++) slow_read(l2, side, 'Q', head, block * PARTS_MOST + part, parts.bytes);
+}
+
+static void slow_write(SlowL2 *l2, int side, int64_t head, int64_t block, double bytes) {
+  for (int home = 0; home < 2; home++) {
+    const Half half = {'O', head, block, home, bytes / 2};
+    if (l2->n_sides == 2 && home != side) l2->fabric += bytes / 2;
+    slow_touch(l2, l2->n_sides == 1 ? 0 : home, half);
+  }
+  if (l2->n_sides == 2) slow_touch(l2, side, (Half){'o', head, block, 1 - side, bytes / 2}); /* a clean copy stays on the own side */
+}
+
+static void slow_write_o(SlowL2 *l2, int side, int64_t head, int64_t block, Parts parts) {
+  for (int part = 0; part < parts.n; part++) slow_write(l2, side, head, block * PARTS_MOST + part, parts.bytes);
+}
+
+typedef struct {
+  bool busy;
+  LaunchPiece piece;
+  Span span;
+  int64_t at;
+} SlowSlot;
+
+static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
+  static SlowSlot slots[64];
+  memset(slots, 0, sizeof slots);
+  const Launch *l = &c->launch;
+  const Plan *p = &c->plan;
+  const double row = (double)(p->shape.d * p->element_bytes), q_bytes = (double)p->shape.N_q / (double)p->T_r * row; /* of a mean tile, where the last is ragged */
+  const double kv_bytes = 2 * (double)p->shape.N_k / (double)p->T_c * row;
+  const Parts row_block = slow_parts(q_bytes, kv_bytes / 2);
+  int64_t turn = 0, next = 0, n = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
+  int64_t line[64], in_line = 0; /* slots at work: whoever begins in a turn comes first in it */
+  for (bool busy = true, more = true; busy || more; turn++) {
+    more = false;
+    for (int64_t s = n - 1; s >= 0; s--) {
+      const int64_t start = config->skew_turns * s / n;
+      more = more || start > turn;
+      if (start != turn) continue;
+      memmove(line + 1, line, (size_t)in_line++ * sizeof *line);
+      line[0] = s;
+    }
+    busy = false;
+    for (int64_t k = 0; k < in_line; k++) {
+      const int64_t s = line[k];
+      SlowSlot *slot = &slots[s];
+      const int side = l2->n_sides == 1 ? 0 : (int)(s % 2);
+      if (!slot->busy && next < l->n_pieces) {
+        slot->piece = launch_piece(l, next++);
+        const int64_t head = slot->piece.batch * p->shape.heads + slot->piece.head;
+        slot->span = band_row(&p->band, p->tiling.B_r, p->tiling.B_c, slot->piece.row_block).computed;
+        slot->at = 0;
+        slot->busy = slot->span.end > slot->span.begin;
+        if (slot->busy) slow_read_q(l2, side, head, slot->piece.row_block, row_block);
+        else {
+          slow_write_o(l2, side, head, slot->piece.row_block, row_block);
+          busy = true; /* a turn of its own */
+        }
+      }
+      if (!slot->busy) continue;
+      busy = true;
+      const int64_t head = slot->piece.batch * p->shape.heads + slot->piece.head;
+      const int64_t kv_head = slot->piece.batch * p->shape.kv_heads + slot->piece.head / (p->shape.heads / p->shape.kv_heads);
+      slow_read(l2, side, 'K', kv_head, launch_walk_tile(l, slot->span, slot->at++), kv_bytes);
+      if (slot->at < slot->span.end - slot->span.begin) continue;
+      slow_write_o(l2, side, head, slot->piece.row_block, row_block);
+      slot->busy = false;
+    }
+  }
+}
+
+static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
+
+static void equals_the_slow_lru(void **state) {
+  (void)state;
+  static SlowL2 slow;
+  Rand r = {11};
+  for (int round = 0; round < 300; round++) {
+    const int64_t kv_heads = rand_in(&r, 1, 2), heads = kv_heads * rand_in(&r, 1, 3), N = rand_in(&r, 1, 200);
+    const Shape shape = {.batch = rand_in(&r, 1, 2), .heads = heads, .kv_heads = kv_heads, .N_q = N, .N_k = rand_in(&r, 1, 200), .d = 16,
+                         .causal = rand_in(&r, 0, 1)};
+    const Tiling tiling = {.B_r = 8 * rand_in(&r, 1, 4), .B_c = 8 * rand_in(&r, 1, 4)};
+    const LaunchConfig config = {.order = (LaunchOrder)rand_in(&r, 0, ORDER_COUNT - 1), .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
+                                 .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
+    const Case c = make(shape, tiling, config, &SMALL);
+    /* No sum of tiles comes so close to the capacity that rounding decides. */
+    const ManyCtasConfig l2 = {.l2_bytes = 1, .l2_partitions = rand_in(&r, 1, 2), .skew_turns = rand_in(&r, 0, 5), .in_step = true,
+                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331, .side_ways = -1, .without = L2_COALESCER};
+    memset(&slow, 0, sizeof slow);
+    slow.n_sides = (int)l2.l2_partitions;
+    slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
+    slow_run(&slow, &c, &l2);
+    const ManyCtas fast = run(&c, l2);
+    if (differs(fast.hbm_read_bytes, slow.hbm_read) || differs(fast.fabric_bytes, slow.fabric) || differs(fast.hbm_write_bytes, slow.hbm_write))
+      fail_msg("round %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", round, fast.hbm_read_bytes, slow.hbm_read, fast.fabric_bytes,
+               slow.fabric, fast.hbm_write_bytes, slow.hbm_write);
+  }
+}
+
+/* Requests are hits and misses; HBM gives at least what is needed once; a single partition has no fabric; all of O is
+ * written or still there. */
+static void laws(void **state) {
+  (void)state;
+  Rand r = {5};
+  for (int round = 0; round < 100 / ONE_OF; round++) {
+    const bool causal = rand_in(&r, 0, 1);
+    const int64_t N = 16 * rand_in(&r, 1, 40), heads = rand_in(&r, 1, 6);
+    const Case c = make((Shape){.heads = heads, .N_q = N, .d = 32, .causal = causal}, (Tiling){.B_r = 16, .B_c = 16},
+                        (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
+    const double once = 2.0 * 32 * (double)(N * heads), T = (double)(N / 16), tiles = (double)heads * (causal ? T * (T + 1) / 2 : T * T);
+    double before = INFINITY;
+    for (int64_t l2 = 32 << 10; l2 <= 4 << 20; l2 *= 2) {
+      for (int64_t parts = 1; parts <= 2; parts++) {
+        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
+        assert_true(t.read_bytes == once + tiles * 2 * 16 * 32 * 2); /* Q once, and a K and a V tile for each tile of S */
+        assert_true(t.write_bytes == once);
+        assert_true(t.hbm_read_bytes >= 3 * once);
+        assert_true(t.own_miss_bytes <= t.read_bytes && t.hbm_read_bytes <= t.read_bytes + t.own_miss_bytes);
+        assert_true(t.left_dirty_bytes >= 0 && t.hbm_write_bytes + t.left_dirty_bytes == once);
+        assert_true(parts == 2 || t.fabric_bytes == 0);
+        assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
+        assert_true(t.simulated == 1);
+        if (parts == 1) { /* LRU: a larger one never misses more */
+          assert_true(t.hbm_read_bytes <= before);
+          before = t.hbm_read_bytes;
+        }
+      }
+    }
+    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2});
+    assert_true(t.hbm_read_bytes == 3 * once); /* all of it fits */
+  }
+}
+
+/* The same laws for the other algorithms, in time and in step: what is asked for is the schedule's traffic, HBM delivers every input at
+ * least once, all that is stored is written to HBM or still there, and a larger L2 never reads more (in step, LRU). */
+static void laws_of_other_streams(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"fa1", "fa2-split", "standard"};
+  Rand r = {8};
+  for (int round = 0; round < 90 / ONE_OF; round++) {
+    const char *name = NAMES[round % 3];
+    const int64_t heads = rand_in(&r, 1, 5), N = 16 * rand_in(&r, 1, 24), splits = round % 3 == 1 ? rand_in(&r, 1, 7) : 1;
+    const Case c = make_for(name, (Shape){.heads = heads, .N_q = N, .d = 32, .causal = rand_in(&r, 0, 1)},
+                            (Tiling){.B_r = 16, .B_c = 16, .n_splits = splits}, (LaunchConfig){.ctas_per_sm = rand_in(&r, 1, 2)}, &SMALL);
+    const double once = 2.0 * 32 * (double)(N * heads), all = (double)(N / 16);
+    Traffic traffic = {0};
+    bool overflow = false;
+    c.schedule->traffic(&c.plan, &traffic, &overflow);
+    double asked = (double)heads * (double)traffic_read_bytes(&traffic, &overflow);
+    /* Q and K for each tile; S twice, P once for each block of d (two), V for each row block */
+    if (strcmp(name, "standard") == 0) asked = (double)heads * (2 * all * all * 16 * 64 + 4 * (double)N * (double)N * 2 + all * (double)N * 64);
+    double before = INFINITY;
+    for (int64_t l2 = 64 << 10; l2 <= 4 << 20; l2 *= 4) {
+      for (int in_step = 0; in_step < 2; in_step++) {
+        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
+        assert_true(fabs(t.read_bytes - asked) < 1e-6 * asked);
+        assert_true(t.write_bytes == (double)heads * (double)traffic_write_bytes(&traffic, &overflow));
+        assert_true(t.hbm_read_bytes >= (1 - 1e-9) * 3 * once);
+        assert_true(t.l2_read_bytes <= (1 + 1e-9) * t.read_bytes && t.own_miss_bytes >= 0);
+        assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
+        assert_true(t.hbm_write_bytes + t.left_dirty_bytes >= (1 - 1e-9) * once && t.hbm_write_bytes + t.left_dirty_bytes <= (1 + 1e-9) * t.write_bytes);
+        assert_true(t.simulated == 1 || strcmp(name, "standard") == 0); /* whose heads are alike: two and more are walked */
+        if (!in_step || (round & 1)) continue;
+        assert_true(t.hbm_read_bytes <= (1 + 1e-9) * before);
+        before = t.hbm_read_bytes;
+      }
+    }
+    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2});
+    assert_true(fabs(t.hbm_read_bytes - 3 * once) < 1e-6 * once); /* all of it fits */
+    const ManyCtas flushed = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .profiled = true});
+    const double between = strcmp(name, "standard") == 0 ? (double)heads * 4 * (double)N * (double)N /* S and P */
+                           : splits > 1 ? (double)(heads * N * splits) * (32 * 4 + 4) : 0;           /* partial O and log-sum-exp */
+    assert_true(fabs(flushed.hbm_read_bytes - 3 * once - between) < 1e-6 * (once + between));
+  }
+}
+
+/* Two CTAs on two sides, one tile of 1 KiB each of Q, K, V and O, L2 ample. Side 0 reads Q0: 1 KiB from HBM, half of it
+ * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
+ * each O crosses. Side 0 has just asked for the home half of K and V on side 1 when side 1 looks, and nobody there knows yet: a miss for the counters. */
+static void by_hand(void **state) {
+  (void)state;
+  const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+  const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
+  assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
+  assert_true(t.hbm_read_bytes == 4 * 1024);
+  assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
+  assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
+  const ManyCtas once = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
+  assert_true(once.fabric_bytes == t.fabric_bytes);
+  const ManyCtas again = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true}); /* what a profiler has put back of O is cold */
+  assert_false(differs(again.fabric_bytes, t.fabric_bytes + 2 * 0.05 * 1024));
+  assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
+}
+
+/* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together again, tile for tile; where it
+ * asks ahead, what they gain is hidden behind the tile before. */
+static void waiting_keeps_ctas_together(void **state) {
+  (void)state;
+  static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
+  const ManyCtasConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  double reach[2];
+  for (int waits = 0; waits < 2; waits++) {
+    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 8192, .N_k = 8192, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
+                        (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &h200);
+    const ManyCtas t = run(&c, config);
+    reach[waits] = t.l2_read_bytes / t.read_bytes;
+  }
+  assert_true(reach[1] < 0.32 && reach[0] > 1.15 * reach[1]);
+}
+
+/* Each walk begins with another GPC, and the mean lies among what they give; but under a profiler a launch of one wave that writes little begins with the
+ * first. Four or eight heads, longest rows first: one or two waves of 132 CTAs. */
+static void a_launch_begins_anywhere(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
+  for (int waves = 1; waves <= 2; waves++) {
+    const Case c = make((Shape){.batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
+                        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
+    assert_int_equal(c.launch.n_waves, waves);
+    ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16,
+                         .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+    const double not_told = run(&c, l2).fabric_bytes, cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
+    l2.profiled = true;
+    const double profiled = run(&c, l2).fabric_bytes - cold;
+    if (waves == 2) assert_false(differs(profiled, not_told));
+    l2.once = true;
+    assert_true(run(&c, l2).fabric_bytes == not_told);
+    l2.once = false;
+    l2.profiled = false;
+    double least = INFINITY, most = 0, sum = 0;
+    for (l2.first_gpc = 1; l2.first_gpc <= PLACEMENT_H200.n_gpcs; l2.first_gpc++) {
+      const double told = run(&c, l2).fabric_bytes;
+      if (waves == 1 && l2.first_gpc == 1) assert_false(differs(told, profiled));
+      least = fmin(least, told), most = fmax(most, told), sum += told;
+    }
+    assert_true(most > 1.005 * least);
+    assert_true(fabs(not_told / (sum / PLACEMENT_H200.n_gpcs) - 1) < 0.1 * (most / least - 1));
+  }
+}
+
+/* A tile in rounds is the same bytes: what is asked for, and what a large L2 reads, to the byte, whatever the rounds. Under a load of its own each
+ * round waits: a CTA alone on the machine takes as much longer. */
+static void rounds_are_parts_of_tiles(void **state) {
+  (void)state;
+  Rand r = {9};
+  for (int i = 0; i < 20 / ONE_OF; i++) {
+    const Shape shape = {.heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
+    LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
+    ManyCtas whole = {0};
+    for (int64_t bytes = 0; bytes <= 4096; bytes += 512) { /* a tile of K and V: 2 KiB; 0: all of it */
+      config.round_bytes = bytes;
+      const Case c = make(shape, (Tiling){.B_r = 16, .B_c = 16}, config, &SMALL);
+      const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
+      if (bytes == 0) whole = t;
+      assert_true(t.read_bytes == whole.read_bytes && t.write_bytes == whole.write_bytes && t.simulated == 1);
+      assert_false(differs(t.hbm_read_bytes, whole.hbm_read_bytes));
+      if (c.launch.n_pieces <= c.launch.n_slots) assert_false(differs(t.fabric_bytes, whole.fabric_bytes)); /* else a side has other pieces */
+    }
+  }
+  double cycles[2];
+  for (int rounds = 1; rounds <= 2; rounds++) {
+    const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
+                        (LaunchConfig){.waits = true, .round_bytes = 2048 / rounds}, &SMALL);
+    cycles[rounds - 1] = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
+  }
+  /* pace.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is taken off as hidden is a hit's
+   * wait, for each round */
+  assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
+}
+
+/* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with sets all alike. */
+static void resident_lines_take_room(void **state) {
+  (void)state;
+  const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
+  const double MIB = 1 << 20;
+  const ManyCtas told = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
+  const ManyCtas smaller = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
+  const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
+  const ManyCtas by_hand = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
+  assert_memory_equal(&without, &by_hand, sizeof without);
+  assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
+  run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
+}
+
+/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is counted elsewhere. */
+static void reloaded_q_takes_room(void **state) {
+  (void)state;
+  const ManyCtasConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */, .l2_partitions = 2};
+  ManyCtas r[2];
+  for (int reloads = 0; reloads < 2; reloads++) {
+    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
+                        (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
+    r[reloads] = run(&c, l2);
+  }
+  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes && r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
+}
+
+/* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
+ * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
+ * all that lies between them (a side in one set). */
+static void merged_tiles_take_their_own_time(void **state) {
+  (void)state;
+  static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
+  const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
+                      (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
+  ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16,
+                           .side_ways = -1, .first_gpc = 1};
+  double fine_bytes = 0, coarse_bytes = 0; /* launches have their luck */
+  for (config.seed = 0; config.seed < 4; config.seed++) {
+    config.max_steps = 1 << 20;
+    const ManyCtas fine = run(&c, config);
+    config.max_steps = 1 << 14;
+    const ManyCtas coarse = run(&c, config);
+    assert_true(fabs(coarse.cycles / fine.cycles - 1) < 0.02);
+    fine_bytes += fine.hbm_read_bytes, coarse_bytes += coarse.hbm_read_bytes;
+  }
+  if (fabs(coarse_bytes / fine_bytes - 1) > 0.075) fail_msg("%+.1f %%", 100 * (coarse_bytes / fine_bytes - 1));
+}
+
+/* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2 or not. */
+static void log_sum_exps_are_stored_besides(void **state) {
+  (void)state;
+  for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
+    ManyCtas t[2];
+    for (int lse = 0; lse < 2; lse++) {
+      const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
+                          (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
+      t[lse] = run(&c, (ManyCtasConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
+    }
+    const double bytes = 3 * 2048 * 4; /* fp32 */
+    assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes && t[1].write_bytes == t[0].write_bytes + bytes);
+    assert_false(differs(t[1].hbm_write_bytes + t[1].left_dirty_bytes, t[0].hbm_write_bytes + t[0].left_dirty_bytes + bytes));
+  }
+}
+
+/* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the fastest GPC 2 % ahead of the
+ * slowest, the others in proportion. What was said of the card counts. */
+static void clocks_are_as_told(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 8448, .N_k = 8448, .d = 64};
+  const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
+  const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &gpu);
+  ManyCtasConfig l2 = {.l2_bytes = 8 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+  const ManyCtas usual = run(&plain, l2), apart = run(&busy, l2);
+  Placement told = PLACEMENT_H200;
+  l2.placement = &told;
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) told.clocks_ppm[g] = (int32_t)(PLACEMENT_BUSY_CLOCKS_PPM[g] * 20000.0 / (14643 + 8123));
+  assert_true(told.clocks_ppm[6] - told.clocks_ppm[7] > 19990 && told.clocks_ppm[6] - told.clocks_ppm[7] <= 20000);
+  const ManyCtas as_told = run(&plain, l2), both = run(&busy, l2);
+  assert_memory_equal(&as_told, &apart, sizeof apart);
+  assert_memory_equal(&both, &as_told, sizeof both);
+  assert_memory_not_equal(&apart, &usual, sizeof apart);
+}
+
+/* Heads that both sides of L2 read: K and V cross once each way for the other half, half of Q, and half of O and a little more (hierarchy.h). CTAs that pull
+ * their work come to it as they start, often all of one side first: then two heads of four are read by one side alone, and the two others by the other.
+ * In the order of the launch, which begins with any GPC, the 32 CTAs of a head are neighbours: by how many heads that is, follows from the sides of GPCs
+ * (placement.h): two where it begins with any but the second and the third, then one and none. */
+static void who_pulls_comes_as_it_starts(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 4096, .N_k = 4096, .d = 64};
+  const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
+  ManyCtas t[2];
+  for (int pulls = 0; pulls < 2; pulls++) {
+    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1}, (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
+    t[pulls] = run(&c, l2);
+  }
+  assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
+  assert_true(fabs(t[0].fabric_bytes / (all - (6 * 2 + 1 + 0) / 8.0 * of_head) - 1) < 0.005);
+  assert_true(t[1].fabric_bytes < all - of_head && t[1].fabric_bytes > all - 2.2 * of_head);
+}
+
+/* One CTA on an SM takes what it is said to take alone; two share the rate that the kernel reaches. */
+static void a_cta_alone_takes_its_own_time(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
+  const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
+  const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
+  for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
+    for (int permille = 0; permille <= 250; permille += 250) {
+      const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
+                          (LaunchConfig){.ctas_per_sm = 2, .percent_of_peak = 40, .alone_permille = permille}, &gpu);
+      const double expected = n_ctas == 1 && permille ? 1000 * products / permille : n_ctas * products / 0.4; /* more than products and exponentials in turn */
+      const double cycles = run(&c, l2).cycles;
+      if (fabs(cycles / (tiles * expected) - 1) > 0.03) fail_msg("%d CTAs, %d: %.0f cycles, expected %.0f and the first wait", n_ctas, permille, cycles, tiles * expected);
+    }
+}
+
+/* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
+static void launches_of_split_keys_are_means(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
+  Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
+                (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  c.schedule = schedule_find("fa2-split");
+  ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const double first = run(&c, l2).l2_read_bytes;
+  for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
+    const double other = run(&c, l2).l2_read_bytes;
+    if (fabs(other / first - 1) > 0.01) fail_msg("%+.1f %%", 100 * (other / first - 1));
+  }
+}
+
+/* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
+static void a_ragged_granule_parts_no_row_block(void **state) {
+  (void)state;
+  for (int64_t n_tiles = 61; n_tiles <= 64; n_tiles++) {
+    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 64 * n_tiles, .N_k = 64 * n_tiles, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
+                        (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+    Stream stream;
+    assert_true(stream_make(&stream, c.schedule, &c.plan, &c.launch, 4, 1));
+    assert_int_equal(stream.kinds[STREAM_Q].n_tiles, 1);
+    assert_int_equal(stream.kinds[STREAM_O].n_tiles, 1);
+  }
+}
+
+/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
+ * have their luck, within 2 %. */
+static void going_on_is_close(void **state) {
+  (void)state;
+  for (int round = 0; round < 4; round++) {
+    const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, (Tiling){.B_r = 32, .B_c = 32},
+                        (LaunchConfig){.ctas_per_sm = 2, .rows = ROWS_LONGEST_FIRST}, &SMALL);
+    const ManyCtasConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
+    const double within = config.in_step ? 0.01 : 0.02;
+    ManyCtasConfig few = config;
+    few.max_steps = 12840; /* about 15 heads of 64 */
+    const ManyCtas all = run(&c, config), some = run(&c, few);
+    assert_true(all.simulated == 1 && some.simulated < 0.5);
+    assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < within);
+    assert_true(fabs(some.fabric_bytes / all.fabric_bytes - 1) < within);
+    assert_true(fabs(some.read_bytes / all.read_bytes - 1) < within);
+  }
+}
+
+/* Of what is stored, where the part that is walked leaves all of it in L2: the rest pushes it out, O once, and registers spilled for row blocks more
+ * than once. */
+static void what_is_stored_goes_on(void **state) {
+  (void)state;
+  const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
+  for (int spills = 0; spills < 2; spills++) {
+    const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
+    const double once = 2.0 * 64 * 2048 * 64;
+    for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
+      const ManyCtasConfig config = {.l2_bytes = l2, .l2_partitions = 2};
+      ManyCtasConfig few = config;
+      few.max_steps = 12840; /* about 6 heads of 64 */
+      const ManyCtas all = run(&c, config), some = run(&c, few);
+      const double stored = all.hbm_write_bytes + all.left_dirty_bytes, some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
+      assert_true(all.simulated == 1 && some.simulated < 0.5);
+      assert_true(spills ? stored > once && stored < 1.25 * once : stored == once);
+      assert_true(fabs(some_stored / stored - 1) < 0.02);
+    }
+  }
+}
+
+/* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
+static void cores_change_nothing(void **state) {
+  (void)state;
+#ifdef _OPENMP
+  const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
+  const ManyCtasConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &h200);
+  ManyCtas results[3];
+  for (int threads = 1; threads <= 3; threads++) {
+    omp_set_num_threads(threads);
+    results[threads - 1] = run(&c, config);
+    assert_memory_equal(&results[threads - 1], &results[0], sizeof(ManyCtas));
+  }
+  omp_set_num_threads(omp_get_num_procs());
+#else
+  skip();
+#endif
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------------- */
+
+static void impossible_requests(void **state) {
+  (void)state;
+  const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  const ManyCtasConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
+  ManyCtas t = {.read_bytes = 77};
+  Error error = {0};
+  assert_int_equal(many_ctas_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "1 or 2"));
+  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
+  assert_true(t.read_bytes == 77);
+}
+
+static Status small_run(void *context, Error *error) {
+  const Case *c = context;
+  const ManyCtasConfig two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
+  ManyCtas t;
+  return many_ctas_run(&t, c->schedule, &c->launch, &c->plan, &two, error);
+}
+
+/* Of a launch so long that it is walked twice: both walks may find no memory anywhere. */
+static void no_memory(void **state) {
+  (void)state;
+  Case c = make((Shape){.N_q = 4096, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  assert_int_equal(alloc_fail_each(small_run, &c), 2 * 10); /* slots, their places, who is at work on an SM; the clock, L2, CTAs, coalescers, a table
+                                                               of times, SMs, who is on them */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws), cmocka_unit_test(laws_of_other_streams),
+      cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
+      cmocka_unit_test(a_launch_begins_anywhere),
+      cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
+      cmocka_unit_test(resident_lines_take_room),
+      cmocka_unit_test(reloaded_q_takes_room),
+      cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
+      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_cta_alone_takes_its_own_time), cmocka_unit_test(launches_of_split_keys_are_means), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
+      cmocka_unit_test(going_on_is_close),
+      cmocka_unit_test(what_is_stored_goes_on),
+      cmocka_unit_test(cores_change_nothing),
+      cmocka_unit_test(impossible_requests),
+      cmocka_unit_test(no_memory),
+  };
+  return cmocka_run_group_tests_name("many_ctas", tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+#include "tests/support/alloc_fail.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *block);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *block);
+
+/* Blocks handed out since arming. A run under test holds few at once and frees the newest first, so a plain
+ * array searched from its end is quick enough. The linker's --wrap leaves no other place for this state. */
+enum { LIVE_MAX = 1 << 16 };
+static struct {
+  int armed;
+  int happened;
+  long remaining;
+  size_t n_live;
+  uintptr_t live[LIVE_MAX];
+} watch;
+
+/* Code under test may allocate in several threads. */
+static int watch_should_fail(void) {
+  int fails = 0;
+#pragma omp critical(watch)
+  if (watch.armed && !watch.happened) fails = watch.happened = watch.remaining-- <= 0;
+  return fails;
+}
+
+static void *watch_add(void *block) {
+  int full = 0;
+#pragma omp critical(watch)
+  if (watch.armed && block) {
+    full = watch.n_live == LIVE_MAX;
+    if (!full) watch.live[watch.n_live++] = (uintptr_t)block;
+  }
+  if (full) fail_msg("more than %d live blocks: use a smaller case", LIVE_MAX);
+  return block;
+}
+
+static void watch_remove(uintptr_t block) {
+#pragma omp critical(watch)
+  for (size_t i = watch.armed ? watch.n_live : 0; i-- > 0;) {
+    if (watch.live[i] != block) continue;
+    memmove(&watch.live[i], &watch.live[i + 1], (watch.n_live - i - 1) * sizeof watch.live[0]);
+    watch.n_live--;
+    break;
+  }
+}
+
+void *__wrap_malloc(size_t size) {
+  return watch_should_fail() ? NULL : watch_add(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  return watch_should_fail() ? NULL : watch_add(__real_calloc(count, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return watch_should_fail() ? NULL : watch_add(__real_aligned_alloc(alignment, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+  if (watch_should_fail()) return NULL;
+  uintptr_t old = (uintptr_t)block;
+  void *moved = __real_realloc(block, size);
+  if (!moved && size) return NULL;
+  watch_remove(old);
+  return watch_add(moved);
+}
+
+void __wrap_free(void *block) {
+  watch_remove((uintptr_t)block);
+  __real_free(block);
+}
+
+void alloc_fail_after(long n) {
+  watch.armed = n >= 0;
+  watch.happened = 0;
+  watch.remaining = n;
+  watch.n_live = 0;
+}
+
+int alloc_fail_happened(void) { return watch.happened; }
+size_t alloc_fail_live_blocks(void) { return watch.n_live; }
+
+#ifdef __SANITIZE_ADDRESS__
+enum { EACH = 500, ONE_IN = 100 }; /* the sanitizers take their time over thousands: then in steps of a hundredth */
+#else
+enum { EACH = INT_MAX, ONE_IN = 1 };
+#endif
+
+size_t alloc_fail_each(AllocFailRun *run, void *context) {
+  for (long n = 0;; n += n < EACH ? 1 : n / ONE_IN) {
+    Error error = {STATUS_OK, ""};
+    alloc_fail_after(n);
+    Status status = run(context, &error);
+    int happened = watch.happened;
+    size_t left = watch.n_live;
+    alloc_fail_after(-1);
+    if (left) fail_msg("allocation %ld failed: %zu blocks were left behind", n + 1, left);
+    if (!happened) {
+      if (status != STATUS_OK) fail_msg("undisturbed run: %s: %s", status_string(status), error.message);
+      return (size_t)n;
+    }
+    if (status != STATUS_NO_MEMORY) fail_msg("allocation %ld failed: the run returned \"%s\"", n + 1, status_string(status));
+    if (error.status != STATUS_NO_MEMORY || !error.message[0] || strchr(error.message, '\n'))
+      fail_msg("allocation %ld failed: the message is \"%s\"", n + 1, error.message);
+  }
+}

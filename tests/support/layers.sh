@@ -1,0 +1,93 @@
+#!/bin/sh
+# Proves that no room uses what it must not: `tests/support/layers.sh SOURCE BUILD` (or `make layers`).
+#
+# Sources: every #include "room/..." points along the arrows. Objects (by nm): sim/ refers only to itself and
+# to libc's maths, memory, strings and number formatting, and OpenMP's loops; no room refers to a symbol of a room it may not use;
+# SDL only in viz/window; the pure rooms hold no writable data. Prints each violation, or one line of success.
+#
+#   viz -> lessons -> sim      viz -> kernels -> kernels/counters -> sim
+set -eu
+SOURCE=$1
+BUILD=$(cd "$2" && pwd)
+cd "$SOURCE"
+
+rooms='
+# Shared by the two checks: which room a path lies in, and which rooms a room may use.
+function room_of(path,  parts) {
+  split(path, parts, "/")
+  if (parts[1] == "viz") return "viz/" parts[2]
+  if (parts[1] == "kernels") return parts[2] == "counters" ? "kernels/counters" : "kernels"
+  return parts[1]
+}
+function may_use(from, to) {
+  if (from == to || to == "sim") return 1
+  if (from ~ /^viz\//) return to ~ /^(viz\/|lessons$|kernels)/
+  return from == "kernels" && to == "kernels/counters"
+}
+function complain(what) { print "layers: " what }
+'
+
+find sim kernels lessons viz -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null | sort >"$BUILD/layers.files"
+# shellcheck disable=SC2046  # paths of the repository hold no spaces
+includes=$(awk "$rooms"'
+  /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+    split($0, quoted, /[<">]/)
+    header = quoted[2]; from = room_of(FILENAME); to = room_of(header)
+    if (header ~ /\.\./) complain(FILENAME ":" FNR ": includes " header "; write the path from the top")
+    else if (header ~ /^(sim|kernels|lessons|viz)\// && !may_use(from, to))
+      complain(FILENAME ":" FNR ": " from " may not include " header)
+    else if (header ~ /SDL/ && from != "viz/window") complain(FILENAME ":" FNR ": only viz/window may include " header)
+  }' $(cat "$BUILD/layers.files"))
+
+sed -n 's/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
+  if [ -f "$BUILD/$object" ]; then echo "$object"; fi
+done >"$BUILD/layers.objects"
+cd "$BUILD"
+if [ ! -s layers.objects ]; then echo "layers: no objects in $BUILD; run make first" >&2; exit 1; fi
+# shellcheck disable=SC2046
+symbols=$(nm -A -P $(cat layers.objects) | awk "$rooms"'
+  BEGIN {
+    memory = "(malloc|calloc|realloc|free|aligned_alloc|mem(cpy|move|set|cmp|chr))"
+    text = "(str(len|nlen|cmp|ncmp|cpy|ncpy|cat|ncat|chr|rchr|str|spn|cspn|pbrk)|str(tod|tof|tol|toll|toul|toull|toimax)|v?snprintf)"
+    other = "(qsort|bsearch|abs|labs|llabs|__assert_fail|__stack_chk_fail|__errno_location|_GLOBAL_OFFSET_TABLE_|__ctype_[a-z]*_loc|__stpcpy|stpcpy)"
+    maths = "(exp|exp2|expm1|log|log2|log10|log1p|pow|sqrt|cbrt|fabs|floor|ceil|round|rint|nearbyint|trunc|l?lround|l?lrint|fmod|" \
+            "remainder|fma|fmax|fmin|fdim|ldexp|frexp|scalbl?n|modf|copysign|nextafter|hypot|a?(sin|cos|tan)h?|atan2|erfc?|tgamma|i?logb)[fl]?"
+    integers = "__[a-z]+(ti|hf|bf|sf|df|xf|tf)[a-z]*[0-9]?" # the compiler, for 128-bit and half-precision arithmetic
+    loops = "(GOMP|__kmpc)_[a-z_]+" # OpenMP, for loops that give on all cores what they give on one
+    pure = "^(" memory "|" text "|" other "|" maths "|" integers "|" loops ")$"
+  }
+  {
+    object = $1; sub(/:$/, "", object); name = $2
+    if ($3 == "U" || $3 == "w") { n++; user[n] = object; used[n] = name }
+    else if ($3 ~ /^[A-Z]$/) home[name] = room_of(object)
+  }
+  END {
+    for (i = 1; i <= n; i++) {
+      from = room_of(user[i]); name = used[i]
+      if (name in home) {
+        if (!may_use(from, home[name])) complain(user[i] ": " from " may not use " name " of " home[name])
+        continue
+      }
+      plain = name
+      if (plain ~ /^__.*_chk$/ && plain != "__stack_chk_fail") { sub(/^__/, "", plain); sub(/_chk$/, "", plain) }
+      sub(/^__isoc(99|23)_/, "", plain)
+      if (from == "sim" && plain !~ pure) complain(user[i] ": sim may not use " name " (pure C: no I/O, clock, randomness, exit)")
+      if (plain ~ /^SDL_/ && from != "viz/window") complain(user[i] ": only viz/window may use " name)
+      if (plain ~ /^(_?exit|abort|quick_exit)$/ && from != "viz/cli") complain(user[i] ": only the program may " name ", not " from)
+      if (plain ~ /^(cairo|pango|g)_/ && from !~ /^viz\//) complain(user[i] ": " from " may not draw (" name ")")
+      if (plain ~ /^(v?f?printf|puts|putchar|fopen|fwrite|fputs|time|clock|clock_gettime|getenv|s?rand)$/ && from == "viz/scene")
+        complain(user[i] ": viz/scene draws and nothing else (" name ")")
+    }
+  }')
+# shellcheck disable=SC2046
+data=$(nm -A -f sysv $(cat layers.objects) | awk -F'|' "$rooms"'
+  { path = $1; sub(/:.*/, "", path); name = $1; sub(/^[^:]*:/, "", name); gsub(/ /, "", name); section = $7 }
+  room_of(path) !~ /^viz\/(cli|window|export)$/ && $4 ~ /OBJECT|TLS/ && section ~ /^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && section !~ /^\.data\.rel\.ro/ {
+    complain(path ": " name " is writable data; state belongs to the caller")
+  }')
+
+if [ -n "$includes$symbols$data" ]; then
+  printf '%s\n' "$includes" "$symbols" "$data" | grep . | sort -u
+  exit 1
+fi
+echo "layers: $(wc -l <layers.objects) objects, $(wc -l <layers.files) files, no room uses what it must not"

@@ -1,0 +1,112 @@
+/* The scans of assets/counters/h200_l2_scan.csv, and the same scans predicted: for the test and the
+ * bench. */
+#ifndef TILEWALK_TESTS_SCAN_TABLE_H
+#define TILEWALK_TESTS_SCAN_TABLE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/l2/clock.h"
+#include "tests/support/open_asset.h"
+
+enum { SCAN_ROWS_MAX = 256, SCAN_TILE_BYTES = 16384, SCAN_CTAS_MAX = 512 };
+
+typedef enum { SCAN_FORWARD, SCAN_LAST_FIRST, SCAN_TRIANGULAR } ScanWalk;
+
+typedef struct {
+  ScanWalk walk;
+  char load[32];
+  uint32_t ctas, rounds, phase_step;
+  uint64_t n_tiles;
+  double work_cycles, jitter_cycles;
+  double boundary, l2_read, l2_miss, fabric, hbm_read, time_ns; /* counted */
+} Scan;
+
+static inline int scan_read_table(Scan *rows) {
+  char line[512], walk[16];
+  FILE *file = open_asset("counters/h200_l2_scan.csv");
+  int n = 0;
+  while (n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
+    Scan *s = &rows[n];
+    double mib;
+    const char *rest = strchr(line, ',');
+    if (line[0] == '#' || !rest) continue;
+    memcpy(walk, line, 15);
+    s->walk = walk[0] == 'f' ? SCAN_FORWARD : walk[0] == 'l' ? SCAN_LAST_FIRST : SCAN_TRIANGULAR;
+    if (line[0] == '"') rest = strchr(rest + 1, ',');
+    if (sscanf(rest, ",%31[^,],%u,%lf,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", s->load, &s->ctas,
+               &mib, &s->rounds, &s->phase_step, &s->work_cycles, &s->jitter_cycles, &s->boundary,
+               &s->l2_read, &s->l2_miss, &s->fabric, &s->hbm_read, &s->time_ns) != 13)
+      continue; /* the heading */
+    s->n_tiles = (uint64_t)(mib * 1048576 / SCAN_TILE_BYTES);
+    n++;
+  }
+  fclose(file);
+  return n;
+}
+
+/* The kernel of the table, as a program of steps. */
+typedef struct {
+  const Scan *scan;
+  uint64_t step[SCAN_CTAS_MAX]; /* of each CTA, the next */
+} ScanRun;
+
+static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  (void)pace;
+  ScanRun *run = (ScanRun *)context;
+  const Scan *s = run->scan;
+  const uint64_t n = s->walk == SCAN_TRIANGULAR ? s->n_tiles * (cta + 1) / s->ctas : s->n_tiles;
+  const uint64_t step = run->step[cta]++;
+  if (step >= n * s->rounds) return false;
+  const uint64_t k = step % n;
+  next->n_reads = 1;
+  next->reads[0] = s->walk == SCAN_FORWARD ? ((uint64_t)cta * s->phase_step + k) % n : n - 1 - k;
+  next->work_cycles = s->work_cycles + s->jitter_cycles * (cta * 2654435761u % 1000) /
+                                           1000; /* a fixed amount of its own */
+  return true;
+}
+
+static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
+  PaceConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles, .bytes = SCAN_TILE_BYTES, .n_tiles = 4 /* as tests/support/scan_predicted.c has it */}}},
+                       .n_ctas = s->ctas,
+                       .seed = seed};
+  static Place places[SCAN_CTAS_MAX];
+  placement_deal(&PLACEMENT_H200, 132, 0, places, s->ctas);
+  config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
+  config.places = places;
+  if (s->work_cycles > 0) config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
+  return config;
+}
+
+/* The mean of four places of the buffer. */
+static inline PaceResult scan_mean(const Scan *s) {
+  enum { PLACES = 4 };
+  PaceResult mean = {0};
+  for (uint64_t place = 1; place <= PLACES; place++) {
+    PaceConfig config = scan_config(s, 1);
+    PaceResult r;
+    Error error = {0};
+    config.hierarchy.seed = place;
+    if (pace_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
+      fprintf(stderr, "%s\n", error.message);
+      abort();
+    }
+    mean.bytes.read_bytes += r.bytes.read_bytes / PLACES;
+    mean.bytes.hbm_read_bytes += r.bytes.hbm_read_bytes / PLACES;
+    mean.bytes.fabric_bytes += r.bytes.fabric_bytes / PLACES;
+    mean.l2_read_bytes += r.l2_read_bytes / PLACES;
+    mean.l2_miss_bytes += r.l2_miss_bytes / PLACES;
+    mean.cycles += r.cycles / PLACES;
+    mean.steps += r.steps;
+  }
+  return mean;
+}
+
+/* Fabric bytes that every launch shows, whatever it reads (0.40 to 0.42 MB in the table). */
+static const double SCAN_FABRIC_BASE_BYTES = 410000;
+/* What the hint L2::256B adds to the fabric for each byte of the buffer read from HBM (measured: a
+ * half). */
+static const double SCAN_PREFETCH_256_FABRIC = 0.5;
+
+#endif

@@ -1,0 +1,31 @@
+/* For tests of sim/l2/clock.h: two CTAs of an SM that ask ahead, work alone, and are replaced by others, wave after wave. */
+#ifndef TILEWALK_TESTS_TWO_IN_WAVES_H
+#define TILEWALK_TESTS_TWO_IN_WAVES_H
+
+#include "sim/l2/clock.h"
+
+enum { TWO_WAVES_MOST = 64 };
+
+typedef struct {
+  uint32_t waves, steps; /* steps: of each CTA */
+  double work_cycles, handover_cycles;
+  uint32_t at[2];
+  bool ended[2];
+  double ends[2][TWO_WAVES_MOST]; /* when the last work of each wave was done; or a step of the other's that is under way ends later */
+} TwoInWaves;
+
+static inline bool two_in_waves(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+  TwoInWaves *w = context;
+  const uint32_t step = w->at[cta], wave = step / w->steps;
+  if (step > 0 && step % w->steps == 0 && !w->ended[cta]) {
+    w->ends[cta][wave - 1] = pace_so_far(pace).cycles;
+    w->ended[cta] = true;
+    *next = (PaceStep){.wait_cycles = w->handover_cycles, .is_replaced = true};
+    return wave < w->waves;
+  }
+  w->ended[cta] = false;
+  *next = (PaceStep){.work_cycles = w->work_cycles};
+  return w->at[cta]++ < w->waves * w->steps;
+}
+
+#endif

@@ -1,0 +1,513 @@
+/* Attention with real numbers: every schedule against the definition in every precision, the worked example,
+ * row statistics against softmax step by step, what lies in HBM, bookmarks, and streams that lack a step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/attention_run.h"
+
+/* ---- every schedule, every precision ---- */
+
+typedef struct {
+  double V, S; /* largest absolute value, score */
+} Largest;
+
+static Largest largest_of(const Run *run) {
+  const Shape *shape = &run->attention->plan.shape;
+  const AttentionView Q = attention_in_hbm(run->attention, TENSOR_Q);
+  const AttentionView K = attention_in_hbm(run->attention, TENSOR_K);
+  const AttentionView V = attention_in_hbm(run->attention, TENSOR_V);
+  Largest largest = {0, 0};
+  for (int64_t k = 0; k < shape->N_k * shape->d; k++)
+    largest.V = fmax(largest.V, fabs(V.values[k]));
+  for (int64_t i = 0; i < shape->N_q; i++)
+    for (int64_t j = 0; j < shape->N_k; j++) {
+      double s = 0;
+      for (int64_t c = 0; c < shape->d; c++)
+        s += Q.values[i * shape->d + c] * K.values[j * shape->d + c];
+      largest.S = fmax(largest.S, fabs(s) / sqrt((double)shape->d));
+    }
+  return largest;
+}
+
+/* The most that roundings can do to a weighted mean of V: each stored exponential is off by half an ulp of
+ * itself and of the smallest subnormal; a stored score moves its exponential by half an ulp of the score; O is
+ * rounded once, in fa1 once a column block; the fp32 sums add their own, a few for each key and column. */
+static double error_bound(const Run *run, Precision precision) {
+  const Shape *shape = &run->attention->plan.shape;
+  const Largest largest = largest_of(run);
+  const double unit = ldexp(1, -precision_format(precision)->fraction_bits - 1);
+  const double n_k = (double)shape->N_k, d = (double)shape->d;
+  const double unit32 = ldexp(1, -24);
+  double relative = expm1(2 * unit * (2 + largest.S + (double)run->attention->plan.T_c));
+  relative += 2 * unit32 * (n_k + 4 + (d + 4) * (1 + largest.S));
+  return largest.V * (relative + n_k * precision_ulp(precision, 0));
+}
+
+static bool some_row_sees_nothing(const Run *run) {
+  const Plan *plan = &run->attention->plan;
+  for (int64_t i = 0; i < plan->shape.N_q; i++) {
+    const Span seen = band_columns(&plan->band, i);
+    if (seen.begin >= seen.end) return true;
+  }
+  return false;
+}
+
+static void every_schedule_gives_attention(void **state) {
+  (void)state;
+  Rand r = {12};
+  const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32),
+                                  attention_precision(DTYPE_FP16), attention_precision(DTYPE_BF16),
+                                  attention_precision(DTYPE_FP8)};
+  const Precision expected[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16,
+                                PRECISION_E4M3};
+  assert_memory_equal(precisions, expected, sizeof precisions);
+  for (int trial = 0; trial < 400; trial++) {
+    const Shape shape = random_shape(&r);
+    const Tiling tiling = random_tiling(&r);
+    const InputKind kind = trial % 3 ? INPUT_NORMAL : INPUT_OUTLIERS;
+    for (int s = 0; s < N_SCHEDULES; s++)
+      for (int p = 0; p < 5; p++) {
+        const AttentionConfig config = {.softmax.precision = precisions[p]};
+        Run run = open_run(SCHEDULES[s]->name, &shape, &tiling, &config);
+        attention_fill(run.attention, kind, (uint64_t)trial, 0, rand_in(&r, 0, shape.heads - 1));
+        finish_run(&run);
+        const Accuracy accuracy = run_accuracy(&run, NULL);
+        const double bound = p == 0 ? 1e-12 : error_bound(&run, precisions[p]);
+        assert_int_equal(accuracy.n, shape.N_q * shape.d);
+        const bool fp8_loses_masks =
+            p == 4 && run.attention->length[AT_S] > 0 && some_row_sees_nothing(&run);
+        if (!(accuracy.largest <= bound) && !fp8_loses_masks)
+          fail_msg("trial %d, %s in %s: off by %g, at most %g expected", trial, SCHEDULES[s]->name,
+                   precision_format(precisions[p])->name, accuracy.largest, bound);
+        close_run(&run);
+      }
+  }
+}
+
+/* ---- the worked example ---- */
+
+static const double example_Q[4] = {1, 0, 2, 1};
+static const double example_K[8 * 4] = {1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0,
+                                        2, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1};
+static const double example_V[8 * 4] = {2, 1, 0, 3, 1, 0, 1, 2, 0, 2, 1, 1, 3, 1, 0, 0,
+                                        1, 3, 2, 0, 0, 1, 0, 2, 2, 0, 1, 1, 1, 0, 0, 3};
+
+static Run open_example(const char *algorithm) {
+  const Shape shape = {.N_q = 1, .N_k = 8, .d = 4};
+  const Tiling tiling = {.B_r = 1, .B_c = 4, .n_splits = 2};
+  const AttentionConfig config = {.scale = 1};
+  Run run = open_run(algorithm, &shape, &tiling, &config);
+  attention_set_input(run.attention, TENSOR_Q, example_Q);
+  attention_set_input(run.attention, TENSOR_K, example_K);
+  attention_set_input(run.attention, TENSOR_V, example_V);
+  return run;
+}
+
+static void the_worked_example_through_every_schedule(void **state) {
+  (void)state;
+  const double expected[4] = {0.920, 2.306, 1.540, 0.452};
+  for (int s = 0; s < N_SCHEDULES; s++) {
+    Run run = open_example(SCHEDULES[s]->name);
+    finish_run(&run);
+    for (int c = 0; c < 4; c++)
+      assert_true(fabs(O_of(&run)[c] - expected[c]) < 0.0005);
+    close_run(&run);
+  }
+}
+
+/* fa2 event by event: load Q, then for each block load K, product, new max, rescale, load V, accumulate. */
+static void the_worked_example_event_by_event(void **state) {
+  (void)state;
+  Run run = open_example("fa2");
+  Attention *a = run.attention;
+  const double scores[8] = {1, 2, 4, 2, 5, 1, 3, 1};
+  attention_walk(a, run.schedule, &run.cursor, 3, NULL); /* load Q, load K, product */
+  AttentionView S = attention_in_sram(a, TENSOR_S);
+  assert_true(S.cols.begin == 0 && S.cols.end == 4 && S.rows.begin == 0 && S.rows.end == 1);
+  for (int k = 0; k < 4; k++)
+    assert_true(S.values[k] == scores[k]);
+  assert_memory_equal(attention_in_sram(a, TENSOR_Q).values, example_Q, sizeof example_Q);
+  assert_true(attention_in_sram(a, TENSOR_K).rows.end == 4);
+  assert_memory_equal(attention_in_sram(a, TENSOR_K).values, example_K, sizeof example_K / 2);
+  assert_null(attention_in_sram(a, TENSOR_P).values);
+  assert_null(attention_in_sram(a, TENSOR_V).values);
+  assert_true(attention_row(a, 0)->m == -INFINITY && attention_row(a, 0)->l == 0);
+  assert_null(attention_row(a, 1));
+
+  attention_walk(a, run.schedule, &run.cursor, 4, NULL); /* to the end of block 0 */
+  const AttentionRow *row = attention_row(a, 0);
+  assert_true(row->m_old == -INFINITY && row->m == 4 && row->factor == 0);
+  assert_true(fabs(row->l - 1.320457) < 1e-6 && row->block_sum == row->l);
+  AttentionView P = attention_in_sram(a, TENSOR_P), O = attention_in_sram(a, TENSOR_O);
+  assert_true(P.cols.end == 4 && P.values[2] == 1 && fabs(P.values[0] - exp(-3)) < 1e-15);
+  assert_true(fabs(O.values[0] - 0.640915) < 1e-6 && fabs(O.values[3] - 1.420032) < 1e-6);
+  assert_true(isnan(O_of(&run)[0])); /* nothing has been stored yet */
+
+  attention_walk(a, run.schedule, &run.cursor, 4, NULL); /* load K, product, new max, rescale */
+  S = attention_in_sram(a, TENSOR_S);
+  for (int k = 0; k < 4; k++)
+    assert_true(S.cols.begin == 4 && S.values[k] == scores[4 + k]);
+  row = attention_row(a, 0);
+  assert_true(row->m_old == 4 && row->m == 5 && fabs(row->factor - 0.367879) < 1e-6);
+  assert_true(fabs(row->l_scaled - 0.485769) < 1e-6 && row->l_old > 1.32 &&
+              row->l == row->l_scaled);
+  assert_true(fabs(attention_in_sram(a, TENSOR_O).values[3] - 0.522400) < 2e-6);
+
+  attention_walk(a, run.schedule, &run.cursor, 2, NULL); /* load V, accumulate */
+  row = attention_row(a, 0);
+  assert_true(fabs(row->block_sum - 1.171967) < 1e-6 && fabs(row->l - 1.657736) < 1e-6);
+  close_run(&run);
+}
+
+/* ---- the fold and softmax step by step are the same arithmetic ---- */
+
+static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
+  (void)state;
+  enum { N = 50, D = 6, B = 8 };
+  const Shape shape = {.N_q = N, .d = D};
+  const Tiling tiling = {.B_r = 16, .B_c = B};
+  const Precision precisions[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16};
+  for (int p = 0; p < 4; p++) {
+    const AttentionConfig config = {.softmax.precision = precisions[p]};
+    Run run = open_run("fa2", &shape, &tiling, &config);
+    attention_fill(run.attention, INPUT_NORMAL, 5, 0, 0);
+    SoftmaxState rows[N];
+    double O[N][D] = {{0}};
+    for (int i = 0; i < N; i++)
+      rows[i] = softmax_start(&config.softmax);
+    Event event;
+    while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
+      assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
+      if (event.kind != EVENT_ACCUMULATE) continue;
+      const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+      const AttentionView P = attention_in_sram(run.attention, TENSOR_P);
+      const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+      for (int64_t i = event.row0; i < event.row1; i++) {
+        const AttentionRow *row = attention_row(run.attention, i);
+        double weights[B];
+        const SoftmaxStep step =
+            softmax_step(&config.softmax, &rows[i], S.values + (i - event.row0) * S.stride,
+                         event.col1 - event.col0, V + event.col0 * D, D, weights, O[i]);
+        assert_true(row->m_old == step.m_old && row->m == step.m_new);
+        assert_true(row->factor == step.factor && row->block_sum == step.block_sum);
+        assert_true(row->l_old == step.l_old && row->l_scaled == step.l_scaled);
+        assert_true(row->l == step.l_new);
+        assert_memory_equal(weights, P.values + (i - event.row0) * P.stride,
+                            (size_t)(event.col1 - event.col0) * sizeof *weights);
+        assert_memory_equal(
+            O[i], attention_in_sram(run.attention, TENSOR_O).values + (i - event.row0) * D,
+            sizeof O[i]);
+      }
+    }
+    for (int i = 0; i < N; i++) {
+      softmax_finish(&config.softmax, &rows[i], O[i], D);
+      assert_memory_equal(O[i], O_of(&run) + i * D, sizeof O[i]);
+    }
+    close_run(&run);
+  }
+}
+
+/* ---- what lies in HBM ---- */
+
+/* standard: S holds the masked scores and P rows that add up to 1; others keep neither. */
+static void standard_leaves_S_and_P_in_hbm(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 9, .N_k = 13, .d = 5, .causal = true};
+  const Tiling tiling = {.B_r = 4, .B_c = 3};
+  Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 3, 0, 0);
+  finish_run(&run);
+  const double *S = attention_in_hbm(run.attention, TENSOR_S).values;
+  const double *P = attention_in_hbm(run.attention, TENSOR_P).values;
+  for (int64_t i = 0; i < 9; i++) {
+    double sum = 0, weights[13];
+    softmax_reference(S + i * 13, 13, NULL, 0, weights, NULL);
+    for (int64_t j = 0; j < 13; j++) {
+      assert_true((S[i * 13 + j] == -INFINITY) == (j > i + 4));
+      assert_true(fabs(P[i * 13 + j] - weights[j]) < 1e-15);
+      sum += P[i * 13 + j];
+    }
+    assert_true(fabs(sum - 1) < 1e-14);
+  }
+  close_run(&run);
+  run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
+  assert_null(attention_in_hbm(run.attention, TENSOR_S).values);
+  assert_null(attention_in_hbm(run.attention, TENSOR_P).values);
+  close_run(&run);
+}
+
+/* In SRAM standard shows the one tile it has computed, and in the softmax pass all that it has loaded. */
+static void standard_shows_its_tile_and_then_its_row_of_tiles(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 4, .N_k = 7, .d = 2};
+  const Tiling tiling = {.B_r = 4, .B_c = 3};
+  Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 4, 0, 0);
+  const double *stored = attention_in_hbm(run.attention, TENSOR_S).values;
+  Event event;
+  int n_tiles = 0, n_loads = 0;
+  while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
+    assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
+    const bool tile = event.kind == EVENT_STORE && event.tensor == TENSOR_S;
+    const bool load = event.kind == EVENT_LOAD && event.tensor == TENSOR_S;
+    if (!tile && !load) continue;
+    n_tiles += tile;
+    n_loads += load;
+    const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+    assert_true(S.cols.begin == (tile ? event.col0 : 0) && S.cols.end == event.col1);
+    for (int64_t i = 0; i < 4; i++)
+      assert_memory_equal(S.values + i * S.stride, stored + i * 7 + S.cols.begin,
+                          (size_t)(S.cols.end - S.cols.begin) * sizeof *stored);
+  }
+  assert_true(n_tiles == 3 && n_loads == 3);
+  close_run(&run);
+}
+
+/* The log-sum-exp that training needs, from fa2 and through the splits, against its definition. */
+static void log_sum_exps_are_right(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 11, .N_k = 9, .d = 4, .causal = true}; /* rows 0 and 1 see nothing */
+  const Tiling tiling = {.B_r = 4, .B_c = 2, .n_splits = 3, .lse = true};
+  const char *const names[] = {"fa2", "fa2-split"};
+  for (int n = 0; n < 2; n++) {
+    Run run = open_run(names[n], &shape, &tiling, &(AttentionConfig){0});
+    attention_fill(run.attention, INPUT_NORMAL, 8, 0, 0);
+    finish_run(&run);
+    const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
+    const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
+    const AttentionView stats = attention_in_hbm(run.attention, TENSOR_STATS);
+    for (int64_t i = 0; i < 11; i++) {
+      double sum = 0;
+      for (int64_t j = 0; j < 9 && j <= i - 2; j++) {
+        double s = 0;
+        for (int64_t c = 0; c < 4; c++)
+          s += Q[i * 4 + c] * K[j * 4 + c];
+        sum += exp(s / 2);
+      }
+      const double lse = stats.values[i * stats.stride];
+      assert_true(i < 2 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
+      for (int64_t c = 0; i < 2 && c < 4; c++)
+        assert_true(O_of(&run)[i * 4 + c] == 0);
+    }
+    close_run(&run);
+  }
+}
+
+static void heads_of_a_group_share_keys_and_values(void **state) {
+  (void)state;
+  const Shape shape = {.heads = 6, .kv_heads = 2, .N_q = 4, .N_k = 5, .d = 3};
+  const Tiling tiling = {.B_r = 2, .B_c = 2};
+  double Q[6][12], K[6][15], V[6][15];
+  for (int64_t h = 0; h < 6; h++) {
+    Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
+    attention_fill(run.attention, INPUT_NORMAL, 1, 0, h);
+    memcpy(Q[h], attention_in_hbm(run.attention, TENSOR_Q).values, sizeof Q[h]);
+    memcpy(K[h], attention_in_hbm(run.attention, TENSOR_K).values, sizeof K[h]);
+    memcpy(V[h], attention_in_hbm(run.attention, TENSOR_V).values, sizeof V[h]);
+    assert_memory_not_equal(K[h], V[h], sizeof K[h]);
+    close_run(&run);
+  }
+  for (int g = 0; g < 6; g++)
+    for (int h = 0; h < g; h++) {
+      assert_true((memcmp(K[g], K[h], sizeof K[g]) == 0) == (g / 3 == h / 3));
+      assert_true((memcmp(V[g], V[h], sizeof V[g]) == 0) == (g / 3 == h / 3));
+      assert_memory_not_equal(Q[g], Q[h], sizeof Q[g]);
+    }
+}
+
+/* ---- bookmarks ---- */
+
+static void a_copy_of_the_block_is_a_bookmark(void **state) {
+  (void)state;
+  Rand r = {13};
+  for (int trial = 0; trial < 120; trial++) {
+    const Shape shape = random_shape(&r);
+    const Tiling tiling = random_tiling(&r);
+    const AttentionConfig config = {.softmax.precision = PRECISION_FP16};
+    Run run = open_run(SCHEDULES[trial % N_SCHEDULES]->name, &shape, &tiling, &config);
+    attention_fill(run.attention, INPUT_NORMAL, (uint64_t)trial, 0, 0);
+    const uint64_t n_steps = (uint64_t)schedule_n_steps(run.schedule, &run.attention->plan);
+    const size_t bytes = attention_state_bytes(run.attention);
+    attention_walk(run.attention, run.schedule, &run.cursor,
+                   (uint64_t)rand_in(&r, 0, (int64_t)n_steps), NULL);
+    Run bookmark = run;
+    bookmark.attention = malloc(bytes);
+    memcpy(bookmark.attention, run.attention, bytes);
+    finish_run(&run);
+    assert_true(run.attention->n_applied == n_steps);
+    finish_run(&bookmark);
+    assert_memory_equal(run.attention, bookmark.attention, bytes);
+    close_run(&run);
+    close_run(&bookmark);
+  }
+}
+
+/* ---- streams that are not what they should be ---- */
+
+/* Leaving out an event that brings, computes or stores something must show: refused, or a wrong result. */
+static bool matters(const Attention *a, const Event *e) {
+  const double *stats = attention_in_hbm(a, TENSOR_STATS).values + e->row0 * 2;
+  const double *lse = attention_part_in_hbm(a, TENSOR_STATS, e->split).values;
+  switch (e->kind) {
+  case EVENT_LOAD:
+    if (e->tensor == TENSOR_Q && e->split > 0) return false; /* still there from the split before */
+    if (e->tensor == TENSOR_O || e->tensor == TENSOR_STATS)  /* what fa1 loads first are zeros */
+      return stats[1] != 0;
+    return true;
+  case EVENT_ACCUMULATE: /* an empty split, or a wholly masked tile in standard, adds nothing */
+    if (e->col0 == e->col1) return lse[e->row0] != -INFINITY;
+    return band_tile(&a->plan.band, e->row0, e->row1, e->col0, e->col1) != TILE_SKIPPED;
+  case EVENT_NORMALISE: /* nothing to divide, or a division by 1 */
+    if (e->tensor == TENSOR_P) return true;
+    return !a->O_stored && attention_row(a, e->row0)->l != 0 && attention_row(a, e->row0)->l != 1;
+  case EVENT_PRODUCT:
+  case EVENT_MASK: return true;
+  case EVENT_STORE:
+    return e->tensor != TENSOR_STATS || lse || isnan(stats[0]); /* fa1's last: not needed */
+  default: return false; /* a maximum that does not move may be left out */
+  }
+}
+
+/* Runs without event number `dropped`; true when that was noticed. */
+static bool notices(const char *algorithm, uint64_t dropped, bool *mattered) {
+  const Shape shape = {.N_q = 12, .N_k = 12, .d = 3, .window = 4};
+  const Tiling tiling = {.B_r = 4, .B_c = 4, .n_splits = 2};
+  Run run = open_run(algorithm, &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 21, 0, 0);
+  Event event;
+  bool noticed = false;
+  *mattered = false;
+  while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
+    if (event.step == dropped)
+      *mattered = matters(run.attention, &event);
+    else if (attention_apply(run.attention, &event, NULL) != STATUS_OK)
+      noticed = true;
+    if (noticed) break;
+  }
+  if (!noticed) noticed = !(run_accuracy(&run, NULL).largest < 1e-9);
+  close_run(&run);
+  return noticed;
+}
+
+static void a_stream_that_lacks_a_step_is_noticed(void **state) {
+  (void)state;
+  const char *const names[] = {"standard", "fa1", "fa2", "fa2-split"};
+  for (int n = 0; n < 4; n++) {
+    bool mattered;
+    int n_mattered = 0;
+    assert_false(notices(names[n], UINT64_MAX, &mattered));
+    for (uint64_t step = 0; step < 200; step++) {
+      const bool noticed = notices(names[n], step, &mattered);
+      n_mattered += mattered;
+      if (mattered && !noticed) fail_msg("%s without event %d passes", names[n], (int)step);
+    }
+    assert_true(n_mattered > 40);
+  }
+}
+
+static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 8, .N_k = 8, .d = 2};
+  const Tiling tiling = {.B_r = 4, .B_c = 4};
+  Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
+  attention_walk(run.attention, run.schedule, &run.cursor, 3, NULL); /* up to the first product */
+  const Event good = {
+      .kind = EVENT_NEW_MAX, .tensor = TENSOR_STATS, .row1 = 4, .col1 = 4, .step = 3};
+  Event bad[16];
+  int n = 0;
+  for (int i = 0; i < 16; i++)
+    bad[i] = good;
+  bad[n++].kind = EVENT_KIND_COUNT;
+  bad[n++].tensor = TENSOR_COUNT;
+  bad[n++].row0 = -1;
+  bad[n++].row1 = 9;
+  bad[n++].row1 = 5; /* a row more than a tile has */
+  bad[n++].col0 = -4;
+  bad[n++].col1 = 12;
+  bad[n++].split = 1;
+  bad[n++].split = -1;
+  bad[n++].i = -1;
+  bad[n++].col1 = 8;
+  bad[n++].i = 1; /* another row block, whose scores are not there */
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_K, .row1 = 4, .col1 = 4};
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_S, .row1 = 4, .col1 = 4};
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_STATS, .row1 = 4, .bytes = 48};
+  bad[n++] = (Event){.kind = EVENT_ACCUMULATE, .tensor = TENSOR_O, .row1 = 4, .col1 = 4};
+  assert_int_equal(n, 16);
+  const size_t bytes = attention_state_bytes(run.attention);
+  void *before = malloc(bytes);
+  memcpy(before, run.attention, bytes);
+  for (int i = 0; i < n; i++) {
+    Error error = {0};
+    assert_int_equal(attention_apply(run.attention, &bad[i], &error), STATUS_BAD_REQUEST);
+    assert_true(strncmp(error.message, "event ", 6) == 0 && !strchr(error.message, '\n'));
+    assert_memory_equal(run.attention, before, bytes);
+  }
+  assert_int_equal(attention_apply(run.attention, &good, NULL), STATUS_OK);
+  free(before);
+  close_run(&run);
+}
+
+static void impossible_sizes_are_refused_in_one_line(void **state) {
+  (void)state;
+  const struct {
+    const char *algorithm;
+    Shape shape;
+    bool fits;
+  } cases[] = {
+      {"fa2", {.N_q = 1 << 20, .d = 64}, true},
+      {"standard", {.N_q = 1 << 20, .d = 64}, false},
+      {"standard", {.N_q = 1 << 14, .d = 64}, true},
+      {"fa2", {.N_q = (int64_t)1 << 40, .d = 1 << 16}, false},
+      {"fa2-split", {.N_q = (int64_t)1 << 40, .d = 1 << 16}, false},
+      {"standard", {.N_q = (int64_t)1 << 40, .d = 1 << 16}, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1 << 16};
+    Plan plan;
+    Error error = {0};
+    size_t bytes = 0;
+    assert_int_equal(plan_make(&plan, &cases[i].shape, &tiling, NULL), STATUS_OK);
+    const Status status = attention_bytes(&plan, schedule_find(cases[i].algorithm), &bytes, &error);
+    assert_int_equal(status, cases[i].fits ? STATUS_OK : STATUS_TOO_LARGE);
+    if (cases[i].fits) {
+      /* Four matrices and the statistics; standard two more of N x N. The rest is SRAM. */
+      const uint64_t N = (uint64_t)cases[i].shape.N_q;
+      uint64_t least = (4 * N * 64 + 2 * N) * 8;
+      if (cases[i].algorithm[0] == 's') least += 2 * N * N * 8 + 64 * N * 8;
+      assert_true(bytes > least && bytes < least + 300000);
+    } else {
+      Attention *attention = NULL;
+      assert_non_null(strstr(error.message, "use a smaller N"));
+      assert_int_equal(attention_start(NULL, &plan, schedule_find(cases[i].algorithm),
+                                       &(AttentionConfig){0}, &attention, NULL),
+                       STATUS_TOO_LARGE);
+      assert_null(attention);
+      assert_true(bytes == 0);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_schedule_gives_attention),
+      cmocka_unit_test(the_worked_example_through_every_schedule),
+      cmocka_unit_test(the_worked_example_event_by_event),
+      cmocka_unit_test(fa2_is_softmax_step_by_step_to_the_bit),
+      cmocka_unit_test(standard_leaves_S_and_P_in_hbm),
+      cmocka_unit_test(standard_shows_its_tile_and_then_its_row_of_tiles),
+      cmocka_unit_test(log_sum_exps_are_right),
+      cmocka_unit_test(heads_of_a_group_share_keys_and_values),
+      cmocka_unit_test(a_copy_of_the_block_is_a_bookmark),
+      cmocka_unit_test(a_stream_that_lacks_a_step_is_noticed),
+      cmocka_unit_test(events_that_cannot_be_are_refused_and_change_nothing),
+      cmocka_unit_test(impossible_sizes_are_refused_in_one_line),
+  };
+  return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
+}

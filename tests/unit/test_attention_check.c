@@ -1,0 +1,326 @@
+/* The reference itself, where numbers overflow, whether tiles are exact and bit-identical to one pass, and the published
+ * accuracy. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/random.h"
+#include "tests/support/attention_run.h"
+
+/* ---- the definition ---- */
+
+/* Softmax of scores in long double without anything clever, as an independent check of the reference itself:
+ * the mask is the one of the plan's bands, which the reference does not use. */
+static void reference_agrees_with_long_double(void **state) {
+  (void)state;
+  Rand r = {11};
+  for (int trial = 0; trial < 300; trial++) {
+    const Shape shape = random_shape(&r);
+    const Tiling tiling = {.B_r = 4, .B_c = 4};
+    Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
+    attention_fill(run.attention, INPUT_NORMAL, (uint64_t)trial, 0, 0);
+    const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
+    const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
+    const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+    for (int64_t i = 0; i < shape.N_q; i++) {
+      double O[19];
+      long double top[19] = {0}, bottom = 0;
+      const Span seen = band_columns(&run.attention->plan.band, i);
+      for (int64_t j = seen.begin; j < seen.end; j++) {
+        long double s = 0;
+        for (int64_t c = 0; c < shape.d; c++)
+          s += (long double)Q[i * shape.d + c] * (long double)K[j * shape.d + c];
+        const long double e = expl(s / sqrtl((long double)shape.d));
+        bottom += e;
+        for (int64_t c = 0; c < shape.d; c++)
+          top[c] += e * (long double)V[j * shape.d + c];
+      }
+      attention_reference_row(run.attention, i, O);
+      for (int64_t c = 0; c < shape.d; c++) {
+        const double expected = bottom > 0 ? (double)(top[c] / bottom) : 0;
+        assert_true(fabs(O[c] - expected) < 1e-13);
+      }
+    }
+    close_run(&run);
+  }
+}
+
+/* ---- the parts of fa2-split ---- */
+
+/* Each part is attention over its own keys alone, with its log-sum-exp; the mean of the parts, weighted by the
+ * exponentials of those, is O. Parts that see nothing are 0 and -infinity. */
+static void parts_are_attention_over_their_own_keys(void **state) {
+  (void)state;
+  enum { N_Q = 6, N_K = 11, D = 3, KEYS = 4 };
+  const Shape shape = {.N_q = N_Q, .N_k = N_K, .d = D, .causal = true};
+  const Tiling tiling = {
+      .B_r = 4, .B_c = 2, .n_splits = 3}; /* parts of 2, 2 and 2 tiles: 4, 4, 3 keys */
+  Run run = open_run("fa2-split", &shape, &tiling, &(AttentionConfig){0});
+  attention_fill(run.attention, INPUT_NORMAL, 2, 0, 0);
+  finish_run(&run);
+  const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
+  const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
+  const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+  for (int i = 0; i < N_Q; i++) {
+    double top[D] = {0}, bottom = 0;
+    for (int s = 0; s < 3; s++) {
+      double scores[KEYS], part[D], sum = 0;
+      int n = 0;
+      for (int j = s * KEYS; j < N_K && j < (s + 1) * KEYS && j <= i + N_K - N_Q; j++, n++) {
+        scores[n] = 0;
+        for (int c = 0; c < D; c++)
+          scores[n] += Q[i * D + c] * K[j * D + c] / sqrt(D);
+        sum += exp(scores[n]);
+      }
+      softmax_reference(scores, n, V + s * KEYS * D, D, NULL, part);
+      const AttentionView O = attention_part_in_hbm(run.attention, TENSOR_O, s);
+      const double lse = attention_part_in_hbm(run.attention, TENSOR_STATS, s).values[i];
+      assert_true(n == 0 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
+      for (int c = 0; c < D; c++) {
+        assert_true(fabs(O.values[i * O.stride + c] - part[c]) < 1e-13);
+        top[c] += exp(lse) * part[c];
+      }
+      bottom += exp(lse);
+    }
+    for (int c = 0; c < D; c++)
+      assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
+  }
+  assert_null(attention_part_in_hbm(run.attention, TENSOR_O, 3).values);
+  assert_null(attention_part_in_hbm(run.attention, TENSOR_Q, 0).values);
+  assert_null(attention_in_sram(run.attention, TENSOR_STATS).values);
+  close_run(&run);
+}
+
+/* ---- overflow ---- */
+
+/* Queries and keys of equal entries: every score is `score`. V is 1, so O must be 1. */
+static Run open_constant(const char *algorithm, Precision precision, bool without_max,
+                         double score) {
+  const Shape shape = {.N_q = 4, .N_k = 8, .d = 1};
+  const Tiling tiling = {.B_r = 2, .B_c = 4};
+  const AttentionConfig config = {.softmax = {.precision = precision, .without_max = without_max},
+                                  .scale = score};
+  const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  Run run = open_run(algorithm, &shape, &tiling, &config);
+  attention_set_input(run.attention, TENSOR_Q, ones);
+  attention_set_input(run.attention, TENSOR_K, ones);
+  attention_set_input(run.attention, TENSOR_V, ones);
+  finish_run(&run);
+  return run;
+}
+
+static void without_the_maximum_tiles_overflow_and_with_it_they_do_not(void **state) {
+  (void)state;
+  const struct {
+    const char *algorithm;
+    Precision precision;
+    double score;
+    bool finite; /* without the maximum */
+  } cases[] = {
+      {"fa2", PRECISION_FP16, 11.0, true},
+      {"fa2", PRECISION_FP16, 11.1, false}, /* P = e^11.1 > 65504 */
+      {"fa2", PRECISION_BF16, 11.1, true},
+      {"fa2", PRECISION_BF16, 88.8, false},
+      {"fa2", PRECISION_FP32, 86.0, true},  /* l = 8 e^86 < 3.4e38 */
+      {"fa2", PRECISION_FP32, 88.0, false}, /* each exponential fits, their sum does not */
+      {"fa1", PRECISION_FP32, 88.8, false},
+      {"standard", PRECISION_FP16, 11.1, true}, /* P is divided by l before it is rounded */
+      {"standard", PRECISION_FP16, 88.8, false},
+      {"fa2", PRECISION_FP64, 88.8, true},
+      {"fa2", PRECISION_FP64, 710, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int without_max = 0; without_max < 2; without_max++) {
+      Run run = open_constant(cases[i].algorithm, cases[i].precision, without_max, cases[i].score);
+      const bool right = fabs(O_of(&run)[0] - 1) < 1e-3;
+      if (right != (!without_max || cases[i].finite))
+        fail_msg("%s in %s at score %g, without the maximum %d: O = %g", cases[i].algorithm,
+                 precision_format(cases[i].precision)->name, cases[i].score, without_max,
+                 O_of(&run)[0]);
+      close_run(&run);
+    }
+}
+
+/* Scores beyond 65504 do not fit the fp16 S that standard attention writes; a tile keeps its S in fp32. */
+static void standard_overflows_in_hbm_where_tiles_do_not(void **state) {
+  (void)state;
+  Run standard = open_constant("standard", PRECISION_FP16, false, 70000);
+  Run fa2 = open_constant("fa2", PRECISION_FP16, false, 70000);
+  assert_true(isinf(attention_in_hbm(standard.attention, TENSOR_S).values[0]));
+  assert_true(isnan(O_of(&standard)[0]));
+  assert_true(O_of(&fa2)[0] == 1);
+  close_run(&standard);
+  close_run(&fa2);
+}
+
+/* e4m3 has no infinity: the -infinity of a masked score is stored as -448. That is as good as masked next to
+ * any other score, but a row in which all are masked becomes the mean of V instead of 0. */
+static void a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 3, .N_k = 2, .d = 1, .causal = true}; /* row 0 sees nothing */
+  const Tiling tiling = {.B_r = 4, .B_c = 4};
+  const double zeros[3] = {0, 0, 0}, values[2] = {1, 3};
+  const struct {
+    const char *algorithm;
+    Precision precision;
+    double expected[3];
+  } cases[] = {{"standard", PRECISION_E4M3, {2, 1, 2}},
+               {"standard", PRECISION_FP16, {0, 1, 2}},
+               {"fa2", PRECISION_E4M3, {0, 1, 2}}};
+  for (int i = 0; i < 3; i++) {
+    const AttentionConfig config = {.softmax.precision = cases[i].precision};
+    Run run = open_run(cases[i].algorithm, &shape, &tiling, &config);
+    attention_set_input(run.attention, TENSOR_Q, zeros);
+    attention_set_input(run.attention, TENSOR_K, zeros);
+    attention_set_input(run.attention, TENSOR_V, values);
+    finish_run(&run);
+    for (int row = 0; row < 3; row++)
+      assert_true(O_of(&run)[row] == cases[i].expected[row]);
+    close_run(&run);
+  }
+}
+
+/* ---- is it exact? is it bit-identical? ---- */
+
+static OnePassComparison compare(const char *algorithm, Precision precision, int64_t B_c) {
+  const Shape shape = {.N_q = 96, .N_k = 256, .d = 32};
+  const Tiling tiling = {.B_r = 32, .B_c = B_c};
+  const AttentionConfig config = {.softmax.precision = precision};
+  Run run = open_run(algorithm, &shape, &tiling, &config);
+  /* The same inputs in both precisions: whole multiples of 1/64, which fp32 holds. */
+  double values[256 * 32];
+  const Tensor inputs[] = {TENSOR_Q, TENSOR_K, TENSOR_V};
+  for (int t = 0; t < 3; t++) {
+    for (uint64_t k = 0; k < 256 * 32; k++)
+      values[k] = round(64 * random_normal(9, (uint64_t)t, k)) / 64;
+    attention_set_input(run.attention, inputs[t], values);
+  }
+  finish_run(&run);
+  const OnePassComparison comparison = run_compared_with_one_pass(&run);
+  close_run(&run);
+  return comparison;
+}
+
+static void tiles_are_not_bit_identical_to_one_pass(void **state) {
+  (void)state;
+  const OnePassComparison tiles = compare("fa2", PRECISION_FP32, 32);
+  assert_int_equal(tiles.n_rows, 96);
+  assert_true(tiles.n_rows_that_differ > 48);
+  assert_true(tiles.gap.largest > 0 && tiles.gap.largest < 1e-6);
+  /* With a single tile there is nothing to rescale, and not a bit differs. */
+  const OnePassComparison one_tile = compare("fa2", PRECISION_FP32, 256);
+  assert_int_equal(one_tile.n_rows_that_differ, 0);
+  assert_true(one_tile.gap.largest == 0);
+}
+
+/* The gap follows the arithmetic: 2^29 times smaller in fp64 than in fp32, as their units are. It is
+ * rounding, not the algorithm. */
+static void the_gap_shrinks_as_the_precision_grows(void **state) {
+  (void)state;
+  const OnePassComparison in_fp32 = compare("fa2", PRECISION_FP32, 32);
+  const OnePassComparison in_fp64 = compare("fa2", PRECISION_FP64, 32);
+  const double ratio = accuracy_rmse(&in_fp32.gap) / accuracy_rmse(&in_fp64.gap);
+  assert_true(in_fp64.n_rows_that_differ > 48);
+  assert_true(ratio > 0x1p28 && ratio < 0x1p30);
+}
+
+/* Powers of two, whole inputs and scale 1 leave nothing to round but the last division, so fa2 must equal one pass
+ * and the quotient of whole numbers, to the bit, for any tiles and masks. */
+static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
+  (void)state;
+  Rand r = {14};
+  for (int trial = 0; trial < 300; trial++) {
+    Shape shape = random_shape(&r);
+    shape.d = rand_in(&r, 1, 4);
+    const Tiling tiling = random_tiling(&r);
+    const AttentionConfig config = {.softmax.powers_of_two = true, .scale = 1};
+    Run run = open_run("fa2", &shape, &tiling, &config);
+    double inputs[3][33 * 4];
+    for (int t = 0; t < 3; t++)
+      for (int k = 0; k < 33 * 4; k++)
+        inputs[t][k] = (double)rand_in(&r, -2, 2);
+    attention_set_input(run.attention, TENSOR_Q, inputs[0]);
+    attention_set_input(run.attention, TENSOR_K, inputs[1]);
+    attention_set_input(run.attention, TENSOR_V, inputs[2]);
+    finish_run(&run);
+    assert_int_equal(run_compared_with_one_pass(&run).n_rows_that_differ, 0);
+    for (int64_t i = 0; i < shape.N_q; i++) {
+      const Span seen = band_columns(&run.attention->plan.band, i);
+      for (int64_t c = 0; c < shape.d; c++) {
+        int64_t top = 0, bottom = 0; /* in units of 2^-16; scores lie in [-16, 16] */
+        for (int64_t j = seen.begin; j < seen.end; j++) {
+          int64_t s = 0;
+          for (int64_t e = 0; e < shape.d; e++)
+            s += (int64_t)(inputs[0][i * shape.d + e] * inputs[1][j * shape.d + e]);
+          bottom += INT64_C(1) << (s + 16);
+          top += (int64_t)inputs[2][j * shape.d + c] * (INT64_C(1) << (s + 16));
+        }
+        const double expected = bottom ? (double)top / (double)bottom : 0;
+        assert_true(O_of(&run)[i * shape.d + c] == expected);
+      }
+    }
+    close_run(&run);
+  }
+}
+
+/* ---- accuracy as published ---- */
+
+/* RMSE over a few seeds, with the rounding of the inputs counted or not. */
+static double rmse(const char *algorithm, bool counts_inputs) {
+  const Shape shape = {.N_q = 16, .N_k = 4096, .d = 64};
+  const Tiling tiling = {.B_r = 16, .B_c = 128, .n_splits = 4};
+  const AttentionConfig fp16 = {.softmax.precision = PRECISION_FP16}, fp64 = {0};
+  double mean_square = 0;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    Run run = open_run(algorithm, &shape, &tiling, &fp16);
+    Run exact = open_run(algorithm, &shape, &tiling, &fp64);
+    attention_fill(run.attention, INPUT_OUTLIERS, seed, 0, 0);
+    attention_fill(exact.attention, INPUT_OUTLIERS, seed, 0, 0);
+    finish_run(&run);
+    const Accuracy accuracy = run_accuracy(&run, counts_inputs ? &exact : NULL);
+    mean_square += accuracy_rmse(&accuracy) * accuracy_rmse(&accuracy) / 4;
+    close_run(&run);
+    close_run(&exact);
+  }
+  return sqrt(mean_square);
+}
+
+/* FlashAttention-3's table (arXiv 2407.08608, table 3): with outliers, in fp16, standard attention has an RMSE of
+ * 3.2e-4 and tiles that keep S in fp32 have 1.9e-4. */
+static void the_published_accuracy_comes_out(void **state) {
+  (void)state;
+  const double standard = rmse("standard", true), fa2 = rmse("fa2", true);
+  assert_true(standard > 2e-4 && standard < 5e-4);
+  assert_true(fa2 > 1e-4 && fa2 < 3e-4 && fa2 < standard);
+}
+
+/* Most of that is the rounding of the inputs. The algorithms themselves are further apart: standard rounds S and P on
+ * their way through HBM; fa1 rounds O at every column block; the parts of fa2-split stay in fp32. */
+static void of_the_arithmetic_alone_fa2_is_the_most_accurate(void **state) {
+  (void)state;
+  const double standard = rmse("standard", false), fa1 = rmse("fa1", false);
+  const double fa2 = rmse("fa2", false), split = rmse("fa2-split", false);
+  assert_true(fa2 > 1e-5 && fa2 < 1e-4);
+  assert_true(standard > 2 * fa2 && fa1 > 2 * fa2);
+  assert_true(split < 1.1 * fa2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reference_agrees_with_long_double),
+      cmocka_unit_test(parts_are_attention_over_their_own_keys),
+      cmocka_unit_test(without_the_maximum_tiles_overflow_and_with_it_they_do_not),
+      cmocka_unit_test(standard_overflows_in_hbm_where_tiles_do_not),
+      cmocka_unit_test(a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row),
+      cmocka_unit_test(tiles_are_not_bit_identical_to_one_pass),
+      cmocka_unit_test(the_gap_shrinks_as_the_precision_grows),
+      cmocka_unit_test(in_exact_arithmetic_tiles_are_one_pass_to_the_bit),
+      cmocka_unit_test(the_published_accuracy_comes_out),
+      cmocka_unit_test(of_the_arithmetic_alone_fa2_is_the_most_accurate),
+  };
+  return cmocka_run_group_tests_name("attention check", tests, NULL, NULL);
+}

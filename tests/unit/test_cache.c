@@ -1,0 +1,511 @@
+/* The cache against a slow, obvious one that keeps every byte and a clock, against counts that
+ * other exact simulators give, and against the laws of counting. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cache/cache.h"
+#include "tests/support/make_cache.h"
+#include "tests/support/rand.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+
+static void assert_same_counts(const CacheCounts *a, const CacheCounts *b) {
+  assert_int_equal(a->accesses, b->accesses);
+  assert_int_equal(a->lines_touched, b->lines_touched);
+  assert_int_equal(a->line_misses, b->line_misses);
+  assert_int_equal(a->read_sectors, b->read_sectors);
+  assert_int_equal(a->read_sector_misses, b->read_sector_misses);
+  assert_int_equal(a->write_sectors, b->write_sectors);
+  assert_int_equal(a->write_sector_absent, b->write_sector_absent);
+  assert_int_equal(a->evictions, b->evictions);
+  assert_int_equal(a->dirty_evictions, b->dirty_evictions);
+  assert_int_equal(a->written_back_sectors, b->written_back_sectors);
+}
+
+/* --- one head of FlashAttention-2, N = 4096, d = 128, fp16, B = 128 --- */
+
+enum { TILES = 32 };
+static const uint64_t TILE_BYTES = 32768, Q = 0, K = 1 << 20, V = 2 << 20, O = 3 << 20;
+/* Sets and tags of V's lines part as before, but tags no longer fit narrow words. */
+static const uint64_t FAR_V = ((uint64_t)1 << 47) + (2 << 20);
+
+typedef void Feed(CacheState *cache, uint64_t address, CacheKind kind);
+
+static void feed_range(CacheState *cache, uint64_t address, CacheKind kind) {
+  assert_int_equal(cache_access_range(cache, address, TILE_BYTES, kind), STATUS_OK);
+}
+
+static void feed_records(CacheState *cache, uint64_t address, CacheKind kind) {
+  for (uint64_t byte = 0; byte < TILE_BYTES; byte += 128)
+    cache_access(cache, address + byte, 128, kind);
+}
+
+static void one_head(CacheState *cache, Feed *feed, uint64_t v) {
+  for (uint64_t i = 0; i < TILES; i++) {
+    feed(cache, Q + i * TILE_BYTES, CACHE_READ);
+    for (uint64_t j = 0; j < TILES; j++) {
+      feed(cache, K + j * TILE_BYTES, CACHE_READ);
+      feed(cache, v + j * TILE_BYTES, CACHE_READ);
+    }
+    feed(cache, O + i * TILE_BYTES, CACHE_WRITE);
+  }
+}
+
+/* Every exact simulator (Dinero IV, pycachesim, libCacheSim, cachegrind) gives these counts. */
+static void check_head(CacheConfig config, Feed *feed, uint64_t v, uint64_t line_misses,
+                       uint64_t dirty_evictions) {
+  CacheState *cache = make_cache(&config);
+  one_head(cache, feed, v);
+  assert_int_equal(cache->word_bits, v == V ? 32 : 64);
+  const CacheCounts *counts = &cache->counts;
+  assert_int_equal(counts->accesses, 540672);
+  assert_int_equal(counts->line_misses, line_misses);
+  assert_int_equal(counts->read_sector_misses + counts->write_sector_absent, 4 * line_misses);
+  assert_int_equal(counts->dirty_evictions, dirty_evictions);
+  assert_int_equal(counts->written_back_sectors, 4 * dirty_evictions);
+  free(cache);
+}
+
+static void a_head_in_32_mib_misses_once_a_line(void **unused) {
+  (void)unused;
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, V, 32768, 0);
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_records, V, 32768, 0);
+  check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, FAR_V, 32768, 0);
+}
+
+static void a_head_in_2_mib_misses_half_its_lines(void **unused) {
+  (void)unused;
+  for (uint32_t bits = 40; bits <= 64; bits += 8)
+    for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+      const CacheConfig config = {.address_bits = bits, .vector_bytes = vector_bytes};
+      check_head(config, feed_range, V, 286720, 7936);
+      if (bits > 40) check_head(config, feed_range, FAR_V, 286720, 7936);
+    }
+  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, V, 286720, 7936);
+  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, FAR_V, 286720, 7936);
+  check_head((CacheConfig){.address_bits = 40}, feed_records, V, 286720, 7936);
+  check_head((CacheConfig){0}, feed_records, FAR_V, 286720, 7936);
+}
+
+static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.ways = 16384, .address_bits = 32});
+  one_head(cache, feed_range, V);
+  assert_int_equal(cache->counts.line_misses, 540672);
+  free(cache);
+}
+
+/* All 32 query blocks side by side, one K/V tile a turn: each line comes once. */
+static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){0});
+  for (uint64_t i = 0; i < TILES; i++)
+    feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
+  for (uint64_t j = 0; j < TILES; j++)
+    for (uint64_t i = 0; i < TILES; i++) {
+      feed_range(cache, K + j * TILE_BYTES, CACHE_READ);
+      feed_range(cache, V + j * TILE_BYTES, CACHE_READ);
+    }
+  for (uint64_t i = 0; i < TILES; i++)
+    feed_range(cache, O + i * TILE_BYTES, CACHE_WRITE);
+  assert_int_equal(cache->counts.lines_touched, 540672);
+  assert_int_equal(cache->counts.line_misses, 32768);
+  free(cache);
+}
+
+/* The same run in every layout, word and vector width ends in the same lines in the same order. */
+static void layouts_and_widths_change_speed_alone(void **unused) {
+  (void)unused;
+  for (int kind = 0; kind < 4; kind++) {
+    const bool far = kind & 1;
+    CacheConfig plain = {.size_bytes = 256 * KIB,
+                         .index = kind & 2 ? CACHE_INDEX_XOR : CACHE_INDEX_MODULO,
+                         .layout = CACHE_LAYOUT_BY_SET};
+    CacheState *reference = make_cache(&plain);
+    const uint64_t v = far ? FAR_V : V;
+    one_head(reference, feed_records, v);
+    for (uint32_t bits = far ? 48 : 32; bits <= 64; bits += 16)
+      for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+        CacheConfig fast = plain;
+        fast.layout = CACHE_LAYOUT_BY_POSITION, fast.address_bits = bits,
+        fast.vector_bytes = vector_bytes;
+        CacheState *cache = make_cache(&fast);
+        one_head(cache, feed_range, v);
+        assert_same_counts(&cache->counts, &reference->counts);
+        assert_same_lines_in(cache, reference);
+        free(cache);
+      }
+    free(reference);
+  }
+}
+
+/* --- sectors and stores, by hand --- */
+
+static void a_read_fetches_the_sectors_it_touches(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){0});
+  CacheEvent event;
+  assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event),
+                   STATUS_OK); /* bytes 31 and 32 */
+  assert_false(event.line_hit);
+  assert_int_equal(event.fetched_sectors, 3);
+  cache_access_line(cache, 0, 128, CACHE_READ, &event);
+  assert_true(event.line_hit);
+  assert_int_equal(event.fetched_sectors, 12);
+  assert_int_equal(cache->counts.read_sector_misses, 4);
+  assert_int_equal(cache->counts.read_sectors, 6);
+  assert_int_equal(cache_hit_sectors(&cache->counts), 2);
+  free(cache);
+}
+
+static void a_store_of_whole_sectors_fetches_nothing(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){0});
+  cache_access(cache, 32, 64, CACHE_WRITE); /* sectors 1 and 2 */
+  cache_access(cache, 32, 64, CACHE_READ);
+  assert_int_equal(cache->counts.read_sector_misses, 0);
+  assert_int_equal(cache->counts.write_sector_absent, 2);
+  assert_true(cache_hit_rate(&cache->counts) == 1); /* as ncu sees it, the first store was a hit */
+  free(cache);
+}
+
+static void parts_of_a_sector_add_up_to_a_whole_one(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){0});
+  for (uint64_t byte = 0; byte < 32; byte += 4) {
+    const CacheLine line = cache_peek(cache, 0, 0);
+    assert_int_equal(line.valid_sectors, 0);
+    cache_access(cache, byte, 4, CACHE_WRITE);
+  }
+  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
+  cache_access(cache, 0, 4, CACHE_READ);
+  assert_int_equal(cache->counts.read_sector_misses, 0);
+  cache_access(cache, 96, 31, CACHE_WRITE); /* one byte short */
+  cache_access(cache, 96, 4, CACHE_READ);   /* so the sector is fetched, once */
+  cache_access(cache, 96, 4, CACHE_READ);
+  assert_int_equal(cache->counts.read_sector_misses, 1);
+  assert_int_equal(cache_peek(cache, 0, 0).dirty_sectors, 9);
+  free(cache);
+}
+
+/* Two half-written lines take turns at the front of one set; each keeps its own bytes. */
+static void a_mask_moves_with_its_line(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 512, .ways = 4});
+  cache_access(cache, 0, 16, CACHE_WRITE);
+  cache_access(cache, 128, 8, CACHE_WRITE);
+  cache_access(cache, 16, 16, CACHE_WRITE);
+  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
+  assert_int_equal(cache_peek(cache, 0, 1).valid_sectors, 0);
+  cache_access(cache, 128 + 8, 24, CACHE_WRITE);
+  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
+  assert_int_equal(cache->partial_sectors, 0);
+  free(cache);
+}
+
+static void without_byte_masks_parts_stay_parts(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.no_byte_masks = true});
+  for (uint64_t byte = 0; byte < 32; byte += 4)
+    cache_access(cache, byte, 4, CACHE_WRITE);
+  cache_access(cache, 0, 4, CACHE_READ);
+  assert_int_equal(cache->counts.read_sector_misses, 1);
+  free(cache);
+}
+
+/* A line pushed out and met again starts with empty masks. */
+static void a_mask_does_not_outlive_its_line(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 256, .ways = 2});
+  cache_access(cache, 0, 16, CACHE_WRITE);
+  cache_access(cache, 128, 1, CACHE_READ);
+  cache_access(cache, 256, 1, CACHE_READ); /* line 0 leaves */
+  cache_access(cache, 16, 16, CACHE_WRITE);
+  cache_access(cache, 0, 4, CACHE_READ);
+  assert_int_equal(cache->counts.read_sector_misses, 3);
+  assert_int_equal(cache->counts.dirty_evictions, 1);
+  free(cache);
+}
+
+static void an_event_names_the_line_that_left(void **unused) {
+  (void)unused;
+  for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
+    for (uint64_t sets = 1; sets <= 24; sets++) {
+      CacheState *cache = make_cache(
+          &(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
+      Rand r = {sets};
+      uint64_t last_line[24], n_dirty = 0;
+      bool filled[24] = {false};
+      for (int i = 0; i < 200; i++) {
+        const uint64_t line = (uint64_t)rand_in(&r, 0, 1 << 20),
+                       set = cache_set_of(cache, line * 128);
+        CacheEvent event;
+        assert_true(set < sets);
+        cache_access_line(cache, line * 128 + 32, 32, CACHE_WRITE, &event);
+        assert_int_equal(event.evicted, filled[set] && last_line[set] != line);
+        if (event.evicted) {
+          assert_int_equal(event.victim_address, last_line[set] * 128);
+          assert_int_equal(event.victim_dirty_sectors, 2);
+          n_dirty++;
+        }
+        last_line[set] = line, filled[set] = true;
+      }
+      assert_int_equal(cache->counts.dirty_evictions, n_dirty);
+      free(cache);
+    }
+}
+
+static void a_flush_writes_back_and_leaves_clean_lines(void **unused) {
+  (void)unused;
+  for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
+    CacheState *cache = make_cache(&(CacheConfig){.layout = (CacheLayout)layout});
+    cache_access_range(cache, 0, 4096, CACHE_WRITE);
+    cache_access(cache, 8192, 1, CACHE_WRITE);
+    cache_flush(cache);
+    assert_int_equal(cache->counts.written_back_sectors, 128 + 1);
+    cache_flush(cache);
+    assert_int_equal(cache->counts.written_back_sectors, 129);
+    cache_access_range(cache, 0, 4096, CACHE_READ);
+    assert_int_equal(cache->counts.read_sector_misses, 0);
+    cache_access(cache, 8192, 1, CACHE_READ); /* the rest of that sector was never here */
+    assert_int_equal(cache->counts.read_sector_misses, 1);
+    free(cache);
+  }
+}
+
+/* --- laws --- */
+
+/* LRU with more ways in the same sets keeps all that fewer ways keep. */
+static void more_ways_never_miss_more(void **unused) {
+  (void)unused;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    uint64_t last = ~(uint64_t)0;
+    for (uint64_t ways = 1; ways <= 32; ways++) {
+      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 48 * ways * 128, .ways = ways});
+      Rand r = {seed};
+      for (int i = 0; i < 2000; i++) {
+        const uint64_t line = (uint64_t)(rand_in(&r, 0, 40) * rand_in(&r, 0, 40));
+        cache_access_range(cache, line * 128, (uint64_t)rand_in(&r, 1, 4096),
+                           i % 5 ? CACHE_READ : CACHE_WRITE);
+      }
+      const uint64_t misses = cache->counts.read_sector_misses;
+      assert_true(misses <= last);
+      last = misses;
+      free(cache);
+    }
+  }
+}
+
+static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused) {
+  (void)unused;
+  enum { LINES = 4096 };
+  for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
+    for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
+      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 64 * KIB,
+                                                    .policy = (CachePolicy)policy,
+                                                    .index = (CacheIndex)index,
+                                                    .seed = 3});
+      static bool seen[LINES * 4];
+      memset(seen, 0, sizeof seen);
+      uint64_t compulsory = 0;
+      Rand r = {5};
+      for (int i = 0; i < 20000; i++) {
+        const uint64_t sector =
+            (uint64_t)rand_in(&r, 0, LINES * 4 - 1) & (uint64_t)rand_in(&r, 0, LINES * 4 - 1);
+        compulsory += !seen[sector];
+        seen[sector] = true;
+        cache_access(cache, sector * 32, 32, CACHE_READ);
+      }
+      const CacheCounts *c = &cache->counts;
+      assert_true(c->read_sector_misses >= compulsory && c->read_sector_misses < c->read_sectors);
+      assert_true(c->line_misses <= c->read_sector_misses);
+      assert_true(c->evictions <= c->line_misses && c->evictions + 512 >= c->line_misses);
+      assert_int_equal(c->dirty_evictions, 0);
+      assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses,
+                       c->read_sectors + c->write_sectors);
+      free(cache);
+    }
+}
+
+static void a_copy_goes_on_as_the_original_does(void **unused) {
+  (void)unused;
+  for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++) {
+    const CacheConfig config = {.size_bytes = 32 * KIB, .policy = (CachePolicy)policy};
+    const size_t bytes = cache_state_bytes(&config);
+    CacheState *cache = make_cache(&config), *bookmark = malloc(bytes);
+    Rand r = {9};
+    for (int i = 0; i < 3000; i++) {
+      if (i == 1000) memcpy(bookmark, cache, bytes);
+      const uint64_t address = (uint64_t)rand_in(&r, 0, 128 << 10),
+                     n = (uint64_t)rand_in(&r, 1, 600);
+      const CacheKind kind = i % 3 ? CACHE_READ : CACHE_WRITE;
+      cache_access_range(cache, address, n, kind);
+      if (i >= 1000) cache_access_range(bookmark, address, n, kind);
+    }
+    assert_memory_equal(cache, bookmark, bytes);
+    cache_reset(cache);
+    CacheState *fresh = make_cache(&config);
+    assert_memory_equal(cache, fresh, bytes);
+    free(fresh);
+    free(cache);
+    free(bookmark);
+  }
+}
+
+/* A random index spreads neighbours evenly, and another seed spreads them otherwise. */
+static void a_random_index_spreads(void **unused) {
+  (void)unused;
+  enum { SETS = 100, LINES_A_SET = 400 };
+  CacheState *a = make_cache(
+      &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 1});
+  CacheState *b = make_cache(
+      &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 2});
+  uint64_t load[SETS] = {0}, agree = 0;
+  for (uint64_t line = 0; line < SETS * LINES_A_SET; line++) {
+    load[cache_set_of(a, line * 128)]++;
+    agree += cache_set_of(a, line * 128) == cache_set_of(b, line * 128);
+  }
+  for (int set = 0; set < SETS;
+       set++) /* 400 expected, standard deviation 20: 6 of them either way */
+    assert_true(load[set] > 280 && load[set] < 520);
+  assert_true(agree > 280 && agree < 520); /* 1 in 100 by chance */
+  free(a);
+  free(b);
+}
+
+/* --- requests that are refused --- */
+
+static void a_config_that_contradicts_itself_is_explained(void **unused) {
+  (void)unused;
+  const struct {
+    CacheConfig config;
+    Status status;
+    const char *says;
+  } cases[] = {
+      {{.size_bytes = 2000}, STATUS_BAD_REQUEST, "nearest size below is 0"},
+      {{.size_bytes = 5000}, STATUS_BAD_REQUEST, "nearest size below is 4096"},
+      {{.line_bytes = 128, .sector_bytes = 48}, STATUS_BAD_REQUEST, "sectors of 48"},
+      {{.line_bytes = 128, .sector_bytes = 2}, STATUS_BAD_REQUEST, "1 to 32"},
+      {{.size_bytes = (uint64_t)1 << 62}, STATUS_TOO_LARGE, "more than"},
+      {{.ways = 3, .size_bytes = 3 * 128, .policy = CACHE_TREE_PLRU},
+       STATUS_BAD_REQUEST,
+       "power of two"},
+      {{.address_bits = 65}, STATUS_BAD_REQUEST, "8 to 64"},
+      {{.address_bits = 7}, STATUS_BAD_REQUEST, "8 to 64"},
+      {{.index = (CacheIndex)7}, STATUS_BAD_REQUEST, "named values"},
+      {{.vector_bytes = 8}, STATUS_BAD_REQUEST, "16, 32 or 64"},
+      {{.size_bytes = 128 * MIB, .line_bytes = MIB}, STATUS_BAD_REQUEST, "no_byte_masks"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    Error error = {0};
+    CacheConfig resolved = {.ways = 42};
+    assert_int_equal(cache_config_resolve(&cases[i].config, &resolved, &error), cases[i].status);
+    assert_non_null(strstr(error.message, cases[i].says));
+    assert_int_equal(resolved.ways, 42);
+    assert_int_equal(cache_state_bytes(&cases[i].config), 0);
+  }
+}
+
+static void zero_means_the_documented_default(void **unused) {
+  (void)unused;
+  CacheConfig c;
+  assert_int_equal(cache_config_resolve(&(CacheConfig){0}, &c, NULL), STATUS_OK);
+  assert_int_equal(c.size_bytes, 2 * MIB);
+  assert_int_equal(c.ways, 16);
+  assert_int_equal(c.line_bytes, 128);
+  assert_int_equal(c.sector_bytes, 32);
+  assert_int_equal(c.address_bits, 48);
+  assert_int_equal(c.xor_shift_bits, 10);
+  assert_int_equal(
+      cache_config_resolve(&(CacheConfig){.line_bytes = 16, .size_bytes = 4096}, &c, NULL),
+      STATUS_OK);
+  assert_int_equal(c.sector_bytes, 16); /* 32 does not divide it */
+}
+
+static void an_address_out_of_range_changes_nothing(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.address_bits = 32});
+  CacheEvent event;
+  const uint64_t end = (uint64_t)1 << 32;
+  assert_int_equal(cache_access(cache, 0, 0, CACHE_READ), STATUS_BAD_REQUEST);
+  assert_int_equal(cache_access(cache, end - 1, 2, CACHE_READ), STATUS_BAD_REQUEST);
+  assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 2, CACHE_READ), STATUS_BAD_REQUEST);
+  assert_int_equal(cache_access_line(cache, 127, 2, CACHE_READ, &event), STATUS_BAD_REQUEST);
+  assert_int_equal(cache->counts.accesses, 0);
+  assert_int_equal(cache_access(cache, end - 1, 1, CACHE_READ), STATUS_OK);
+  assert_int_equal(cache_peek(cache, 1023, 0).address, end - 128);
+  free(cache);
+  cache = make_cache(&(CacheConfig){
+      .address_bits = 64, .index = CACHE_INDEX_RANDOM, .line_bytes = 1, .size_bytes = 64});
+  assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
+  assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
+  assert_int_equal(cache->counts.line_misses, 1);
+  free(cache);
+}
+
+/* The last line of all has no successor: a run that ends there must end all the same. */
+static void a_run_may_end_with_the_address_space(void **unused) {
+  (void)unused;
+  for (uint64_t line_bytes = 1; line_bytes <= 128; line_bytes *= 128)
+    for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
+      CacheState *cache = make_cache(&(CacheConfig){.address_bits = 64,
+                                                    .line_bytes = line_bytes,
+                                                    .size_bytes = 1024 * line_bytes,
+                                                    .layout = (CacheLayout)layout});
+      assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
+      assert_int_equal(
+          cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ), STATUS_OK);
+      assert_int_equal(cache->counts.lines_touched, 301);
+      assert_int_equal(cache->counts.line_misses, 300);
+      free(cache);
+    }
+}
+
+/* H200's L2: 96 slices of 256 sets, 20 ways (Accel-Sim 2.0's configuration): 60 MiB, no power of
+ * two. */
+static void sets_need_not_be_a_power_of_two(void **unused) {
+  (void)unused;
+  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 60 * MIB, .ways = 20});
+  assert_int_equal(cache->sets, 96 * 256);
+  cache_access_range(cache, 0, 60 * MIB, CACHE_READ);
+  cache_access_range(cache, 0, 60 * MIB, CACHE_READ);
+  assert_int_equal(cache->counts.line_misses, 60 * MIB / 128);
+  assert_int_equal(cache->counts.evictions, 0);
+  cache_access_range(cache, 60 * MIB, 128, CACHE_READ);
+  assert_int_equal(cache->counts.evictions, 1);
+  free(cache);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_head_in_32_mib_misses_once_a_line),
+      cmocka_unit_test(a_head_in_2_mib_misses_half_its_lines),
+      cmocka_unit_test(a_head_in_2_mib_fully_associative_always_misses),
+      cmocka_unit_test(thirty_two_ctas_in_step_miss_once_a_line),
+      cmocka_unit_test(layouts_and_widths_change_speed_alone),
+      cmocka_unit_test(a_read_fetches_the_sectors_it_touches),
+      cmocka_unit_test(a_store_of_whole_sectors_fetches_nothing),
+      cmocka_unit_test(parts_of_a_sector_add_up_to_a_whole_one),
+      cmocka_unit_test(a_mask_moves_with_its_line),
+      cmocka_unit_test(without_byte_masks_parts_stay_parts),
+      cmocka_unit_test(a_mask_does_not_outlive_its_line),
+      cmocka_unit_test(an_event_names_the_line_that_left),
+      cmocka_unit_test(a_flush_writes_back_and_leaves_clean_lines),
+      cmocka_unit_test(more_ways_never_miss_more),
+      cmocka_unit_test(fetches_are_at_least_compulsory_and_at_most_requested),
+      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
+      cmocka_unit_test(a_random_index_spreads),
+      cmocka_unit_test(a_config_that_contradicts_itself_is_explained),
+      cmocka_unit_test(zero_means_the_documented_default),
+      cmocka_unit_test(an_address_out_of_range_changes_nothing),
+      cmocka_unit_test(a_run_may_end_with_the_address_space),
+      cmocka_unit_test(sets_need_not_be_a_power_of_two),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+/* chart.h, chart_place.h, chart_draw.h: legible whatever the data are. What is drawn is judged by
+ * its text: where each piece lies and how large it is, not by pixels. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "tests/support/drawing.h"
+#include "tests/support/rand.h"
+#include "viz/chart/chart_draw.h"
+#include "viz/chart/chart_place.h"
+
+/* ---- places ---- */
+
+static void test_column_leaves_free_labels_alone(void **state) {
+  (void)state;
+  double y[] = {50, 10, 90};
+  place_column(y, 3, 20, 0, 100);
+  assert_true(y[0] == 50 && y[1] == 10 && y[2] == 90);
+}
+
+/* Two labels that wish the same place go 10 up and 10 down; at an edge both move inwards. */
+static void test_column_moves_apart(void **state) {
+  (void)state;
+  double y[] = {50, 50};
+  place_column(y, 2, 20, 0, 100);
+  assert_true(y[0] == 40 && y[1] == 60);
+  double edge[] = {98, 99};
+  place_column(edge, 2, 20, 0, 100);
+  assert_true(edge[0] == 70 && edge[1] == 90);
+}
+
+static double displacement(const double *y, const double *wish, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += (y[i] - wish[i]) * (y[i] - wish[i]);
+  return sum;
+}
+
+/* Apart, inside, in order, and no worse than what random feasible moves reach. */
+static void test_column_is_best(void **state) {
+  (void)state;
+  Rand rand = {11};
+  for (int round = 0; round < 300; round++) {
+    int n = (int)rand_in(&rand, 1, 8);
+    double wish[8], y[8];
+    for (int i = 0; i < n; i++)
+      wish[i] = y[i] = (double)rand_in(&rand, -20, 220);
+    place_column(y, n, 20, 0, 200);
+    for (int i = 0; i < n; i++) {
+      assert_true(y[i] > 10 - 1e-6 && y[i] < 190 + 1e-6);
+      for (int k = 0; k < n; k++) {
+        if (k != i) assert_true(fabs(y[i] - y[k]) > 20 - 1e-6);
+        if (wish[i] < wish[k]) assert_true(y[i] < y[k]);
+      }
+    }
+    double best = displacement(y, wish, n);
+    for (int trial = 0; trial < 200; trial++) {
+      double moved[8];
+      int feasible = 1;
+      for (int i = 0; i < n; i++)
+        moved[i] = y[i] + (double)rand_in(&rand, -30, 30) / 10;
+      for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+          int apart = i == k || fabs(moved[i] - moved[k]) >= 20;
+          feasible = feasible && apart && moved[i] >= 10 && moved[i] <= 190;
+        }
+      if (feasible) assert_true(displacement(moved, wish, n) >= best - 1e-6);
+    }
+  }
+}
+
+static void test_crossing(void **state) {
+  (void)state;
+  PlaceBox box = {10, 10, 20, 10};
+  assert_true(place_crosses(&box, 0, 0, 40, 30));   /* through */
+  assert_true(place_crosses(&box, 15, 12, 18, 13)); /* inside */
+  assert_true(place_crosses(&box, 20, 0, 20, 50));  /* upright */
+  assert_false(place_crosses(&box, 0, 0, 9, 50));   /* left of it */
+  assert_false(place_crosses(&box, 0, 15, 9, 15));  /* ends before it */
+  assert_false(place_crosses(&box, 0, 30, 60, 21)); /* below it */
+}
+
+/* The free place is taken, even when it is the last one offered. */
+static void test_best_place(void **state) {
+  (void)state;
+  PlaceMap map = {.bounds = {0, 0, 100, 100}};
+  place_add_box(&map, (PlaceBox){40, 40, 20, 20});
+  place_add_segment(&map, 0, 10, 100, 10);
+  PlaceBox candidates[] = {{45, 45, 10, 10}, {95, 50, 10, 10}, {20, 5, 10, 10}, {20, 80, 10, 10}};
+  PlaceBox best = place_best(&map, candidates, 4, NULL);
+  assert_true(best.x == 20 && best.y == 80);
+  best =
+      place_best(&map, candidates, 4, NULL); /* it is in the map now: the line is the lesser evil */
+  assert_true(best.x == 20 && best.y == 5);
+}
+
+/* ---- scales over data ---- */
+
+static void test_chart_scales(void **state) {
+  (void)state;
+  Chart chart = chart_new(
+      &(ChartConfig){.x = {.kind = VALUE_TOKENS, .log = true}, .y = {.kind = VALUE_BYTES}});
+  chart_series(&chart, "a", INK_AUTO, SERIES_LINE);
+  chart_point(&chart, 1024, 10);
+  chart_point(&chart, 4096, 40);
+  chart_point(&chart, -1,
+              1e9); /* no place on a logarithmic axis: it does not stretch the other one either */
+  chart_point(&chart, 2048, NAN);
+  Scale x = chart_x_scale(&chart, 0), y = chart_y_scale(&chart, 0);
+  assert_true(fabs(x.low - 1024) < 1e-9 && fabs(x.high - 4096) < 1e-9);
+  assert_true(y.low == 0 && y.high == 40);
+  chart_horizontal(&chart, 60, "limit");
+  assert_true(chart_y_scale(&chart, 0).high == 60);
+  chart_free(&chart);
+}
+
+/* An axis that names its range gets exactly that. */
+static void test_given_range(void **state) {
+  (void)state;
+  Chart chart = chart_new(&(ChartConfig){.y = {.kind = VALUE_NUMBER, .low = 5, .high = 7}});
+  Scale y = chart_y_scale(&chart, 0.1);
+  assert_true(y.low == 5 && y.high == 7);
+  chart_free(&chart);
+}
+
+static void test_too_many_series(void **state) {
+  (void)state;
+  Chart chart = chart_new(&(ChartConfig){0});
+  for (int i = 0; i <= CHART_SERIES_MAX; i++)
+    chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
+  Error error = {0};
+  assert_int_equal(chart_check(&chart, &error), STATUS_TOO_LARGE);
+  assert_non_null(strstr(error.message, "12"));
+  chart_free(&chart);
+}
+
+/* An ink brings its cue along, wherever it comes in the order; two series never share one while any
+ * is free. */
+static void test_cues(void **state) {
+  (void)state;
+  Chart first = chart_new(&(ChartConfig){0}), second = chart_new(&(ChartConfig){0});
+  chart_series(&first, "standard", INK_NEUTRAL, SERIES_LINE);
+  chart_series(&first, "fa2", INK_BLUE, SERIES_LINE);
+  chart_series(&second, "fa2", INK_BLUE, SERIES_LINE);
+  chart_series(&second, "bound", INK_NEUTRAL, SERIES_REFERENCE);
+  chart_series(&second, "standard", INK_NEUTRAL, SERIES_LINE);
+  chart_series(&second, "standard, counted", INK_NEUTRAL, SERIES_POINTS);
+  assert_int_equal(first.series[1].cue, second.series[0].cue);
+  assert_int_equal(first.series[0].cue, second.series[2].cue);
+  assert_int_not_equal(second.series[2].cue, second.series[3].cue);
+  for (int i = 4; i < CHART_SERIES_MAX; i++)
+    chart_series(&second, "more", INK_NEUTRAL, SERIES_LINE);
+  bool seen[N_CUES] = {false};
+  for (int i = 0; i < second.n_series; i++)
+    seen[second.series[i].cue] = true;
+  for (int i = 0; i < N_CUES; i++)
+    assert_true(seen[i]);
+  chart_free(&first);
+  chart_free(&second);
+}
+
+/* ---- drawings ---- */
+
+static const double sizes[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {800, 600}, {1280, 500}};
+
+static void draw_texts(DrawnTexts *drawn, const Chart *chart, const Bars *bars,
+                       const double *size) {
+  cairo_surface_t *surface =
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
+  cairo_t *cr = cairo_create(surface);
+  drawn->n = 0;
+  assert_true(letter_set_tap(surface, drawn_text_tap, drawn));
+  if (chart) chart_draw(chart, cr, size[0], size[1], &theme_light);
+  if (bars) bars_draw(bars, cr, size[0], size[1], &theme_dark);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+}
+
+/* Inside the page, at least 1/50 of the height (of the smaller measure), and no two on top of each
+ * other. */
+static void expect_legible(const DrawnTexts *drawn, const double *size) {
+  double least = fmin(size[0] / 1280, size[1] / 720) * 720 / 50;
+  for (int i = 0; i < drawn->n; i++) {
+    const DrawnText *a = &drawn->items[i];
+    if (a->left < 0 || a->right > size[0] || a->top < 0 || a->bottom > size[1])
+      fail_msg("\"%s\" leaves the page of %.0f x %.0f", a->text, size[0], size[1]);
+    if (a->size < least - 1e-6)
+      fail_msg("\"%s\" is set in %.1f pixels, below %.1f", a->text, a->size, least);
+    for (int k = 0; k < i; k++)
+      if (drawn_texts_touch(a, &drawn->items[k]))
+        fail_msg("\"%s\" covers \"%s\" at %.0f x %.0f", a->text, drawn->items[k].text, size[0],
+                 size[1]);
+  }
+}
+
+static double standard_bytes(double n, double d) {
+  return 2 * (4 * n * n + 4 * n * d);
+}
+static double fa2_bytes(double n, double d, double b) {
+  return 2 * (2 * n * d + 2 * n * n * d / b);
+}
+
+static Chart traffic_chart(bool log) {
+  Chart chart = chart_new(
+      &(ChartConfig){.title = "HBM traffic of one attention head",
+                     .subtitle = "What crosses between HBM and SRAM in one forward pass",
+                     .footer = "algorithm=standard,fa2 N=256..64K d=128 block=128",
+                     .x = {.title = "sequence length N (tokens)", .kind = VALUE_TOKENS, .log = log},
+                     .y = {.title = "traffic (bytes)", .kind = VALUE_BYTES, .log = log}});
+  chart_series(&chart, "standard", INK_NEUTRAL, SERIES_LINE);
+  for (double n = 256; n <= 65536; n *= 2)
+    chart_point(&chart, n, standard_bytes(n, 128));
+  chart_series(&chart, "FA-2", INK_BLUE, SERIES_LINE);
+  for (double n = 256; n <= 65536; n *= 2)
+    chart_point(&chart, n, fa2_bytes(n, 128, 128));
+  chart_series(&chart, "lower bound", INK_NEUTRAL, SERIES_REFERENCE);
+  for (double n = 256; n <= 65536; n *= 2)
+    chart_point(&chart, n, standard_bytes(n, 128) / 40);
+  chart_mark(&chart, 4096, standard_bytes(4096, 128), "132 MiB");
+  chart_vertical(&chart, 8192, "8K tokens");
+  return chart;
+}
+
+/* The words that a reader needs are all there, once. */
+static void test_says_everything(void **state) {
+  (void)state;
+  static DrawnTexts drawn;
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+    for (int log = 0; log < 2; log++) {
+      Chart chart = traffic_chart(log != 0);
+      draw_texts(&drawn, &chart, NULL, sizes[s]);
+      static const char *const words[] = {"HBM traffic of one attention head",
+                                          "sequence length N (tokens)",
+                                          "traffic (bytes)",
+                                          "standard",
+                                          "FA-2",
+                                          "lower bound",
+                                          "132 MiB",
+                                          "8K tokens",
+                                          "algorithm=standard,fa2 N=256..64K d=128 block=128",
+                                          "64K"};
+      for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!drawn_text_find(&drawn, words[i])) fail_msg("\"%s\" is missing", words[i]);
+      expect_legible(&drawn, sizes[s]);
+      chart_free(&chart);
+    }
+}
+
+/* A point lies where the scale says: the mark's place is found again from the plane. */
+static void test_plane(void **state) {
+  (void)state;
+  Chart chart = traffic_chart(true);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
+  cairo_t *cr = cairo_create(surface);
+  ChartPlane plane = chart_plane(&chart, cr, 1280, 720);
+  assert_true(plane.x > 40 && plane.y > 40 && plane.x + plane.width < 1280 &&
+              plane.y + plane.height < 720);
+  assert_true(plane.width > 700 && plane.height > 350); /* most of the page is chart */
+  chart_draw(&chart, cr, 1280, 720, &theme_light);
+  double x = plane.x + plane.width * scale_position(&plane.x_scale, 4096);
+  double y =
+      plane.y + plane.height * (1 - scale_position(&plane.y_scale, standard_bytes(4096, 128)));
+  cairo_surface_flush(surface);
+  const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(surface);
+  int stride = cairo_image_surface_get_stride(surface) / 4;
+  Colour mark = theme_light.tile[TILE_COLOUR_CURRENT];
+  uint32_t expected = (uint32_t)mark.red << 16 | (uint32_t)mark.green << 8 | mark.blue;
+  assert_int_equal(pixels[(int)y * stride + (int)x] & 0xffffff, expected);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  chart_free(&chart);
+}
+
+static double random_value(Rand *rand, bool log) {
+  double value =
+      (double)rand_in(rand, 1, 1000000) * pow(10, (double)rand_in(rand, log ? -3 : 0, log ? 9 : 2));
+  if (rand_in(rand, 0, 30) == 0) return NAN;
+  if (rand_in(rand, 0, 30) == 0) return 0;
+  return rand_in(rand, 0, 30) == 0 ? -value : value;
+}
+
+/* Any data in any kind of axis: texts stay apart and on the page. Marks may crowd, so there are
+ * few. */
+static void test_random_charts_are_legible(void **state) {
+  (void)state;
+  static DrawnTexts drawn;
+  Rand rand = {17};
+  for (int round = 0; round < 150; round++) {
+    ChartConfig config = {.title = "Random", .footer = "seed=17"};
+    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    Chart chart = chart_new(&config);
+    int n_series = (int)rand_in(&rand, 0, CHART_SERIES_MAX);
+    static const char *const names[] = {"a",
+                                        "standard attention",
+                                        "FA-2",
+                                        "lower bound",
+                                        "fa2-split, 8 parts",
+                                        "fa1 backward",
+                                        "window of 4096",
+                                        "causal",
+                                        "counted",
+                                        "model",
+                                        "an unusually long name of a series",
+                                        "last"};
+    for (int s = 0; s < n_series; s++) {
+      chart_series(&chart, names[s], INK_AUTO, (SeriesLook)rand_in(&rand, 0, 3));
+      for (int64_t p = rand_in(&rand, 0, 12); p > 0; p--)
+        chart_point(&chart, random_value(&rand, config.x.log), random_value(&rand, config.y.log));
+    }
+    if (rand_in(&rand, 0, 1)) chart_mark(&chart, 1000, 1000, "here");
+    if (rand_in(&rand, 0, 1)) chart_vertical(&chart, 5000, "limit");
+    if (rand_in(&rand, 0, 3) == 0) chart_horizontal(&chart, 2000, "level");
+    if (rand_in(&rand, 0, 3) == 0) chart_shade(&chart, 10000, 1e7, "does not fit");
+    const double *size = sizes[rand_in(&rand, 0, 4)];
+    draw_texts(&drawn, &chart, NULL, size);
+    expect_legible(&drawn, size);
+    chart_free(&chart);
+  }
+}
+
+static void test_random_bars_are_legible(void **state) {
+  (void)state;
+  static DrawnTexts drawn;
+  Rand rand = {19};
+  for (int round = 0; round < 100; round++) {
+    BarsConfig config = {
+        .title = "Random", .footer = "seed=19", .n_series = (int)rand_in(&rand, 1, 4)};
+    config.layout = (BarsLayout)rand_in(&rand, 0, 1);
+    config.kind = (ValueKind)rand_in(&rand, 0, 9);
+    for (int s = 0; s < config.n_series; s++)
+      config.series[s] = "series";
+    if (config.n_series == 1 && rand_in(&rand, 0, 1)) config.log_from = 10;
+    Bars bars = bars_new(&config);
+    int n = (int)rand_in(&rand, 0, 60);
+    for (int r = 0; r < n; r++) {
+      double values[BARS_SERIES_MAX];
+      for (int s = 0; s < BARS_SERIES_MAX; s++)
+        values[s] = random_value(&rand, false);
+      char label[32];
+      snprintf(label, sizeof label, "row %d", r);
+      if (rand_in(&rand, 0, 7) == 0) bars_group(&bars, "group");
+      bars_row(&bars, label, values, NULL);
+    }
+    const double *size = sizes[rand_in(&rand, 0, 4)];
+    draw_texts(&drawn, NULL, &bars, size);
+    expect_legible(&drawn, size);
+    bars_free(&bars);
+  }
+}
+
+/* What does not fit is said, not silently dropped. */
+static void test_left_out_rows_are_counted(void **state) {
+  (void)state;
+  static DrawnTexts drawn;
+  Bars bars = bars_new(&(BarsConfig){.title = "Many"});
+  for (int i = 0; i < 500; i++)
+    bars_row(&bars, "row", (double[]){i}, NULL);
+  draw_texts(&drawn, NULL, &bars, sizes[0]);
+  int shown = 0;
+  for (int i = 0; i < drawn.n; i++)
+    shown += strcmp(drawn.items[i].text, "row") == 0;
+  char expected[64];
+  snprintf(expected, sizeof expected, "and %d more rows", 500 - shown);
+  assert_true(shown > 20);
+  assert_non_null(drawn_text_find(&drawn, expected));
+  bars_free(&bars);
+}
+
+/* Sizes that leave no room at all must not crash or leave cairo in an error. */
+static void test_tiny_drawings(void **state) {
+  (void)state;
+  static DrawnTexts drawn;
+  static const double tiny[][2] = {{1, 1}, {16, 16}, {100, 20}, {20, 100}};
+  for (int i = 0; i < 4; i++) {
+    Chart chart = traffic_chart(true);
+    draw_texts(&drawn, &chart, NULL, tiny[i]);
+    chart_free(&chart);
+    Bars bars = bars_new(&(BarsConfig){.title = "t", .n_series = 2, .series = {"a", "b"}});
+    bars_row(&bars, "row", (double[]){1, 2}, NULL);
+    draw_texts(&drawn, NULL, &bars, tiny[i]);
+    bars_free(&bars);
+  }
+}
+
+static Status build(void *context, Error *error) {
+  (void)context;
+  Chart chart = traffic_chart(true);
+  Status status = chart_check(&chart, error);
+  chart_free(&chart);
+  return status;
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  assert_true(alloc_fail_each(build, NULL) >= 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_column_leaves_free_labels_alone),
+      cmocka_unit_test(test_column_moves_apart),
+      cmocka_unit_test(test_column_is_best),
+      cmocka_unit_test(test_crossing),
+      cmocka_unit_test(test_best_place),
+      cmocka_unit_test(test_chart_scales),
+      cmocka_unit_test(test_given_range),
+      cmocka_unit_test(test_too_many_series),
+      cmocka_unit_test(test_cues),
+      cmocka_unit_test(test_says_everything),
+      cmocka_unit_test(test_plane),
+      cmocka_unit_test(test_random_charts_are_legible),
+      cmocka_unit_test(test_random_bars_are_legible),
+      cmocka_unit_test(test_left_out_rows_are_counted),
+      cmocka_unit_test(test_tiny_drawings),
+      cmocka_unit_test(test_out_of_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

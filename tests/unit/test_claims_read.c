@@ -1,0 +1,192 @@
+/* Files of claims: how they are read and computed, and what is said of wrong and of large ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "tests/support/claims_bench.h"
+
+#define HEAD "- article: A, here\n- says: text\n"
+#define CODE "\n```lua\n1 + 1\n```\n"
+
+static Status read_text(Claims *claims, const char *text, Error *error) {
+  return claims_read(claims, text, strlen(text), "f.md", error);
+}
+
+static void a_small_file_is_read_and_computed(void **state) {
+  (void)state;
+  Claims claims = {0};
+  Error error = {0};
+  const char *text =
+      "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
+      "somewhere\r\n"
+      "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
+      "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
+      "\n## X-2\n" HEAD "- claimed: 3 loads" CODE;
+  if (read_text(&claims, text, &error)) fail_msg("%s", error.message);
+  assert_int_equal(claims.n_entries, 2);
+  for (size_t k = 0; k < 2; k++)
+    if (claims_compute(&claims, k, NULL, &error)) fail_msg("%s", error.message);
+  const ClaimEntry *e = find(&claims, "X-1");
+  assert_int_equal(e->verdict, VERDICT_HOLDS);
+  assert_string_equal(claims_section(&claims, e), "Part one");
+  assert_string_equal(claims_filled(&claims, e, CLAIM_SAYS), "a text that goes on");
+  char why[CLAIMS_TEXT_BYTES];
+  claims_why(&claims, e, why, sizeof why);
+  assert_string_equal(why, "it is 2");
+  claims_why(&claims, find(&claims, "X-2"), why, sizeof why);
+  assert_string_equal(
+      why,
+      "Computed: 2 loads."); /* wrong, and no reason written: the rule still says what is right */
+  /* a second file with the same id is refused, and the first stays */
+  assert_int_equal(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, &error),
+                   STATUS_BAD_FILE);
+  assert_non_null(strstr(error.message, "f.md:1: 'X-1' is here twice, first on line 6 of f.md"));
+  assert_int_equal(claims.n_entries, 2);
+  claims_free(&claims);
+}
+
+static void wrong_files_get_line_and_reason(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } rows[] = {
+      {"", "f.md:0: no entries"},
+      {"only text\n", "f.md:1: no entries"},
+      {"## \n", "f.md:1: an id has 1 to 39"},
+      {"## a b\n", "f.md:1: 'a b' is no id"},
+      {"## aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", "f.md:1: an id has"},
+      {"## X\n", "f.md:1: the entry has no 'claimed' value"},
+      {"## X\n- claimed: 1" CODE, "f.md:1: the entry has no 'article'"},
+      {"## X\n- article: A\n- claimed: 1" CODE, "f.md:1: the entry has no 'says'"},
+      {"## X\n- asks: why?\n- article: A\n- claimed: 1" CODE,
+       "f.md:1: the entry has no 'article says'"},
+      {"## X\n" HEAD "- claimed: 1\n", "f.md:4: the claimed value above has no ```lua block"},
+      {"## X\n" HEAD "- claimed: 1\n## Y\n", "f.md:5: the claimed value above has no ```lua block"},
+      {"## X\n" HEAD "- claimed: 1\n- claimed: 2\n", "f.md:5: the claimed value before this one"},
+      {"## X\n" HEAD "- claimed: 1" CODE "- claimed: 1" CODE,
+       "f.md:1: a claim has one claimed value"},
+      {"## X\n" HEAD "- claimed: 67 Mb\n", "f.md:4: there is no unit 'Mb'"},
+      {"## X\n" HEAD "```lua\n1\n```\n", "f.md:4: this block computes nothing"},
+      {"## X\n" HEAD "- claimed: 1\n```c\n", "f.md:5: only ```lua blocks"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\n```\n", "f.md:6: the block is empty"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n",
+       "f.md:5: the block that begins here has no closing"},
+      {"## X\n" HEAD "- claim: 1\n", "f.md:4: there is no key 'claim'; did you mean 'claimed'?"},
+      {"## X\n" HEAD "- \033[31m: 1\n", "f.md:4: byte 3 is a control character (0x1B)"},
+      {"## X\n" HEAD "- zzzzzzzz: 1\n", "f.md:4: there is no key 'zzzzzzzz'; a line is"},
+      {"## X\n" HEAD "- says: again\n", "f.md:4: 'says' is given twice, first on line 3"},
+      {"## X\n- says:\n", "f.md:2: nothing stands after 'says:'"},
+      {"## X\n- says\n", "f.md:2: 'says' has no colon"},
+      {"## X\n- article: here\n", "f.md:2: 'article' begins with its letter"},
+      {"## X\n- article: Ab\n", "f.md:2: 'article' begins with its letter"},
+      {"## X\nhello\n", "f.md:2: 'hello' is no line of an entry"},
+      {"## X\n  hello\n", "f.md:2: '  hello' is no line of an entry"},
+      {"## X\n- says: \xff\n", "f.md:2: byte 9 is 0xFF, which is not UTF-8"},
+      {"## X\n- says: \xc3\n", "which is not UTF-8"},
+      {"## X\n- says: a\xed\xa0\x80\n", "which is not UTF-8"},
+      {"## X\n- says: a\xc2\x80\n", "control character"},
+      {"## X\n- part: a\n- part: b\n", "f.md:3: two 'part' lines"},
+      {"## X\n" HEAD "- claimed: 1" CODE "- part: a\n", "after 'part' must stand"},
+  };
+  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+    Claims claims = {0};
+    Error error = {0};
+    assert_int_equal(read_text(&claims, rows[k].text, &error), STATUS_BAD_FILE);
+    if (!strstr(error.message, rows[k].says))
+      fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    assert_int_equal(claims.n_entries, 0);
+    claims_free(&claims);
+  }
+}
+
+/* Code that is wrong, or judged wrongly, is found when it runs; the line is the file's. */
+static void wrong_code_gets_line_and_reason(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } rows[] = {
+      {"## X\n" HEAD "- claimed: 1\n```lua\n1\n+ nope\n```\n", "f.md:7: there is no name 'nope'"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\nwhile true do end return 1\n```\n",
+       "f.md:6: the expression does too much work"},
+      {"## X\n" HEAD
+       "- claimed: 1\n```lua\nlocal s = 'x'\nwhile true do s = s .. s end return 1\n```\n",
+       "f.md:6: the expression needs more than"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\nos.execute('ls')\n```\n",
+       "f.md:6: there is no name 'os'"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n",
+       "f.md:4: 1 numbers are claimed and 2 computed"},
+      {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n",
+       "f.md:4: the claim 'true' needs true or false"},
+      {"## X\n" HEAD "- why: {1 +}\n- claimed: 1" CODE, "f.md:4: unexpected symbol"},
+      {"## X\n" HEAD "- why: a\n  {\n- claimed: 1" CODE, "f.md:5: a '{' in the text has no '}'"},
+      {"## X\n- article: A\n- says: {string.char(27)}\n- claimed: 2" CODE,
+       "f.md:3: the result is a text with bytes that are no text"},
+  };
+  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+    Claims claims = {0};
+    Error error = {0};
+    if (read_text(&claims, rows[k].text, &error)) fail_msg("%s", error.message);
+    assert_int_not_equal(claims_compute(&claims, 0, NULL, &error), STATUS_OK);
+    if (!strstr(error.message, rows[k].says))
+      fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    assert_false(claims.entries[0].is_computed);
+    claims_free(&claims);
+  }
+}
+
+static void large_files_are_refused(void **state) {
+  (void)state;
+  Claims claims = {0};
+  Error error = {0};
+  char *text = malloc(CLAIMS_FILE_BYTES + 1);
+  memset(text, 'a', CLAIMS_FILE_BYTES + 1);
+  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES + 1, "f.md", &error),
+                   STATUS_BAD_FILE);
+  assert_non_null(strstr(error.message, "f.md:1: the file is"));
+  error = (Error){0};
+  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES, "f.md", &error), STATUS_BAD_FILE);
+  assert_non_null(strstr(error.message, "f.md:1: the line is 1048576 bytes long"));
+  size_t n = 0;
+  for (int k = 0; n + 100 < CLAIMS_FILE_BYTES; k++)
+    n += (size_t)snprintf(text + n, 100, "## X%d\n" HEAD "- claimed: 1\n```lua\n1\n```\n", k);
+  error = (Error){0};
+  assert_int_equal(claims_read(&claims, text, n, "f.md", &error), STATUS_BAD_FILE);
+  assert_non_null(strstr(error.message, "more than 1000 entries"));
+  claims_free(&claims);
+  free(text);
+}
+
+static Status read_and_compute(void *context, Error *error) {
+  const char *text = context;
+  Claims claims = {0};
+  Status status = read_text(&claims, text, error);
+  for (size_t k = 0; k < claims.n_entries && !status; k++)
+    status = claims_compute(&claims, k, NULL, error);
+  claims_free(&claims);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  char text[] = "## X\n" HEAD "- why: {computed} and {binary(MiB)}\n- claimed: 1 loads" CODE
+                "## Y\n- article: A\n- asks: a\n- article says: b\n- answer: {1}\n- evidence: "
+                "{2}\n- part: one\n- claimed: 2" CODE "- claimed: 3" CODE;
+  assert_true(alloc_fail_each(read_and_compute, text) > 50);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_small_file_is_read_and_computed),
+      cmocka_unit_test(wrong_files_get_line_and_reason),
+      cmocka_unit_test(wrong_code_gets_line_and_reason),
+      cmocka_unit_test(large_files_are_refused),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+/* An error keeps the first thing that went wrong, as one printable line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/base/error.h"
+
+static void the_first_error_sticks(void **state) {
+  (void)state;
+  Error error = {0};
+  assert_int_equal(error_set(&error, STATUS_TOO_LARGE, "%s is %d", "first", 1), STATUS_TOO_LARGE);
+  assert_int_equal(error_set(&error, STATUS_BAD_FILE, "second"), STATUS_BAD_FILE);
+  assert_int_equal(error.status, STATUS_TOO_LARGE);
+  assert_string_equal(error.message, "first is 1");
+}
+
+static void no_error_struct_is_needed(void **state) {
+  (void)state;
+  assert_int_equal(error_set(NULL, STATUS_NO_MEMORY, "unseen"), STATUS_NO_MEMORY);
+}
+
+static void a_long_message_is_cut(void **state) {
+  (void)state;
+  Error error = {0};
+  error_set(&error, STATUS_BAD_REQUEST, "%1000d", 7);
+  assert_int_equal(strlen(error.message), ERROR_MESSAGE_BYTES - 1);
+}
+
+/* A path or a value quoted in a message cannot break the line or drive the terminal; UTF-8 passes. */
+static void control_characters_do_not_get_through(void **state) {
+  (void)state;
+  Error error = {0};
+  error_set(&error, STATUS_BAD_REQUEST, "cannot open %s", "a\nb\x1b[31m\x7f\xc3\xa9");
+  assert_string_equal(error.message, "cannot open a?b?[31m?\xc3\xa9");
+}
+
+static void every_status_has_its_own_name(void **state) {
+  (void)state;
+  for (int a = STATUS_OK; a <= STATUS_BAD_FILE; a++)
+    for (int b = STATUS_OK; b < a; b++)
+      assert_string_not_equal(status_string((Status)a), status_string((Status)b));
+  assert_string_equal(status_string((Status)99), "unknown status");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_first_error_sticks),
+      cmocka_unit_test(no_error_struct_is_needed),
+      cmocka_unit_test(a_long_message_is_cut),
+      cmocka_unit_test(control_characters_do_not_get_through),
+      cmocka_unit_test(every_status_has_its_own_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,363 @@
+/* The GPU descriptions: every file in assets/gpus is read, its numbers agree with each other and
+ * with what is known about the machine from elsewhere, and a wrong file says why it is wrong. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/machine/gpu.h"
+#include "sim/l2/hierarchy.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+enum { FILE_BYTES = KEYFILE_MAX_BYTES };
+
+static size_t read_asset(const char *name, char *text) {
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/gpus/%s", assets ? assets : "assets", name);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot open %s", path);
+  const size_t length = fread(text, 1, FILE_BYTES, file);
+  fclose(file);
+  text[length < FILE_BYTES ? length : FILE_BYTES - 1] = '\0';
+  return length;
+}
+
+static Gpu load(const char *name) {
+  static char text[FILE_BYTES];
+  const size_t length = read_asset(name, text);
+  Gpu gpu;
+  Error error = {0};
+  if (gpu_parse(text, length, name, &gpu, &error) != STATUS_OK) fail_msg("%s", error.message);
+  return gpu;
+}
+
+static const char *const NAMES[] = {"v100",    "t4",     "a100-40gb", "a100-80gb", "rtx3090",
+                                    "rtx4090", "l4",     "h100-pcie", "h100-sxm",  "h200",
+                                    "b200",    "mi300x", "tiny",      "paper"};
+
+/* No file is forgotten here, none is missing there, and a file's name is what --gpu takes. */
+static void every_file_is_read(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    const Gpu gpu = load(NAMES[i]);
+    assert_string_equal(gpu.name, NAMES[i]);
+    int n_fields;
+    const KeyfileField *fields = gpu_fields(&n_fields);
+    for (int f = 0; f < n_fields; f++) {
+      if (fields[f].kind == KEYFILE_TEXT) continue;
+      if (gpu_value(&gpu, &fields[f]) != 0) assert_true(gpu.notes[f].source[0]);
+    }
+  }
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/gpus", assets ? assets : "assets");
+  DIR *folder = opendir(path);
+  assert_non_null(folder);
+  size_t n_files = 0;
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    n_files += entry->d_name[0] != '.';
+  closedir(folder);
+  assert_int_equal(n_files, COUNT_OF(NAMES));
+}
+
+/* The built-in default is the file, byte for byte of the struct: values, lines and sources. */
+static void paper_is_its_file(void **state) {
+  (void)state;
+  Gpu built_in;
+  memset(&built_in, 0xAA, sizeof built_in);
+  gpu_paper(&built_in);
+  const Gpu file = load("paper");
+  assert_memory_equal(&built_in, &file, sizeof file);
+  assert_int_equal(file.sram_bytes, 196608);
+  assert_int_equal(file.shared_bytes_per_cta, 196608);
+  assert_int_equal(file.l2_bytes, 0); /* SRAM and HBM alone */
+  assert_int_equal(file.l2_partitions, 0);
+  assert_int_equal(file.n_sm, 108);
+  assert_true(file.hbm_bytes_per_s == 1.555e12);
+}
+
+/* Figures of merit that the files do not hold, from counting units: FLOP per SM and clock must come
+ * out as the number of fp32 lanes x 2 (64 lanes on V100, T4, A100; 128 on the others), to the
+ * vendor's rounding. */
+static void fp32_peaks_are_lanes_times_clock(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double flops_per_sm_clock;
+  } CASES[] = {{"v100", 128},     {"t4", 128},      {"a100-40gb", 128}, {"a100-80gb", 128},
+               {"rtx3090", 256},  {"rtx4090", 256}, {"l4", 256},        {"h100-pcie", 256},
+               {"h100-sxm", 256}, {"h200", 256},    {"b200", 256},      {"mi300x", 256},
+               {"paper", 128},    {"tiny", 64}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Gpu g = load(CASES[i].name);
+    const double got = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz);
+    if (got < 0.985 * CASES[i].flops_per_sm_clock || got > 1.015 * CASES[i].flops_per_sm_clock)
+      fail_msg("%s: %g FLOP per SM and clock", CASES[i].name, got);
+  }
+}
+
+/* Dense tensor rates per SM and clock, from the generations' documented multiply-adds per tensor
+ * core. */
+static void tensor_peaks_are_units_times_clock(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double fp16_per_sm_clock;
+    double clock_hz; /* at which the vendor quotes the peak */
+  } CASES[] = {
+      {"v100", 1024, 1530e6},      {"t4", 1024, 1590e6},        {"a100-40gb", 2048, 1410e6},
+      {"a100-80gb", 2048, 1410e6}, {"rtx3090", 512, 1695e6},    {"rtx4090", 512, 2520e6},
+      {"l4", 1024, 2040e6},        {"h100-pcie", 4096, 1620e6}, {"h100-sxm", 4096, 1830e6},
+      {"h200", 4096, 1830e6},      {"mi300x", 2048, 2100e6},    {"b200", 8192, 1856e6}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Gpu g = load(CASES[i].name);
+    const double got = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].clock_hz);
+    if (got < 0.985 * CASES[i].fp16_per_sm_clock || got > 1.015 * CASES[i].fp16_per_sm_clock)
+      fail_msg("%s: %g FLOP per SM and clock", CASES[i].name, got);
+    if (g.fp8_tensor_flops_per_s > 0) /* twice fp16 wherever there is fp8 */
+      assert_true(g.fp8_tensor_flops_per_s > 1.99 * g.fp16_tensor_flops_per_s &&
+                  g.fp8_tensor_flops_per_s < 2.01 * g.fp16_tensor_flops_per_s);
+  }
+}
+
+/* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. The widths of H200 and
+ * B200 are those of the device property. */
+static void bandwidth_is_bus_width_times_clock(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double bus_bits;
+  } CASES[] = {{"v100", 4096},     {"a100-40gb", 5120}, {"a100-80gb", 5120}, {"h100-pcie", 5120},
+               {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Gpu g = load(CASES[i].name);
+    const double peak = CASES[i].bus_bits / 8 * 2 * g.memory_clock_hz;
+    if (g.hbm_bytes_per_s < 0.97 * peak || g.hbm_bytes_per_s > 1.01 * peak)
+      fail_msg("%s: %g of %g", CASES[i].name, g.hbm_bytes_per_s, peak);
+  }
+}
+
+/* Whole sets in every slice; the number of sets as the cited configurations have them. */
+static void l2_geometry_adds_up(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t sets_per_slice;
+  } CASES[] = {{"v100", 32},  {"a100-40gb", 256}, {"h100-sxm", 256},
+               {"h200", 256}, {"mi300x", 128},    {"tiny", 16}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Gpu g = load(CASES[i].name);
+    assert_int_equal(g.l2_bytes,
+                     g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
+  }
+  assert_int_equal(load("h200").l2_bytes, 62914560);
+  assert_int_equal(load("b200").l2_bytes, 132644864);
+}
+
+/* The rates that models ask for, worked by hand. */
+static void rates(void **state) {
+  (void)state;
+  const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"),
+            v100 = load("v100");
+  assert_true(gpu_hbm_bytes_per_s(&h200) == 4.35e12); /* measured reads go before the data sheet */
+  assert_true(gpu_hbm_bytes_per_s(&h100) == 3.35e12);
+  assert_true(gpu_sram_bytes_per_s(&paper) ==
+              108 * 128 * 1.41e9); /* 19.5 TB/s; FlashAttention says about 19 */
+  assert_true(gpu_exp_per_s(&h100) == 132 * 16 * 1.98e9);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP16, true) == 989.4e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_BF16, true) == 989.4e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP8, true) == 1978.9e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP32, true) == 494.7e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP32, false) == 66.9e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP16, false) == 133.8e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_BF16, false) == 133.8e12);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_FP8, false) == 0);
+  assert_true(gpu_flops_per_s(&h100, DTYPE_COUNT, false) == 0);
+  assert_true(gpu_flops_per_s(&v100, DTYPE_BF16, true) == 0); /* Volta has no bf16 */
+  assert_string_equal(gpu_note(&h200, "n_sm")->source,
+                      "measured on an NVIDIA H200 (driver 580, CUDA 13.0)");
+  assert_false(gpu_note(&h200, "launch_overhead")->assumed);
+  assert_true(gpu_note(&h100, "launch_overhead")->assumed);
+}
+
+static void another_l2_has_room_in_proportion(void **state) {
+  (void)state;
+  Gpu h200 = load("h200"), a100 = load("a100-40gb");
+  assert_int_equal(h200.l2_room_bytes, 60020 << 10);
+  assert_true((double)h200.l2_room_bytes == 2 * HIERARCHY_SIDE_BYTES);
+  gpu_set_l2(&h200, 30 << 20);
+  assert_int_equal(h200.l2_bytes, 30 << 20);
+  assert_int_equal(h200.l2_room_bytes, 60020 << 9);
+  gpu_set_l2(&a100, 30 << 20); /* all of it, whatever that is */
+  assert_int_equal(a100.l2_room_bytes, 0);
+}
+
+#define MINIMAL                                                                                    \
+  "name = mine\n"                                                                                  \
+  "n_sm = 10 # assumed\n"                                                                          \
+  "sram = 100 KiB # assumed\n"                                                                     \
+  "clock = 1 GHz # assumed\n"                                                                      \
+  "hbm = 8 GB # assumed\n"                                                                         \
+  "hbm_bandwidth = 100 GB/s # assumed\n"
+
+static Gpu parse(const char *text) {
+  Gpu gpu;
+  Error error = {0};
+  if (gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error) != STATUS_OK)
+    fail_msg("%s", error.message);
+  return gpu;
+}
+
+/* Six lines make a machine; what they leave out is filled in, marked, and explained. */
+static void a_users_file_may_be_short(void **state) {
+  (void)state;
+  Gpu gpu = parse(MINIMAL);
+  assert_string_equal(gpu.product, "mine");
+  assert_int_equal(gpu.shared_bytes_per_sm, 102400);
+  assert_int_equal(gpu.shared_bytes_per_cta, 102400);
+  assert_int_equal(gpu.warp_size, 32);
+  assert_int_equal(gpu.threads_per_sm, 0); /* not known */
+  assert_int_equal(gpu.warps_per_sm, 0);
+  assert_true(gpu.sram_bytes_per_clock == 128);
+  assert_true(gpu.exp_per_clock == 16);
+  assert_int_equal(gpu.l2_bytes, 0);
+  assert_int_equal(gpu.l2_line_bytes, 0);
+  assert_int_equal(gpu_note(&gpu, "warp_size")->line, 0);
+  assert_true(gpu_note(&gpu, "warp_size")->assumed);
+  assert_string_equal(gpu_note(&gpu, "shared_per_sm")->source, "assumed: not given, all of sram");
+
+  gpu = parse(
+      MINIMAL
+      "l2 = 6 MiB # assumed\nthreads_per_sm = 1024 # assumed\nshared_reserved = 1 KiB # assumed\n");
+  assert_int_equal(gpu.l2_partitions, 1);
+  assert_int_equal(gpu.l2_line_bytes, 128);
+  assert_int_equal(gpu.l2_sector_bytes, 32);
+  assert_int_equal(gpu.l2_slices, 0); /* not known */
+  assert_int_equal(gpu.warps_per_sm, 32);
+  assert_int_equal(gpu.shared_bytes_per_cta, 102400 - 1024);
+  gpu = parse(MINIMAL "l2 = 6 MiB # assumed\nl2_line = 16 B # assumed\n");
+  assert_int_equal(gpu.l2_sector_bytes, 16);
+}
+
+/* Numbers that cannot all be true: the message is at the line of one of them and names
+ * the other. */
+static void contradictions_are_explained(void **state) {
+  (void)state;
+  static const struct {
+    const char *more;
+    const char *starts, *says;
+  } CASES[] = {
+      {"shared_per_sm = 128 KiB # assumed\n", "mine.gpu:7: shared_per_sm (131072 B)",
+       "more than sram (102400 B)"},
+      {"l1 = 128 KiB # assumed\n", "mine.gpu:7: l1 (131072 B)", "more than sram"},
+      {"shared_per_cta = 101 KiB # assumed\n", "mine.gpu:7: shared_per_cta (103424 B)",
+       "no CTA could have it"},
+      {"shared_reserved = 1 KiB # assumed\nshared_per_cta = 100 KiB # assumed\n",
+       "mine.gpu:8: shared_per_cta", "less shared_reserved (101376 B)"},
+      {"shared_reserved = 200 KiB # assumed\n", "mine.gpu:7: shared_reserved (204800 B)",
+       "leaves nothing"},
+      {"threads_per_sm = 1000 # assumed\n", "mine.gpu:7: threads_per_sm is 1000",
+       "31 warps of 32 threads are 992"},
+      {"threads_per_sm = 1024 # assumed\nwarps_per_sm = 64 # assumed\n",
+       "mine.gpu:7: threads_per_sm is 1024", "64 warps of 32 threads are 2048"},
+      {"threads_per_sm = 1024 # assumed\nthreads_per_cta = 2K # assumed\n",
+       "mine.gpu:8: threads_per_cta (2048)", "threads_per_sm (1024)"},
+      {"l2_ways = 16 # assumed\n", "mine.gpu:7: l2_ways is given but l2 is not", "remove the line"},
+      {"l2_line = 128 B # assumed\n", "mine.gpu:7: l2_line is given but l2 is not",
+       "remove the line"},
+      {"l2_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l2_bandwidth is given but l2 is not",
+       "remove the line"},
+      {"l2 = 4 MiB # assumed\nl2_sector = 48 B # assumed\n", "mine.gpu:8: l2_sector (48 B)",
+       "does not divide l2_line"},
+      {"l2 = 4 MB # assumed\nl2_line = 48 B # assumed\nl2_sector = 16 B # assumed\n",
+       "mine.gpu:7: l2 (4000000 B)", "whole number of lines of 48 B"},
+      {"l2 = 384 B # assumed\nl2_partitions = 2 # assumed\n", "mine.gpu:7: l2 (384 B)",
+       "each of 2 partitions"},
+      {"l2 = 4 MiB # assumed\nl2_partitions = 2 # assumed\nl2_slices = 3 # assumed\n",
+       "mine.gpu:9: 3 slices", "evenly among 2 partitions"},
+      {"l2 = 4 MiB # assumed\nl2_ways = 20 # assumed\n", "mine.gpu:8: l2 (4194304 B)",
+       "sets of 20 ways"},
+      {"l2 = 4 MiB # assumed\nl2_room = 5 MiB # assumed\n", "mine.gpu:8: l2_room (5242880 B) is more than", "a part"},
+      {"l2_fabric_sm = 3 KB # assumed\n", "mine.gpu:7: l2_fabric_sm is given but l2 is not", "remove the line"},
+      {"l2 = 9 GB # assumed\n", "mine.gpu:7: l2 (9000000000 B)", "as large as hbm"},
+      {"hbm_read_measured = 106 GB/s # assumed\n", "mine.gpu:7: hbm_read_measured (1.06e+11)",
+       "above hbm_bandwidth"},
+      {"fp16_tensor_measured = 1 TFLOP/s # assumed\n", "mine.gpu:7: fp16_tensor_measured",
+       "above fp16_tensor (0)"},
+      {"l3_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l3_bandwidth is given but l3 is not",
+       "remove the line"},
+      {"hbm = 9 GB # assumed\n", "mine.gpu:7: hbm is given twice", "first on line 5"},
+      {"l2_way = 9 # assumed\n", "mine.gpu:7: unknown key 'l2_way'", "did you mean 'l2_ways'?"},
+      {"fp64 = 9 TFLOP/s # assumed\n", "mine.gpu:7: unknown key 'fp64'", "did you mean 'fp32'?"},
+      {"ctas_per_sm = 32\n", "mine.gpu:7: ctas_per_sm does not say where", "# source: document"},
+      {"l2_partitions = 65 # assumed\n", "mine.gpu:7: l2_partitions = 65 is out of range",
+       "from 1 to 64"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    char text[1024];
+    snprintf(text, sizeof text, MINIMAL "%s", CASES[i].more);
+    Gpu gpu, before;
+    memset(&gpu, 0x5A, sizeof gpu);
+    before = gpu;
+    Error error = {0};
+    assert_int_equal(gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
+    if (strncmp(error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 ||
+        !strstr(error.message, CASES[i].says))
+      fail_msg("case %zu says: %s", i, error.message);
+    assert_true(strlen(error.message) < sizeof error.message - 1);
+    assert_memory_equal(&gpu, &before, sizeof gpu);
+  }
+}
+
+static void other_refusals(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } CASES[] = {
+      {"name = My GPU\nn_sm = 1 # assumed\nsram = 1 KiB # assumed\nclock = 1 Hz # assumed\nhbm = 1 "
+       "MB # assumed\n"
+       "hbm_bandwidth = 1 kB/s # assumed\n",
+       "mine.gpu:1: name is taken on the command line"},
+      {"name = a\nn_sm = 1 # assumed\nsram = 1 MiB # assumed\nclock = 1 Hz # assumed\nhbm = 1 MB # "
+       "assumed\n"
+       "hbm_bandwidth = 1 kB/s # assumed\n",
+       "mine.gpu:3: sram (1048576 B) is as large as hbm"},
+      {"name = a\nn_sm = 1 # assumed\n",
+       "mine.gpu: no 'sram' (L1 and shared memory of an SM together)"},
+      {"name = a\nn_sm = 1 # assumed\nsram = 1 KiB # assumed\nclock = 1 Hz # assumed\nhbm = 1 MB # "
+       "assumed\n",
+       "mine.gpu: no 'hbm_bandwidth'"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    Gpu gpu;
+    Error error = {0};
+    assert_int_equal(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, &error),
+                     STATUS_BAD_FILE);
+    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_file_is_read),
+      cmocka_unit_test(paper_is_its_file),
+      cmocka_unit_test(fp32_peaks_are_lanes_times_clock),
+      cmocka_unit_test(tensor_peaks_are_units_times_clock),
+      cmocka_unit_test(bandwidth_is_bus_width_times_clock),
+      cmocka_unit_test(l2_geometry_adds_up),
+      cmocka_unit_test(another_l2_has_room_in_proportion),
+      cmocka_unit_test(rates),
+      cmocka_unit_test(a_users_file_may_be_short),
+      cmocka_unit_test(contradictions_are_explained),
+      cmocka_unit_test(other_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

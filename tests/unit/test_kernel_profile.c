@@ -1,0 +1,307 @@
+/* Kernel profiles: every file in assets/kernels is read and agrees with what its kernel's source says, and a wrong file says
+ * where and why. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/l2/kernel_profile.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static const char *const NAMES[] = {"fa2-sm90", "cudnn-sm90", "mem-efficient-sm90", "standard_tiled", "fa3-sm90", "fa1", "fa2_scalar", "fa2_causal",
+                                    "fa2_tensor", "fa2_async"};
+
+static size_t read_asset(const char *folder, const char *name, char *text) {
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/%s/%s", assets ? assets : "assets", folder, name);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot open %s", path);
+  const size_t length = fread(text, 1, KEYFILE_MAX_BYTES, file);
+  fclose(file);
+  return length;
+}
+
+static Profile load(const char *name) {
+  static char text[KEYFILE_MAX_BYTES];
+  const size_t length = read_asset("kernels", name, text);
+  Profile p;
+  Error error = {0};
+  if (profile_parse(text, length, name, &p, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static Gpu h200(void) {
+  static char text[KEYFILE_MAX_BYTES];
+  const size_t length = read_asset("gpus", "h200", text);
+  Gpu gpu;
+  Error error = {0};
+  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
+  return gpu;
+}
+
+static void every_file_is_read_and_runs_on_an_h200(void **state) {
+  (void)state;
+  const Gpu gpu = h200();
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    const Profile p = load(NAMES[i]);
+    assert_string_equal(p.name, NAMES[i]);
+    for (int d = 0; d < PROFILE_D_COUNT; d++) {
+      for (int causal = 0; causal < 2 && p.tiles[d][0].block_q; causal++) {
+        LaunchConfig config;
+        Launch launch;
+        const Shape shape = {.N_q = 4096, .d = PROFILE_D[d], .causal = causal};
+        Error error = {0};
+        if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+      }
+    }
+  }
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/kernels", assets ? assets : "assets");
+  DIR *folder = opendir(path);
+  assert_non_null(folder);
+  size_t n_files = 0;
+  for (const struct dirent *entry; (entry = readdir(folder));) n_files += entry->d_name[0] != '.';
+  closedir(folder);
+  assert_int_equal(n_files, COUNT_OF(NAMES));
+}
+
+static Launch launched(const char *name, int64_t d, bool causal) {
+  const Profile p = load(name);
+  const Gpu gpu = h200();
+  const Shape shape = {.heads = 2048 / d, .N_q = 16384, .d = d, .causal = causal};
+  LaunchConfig config;
+  Launch l;
+  Error error = {0};
+  if (profile_config(&p, &shape, &config, &error) || launch_make(&l, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+  return l;
+}
+
+/* FlashAttention-2 was seen to run two CTAs on an SM; the persistent kernels run one. */
+static void ctas_per_sm_as_seen(void **state) {
+  (void)state;
+  Launch l = launched("fa2-sm90", 64, false);
+  assert_int_equal(l.occupancy.ctas_per_sm, 2);
+  assert_int_equal(l.occupancy.binds, LIMIT_REGISTERS);
+  assert_int_equal(l.n_slots, 264);
+  assert_int_equal(l.n_pieces, 32 * 128);
+  assert_false(l.descending);
+  assert_int_equal(launched("fa2-sm90", 128, true).occupancy.ctas_per_sm, 2);
+  assert_int_equal(launched("fa2-sm90", 256, false).occupancy.ctas_per_sm, 2); /* what 64 x 64 was chosen for */
+  l = launched("cudnn-sm90", 128, true);
+  assert_int_equal(l.n_ctas, 132);
+  assert_false(l.descending);
+  l = launched("fa3-sm90", 64, true);
+  assert_int_equal(l.n_ctas, 132);
+  assert_true(l.descending);
+  assert_int_equal(launched("mem-efficient-sm90", 64, false).occupancy.ctas_per_sm, 4);
+  assert_int_equal(launched("mem-efficient-sm90", 128, false).occupancy.ctas_per_sm, 2);
+  assert_int_equal(launched("fa2_async", 128, false).occupancy.ctas_per_sm, 2);
+  assert_int_equal(launched("fa1", 128, false).n_pieces, 16); /* a CTA a head */
+}
+
+/* Shared memory of our rungs from the bytes of their tiles, in fp16: Q and one or two of each K and V. */
+static void shared_memory_is_the_tiles(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int copies;
+  } CASES[] = {{"fa2_tensor", 1}, {"fa2_async", 2}, {"fa2-sm90", 1}, {"fa3-sm90", 2}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Profile p = load(CASES[i].name);
+    for (int d = 0; d < PROFILE_D_COUNT; d++) {
+      for (int causal = 0; causal < 2; causal++) {
+        const ProfileTile *t = &p.tiles[d][causal];
+        assert_int_equal(t->shared_bytes, 2 * PROFILE_D[d] * (t->block_q + CASES[i].copies * 2 * t->block_k));
+      }
+    }
+  }
+}
+
+/* A causal key that is left out is the plain one; a d in between takes the next larger tile; beyond the last there is none. */
+static void tiles_are_found(void **state) {
+  (void)state;
+  const Profile fa3 = load("fa3-sm90");
+  assert_int_equal(profile_tile(&fa3, 128, false)->block_k, 176);
+  assert_int_equal(profile_tile(&fa3, 128, true)->block_k, 128);
+  assert_int_equal(profile_tile(&fa3, 128, true)->block_q, 128);
+  assert_int_equal(profile_tile(&fa3, 128, true)->threads, 384);
+  assert_ptr_equal(profile_tile(&fa3, 80, false), profile_tile(&fa3, 128, false));
+  assert_int_equal(profile_tile(&fa3, 64, false)->block_q, 192);
+  assert_null(profile_tile(&fa3, 257, false));
+  const Profile tensor = load("fa2_tensor");
+  const Shape shape = {.N_q = 64, .d = 256};
+  LaunchConfig config;
+  Error error = {0};
+  assert_int_equal(profile_config(&tensor, &shape, &config, &error), STATUS_BAD_REQUEST);
+  assert_string_equal(error.message, "fa2_tensor has no tile for d = 256; its description goes up to d = 128");
+}
+
+static void numbers_have_sources(void **state) {
+  (void)state;
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  assert_int_equal(n_fields, PROFILE_FIELD_COUNT);
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    const Profile p = load(NAMES[i]);
+    for (int f = 0; f < n_fields; f++)
+      if (fields[f].kind != KEYFILE_TEXT && p.notes[f].line) assert_true(p.notes[f].source[0]);
+  }
+  const Profile cudnn = load("cudnn-sm90");
+  const Profile fa3 = load("fa3-sm90");
+  assert_true(profile_note(&fa3, "d64_shared")->assumed);
+  assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
+}
+
+/* The fields of a CSV line, cut in place. */
+static int cut(char *line, char *fields[], int most) {
+  int n = 0;
+  for (char *at = line; at && n < most; n++) {
+    fields[n] = at;
+    at = strchr(at, ',');
+    if (at) *at++ = '\0';
+  }
+  fields[n - 1][strcspn(fields[n - 1], "\n")] = '\0';
+  return n;
+}
+
+static int column(char *const fields[], int n, const char *name) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(fields[i], name) == 0) return i;
+  fail_msg("no column %s", name);
+  return 0;
+}
+
+/* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded run. */
+static void launched_as_recorded(void **state) {
+  (void)state;
+  enum { COLUMNS_MAX = 64 };
+  static const char *const NUMBERS[] = {"batch", "heads", "seq_q", "head_dim", "causal", "block_q", "block_k", "splits", "threads", "registers", "shared_bytes"};
+  enum { BATCH, HEADS, SEQ, DIM, CAUSAL, BLOCK_Q, BLOCK_K, SPLITS, THREADS, REGISTERS, SHARED, N_NUMBERS };
+  char path[512], line[4096], *fields[COLUMNS_MAX];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/h200_others.csv", assets ? assets : "assets");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  int at[N_NUMBERS], grid = -1, n_rows = 0;
+  const Gpu gpu = h200();
+  while (fgets(line, sizeof line, file)) {
+    if (*line == '#' || *line == ',') continue;
+    const int n = cut(line, fields, COLUMNS_MAX);
+    if (grid < 0) {
+      for (int i = 0; i < N_NUMBERS; i++) at[i] = column(fields, n, NUMBERS[i]);
+      grid = column(fields, n, "grid");
+      continue;
+    }
+    int64_t v[N_NUMBERS];
+    for (int i = 0; i < N_NUMBERS; i++) v[i] = strtoll(fields[at[i]], NULL, 10);
+    if (v[SPLITS] > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
+    const Profile p = load(fields[0]);
+    const Shape shape = {.batch = v[BATCH], .heads = v[HEADS], .N_q = v[SEQ], .d = v[DIM], .causal = v[CAUSAL]};
+    LaunchConfig c;
+    Launch l;
+    Error error = {0};
+    if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error)) fail_msg("%s", error.message);
+    int64_t blocks = 1;
+    for (char *size = fields[grid], *end; *size; size = end) blocks *= strtoll(size, &end, 10);
+    if (c.block_q != v[BLOCK_Q] || c.block_k != v[BLOCK_K] || c.threads != v[THREADS] || c.registers_per_thread != v[REGISTERS] ||
+        c.shared_bytes != v[SHARED] || l.n_ctas != blocks)
+      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", fields[0], (int)v[SEQ], (int)v[DIM], (long long)l.n_ctas, (long long)blocks);
+    n_rows++;
+  }
+  fclose(file);
+  assert_true(n_rows >= 250);
+}
+
+#define MINIMAL "name = mine\nalgorithm = fa2\norder = query-head-batch\nd128_block_q = 128 # assumed\nd128_block_k = 64 # assumed\n"
+
+static void the_least_that_is_enough(void **state) {
+  (void)state;
+  Profile p;
+  Error error = {0};
+  if (profile_parse(MINIMAL, strlen(MINIMAL), "f", &p, &error)) fail_msg("%s", error.message);
+  assert_string_equal(p.product, "mine");
+  assert_int_equal(p.rows, ROWS_ASCENDING);
+  assert_int_equal(p.walk, WALK_FORWARD);
+  assert_false(p.persistent || p.reloads_q || p.lse);
+  assert_int_equal(profile_tile(&p, 16, true)->block_k, 64);
+}
+
+static void a_kernel_that_waits_is_launched_as_one(void **state) {
+  (void)state;
+  Error error = {0};
+  const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
+  for (int waits = 0; waits < 2; waits++) {
+    char text[512];
+    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed\nlatency_cycles = 700 # assumed\nsteady = yes" : "no\nslip_percent = 70 # assumed", MINIMAL);
+    if (!waits) strncat(text, "d128_ahead_percent = 40 # assumed\nd128_alone_permille = 250 # assumed\n", sizeof text - strlen(text) - 1);
+    Profile p;
+    LaunchConfig config;
+    if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error)) fail_msg("%s", error.message);
+    assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 && config.latency_cycles == waits * 700 && config.steady == waits && config.slip_percent == (waits ? 0 : 70));
+    assert_int_equal(config.ahead_percent, waits ? 0 : 40);
+    assert_int_equal(config.alone_permille, waits ? 0 : 250);
+  }
+}
+
+static void wrong_files_say_where_and_why(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } CASES[] = {
+      {"name = a b\nalgorithm = fa2\norder = query-head-batch\n", "f:1: name is taken on the command line"},
+      {"name = a\nalgorithm = fa3\norder = query-head-batch\n", "f:2: there is no algorithm 'fa3'; did you mean 'fa"},
+      {"name = a\nalgorithm = fa2\norder = sideways\n", "f:3: there is no order 'sideways'; there are query-batch-head, query-head-batch, "
+                                                        "head-query-batch, head-batch-query"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwalk = revered\n", "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nrows = longest\n", "f:4: there is no rows 'longest'"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = often\n", "f:4: there is no waits 'often'; there are yes, no"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nround = 8192 B # assumed\n", "f:4: round says how much a kernel asks for before it waits; give waits = yes"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nround = 8192 # assumed\n", "f:5: round = 8192 has no unit"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nlatency_cycles = 700 # assumed\n", "f:4: a kernel that asks ahead hides what its tiles wait; give waits = yes"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nslip_percent = 50 # assumed\nsteady = yes\n", "f:4: a CTA that gets ahead steadily does not slip"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_ahead_percent = 50 # assumed\n",
+       "f:7: d64_ahead_percent is said of kernels that do not wait"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_alone_permille = 50 # assumed\n",
+       "f:7: d64_alone_permille is said of kernels that do not wait"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n", "f:4: there is no persistent 'maybe'; there are yes, no"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\n", "f: no tile is given"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n", "f:5: a tile for d = 64 has no two sides"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_causal_block_k = 64 # assumed\n", "f:4: a tile for d = 64 has no two sides"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 64\n", "f:4: d64_block_q does not say where"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_shared = 64 # assumed\n", "f:4: d64_shared = 64 has no unit"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n", "f:4: d64_block_q: '0': a count is at least 1"},
+      {"name = a\norder = query-head-batch\n", "algorithm"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    Profile p;
+    memset(&p, 0x5A, sizeof p);
+    Error error = {0};
+    assert_int_equal(profile_parse(CASES[i].text, strlen(CASES[i].text), "f", &p, &error), STATUS_BAD_FILE);
+    if (!strstr(error.message, CASES[i].message)) fail_msg("case %zu: %s", i, error.message);
+    assert_int_equal(p.pull_bytes, 0x5A5A5A5A5A5A5A5A); /* unchanged */
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_file_is_read_and_runs_on_an_h200),
+      cmocka_unit_test(ctas_per_sm_as_seen),
+      cmocka_unit_test(shared_memory_is_the_tiles),
+      cmocka_unit_test(tiles_are_found),
+      cmocka_unit_test(numbers_have_sources),
+      cmocka_unit_test(launched_as_recorded),
+      cmocka_unit_test(the_least_that_is_enough),
+      cmocka_unit_test(a_kernel_that_waits_is_launched_as_one),
+      cmocka_unit_test(wrong_files_say_where_and_why),
+  };
+  return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* The CUDA kernels on the CPU: every rung right, and its bytes the model's to the byte. Then, so that these tests
+ * are known to be able to fail: every barrier and wait left out in turn, and one load too many.
+ *
+ * Expected outputs come from attention in double precision (kernels/lib/verify.cpp), expected bytes from the schedules'
+ * closed forms and, for two cases, from sums done by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/lib/run_on_cpu.h"
+
+extern "C" {
+#include <cmocka.h>
+
+#include "kernels/counters/kernel_model.h"
+}
+
+struct Case {
+  int64_t batch, heads, kv_heads, N_q, N_k, d;
+  bool causal;
+  int B_r, B_c; /* for the rungs where any block will do; 0: the default */
+};
+
+/* Ragged ends, causal with and without more keys than queries and fewer, GQA, tiny, blocks larger than N. */
+static const Case CASES[] = {
+    {1, 1, 1, 1, 1, 64, false, 16, 16},   {1, 1, 1, 1, 1, 64, true, 16, 16},     {1, 1, 1, 5, 3, 64, false, 16, 8},
+    {1, 1, 1, 64, 64, 64, true, 16, 16},  {1, 1, 1, 65, 65, 64, true, 32, 16},   {1, 2, 1, 70, 130, 64, true, 16, 32},
+    {1, 1, 1, 130, 70, 64, true, 32, 32}, {2, 4, 2, 33, 65, 64, false, 16, 16},  {1, 1, 1, 100, 129, 128, false, 16, 16},
+    {1, 2, 1, 129, 129, 128, true, 0, 0}, {1, 1, 1, 3, 200, 128, true, 16, 64},  {1, 1, 1, 200, 3, 64, true, 64, 64},
+};
+/* For the rungs that take any d. */
+static const Case ODD_CASES[] = {
+    {1, 1, 1, 1, 1, 1, false, 1, 1},     {1, 1, 1, 7, 9, 3, true, 2, 3},       {1, 3, 1, 17, 17, 40, true, 8, 16},
+    {1, 1, 1, 20, 12, 33, true, 5, 7},   {1, 2, 2, 31, 45, 80, false, 16, 8},  {1, 1, 1, 9, 40, 256, true, 0, 0},
+};
+
+static Shape shape_of(const Case &c, Dtype dtype) {
+  Shape s = {};
+  s.batch = c.batch;
+  s.heads = c.heads;
+  s.kv_heads = c.kv_heads;
+  s.N_q = c.N_q;
+  s.N_k = c.N_k;
+  s.d = c.d;
+  s.dtype = dtype;
+  s.causal = c.causal;
+  assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
+  return s;
+}
+
+static const Rung &rung_named(const char *name) {
+  for (int r = 0; r < counted::N_RUNGS; r++)
+    if (!strcmp(counted::RUNGS[r]->name, name)) return *counted::RUNGS[r];
+  fail_msg("no rung %s", name);
+  return *counted::RUNGS[0];
+}
+
+static bool is_free(const Rung &rung) { return rung.blocks[0].B_r == 0; }
+
+static bool takes_d(const Rung &rung, int64_t d) {
+  for (int d_ok : rung.head_dims)
+    if (d_ok == d) return true;
+  return rung.head_dims[0] == 0;
+}
+
+static KernelTraffic modelled(const Rung &rung, const Shape &shape, Block block) {
+  KernelTraffic traffic = {};
+  Tiling tiling = {};
+  tiling.B_r = block.B_r;
+  tiling.B_c = block.B_c;
+  Error error = {};
+  if (kernel_model_traffic(kernel_model_find(rung.name), &shape, &tiling, &traffic, &error)) fail_msg("%s", error.message);
+  return traffic;
+}
+
+static bool counts_equal(const Counts &counts, const KernelTraffic &model) {
+  for (int t = 0; t < TENSOR_COUNT; t++)
+    if (counts.read[t] != model.read[t] || counts.write[t] != model.write[t]) return false;
+  return true;
+}
+
+static void expect_right(const Rung &rung, const Shape &s, Block block, bool outliers, bool descending) {
+  Inputs inputs;
+  inputs_fill(s, 7, outliers, &inputs);
+  const CpuRun run = run_on_cpu(rung, s, block, inputs, {NULL, 0, descending});
+  const KernelTraffic model = modelled(rung, s, block);
+  char label[160];
+  snprintf(label, sizeof label, "%s %s B=%lld H=%lld/%lld N=%lld/%lld d=%lld causal=%d block %dx%d", rung.name,
+           dtype_name(s.dtype), (long long)s.batch, (long long)s.heads, (long long)s.kv_heads, (long long)s.N_q,
+           (long long)s.N_k, (long long)s.d, s.causal, block.B_r, block.B_c);
+  if (!run.complaint.empty()) fail_msg("%s: %s", label, run.complaint.c_str());
+  if (!run.verdict.right)
+    fail_msg("%s: head %lld row %lld is off by %g of its size", label, (long long)run.verdict.head,
+             (long long)run.verdict.row, run.verdict.worst_row);
+  for (int t = 0; t < TENSOR_COUNT; t++)
+    if (run.counts.read[t] != model.read[t] || run.counts.write[t] != model.write[t])
+      fail_msg("%s: %s reads %llu, writes %llu; model %llu, %llu", label, tensor_name((Tensor)t), run.counts.read[t],
+               run.counts.write[t], (unsigned long long)model.read[t], (unsigned long long)model.write[t]);
+}
+
+static void run_cases(const char *name) {
+  const Rung &rung = rung_named(name);
+  const Dtype types[] = {DTYPE_FP16, DTYPE_BF16, DTYPE_FP32};
+  int n = 0;
+  for (const Case &c : CASES) {
+    if (!takes_d(rung, c.d)) continue;
+    Dtype dtype = types[n++ % (rung.takes_fp32 ? 3 : 2)];
+    const Shape s = shape_of(c, dtype);
+    Block block = rung.blocks[0];
+    if (is_free(rung))
+      block = c.B_r ? Block{c.B_r, c.B_c} : rung.default_block((int)s.d, dtype_bytes(dtype));
+    expect_right(rung, s, block, n % 2 == 0, n % 3 == 0);
+  }
+}
+
+static void run_odd_cases(const char *name) {
+  const Rung &rung = rung_named(name);
+  for (const Case &c : ODD_CASES)
+    for (Dtype dtype : {DTYPE_FP16, DTYPE_BF16, DTYPE_FP32}) {
+      const Shape s = shape_of(c, dtype);
+      Block block = rung.blocks[0];
+      if (is_free(rung)) block = c.B_r ? Block{c.B_r, c.B_c} : rung.default_block((int)s.d, dtype_bytes(dtype));
+      expect_right(rung, s, block, false, false);
+    }
+}
+
+/* Rungs 1 to 7 on the shapes that all take; those that take any d on odd ones too. */
+static void test_standard_naive(void **) { run_cases("standard_naive"), run_odd_cases("standard_naive"); }
+static void test_standard_tiled(void **) { run_cases("standard_tiled"), run_odd_cases("standard_tiled"); }
+static void test_fa1(void **) { run_cases("fa1"), run_odd_cases("fa1"); }
+static void test_fa2_scalar(void **) { run_cases("fa2_scalar"), run_odd_cases("fa2_scalar"); }
+static void test_fa2_causal(void **) { run_cases("fa2_causal"), run_odd_cases("fa2_causal"); }
+static void test_fa2_tensor(void **) { run_cases("fa2_tensor"); }
+static void test_fa2_async(void **) { run_cases("fa2_async"); }
+
+/* Every block that the tensor rungs offer. */
+static void test_block_choices(void **) {
+  for (const char *name : {"fa2_tensor", "fa2_async"}) {
+    const Rung &rung = rung_named(name);
+    for (int b = 0; rung.blocks[b].B_r; b++)
+      for (int64_t d : {64, 128}) {
+        const Case c = {1, 1, 1, 150, 140, d, true, 0, 0};
+        expect_right(rung, shape_of(c, b % 2 ? DTYPE_BF16 : DTYPE_FP16), rung.blocks[b], false, b % 2 == 1);
+      }
+  }
+}
+
+/* N = 4, d = 2, fp16, blocks of 2, no mask, by hand. fa2: Q 4 x 2 x 2 B = 16; K in each of 2 row blocks: 32. fa1: O written
+ * once to initialise and once per key block: 3 x 16. naive: 16 scores x 2 x 2 B = 64 of Q. */
+static void test_counts_by_hand(void **) {
+  const Shape s = shape_of({1, 1, 1, 4, 4, 2, false, 0, 0}, DTYPE_FP16);
+  Inputs inputs;
+  inputs_fill(s, 1, false, &inputs);
+  const Counts fa2 = run_on_cpu(rung_named("fa2_scalar"), s, {2, 2}, inputs, {}).counts;
+  assert_int_equal(fa2.read[TENSOR_Q], 16);
+  assert_int_equal(fa2.read[TENSOR_K], 32);
+  assert_int_equal(fa2.write[TENSOR_O], 16);
+  const Counts fa1 = run_on_cpu(rung_named("fa1"), s, {2, 2}, inputs, {}).counts;
+  assert_int_equal(fa1.read[TENSOR_K], 16);
+  assert_int_equal(fa1.write[TENSOR_O], 48);
+  assert_int_equal(fa1.write[TENSOR_STATS], 96);
+  const Counts naive = run_on_cpu(rung_named("standard_naive"), s, {1, 1}, inputs, {}).counts;
+  assert_int_equal(naive.read[TENSOR_Q], 64);
+  assert_int_equal(naive.read[TENSOR_S], 96);
+}
+
+/* Tests of the tests: without any one of its barriers or waits a kernel must not pass. */
+static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
+  static const Case cases[] = {{1, 1, 1, 130, 200, 64, false, 32, 24}, {1, 1, 1, 200, 3, 64, true, 32, 32}};
+  for (const Case &c : cases)
+    for (const bool descending : {false, true}) {
+      const Shape s = shape_of(c, rung.takes_fp32 ? DTYPE_FP32 : DTYPE_FP16);
+      const Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
+      Inputs inputs;
+      inputs_fill(s, 3, false, &inputs);
+      const CpuRun run = run_on_cpu(rung, s, block, inputs, {site.file.c_str(), site.line, descending});
+      if (!run.complaint.empty() || !run.verdict.right) return true;
+    }
+  return false;
+}
+
+static void test_every_barrier_and_wait_is_needed(void **) {
+  int n_sites = 0;
+  for (int r = 0; r < counted::N_RUNGS; r++) {
+    const Rung &rung = *counted::RUNGS[r];
+    cpu_fault_sites();
+    assert_false(fault_is_noticed(rung, {"no such file", 1})); /* whole, it passes, and shows its sites */
+    for (const FaultSite &site : cpu_fault_sites()) {
+      n_sites++;
+      if (!fault_is_noticed(rung, site)) fail_msg("%s passes without %s:%d", rung.name, site.file.c_str(), site.line);
+    }
+  }
+  assert_true(n_sites >= 15); /* 2 in the tiled rung, 6 in fa1, 4 or 5 in fa2_scalar and fa2_causal, 2 + 2 */
+}
+
+/* One load too many leaves the output right and the bytes wrong: tests/support/broken_kernel.cpp reads one element of K twice. */
+namespace broken {
+extern const Rung FA2_SCALAR;
+}
+static void test_one_extra_load_is_noticed(void **) {
+  const Shape s = shape_of({1, 1, 1, 40, 40, 16, false, 0, 0}, DTYPE_FP16);
+  const Block block = {16, 16};
+  Inputs inputs;
+  inputs_fill(s, 3, false, &inputs);
+  const CpuRun run = run_on_cpu(broken::FA2_SCALAR, s, block, inputs, {});
+  assert_true(run.verdict.right);
+  assert_false(counts_equal(run.counts, modelled(broken::FA2_SCALAR, s, block)));
+  assert_true(counts_equal(run_on_cpu(rung_named("fa2_scalar"), s, block, inputs, {}).counts,
+                           modelled(broken::FA2_SCALAR, s, block)));
+}
+
+/* An output that was never written, or holds one NaN, is not right. */
+static void test_nan_is_not_right(void **) {
+  const Shape s = shape_of({1, 1, 1, 4, 4, 8, false, 0, 0}, DTYPE_FP32);
+  Inputs inputs;
+  inputs_fill(s, 1, false, &inputs);
+  std::vector<float> O;
+  for (int64_t i = 0; i < 4; i++) {
+    std::vector<double> row;
+    reference_row(s, inputs, 0, i, &row);
+    O.insert(O.end(), row.begin(), row.end());
+  }
+  assert_true(output_check(s, inputs, O.data(), 1, 1e-6).right);
+  O[17] = NAN;
+  const Verdict v = output_check(s, inputs, O.data(), 1, 1e-6);
+  assert_false(v.right);
+  assert_int_equal(v.row, 2);
+}
+
+/* Two keys, one query, scores 0 and ln 3 after scaling: weights 1/4 and 3/4, by hand. Guards the reference itself. */
+static void test_reference_by_hand(void **) {
+  const Shape s = shape_of({1, 1, 1, 1, 2, 1, false, 0, 0}, DTYPE_FP32);
+  const float Q[] = {1}, K[] = {0, 1.0986122886681098f}, V[] = {4, 8};
+  Inputs inputs;
+  inputs.Q.assign((const unsigned char *)Q, (const unsigned char *)(Q + 1));
+  inputs.K.assign((const unsigned char *)K, (const unsigned char *)(K + 2));
+  inputs.V.assign((const unsigned char *)V, (const unsigned char *)(V + 2));
+  inputs_decode(s.dtype, &inputs);
+  std::vector<double> row;
+  reference_row(s, inputs, 0, 0, &row);
+  assert_true(row[0] > 7 - 1e-6 && row[0] < 7 + 1e-6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reference_by_hand),
+      cmocka_unit_test(test_nan_is_not_right),
+      cmocka_unit_test(test_counts_by_hand),
+      cmocka_unit_test(test_standard_naive),
+      cmocka_unit_test(test_standard_tiled),
+      cmocka_unit_test(test_fa1),
+      cmocka_unit_test(test_fa2_scalar),
+      cmocka_unit_test(test_fa2_causal),
+      cmocka_unit_test(test_fa2_tensor),
+      cmocka_unit_test(test_fa2_async),
+      cmocka_unit_test(test_block_choices),
+      cmocka_unit_test(test_one_extra_load_is_noticed),
+      cmocka_unit_test(test_every_barrier_and_wait_is_needed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/* Description files: what is read, and that every wrong file gets its line number and
+ * its reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/base/keyfile.h"
+#include "tests/support/rand.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+typedef struct {
+  char name[KEYFILE_TEXT_BYTES];
+  int64_t n_sm;
+  int64_t sram_bytes;
+  double bytes_per_s, clock_hz, flops_per_s, launch_s, bytes_per_clock, exp_per_clock;
+} Machine;
+
+enum { NAME, N_SM, SRAM, BANDWIDTH, CLOCK, PEAK, LAUNCH, PORT, EXP, N_FIELDS };
+
+static const KeyfileField FIELDS[N_FIELDS] = {
+    {"name", KEYFILE_TEXT, offsetof(Machine, name), true, 0, 0, "a name"},
+    {"n_sm", KEYFILE_COUNT, offsetof(Machine, n_sm), true, 1, 4096, "how many SMs"},
+    {"sram", KEYFILE_BYTES, offsetof(Machine, sram_bytes), false, 1024, 1e9, "SRAM of an SM"},
+    {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Machine, bytes_per_s), false, 1, 1e15,
+     "HBM bandwidth"},
+    {"clock", KEYFILE_HERTZ, offsetof(Machine, clock_hz), false, 1, 1e11, "clock"},
+    {"peak", KEYFILE_FLOPS_PER_S, offsetof(Machine, flops_per_s), false, 0, 1e18, "peak rate"},
+    {"launch", KEYFILE_SECONDS, offsetof(Machine, launch_s), false, 0, 1, "launch overhead"},
+    {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Machine, bytes_per_clock), false, 1, 4096,
+     "SRAM port"},
+    {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Machine, exp_per_clock), false, 1, 4096,
+     "exponentials"},
+};
+
+typedef struct {
+  Machine machine;
+  KeyfileNote notes[N_FIELDS];
+  Error error;
+  Status status;
+} Result;
+
+static Result parse_bytes(const char *buffer, size_t length) {
+  Result r;
+  memset(&r, 0, sizeof r);
+  char *exact = malloc(length ? length : 1); /* so that the sanitizer sees a byte read too far */
+  memcpy(exact, buffer, length);
+  r.status = keyfile_parse(exact, length, "m.gpu", FIELDS, N_FIELDS, &r.machine, r.notes, &r.error);
+  free(exact);
+  return r;
+}
+
+static Result parse(const char *text) {
+  return parse_bytes(text, strlen(text));
+}
+
+static const char WHOLE[] = "# a comment\n"
+                            "\n"
+                            "name = Tiny Machine \xC3\xA9\n"
+                            "n_sm\t=\t132 # source: a datasheet, page 3\n"
+                            "  sram = 256 KiB\n"
+                            "\n"
+                            "     # source: on its own line\n"
+                            "bandwidth = 4.8 TB/s   # assumed\n"
+                            "clock = 1980 MHz       # assumed: a round figure\n"
+                            "peak = 989.4 TFLOP/s   # source: x\n"
+                            "launch = 3 us          # source: assumed, nobody publishes it\n"
+                            "port = 128 B/clk       # source: x\n"
+                            "exp = 16 op/clk        # source: x";
+
+static void check_whole(Result r) {
+  if (r.status != STATUS_OK) fail_msg("%s", r.error.message);
+  assert_string_equal(r.machine.name, "Tiny Machine \xC3\xA9");
+  assert_int_equal(r.machine.n_sm, 132);
+  assert_int_equal(r.machine.sram_bytes, 262144);
+  assert_true(r.machine.bytes_per_s == 4.8e12);
+  assert_true(r.machine.clock_hz == 1.98e9);
+  assert_true(r.machine.flops_per_s == 989.4e12);
+  assert_true(r.machine.launch_s == 3e-6);
+  assert_true(r.machine.bytes_per_clock == 128);
+  assert_true(r.machine.exp_per_clock == 16);
+  assert_int_equal(r.notes[NAME].line, 3);
+  assert_int_equal(r.notes[SRAM].line, 5);
+  assert_string_equal(r.notes[N_SM].source, "a datasheet, page 3");
+  assert_string_equal(r.notes[SRAM].source, "on its own line");
+  assert_string_equal(r.notes[BANDWIDTH].source, "assumed");
+  assert_string_equal(r.notes[CLOCK].source, "assumed: a round figure");
+  assert_false(r.notes[N_SM].assumed);
+  assert_true(r.notes[BANDWIDTH].assumed);
+  assert_true(r.notes[CLOCK].assumed);
+  assert_true(r.notes[LAUNCH].assumed);
+}
+
+static void a_whole_file_is_read(void **state) {
+  (void)state;
+  check_whole(parse(WHOLE));
+}
+
+/* Windows line ends and a byte order mark change nothing. */
+static void crlf_and_bom_are_accepted(void **state) {
+  (void)state;
+  char text[2 * sizeof WHOLE + 3] = "\xEF\xBB\xBF";
+  size_t n = 3;
+  for (const char *c = WHOLE; *c; c++) {
+    if (*c == '\n') text[n++] = '\r';
+    text[n++] = *c;
+  }
+  check_whole(parse_bytes(text, n));
+}
+
+/* Each unit against its factor. */
+static void units_have_their_factors(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    double want;
+    int field;
+  } CASES[] = {
+      {"bandwidth = 7 B/s", 7, BANDWIDTH},
+      {"bandwidth = 2 kB/s", 2000, BANDWIDTH},
+      {"bandwidth = 2 MB/s", 2e6, BANDWIDTH},
+      {"bandwidth = 1555 GB/s", 1.555e12, BANDWIDTH},
+      {"bandwidth = 3.35 TB/s", 3.35e12, BANDWIDTH},
+      {"bandwidth = 2 KiB/s", 2048, BANDWIDTH},
+      {"bandwidth = 2 MiB/s", 2097152, BANDWIDTH},
+      {"bandwidth = 1 GiB/s", 1073741824.0, BANDWIDTH},
+      {"bandwidth = 1 TiB/s", 1099511627776.0, BANDWIDTH},
+      {"clock = 5 Hz", 5, CLOCK},
+      {"clock = 5 kHz", 5000, CLOCK},
+      {"clock = 1.41 GHz", 1.41e9, CLOCK},
+      {"peak = 5 FLOP/s", 5, PEAK},
+      {"peak = 5 MFLOP/s", 5e6, PEAK},
+      {"peak = 5 GFLOP/s", 5e9, PEAK},
+      {"peak = 2.25 PFLOP/s", 2.25e15, PEAK},
+      {"peak = 0 FLOP/s", 0, PEAK},
+      {"launch = 1 s", 1, LAUNCH},
+      {"launch = 2.5 ms", 2.5e-3, LAUNCH},
+      {"launch = 800 ns", 8e-7, LAUNCH},
+      {"peak=312TFLOP/s", 312e12, PEAK},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    char text[256];
+    snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", CASES[i].line);
+    const Result r = parse(text);
+    if (r.status != STATUS_OK) fail_msg("%s: %s", CASES[i].line, r.error.message);
+    const double got =
+        *(const double *)(const void *)((const char *)&r.machine + FIELDS[CASES[i].field].offset);
+    if (got != CASES[i].want) fail_msg("%s: %.17g", CASES[i].line, got);
+  }
+}
+
+/* One slip a row: the line it is on and what the message must say. */
+static void slips_are_named_with_their_line(void **state) {
+  (void)state;
+#define HEAD "name = a\nn_sm = 8 # assumed\n"
+  static const struct {
+    const char *text;
+    const char *starts, *says;
+  } CASES[] = {
+      {"", "m.gpu: no 'name' (a name)", "add a line 'name = ...'"},
+      {"name = a\n", "m.gpu: no 'n_sm' (how many SMs)", "'n_sm = 132  # source: ...'"},
+      {HEAD "sram = 64 KiB\n", "m.gpu:3: sram", "where its number comes from"},
+      {HEAD "sram = 64 KiB\nclock = 1 GHz # assumed\n", "m.gpu:3: sram",
+       "where its number comes from"},
+      {HEAD "sram = 64 KiB # from the datasheet\n", "m.gpu:3: sram", "# source: document"},
+      {HEAD "sram = 64 KiB # assumedly\n", "m.gpu:3: sram", "# source: document"},
+      {HEAD "sram = 64 KiB # sources: x\n", "m.gpu:3: sram", "# source: document"},
+      {HEAD "sram = 64 KiB # source:   \n", "m.gpu:3: 'source:' of sram is empty",
+       "name a document"},
+      {HEAD "smar = 64 KiB # assumed\n", "m.gpu:3: unknown key 'smar'", "did you mean 'sram'?"},
+      {HEAD "bandwith = 1 GB/s # assumed\n", "m.gpu:3: unknown key 'bandwith'",
+       "did you mean 'bandwidth'?"},
+      {HEAD "Clock = 1 GHz # assumed\n", "m.gpu:3: unknown key 'Clock'", "did you mean 'clock'?"},
+      {HEAD "colour = red\n", "m.gpu:3: unknown key 'colour'", "remove the line"},
+      {HEAD "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa = 1\n",
+       "m.gpu:3: unknown key 'aaaa", "remove the line"},
+      {HEAD "n_sm = 9 # assumed\n", "m.gpu:3: n_sm is given twice, first on line 2", "keep one"},
+      {HEAD "name = b\n", "m.gpu:3: name is given twice, first on line 1", "keep one"},
+      {HEAD "sram 64 KiB\n", "m.gpu:3: 'sram 64 KiB' is not 'key = value'", "begins with '#'"},
+      {HEAD "= 64 KiB # assumed\n", "m.gpu:3: no key before '='", "write 'key = value'"},
+      {HEAD "sram = # assumed\n", "m.gpu:3: sram has no value", "after '='"},
+      {HEAD "sram =", "m.gpu:3: sram has no value", "after '='"},
+      {HEAD "sram = 65536 # assumed\n", "m.gpu:3: sram = 65536 has no unit", "60 MiB"},
+      {HEAD "sram = lots # assumed\n", "m.gpu:3: sram: 'lots' is not a size", "digit"},
+      {HEAD "sram = 64 XB # assumed\n", "m.gpu:3: sram: '64 XB': unknown unit", "KiB"},
+      {HEAD "sram = 1 KiB KiB # assumed\n", "m.gpu:3: sram:", "unknown unit"},
+      {HEAD "sram = 1 B # assumed\n", "m.gpu:3: sram = 1 B is out of range",
+       "from 1024 to 1e+09 B"},
+      {HEAD "sram = 2 TB # assumed\n", "m.gpu:3: sram = 2 TB is out of range", "from 1024"},
+      {HEAD "clock = 5 # assumed\n", "m.gpu:3: clock = 5 has no unit", "1980 MHz"},
+      {HEAD "clock = 5 B/s # assumed\n", "m.gpu:3: clock: unknown unit 'B/s'", "1980 MHz"},
+      {HEAD "clock = 5 GHZ # assumed\n", "m.gpu:3: clock: unknown unit 'GHZ'", "1980 MHz"},
+      {HEAD "clock = fast # assumed\n", "m.gpu:3: clock = 'fast' is not a positive number",
+       "1980 MHz"},
+      {HEAD "clock = -1 GHz # assumed\n", "m.gpu:3: clock = '-1 GHz' is not a positive number",
+       "1980"},
+      {HEAD "clock = nan GHz # assumed\n", "m.gpu:3: clock = 'nan GHz' is not a positive number",
+       "1980"},
+      {HEAD "clock = 1e300 GHz # assumed\n", "m.gpu:3: clock = 1e300 GHz is out of range",
+       "1e+11 Hz"},
+      {HEAD "clock = 1e399 GHz # assumed\n", "m.gpu:3: clock = 1e399 GHz is out of range",
+       "1e+11 Hz"},
+      {"name = a\nn_sm = 0 # assumed\n", "m.gpu:2: n_sm: '0'", "at least 1"},
+      {"name = a\nn_sm = 5000 # assumed\n", "m.gpu:2: n_sm = 5000 is out of range",
+       "from 1 to 4096"},
+      {"name = a\nn_sm = 8 SMs # assumed\n", "m.gpu:2: n_sm:", "does not belong to a count"},
+      {HEAD "\nna\x01me\n", "m.gpu:4: byte 3 is a control character (0x01)", "printable"},
+      {HEAD "# \x1b[31m\n", "m.gpu:3: byte 3 is a control character (0x1B)", "printable"},
+      {HEAD "# \xC2\x9B 31m\n", "m.gpu:3: byte 3 is a control character", "printable"},
+      {HEAD "# a\rb\n", "m.gpu:3: byte 4 is a control character (0x0D)", "printable"},
+      {HEAD "# \xff\n", "m.gpu:3: byte 3 is 0xFF, which is not UTF-8", "save the file as UTF-8"},
+      {HEAD "# \xC0\xAF\n", "m.gpu:3: byte 3 is 0xC0", "UTF-8"},     /* overlong */
+      {HEAD "# \xE0\x80\xAF\n", "m.gpu:3: byte 3 is 0xE0", "UTF-8"}, /* overlong */
+      {HEAD "# \xED\xA0\x80\n", "m.gpu:3: byte 3 is 0xED", "UTF-8"}, /* surrogate */
+      {HEAD "# \xF0\x80\x80\xAF\n", "m.gpu:3: byte 3 is 0xF0", "UTF-8"},
+      {HEAD "# \xF4\x90\x80\x80\n", "m.gpu:3: byte 3 is 0xF4", "UTF-8"}, /* beyond U+10FFFF */
+      {HEAD "# \xF5\x80\x80\x80\n", "m.gpu:3: byte 3 is 0xF5", "UTF-8"},
+      {HEAD "# \xC3", "m.gpu:3: byte 3 is 0xC3", "UTF-8"}, /* cut off */
+      {HEAD "# \xE2\x82\n", "m.gpu:3: byte 3 is 0xE2", "UTF-8"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const Result r = parse(CASES[i].text);
+    if (r.status != STATUS_BAD_FILE) fail_msg("case %zu accepted", i);
+    if (strncmp(r.error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 ||
+        !strstr(r.error.message, CASES[i].says))
+      fail_msg("case %zu says: %s", i, r.error.message);
+    assert_null(strchr(r.error.message, '\n'));
+    assert_true(strlen(r.error.message) < sizeof r.error.message - 1); /* nothing was cut off */
+  }
+}
+
+/* What is near a limit is read; one beyond it is refused. */
+static void limits_are_where_they_are_said(void **state) {
+  (void)state;
+  char *text = calloc(1, KEYFILE_MAX_BYTES + 2);
+  Result r = parse_bytes("name = a\0b\n", 11);
+  assert_int_equal(r.status, STATUS_BAD_FILE);
+  assert_non_null(strstr(r.error.message, "m.gpu:1: byte 9 is a control character (0x00)"));
+
+  for (int over = 0; over <= 1; over++) {
+    int n = sprintf(text, HEAD "#");
+    memset(text + n, 'x', (size_t)(KEYFILE_LINE_BYTES - 1 + over));
+    r = parse(text);
+    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
+    if (over)
+      assert_string_equal(r.error.message,
+                          "m.gpu:3: the line is 513 bytes long; at most 512 are read");
+
+    memset(text, 0, KEYFILE_MAX_BYTES + 2);
+    n = sprintf(text, HEAD);
+    memset(text + n, '\n', (size_t)(KEYFILE_MAX_LINES - 2 + over));
+    r = parse(text);
+    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
+    if (over) assert_non_null(strstr(r.error.message, "m.gpu:1001: more than 1000 lines"));
+
+    memset(text, 0, KEYFILE_MAX_BYTES + 2);
+    n = sprintf(text, HEAD "sram = 1 MB # source: ");
+    memset(text + n, 's', (size_t)(KEYFILE_SOURCE_BYTES - 1 + over));
+    r = parse(text);
+    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
+    if (over)
+      assert_non_null(strstr(r.error.message,
+                             "m.gpu:3: the source of sram is 256 bytes long; at most 255 fit"));
+
+    memset(text, 0, KEYFILE_MAX_BYTES + 2);
+    n = sprintf(text, "n_sm = 8 # assumed\nname = ");
+    memset(text + n, 'n', (size_t)(KEYFILE_TEXT_BYTES - 1 + over));
+    r = parse(text);
+    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
+    if (over)
+      assert_non_null(strstr(r.error.message, "m.gpu:2: name is 128 bytes long; at most 127 fit"));
+    if (!over) assert_int_equal(strlen(r.machine.name), KEYFILE_TEXT_BYTES - 1);
+  }
+
+  r = parse_bytes(text, KEYFILE_MAX_BYTES + 1);
+  assert_int_equal(r.status, STATUS_BAD_FILE);
+  assert_non_null(strstr(r.error.message, "m.gpu: 65537 bytes long, too long"));
+  free(text);
+}
+
+/* A file name with a line break or a colour code cannot break the one-line message. */
+static void display_names_are_made_safe(void **state) {
+  (void)state;
+  Result r;
+  memset(&r, 0, sizeof r);
+  assert_int_equal(
+      keyfile_parse("x", 1, "a\n\033[31mb", FIELDS, N_FIELDS, &r.machine, r.notes, &r.error),
+      STATUS_BAD_FILE);
+  assert_non_null(strstr(r.error.message, "a??[31mb:1: 'x' is not 'key = value'"));
+}
+
+/* Cutting a good file anywhere, or changing any byte of it, never reads out of bounds (sanitizers)
+ * and either works or says why in one line. */
+static void damaged_files_are_survived(void **state) {
+  (void)state;
+  Rand random = {99};
+  for (size_t cut = 0; cut < sizeof WHOLE; cut++) {
+    const Result r = parse_bytes(WHOLE, cut);
+    assert_true(r.status == STATUS_OK || r.error.message[0]);
+  }
+  for (int round = 0; round < 20000; round++) {
+    char text[sizeof WHOLE];
+    memcpy(text, WHOLE, sizeof WHOLE);
+    for (int change = 0; change < 3; change++)
+      text[rand_in(&random, 0, sizeof WHOLE - 2)] = (char)rand_in(&random, 0, 255);
+    const Result r = parse_bytes(text, sizeof WHOLE - 1);
+    if (r.status != STATUS_OK) {
+      assert_int_equal(strncmp(r.error.message, "m.gpu:", 6), 0);
+      assert_null(strchr(r.error.message, '\n'));
+    } else {
+      for (int f = 0; f < N_FIELDS; f++)
+        assert_true(f == NAME || r.notes[f].line == 0 ||
+                    r.notes[f].source[0]); /* the house rule holds */
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_whole_file_is_read),
+      cmocka_unit_test(crlf_and_bom_are_accepted),
+      cmocka_unit_test(units_have_their_factors),
+      cmocka_unit_test(slips_are_named_with_their_line),
+      cmocka_unit_test(limits_are_where_they_are_said),
+      cmocka_unit_test(display_names_are_made_safe),
+      cmocka_unit_test(damaged_files_are_survived),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

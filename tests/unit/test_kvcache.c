@@ -1,0 +1,422 @@
+/* The KV cache against numbers worked by hand, and its growth against a slow model that keeps every
+ * token of every layer in a list. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/machine/kvcache.h"
+#include "sim/machine/kvmodel.h"
+#include "tests/support/rand.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static KvCache complete(KvCache cache) {
+  Error error = {0};
+  if (kvcache_complete(&cache, &error) != STATUS_OK) fail_msg("%s", error.message);
+  return cache;
+}
+
+static Wide bytes_at(const KvCache *cache, int64_t tokens) {
+  KvSize size;
+  assert_int_equal(kvcache_size(cache, tokens, &size, NULL), STATUS_OK);
+  assert_true(size.bytes == size.element_bytes + size.scale_bytes);
+  return size.bytes;
+}
+
+/* Llama-2-70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens are 32.768 GB,
+ * 30.5 GiB. */
+static void llama_2_70b_at_100000_tokens(void **state) {
+  (void)state;
+  KvCache c = complete((KvCache){.layers = 80, .kv_heads = 8, .d = 128, .dtype = KV_FP16});
+  assert_int_equal(kvcache_bytes_per_layer(&c), 4096);
+  assert_true(kvcache_bytes_per_token(&c) == 327680);
+  assert_true(bytes_at(&c, 100000) == 32768000000);
+  assert_true(bytes_at(&c, 0) == 0);
+  c.kv_heads = 64; /* without GQA: eight times as much */
+  assert_true(bytes_at(&c, 100000) == 8 * (Wide)32768000000);
+  c.kv_heads = 1; /* MQA: an eighth */
+  assert_true(bytes_at(&c, 100000) == 4096000000);
+}
+
+/* Data types and scales, on one layer with one KV head of d = 128: rows of K and V. */
+static void data_types_and_scales(void **state) {
+  (void)state;
+  static const struct {
+    KvDtype dtype;
+    int64_t group, scale_bytes;
+    int64_t elements, all; /* bytes of a token */
+  } CASES[] = {
+      {KV_FP32, 0, 0, 1024, 1024}, {KV_FP16, 0, 0, 512, 512}, {KV_BF16, 0, 0, 512, 512},
+      {KV_FP8, 0, 0, 256, 256},    {KV_INT8, 0, 0, 256, 256}, {KV_INT4, 0, 0, 128, 128},
+      {KV_INT4, 64, 0, 128, 136},  /* 2 groups a row, an fp16 scale each: 4 x 2 B */
+      {KV_INT4, 64, 4, 128, 144},  /* scale and zero point: 4 x 4 B */
+      {KV_INT8, 128, 2, 256, 260}, /* one scale a row */
+      {KV_INT4, 100, 2, 128, 136}, /* the last group is short and costs a whole scale */
+      {KV_INT4, 1, 1, 128, 384},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const KvCache c = complete((KvCache){.layers = 1,
+                                         .kv_heads = 1,
+                                         .d = 128,
+                                         .dtype = CASES[i].dtype,
+                                         .group = CASES[i].group,
+                                         .scale_bytes = CASES[i].scale_bytes});
+    assert_int_equal(kvcache_element_bytes_per_layer(&c), CASES[i].elements);
+    assert_int_equal(kvcache_bytes_per_layer(&c), CASES[i].all);
+    KvSize size;
+    assert_int_equal(kvcache_size(&c, 10, &size, NULL), STATUS_OK);
+    assert_true(size.element_bytes == (Wide)(10 * CASES[i].elements));
+    assert_true(size.scale_bytes == (Wide)(10 * (CASES[i].all - CASES[i].elements)));
+  }
+  /* five int4 elements take three bytes: a row is whole bytes */
+  const KvCache odd = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 5, .dtype = KV_INT4});
+  assert_int_equal(kvcache_bytes_per_layer(&odd), 6);
+}
+
+static void names_of_data_types(void **state) {
+  (void)state;
+  static const char *const NAMES[] = {"fp16", "bf16", "fp32", "fp8", "int8", "int4"};
+  static const int BITS[] = {16, 16, 32, 8, 8, 4};
+  assert_int_equal(COUNT_OF(NAMES), KV_DTYPE_COUNT);
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    KvDtype dtype = KV_DTYPE_COUNT;
+    assert_true(kvcache_dtype_from_name(NAMES[i], &dtype));
+    assert_string_equal(kvcache_dtype_name(dtype), NAMES[i]);
+    assert_int_equal(kvcache_dtype_bits(dtype), BITS[i]);
+  }
+  KvDtype dtype = KV_INT4;
+  assert_false(kvcache_dtype_from_name("int2", &dtype));
+  assert_false(kvcache_dtype_from_name("", &dtype));
+  assert_int_equal(dtype, KV_INT4);
+}
+
+/* 257 rows in blocks of 128: three blocks, the last holds one. */
+static void blocks(void **state) {
+  (void)state;
+  static const struct {
+    int64_t tokens, block, n, last;
+  } CASES[] = {{257, 128, 3, 1},   {256, 128, 2, 128},
+               {255, 128, 2, 127}, {1, 128, 1, 1},
+               {0, 128, 0, 0},     {7, 1, 7, 1},
+               {5, 100, 1, 5},     {KVCACHE_MAX_TOKENS, 3, 366503875926, 1}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const KvBlocks b = kvcache_blocks(CASES[i].tokens, CASES[i].block);
+    assert_int_equal(b.n_blocks, CASES[i].n);
+    assert_int_equal(b.last_tokens, CASES[i].last);
+  }
+}
+
+/* Four sequences in pages of 16, one layer, one KV head, d = 1, fp16: 4 bytes a token, 64 a page.
+ *   100 tokens: 7 pages (112); 17: 2 (32); 16: 1; 1: 1.   11 pages, 176 slots for 134 tokens. */
+static void pages_against_contiguous_reservation(void **state) {
+  (void)state;
+  const KvCache c =
+      complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .dtype = KV_FP16, .page_tokens = 16});
+  const int64_t lengths[] = {100, 17, 16, 1};
+  KvPaged p;
+  Error error = {0};
+  assert_int_equal(kvcache_paged(&c, lengths, 4, 128, &p, &error), STATUS_OK);
+  assert_int_equal(p.n_sequences, 4);
+  assert_true(p.tokens == 134);
+  assert_true(p.pages == 11);
+  assert_true(p.window_pages == 0);
+  assert_true(p.used_bytes == 536);
+  assert_true(p.paged_bytes == 704);
+  assert_true(p.contiguous_bytes == 4 * 128 * 4);
+
+  const int64_t too_long[] = {1, 129};
+  assert_int_equal(kvcache_paged(&c, too_long, 2, 128, &p, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "sequence 1 has 129 tokens"));
+  const int64_t negative[] = {-1};
+  assert_int_equal(kvcache_paged(&c, negative, 1, 128, &p, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, 0, 128, &p, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, KVCACHE_MAX_BATCH + 1, 128, &p, NULL),
+                   STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, 4, 0, &p, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, 4, KVCACHE_MAX_TOKENS + 1, &p, NULL),
+                   STATUS_BAD_REQUEST);
+  assert_true(p.pages == 11); /* unchanged on error */
+
+  /* a window of 20 in all layers: reservation needs 20 slots a sequence, not 128; of 100 tokens,
+   * pages 5 and 6 remain */
+  const KvCache w =
+      complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .window = 20, .page_tokens = 16});
+  assert_int_equal(kvcache_paged(&w, lengths, 4, 128, &p, NULL), STATUS_OK);
+  assert_true(p.pages == 0);
+  assert_true(p.window_pages == 2 + 2 + 1 + 1);
+  assert_true(p.used_bytes == 4 * (20 + 17 + 16 + 1));
+  assert_true(p.contiguous_bytes == 4 * 20 * 4);
+}
+
+enum { SLOW_TOKENS = 200 };
+
+/* The definition: which tokens a windowed layer holds after `n` appends, which pages they
+ * lie in. */
+static void slow_state(const KvCache *c, int64_t n, KvState *want) {
+  memset(want, 0, sizeof *want);
+  want->tokens = n;
+  for (int64_t layer = 0; layer < c->layers; layer++) {
+    const bool windowed = layer < c->window_layers;
+    bool page_used[SLOW_TOKENS + 1] = {false};
+    int64_t held = 0, n_pages = 0;
+    for (int64_t token = 0; token < n; token++) {
+      if (windowed && token < n - c->window) continue; /* slid out */
+      held++;
+      page_used[token / c->page_tokens] = true;
+      for (int64_t row = 0; row < (c->latent ? 1 : 2 * c->kv_heads); row++) {
+        const int64_t elements = c->latent ? c->latent : c->d;
+        int64_t bits = 0, scales = 0;
+        for (int64_t e = 0; e < elements; e++) {
+          bits += kvcache_dtype_bits(c->dtype);
+          if (c->group && e % c->group == 0) scales++;
+        }
+        want->bytes += wide((bits + 7) / 8 + scales * c->scale_bytes);
+      }
+    }
+    for (int64_t page = 0; page <= SLOW_TOKENS; page++)
+      n_pages += page_used[page];
+    if (windowed)
+      want->window_pages = n_pages;
+    else
+      want->pages = n_pages;
+    if (windowed || c->window_layers == 0) want->window_tokens = held;
+    want->page_bytes += (Wide)(n_pages * c->page_tokens) * (Wide)kvcache_bytes_per_layer(c);
+  }
+  for (int64_t token = 0; token < n; token++)
+    want->last_page_tokens = token % c->page_tokens + 1;
+}
+
+static void check_state(const KvState *got, const KvState *want) {
+  assert_int_equal(got->tokens, want->tokens);
+  assert_int_equal(got->window_tokens, want->window_tokens);
+  assert_int_equal(got->pages, want->pages);
+  assert_int_equal(got->window_pages, want->window_pages);
+  assert_int_equal(got->last_page_tokens, want->last_page_tokens);
+  assert_true(got->bytes == want->bytes);
+  assert_true(got->page_bytes == want->page_bytes);
+}
+
+/* Appending step by step, seeking at once, and the slow definition give the same state; the event
+ * of each step accounts for the difference between the states before and after. */
+static void growth_three_ways(void **state) {
+  (void)state;
+  Rand random = {7};
+  for (int round = 0; round < 300; round++) {
+    KvCache c = {.layers = rand_in(&random, 1, 5), .page_tokens = rand_in(&random, 1, 20)};
+    c.dtype = (KvDtype)rand_in(&random, 0, KV_DTYPE_COUNT - 1);
+    if (rand_in(&random, 0, 3) == 0)
+      c.latent = rand_in(&random, 1, 20);
+    else
+      c.kv_heads = rand_in(&random, 1, 3), c.d = rand_in(&random, 1, 20);
+    if (rand_in(&random, 0, 1)) c.group = rand_in(&random, 1, c.latent ? c.latent : c.d);
+    if (rand_in(&random, 0, 1))
+      c.window = rand_in(&random, 1, 50), c.window_layers = rand_in(&random, 0, c.layers);
+    c = complete(c);
+    KvState s = {0};
+    const int64_t n_tokens = rand_in(&random, 1, SLOW_TOKENS);
+    for (int64_t n = 0;; n++) {
+      const KvState at_once = kvcache_seek(&c, n);
+      check_state(&s, &at_once);
+      if (n % 7 == 0 || n == n_tokens) {
+        KvState slow;
+        slow_state(&c, n, &slow);
+        check_state(&s, &slow);
+        assert_true(bytes_at(&c, n) == slow.bytes);
+      }
+      if (n == n_tokens) break;
+      const KvState before = s;
+      const KvAppend did = kvcache_append(&c, &s);
+      assert_int_equal(did.token, n);
+      assert_int_equal(did.page * c.page_tokens + did.slot, n);
+      assert_true(did.written_bytes == kvcache_bytes_per_token(&c));
+      assert_int_equal(did.new_page, s.last_page_tokens == 1);
+      assert_int_equal(did.window_token_dropped, s.window_tokens == before.window_tokens);
+      assert_int_equal(s.window_pages - before.window_pages,
+                       (did.new_page && c.window_layers > 0) - did.window_page_freed);
+    }
+  }
+}
+
+/* The largest cache that is accepted still fits 128 bits. */
+static void the_largest_cache_does_not_overflow(void **state) {
+  (void)state;
+  const KvCache c = complete((KvCache){.layers = KVCACHE_MAX_LAYERS,
+                                       .kv_heads = KVCACHE_MAX_HEADS,
+                                       .d = KVCACHE_MAX_D,
+                                       .dtype = KV_FP32,
+                                       .page_tokens = KVCACHE_MAX_PAGE});
+  /* 2^20 layers x 2 x 2^20 heads x 2^22 B x 2^40 tokens = 2^103 */
+  assert_true(bytes_at(&c, KVCACHE_MAX_TOKENS) == (Wide)1 << 103);
+  assert_true(kvcache_seek(&c, KVCACHE_MAX_TOKENS).page_bytes == (Wide)1 << 103);
+}
+
+static void bad_caches_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    KvCache cache;
+    const char *says;
+  } CASES[] = {
+      {{.kv_heads = 1, .d = 1}, "layers is 0; it must be from 1 to 1048576"},
+      {{.layers = -1, .kv_heads = 1, .d = 1}, "layers is -1"},
+      {{.layers = KVCACHE_MAX_LAYERS + 1, .kv_heads = 1, .d = 1}, "layers is 1048577"},
+      {{.layers = 1, .d = 1}, "KV heads is 0"},
+      {{.layers = 1, .kv_heads = 1}, "d is 0"},
+      {{.layers = 1, .kv_heads = 1, .d = -5}, "d is -5"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .latent = 576},
+       "a latent of 576 elements replaces K and V"},
+      {{.layers = 1, .latent = -1}, "latent is -1"},
+      {{.layers = 1, .kv_heads = 1, .d = 1, .window = -1}, "window is -1"},
+      {{.layers = 4, .kv_heads = 1, .d = 1, .window = 8, .window_layers = 5},
+       "window layers is 5; it must be from 0 to 4"},
+      {{.layers = 4, .kv_heads = 1, .d = 1, .window_layers = 2},
+       "2 layers are to have a window, but no window is given"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 65},
+       "groups of 65 elements do not fit a row of 64"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .group = -1}, "groups of -1 elements"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .scale_bytes = 2}, "no group size is given"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 32, .scale_bytes = 65}, "scale bytes is 65"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = -1}, "page tokens is -1"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = KVCACHE_MAX_PAGE + 1},
+       "page tokens is"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    KvCache cache = CASES[i].cache;
+    Error error = {0};
+    assert_int_equal(kvcache_complete(&cache, &error), STATUS_BAD_REQUEST);
+    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
+    assert_memory_equal(&cache, &CASES[i].cache, sizeof cache); /* unchanged */
+  }
+  const KvCache c = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1});
+  KvSize size;
+  assert_int_equal(kvcache_size(&c, -1, &size, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_size(&c, KVCACHE_MAX_TOKENS + 1, &size, NULL), STATUS_BAD_REQUEST);
+}
+
+/* --- Models --- */
+
+static KvModel load(const char *name) {
+  char path[512];
+  static char text[KEYFILE_MAX_BYTES];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/models/%s", assets ? assets : "assets", name);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot open %s", path);
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  KvModel model;
+  Error error = {0};
+  if (kvmodel_parse(text, length, name, &model, &error) != STATUS_OK) fail_msg("%s", error.message);
+  return model;
+}
+
+/* Every model file, by hand: bytes of one token, and of a whole context. */
+static void models_have_the_sizes_worked_by_hand(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t token_bytes; /* 2 x layers x kv_heads x d x 2 B, or layers x 576 x 2 B with MLA */
+    int64_t context, context_bytes;
+  } CASES[] = {
+      {"llama-2-7b", 524288, 4096, 2147483648},        /* 2 x 32 x 32 x 128 x 2; 2 GiB */
+      {"llama-2-70b", 327680, 100000, 32768000000},    /* 2 x 80 x 8 x 128 x 2 */
+      {"llama-3-8b", 131072, 8192, 1073741824},        /* 2 x 32 x 8 x 128 x 2; 1 GiB */
+      {"llama-3.1-70b", 327680, 131072, 42949672960},  /* 40 GiB */
+      {"llama-3.1-405b", 516096, 131072, 67645734912}, /* 2 x 126 x 8 x 128 x 2; 63 GiB */
+      {"mistral-7b", 131072, 32768, 536870912},        /* only 4096 tokens are held: 512 MiB */
+      {"mixtral-8x7b", 131072, 32768, 4294967296},     /* 4 GiB */
+      {"gpt2-medium", 98304, 1024, 100663296},         /* 2 x 24 x 16 x 64 x 2; 96 MiB */
+      {"qwen2.5-7b", 57344, 131072, 7516192768},       /* 2 x 28 x 4 x 128 x 2; 7 GiB */
+      {"gemma-2-9b", 344064, 8192, 2113929216},        /* 8192 B x 21 x (8192 + 4096) */
+      {"deepseek-v2", 69120, 131072, 9059696640},      /* 60 x 576 x 2 */
+      {"deepseek-v3", 70272, 131072, 9210691584},      /* 61 x 576 x 2 */
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const KvModel model = load(CASES[i].name);
+    assert_string_equal(model.name, CASES[i].name);
+    const KvCache cache = kvmodel_cache(&model);
+    if (kvcache_bytes_per_token(&cache) != (Wide)CASES[i].token_bytes)
+      fail_msg("%s: a token", CASES[i].name);
+    if (bytes_at(&cache, CASES[i].context) != (Wide)CASES[i].context_bytes)
+      fail_msg("%s: a context", CASES[i].name);
+    for (int f = 0; f < KVMODEL_FIELD_COUNT; f++)
+      assert_true(model.notes[f].line == 0 || kvmodel_fields(&(int){0})[f].kind == KEYFILE_TEXT ||
+                  model.notes[f].source[0]);
+  }
+  const char *assets = getenv("TILEWALK_ASSETS");
+  char path[512];
+  snprintf(path, sizeof path, "%s/models", assets ? assets : "assets");
+  DIR *folder = opendir(path);
+  assert_non_null(folder);
+  size_t n_files = 0;
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    n_files += entry->d_name[0] != '.';
+  closedir(folder);
+  assert_int_equal(n_files, COUNT_OF(CASES));
+}
+
+#define MODEL                                                                                      \
+  "name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # assumed\n"                  \
+  "head_dim = 64 # assumed\nmax_tokens = 4K # assumed\n"
+
+static void bad_models_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } CASES[] = {
+      {MODEL, "m.model: no 'dtype'"},
+      {MODEL "dtype = fp12\n", "m.model:7: 'fp12' is no data type of a cache"},
+      {MODEL "dtype = fp16\nmla_rope = 64 # assumed\n",
+       "m.model:8: mla_rope is given but mla_latent is not"},
+      {MODEL "dtype = fp16\nwindow_layers = 2 # assumed\n",
+       "m.model:8: window_layers is given but window is not"},
+      {MODEL "dtype = fp16\nwindow = 9 # assumed\nwindow_layers = 5 # assumed\n",
+       "m.model:9: window_layers (5) are more than layers (4)"},
+      {MODEL "dtype = fp16\nkv_head = 2 # assumed\n", "did you mean 'kv_heads'?"},
+      {MODEL "dtype = fp16\nwindow = 9\n",
+       "m.model:8: window does not say where its number comes from"},
+      {"name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 3 # assumed\nhead_dim = 64 "
+       "# assumed\n"
+       "max_tokens = 4K # assumed\ndtype = fp16\n",
+       "m.model:4: kv_heads (3) does not divide heads (8)"},
+      {"name = a model\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # "
+       "assumed\nhead_dim = 64 # assumed\n"
+       "max_tokens = 4K # assumed\ndtype = fp16\n",
+       "m.model:1: name is taken on the command line"},
+  };
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    KvModel model;
+    Error error = {0};
+    assert_int_equal(kvmodel_parse(CASES[i].text, strlen(CASES[i].text), "m.model", &model, &error),
+                     STATUS_BAD_FILE);
+    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
+  }
+  KvModel model;
+  const char *good = MODEL "dtype = int8\n";
+  assert_int_equal(kvmodel_parse(good, strlen(good), "m.model", &model, NULL), STATUS_OK);
+  assert_string_equal(model.product, "m");
+  const KvCache cache = kvmodel_cache(&model);
+  assert_true(kvcache_bytes_per_token(&cache) == 2 * 4 * 2 * 64);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(llama_2_70b_at_100000_tokens),
+      cmocka_unit_test(data_types_and_scales),
+      cmocka_unit_test(names_of_data_types),
+      cmocka_unit_test(blocks),
+      cmocka_unit_test(pages_against_contiguous_reservation),
+      cmocka_unit_test(growth_three_ways),
+      cmocka_unit_test(the_largest_cache_does_not_overflow),
+      cmocka_unit_test(bad_caches_are_refused),
+      cmocka_unit_test(models_have_the_sizes_worked_by_hand),
+      cmocka_unit_test(bad_models_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* Lesson files: what is read from one, and that every broken or hostile one is refused, with file
+ * and line, within a second. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lessons/engine/lesson_lint.h"
+#include "tests/support/alloc_fail.h"
+
+#define HEADER "# T\n- idea: one\n- minutes: 5\n"
+
+static const char WHOLE[] = "# A title\n"
+                            "\n"
+                            "- idea: One idea.\n"
+                            "- minutes: 7\n"
+                            "- needs: view, crosscheck\n"
+                            "- draw: N from 1024, 2048\n"
+                            "\n"
+                            "Some [prose](glossary.md#tile).\n"
+                            "\n"
+                            "## A page\n"
+                            "\n"
+                            "```text\n"
+                            "## not a page, {not filled}\n"
+                            "```\n"
+                            "\n"
+                            "```state\n"
+                            "N={N}\n"
+                            "```\n"
+                            "\n"
+                            "```ask first-one\n"
+                            "prompt: How\n"
+                            "  many?\n"
+                            "answer: local x = 1\n"
+                            "  return x + N\n"
+                            "unit: MiB\n"
+                            "tolerance: 1%\n"
+                            "hint: One.\n"
+                            "hint: Two.\n"
+                            "wrong: N - 1 -> You took\n"
+                            "  one away.\n"
+                            "wrong: 64 MiB -> A literal.\n"
+                            "explain: So.\n"
+                            "```\n"
+                            "\n"
+                            "```show\n"
+                            "scene=tiles steps=0-4\n"
+                            "A caption.\n"
+                            "```\n"
+                            "```task\n"
+                            "Look: at it.\n"
+                            "\n"
+                            "- until: is no key here\n"
+                            "until: view.N > 1\n"
+                            "  and true\n"
+                            "solution: N={N}\n"
+                            "hint: One.\n"
+                            "explain: So.\n"
+                            "```\n"
+                            "~~~ teacher\n"
+                            "A page.\n"
+                            "~~~\n";
+
+static void a_whole_lesson_is_read(void **state) {
+  (void)state;
+  Lesson l;
+  Error error = {0};
+  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error),
+                   STATUS_OK);
+  assert_string_equal(l.file, "03-x.md");
+  assert_string_equal(l.name, "03-x");
+  assert_string_equal(lesson_text(&l, l.title), "A title");
+  assert_string_equal(lesson_text(&l, l.idea), "One idea.");
+  assert_int_equal(l.minutes, 7);
+  assert_int_equal(l.n_needs, 2);
+  assert_string_equal(lesson_text(&l, l.needs[1]), "crosscheck");
+  assert_int_equal(l.n_draws, 1);
+  assert_string_equal(l.draw[0].name, "N");
+  assert_int_equal(l.draw[0].n, 2);
+  static const struct {
+    LessonBlockKind kind;
+    int line;
+  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},
+                {LESSON_ASK, 0},   {LESSON_SHOW, 36},  {LESSON_TASK, 40},
+                {LESSON_TEACHER, 50}};
+  assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
+  for (size_t k = 0; k < l.n_blocks; k++) {
+    assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
+    if (BLOCKS[k].line) assert_int_equal(l.blocks[k].text.line, BLOCKS[k].line);
+  }
+  assert_non_null(strstr(lesson_text(&l, l.blocks[1].text), "## not a page"));
+  assert_string_equal(lesson_text(&l, l.blocks[4].caption), "A caption.");
+  const LessonTask *task = &l.tasks[l.blocks[5].task];
+  assert_string_equal(lesson_text(&l, l.blocks[5].text),
+                      "Look: at it.\n\n- until: is no key here");
+  assert_string_equal(lesson_text(&l, task->until), "view.N > 1\n  and true");
+  assert_int_equal(task->until.line, 43);
+  assert_string_equal(lesson_text(&l, task->solution), "N={N}");
+  assert_string_equal(lesson_text(&l, task->explain), "So.");
+  assert_int_equal(task->n_hints, 1);
+  const LessonAsk *ask = &l.asks[0];
+  assert_string_equal(ask->id, "first-one");
+  assert_int_equal(ask->line, 20);
+  assert_int_equal(ask->kind, LESSON_NUMBER);
+  assert_int_equal(ask->answer.line, 23);
+  assert_int_equal(ask->n_hints, 2);
+  assert_int_equal(ask->n_wrong, 2);
+  assert_string_equal(lesson_text(&l, ask->wrong[0].key), "N - 1");
+  assert_int_equal(ask->wrong[0].key.line, 29);
+  assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART &&
+              ask->tolerance.amount == 0.01);
+  assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
+  assert_int_equal(lesson_find_ask(&l, "none"), -1);
+  assert_int_equal(lesson_block_of(&l, 0), 3);
+  lesson_free(&l);
+}
+
+/* The same file with the line ends and the mark at its beginning that Windows editors write. */
+static void line_ends_of_windows_are_read(void **state) {
+  (void)state;
+  char text[2 * sizeof WHOLE + 4] = "\xEF\xBB\xBF";
+  size_t used = 3;
+  for (const char *p = WHOLE; *p; p++) {
+    if (*p == '\n') text[used++] = '\r';
+    text[used++] = *p;
+  }
+  Lesson l;
+  Error error = {0};
+  if (lesson_from_buffer(&l, text, used, "x.md", &error)) fail_msg("%s", error.message);
+  assert_int_equal(l.n_blocks, 7);
+  assert_string_equal(lesson_text(&l, l.title), "A title");
+  assert_string_equal(l.asks[0].unit.name, "MiB");
+  lesson_free(&l);
+}
+
+static const struct {
+  const char *text;
+  int line;
+  const char *reason;
+} REFUSED[] = {
+    {"", 1, "does not begin with '# Title'"},
+    {"\n\ntext\n", 3, "does not begin with '# Title'"},
+    {"# \n", 1, "does not begin"},
+    {"# T\n", 1, "idea"},
+    {"# T\n- idea: x\n", 1, "minutes"},
+    {"# T\n- idea: x\n- minutes: soon\n", 3, "whole number"},
+    {"# T\n- idea: x\n- minutes: 61\n", 3, "whole number"},
+    {"# T\n- idea: x\n- minuets: 5\n", 3, "did you mean 'minutes'"},
+    {"# T\n- idea: x\n- idea: y\n", 3, "twice"},
+    {"# T\n- idea x\n", 2, "key: value"},
+    {"# T\n- idea: x\n  more\n", 3, "cannot go on"},
+    {HEADER "- draw: N 1, 2\n", 4, "no draw"},
+    {HEADER "- draw: N from 1\n", 4, "two values"},
+    {HEADER "- draw: N from 1,,2\n", 4, "empty"},
+    {HEADER "- draw: 1N from 1, 2\n", 4, "name"},
+    {HEADER "- needs: a b\n", 4, "something needed"},
+    {HEADER "\n```state\nN=1\n", 5, "no closing ```"},
+    {HEADER "\n```sh\nls\n", 5, "no closing ```"},
+    {HEADER "\n~~~~ask x\n```\n", 5, "no closing ~~~~"},
+    {HEADER "```state\n```\n", 4, "is empty"},
+    {HEADER "```state now\nN=1\n```\n", 4, "means nothing"},
+    {HEADER "```aks x\n```\n", 4, "did you mean 'ask'"},
+    {HEADER "```States\nN=1\n```\n", 4, "did you mean 'state'"},
+    {HEADER "```ask\nprompt: x\n```\n", 4, "id of a question"},
+    {HEADER "```ask a b\nprompt: x\n```\n", 4, "id of a question"},
+    {HEADER "```ask x\nprompt: x\n```\n", 4, "no answer"},
+    {HEADER "```ask x\nanswer: 1\n```\n", 4, "no prompt"},
+    {HEADER "```ask x\nprompt x\n```\n", 5, "key: value"},
+    {HEADER "```ask x\n  prompt: x\n```\n", 5, "key: value"},
+    {HEADER "```ask x\nprompt:\nanswer: 1\n```\n", 5, "no value"},
+    {HEADER "```ask x\nprompt: x\nprompt: y\n```\n", 6, "twice"},
+    {HEADER "```ask x\nhnt: x\n```\n", 5, "did you mean 'hint'"},
+    {HEADER "```ask x\nkind: essay\n```\n", 5, "no kind of question"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: Mb\n```\n", 7, "bits"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\ntolerance: some\n```\n", 7, "no tolerance"},
+    {HEADER "```ask x\nprompt: x\n  goes on\nanswer: 1\nwrong: 2\n```\n", 8, "no '->'"},
+    {HEADER "```ask x\nprompt: x\nwrong: -> why\n```\n", 6, "missing"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: one\n```\n", 4, "two options"},
+    {HEADER "```ask x\nprompt: x\noption: yes\nitem: no\n```\n", 7, "options or items"},
+    {HEADER "```ask x\nprompt: x\noption: yes\noption: yes\n```\n", 7, "two choices"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: b | one\noption: c | two\n```\n", 7,
+     "taken for the letter"},
+    {HEADER "```ask x\nprompt: x\noption: two words | one\n```\n", 6, "one word"},
+    {HEADER "```ask x\nkind: predict\nprompt: x\nanswer: 1\nitem: one\nitem: two\n```\n", 4,
+     "cannot be predicted"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4,
+     "only numbers"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9,
+     "two questions 'x'"},
+    {HEADER "```task\nuntil: true\nsolution: N=1\n```\n", 4, "does not say what is to be done"},
+    {HEADER "```task\nDo.\nsolution: N=1\n```\n", 4, "no 'until"},
+    {HEADER "```task\nDo.\nuntil: true\n```\n", 4, "no 'solution"},
+    {HEADER "```task\nDo.\nuntill: true\n```\n", 6, "did you mean 'until:'"},
+    {HEADER "```task\nDo.\nuntil: true\nunit: x\n```\n", 7, "no key 'unit' in a task"},
+    {HEADER "```task\nDo.\n\nuntil: true\nuntil: false\n```\n", 8, "twice"},
+    {HEADER "```task\nDo.\nuntil:\n```\n", 6, "no value"},
+    {HEADER "```task\nDo.\n\n<b>raw</b>\nuntil: true\n```\n", 7, "raw HTML"},
+    {HEADER "\n<div>\nraw\n</div>\n", 5, "raw HTML"},
+    {HEADER "\nSome\n<b>raw</b> text\n", 6, "raw HTML"},
+    {HEADER "\n> > > > > > > > > deep\n", 5, "too deeply"},
+    {HEADER "\nbad \xFF byte\n", 5, "not UTF-8"},
+    {HEADER "\n```ask x\nprompt: \xC0\x80\n```\n", 6, "not UTF-8"},
+    {HEADER "\nbell \a\n", 5, "control character"},
+};
+
+static void broken_files_are_refused_with_their_line(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    Lesson l;
+    Error error = {0};
+    char begins[32];
+    snprintf(begins, sizeof begins, "x.md:%d: ", REFUSED[k].line);
+    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) !=
+        STATUS_BAD_FILE)
+      fail_msg("row %zu was read", k);
+    if (strncmp(error.message, begins, strlen(begins)) != 0 ||
+        !strstr(error.message, REFUSED[k].reason))
+      fail_msg("row %zu: %s", k, error.message);
+    assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.bytes == NULL);
+  }
+}
+
+/* ---- Hostile files */
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct {
+  int n;
+  char last[512];
+} Findings;
+
+static void keep(void *context, const char *message) {
+  Findings *f = context;
+  f->n++;
+  snprintf(f->last, sizeof f->last, "%s", message);
+}
+
+/* Reads and checks; the message of the first thing that is wrong with it. */
+static const char *judge(const char *text, size_t length, Findings *f) {
+  Lesson l;
+  Error error = {0};
+  *f = (Findings){0};
+  if (lesson_from_buffer(&l, text, length, "x.md", &error)) {
+    keep(f, error.message);
+    return f->last;
+  }
+  LessonRun run;
+  if (lesson_run_start(&run, &l, NULL, 1, &error) == STATUS_OK) {
+    LessonQuestion *q = malloc(sizeof *q);
+    assert_non_null(q);
+    for (size_t k = 0; k < l.n_asks && !error.status; k++)
+      lesson_run_question(&run, (int)k, q, &error);
+    free(q);
+    lesson_run_end(&run);
+  }
+  keep(f, error.message);
+  lesson_free(&l);
+  return f->last;
+}
+
+static const struct {
+  const char *code;
+  int line;
+  const char *reason;
+} HOSTILE[] = {
+    {"while true do end return 1", 6, "too much work"},
+    {"(function() local t = {} while true do t[#t + 1] = t end end)()", 6, ""},
+    {"local s = 'x' while true do s = s .. s end return 1", 6, ""},
+    {"os.execute('true')", 6, "os"},
+    {"io.open('/etc/passwd')", 6, "io"},
+    {"require('os')", 6, "require"},
+    {"load('return 1')()", 6, "load"},
+    {"string.rep('x', 1e9)", 6, ""},
+    {"sim{N=1e18}.tiles.total", 6, ""},
+    {"attention{N=4096, d=128}.rmse", 6, "too much work"},
+    {"1 +", 6, ""},
+    {"nothing_of_that_name", 6, ""},
+    {"'a text'", 6, "must be a number"},
+    {"0/0", 6, "finite"},
+    {"error({})", 6, ""},
+    {"setmetatable({}, {__gc = function() while true do end end}) return 1", 6, ""},
+};
+
+static void hostile_expressions_end_within_a_second(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof HOSTILE / sizeof *HOSTILE; k++) {
+    char text[1024], begins[32];
+    Findings f;
+    snprintf(text, sizeof text, HEADER "```ask x\nprompt: x\nanswer: %s\n```\n", HOSTILE[k].code);
+    snprintf(begins, sizeof begins, "x.md:%d:", HOSTILE[k].line);
+    const double began = seconds();
+    const char *message = judge(text, strlen(text), &f);
+    if (seconds() - began > 1) fail_msg("%s: took %.2f s", HOSTILE[k].code, seconds() - began);
+    if (strncmp(message, begins, strlen(begins)) != 0 || !strstr(message, HOSTILE[k].reason))
+      fail_msg("%s: %s", HOSTILE[k].code, message);
+  }
+}
+
+/* Many of them in one file share one budget. */
+static void many_slow_expressions_share_one_budget(void **state) {
+  (void)state;
+  char text[8192] = HEADER;
+  for (int k = 0; k < 30; k++) {
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used,
+             "```ask x%d\nprompt: x\nanswer: local n = 0 for k = 1, 9000000 do n = n + k end "
+             "return n\n```\n",
+             k);
+  }
+  Findings f;
+  const double began = seconds();
+  const char *message = judge(text, strlen(text), &f);
+  if (seconds() - began > 1.5) fail_msg("took %.2f s", seconds() - began);
+  assert_non_null(strstr(message, "too much work"));
+}
+
+static void deep_and_long_texts_are_refused_quickly(void **state) {
+  (void)state;
+  const size_t size = 1 << 18;
+  char *text = malloc(size + 64);
+  assert_non_null(text);
+  static const char *const UNITS[] = {
+      ">", "> ", "- ",   "* > ", "[",      "![",   "**",           "`",     "a", "{", "{{",
+      "(", "_",  "| a ", "\n",   "\n\n> ", "\n- ", "\n```ask a\n", "\n1. ", "<", "&", "\\"};
+  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
+    /* as one long line, and as lines just below the longest */
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+      size_t used = strlen(strcpy(text, HEADER "\n")), column = 0;
+      while (used + strlen(UNITS[u]) + 2 < size) {
+        const size_t n = strlen(UNITS[u]);
+        memcpy(text + used, UNITS[u], n);
+        used += n;
+        column += n;
+        if (wrapped && column > 1900) text[used++] = '\n', column = 0;
+      }
+      Findings f;
+      const double began = seconds();
+      judge(text, used, &f);
+      if (seconds() - began > 1)
+        fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
+    }
+  }
+  free(text);
+}
+
+static void a_hundred_megabytes_are_refused_at_once(void **state) {
+  (void)state;
+  const size_t size = (size_t)100 << 20;
+  char *text = malloc(size);
+  assert_non_null(text);
+  memset(text, 'x', size);
+  Findings f;
+  const double began = seconds();
+  assert_non_null(strstr(judge(text, size, &f), "x.md:1: the file is longer than 256 KiB"));
+  assert_true(seconds() - began < 1);
+  free(text);
+}
+
+static Status read_whole(void *context, Error *error) {
+  (void)context;
+  Lesson l;
+  const Status status = lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "x.md", error);
+  lesson_free(&l);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  assert_true(alloc_fail_each(read_whole, NULL) >= 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_whole_lesson_is_read),
+      cmocka_unit_test(line_ends_of_windows_are_read),
+      cmocka_unit_test(broken_files_are_refused_with_their_line),
+      cmocka_unit_test(hostile_expressions_end_within_a_second),
+      cmocka_unit_test(many_slow_expressions_share_one_budget),
+      cmocka_unit_test(deep_and_long_texts_are_refused_quickly),
+      cmocka_unit_test(a_hundred_megabytes_are_refused_at_once),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/* Going through a lesson: draws, filled texts, questions and grades, against values worked out by
+ * hand; what --lint finds; and the lesson on online softmax, whose answers are computed here once
+ * more from the definition. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_lint.h"
+#include "tests/support/alloc_fail.h"
+
+#define HEADER "# T\n- idea: one\n- minutes: 5\n"
+
+enum { FILE_BYTES = 1 << 18 };
+
+static Lesson lesson_of(const char *text) {
+  Lesson l;
+  Error error = {0};
+  if (lesson_from_buffer(&l, text, strlen(text), "t.md", &error)) fail_msg("%s", error.message);
+  return l;
+}
+
+static LessonRun run_of(const Lesson *l, uint64_t seed) {
+  LessonRun run;
+  Error error = {0};
+  if (lesson_run_start(&run, l, NULL, seed, &error)) fail_msg("%s", error.message);
+  return run;
+}
+
+static LessonQuestion question;
+static LessonGrade grade;
+
+static void ask(LessonRun *run, int index) {
+  Error error = {0};
+  if (lesson_run_question(run, index, &question, &error)) fail_msg("%s", error.message);
+}
+
+static LessonVerdict type(LessonRun *run, const char *typed) {
+  Error error = {0};
+  if (lesson_run_grade(run, &question, typed, &grade, &error)) fail_msg("%s", error.message);
+  return grade.verdict;
+}
+
+/* ---- Texts */
+
+static void texts_are_filled_but_code_is_not(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *filled;
+  } ROWS[] = {
+      {"two is {1 + 1}", "two is 2"},
+      {"{{1}", "{1}"},
+      {"`sim{N=1}` and {2 * 3}", "`sim{N=1}` and 6"},
+      {"``a ` {b}`` {1}", "``a ` {b}`` 1"},
+      {"a ` alone {1}", "a ` alone 1"},
+      {"```text\n{x}\n```\n{1}", "```text\n{x}\n```\n1"},
+      {"{N} of {size'4 KiB'}", "2,048 of 4,096"},
+      {"{word}", "many"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char file[512], filled[256];
+    snprintf(file, sizeof file,
+             "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
+             ROWS[k].text);
+    Lesson l = lesson_of(file);
+    LessonRun run = run_of(&l, 3);
+    Error error = {0};
+    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, &error))
+      fail_msg("%s: %s", ROWS[k].text, error.message);
+    assert_string_equal(filled, ROWS[k].filled);
+    lesson_run_end(&run);
+    lesson_free(&l);
+  }
+}
+
+static void states_have_no_thousands_separators(void **state) {
+  (void)state;
+  Lesson l = lesson_of(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  "
+                              "d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n");
+  LessonRun run = run_of(&l, 1);
+  char line[256];
+  LessonShow show;
+  assert_int_equal(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL), STATUS_OK);
+  assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
+  assert_int_equal(lesson_run_show(&run, &l.blocks[1], &show, NULL), STATUS_OK);
+  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 &&
+              show.block == 2);
+  lesson_run_end(&run);
+  lesson_free(&l);
+}
+
+/* ---- Draws */
+
+static void draws_depend_on_the_seed_alone(void **state) {
+  (void)state;
+  Lesson l = lesson_of(HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: "
+                              "N\ndraw: w from left, right\n```\n");
+  int seen[5] = {0}, left = 0;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    LessonRun run = run_of(&l, seed);
+    ask(&run, 0);
+    const int N = (int)question.key.low;
+    static char first[LESSON_MESSAGE_BYTES];
+    snprintf(first, sizeof first, "%s", question.prompt);
+    lesson_run_end(&run);
+    run = run_of(&l, seed);
+    ask(&run, 0);
+    assert_string_equal(question.prompt, first);
+    lesson_run_end(&run);
+    assert_true(N >= 1 && N <= 4);
+    seen[N]++;
+    left += strstr(first, "left") != NULL;
+  }
+  for (int k = 1; k <= 4; k++)
+    assert_true(seen[k] > 25 &&
+                seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
+  assert_true(left > 65 && left < 135);
+  assert_int_equal(lesson_variants(&l), 4);
+  for (int k = 0; k < 4; k++) {
+    LessonRun run;
+    assert_int_equal(lesson_run_start_variant(&run, &l, NULL, k, NULL), STATUS_OK);
+    ask(&run, 0);
+    assert_true(question.key.low == k + 1);
+    lesson_run_end(&run);
+  }
+  lesson_free(&l);
+}
+
+/* ---- Grades */
+
+/* d = 128 in fp16: K of 4,096 rows has 4,096 x 128 x 2 = 1,048,576 bytes; blocks of 128 rows read
+ * it 32 times. */
+static void numbers_are_graded_and_diagnosed(void **state) {
+  (void)state;
+  Lesson l =
+      lesson_of(HEADER "```ask bytes\n"
+                       "prompt: How much of K is read?\n"
+                       "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
+                       "unit: MiB\n"
+                       "hint: x\n"
+                       "wrong: 1 -> Once only: {answer}.\n"
+                       "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
+                       "wrong: 128 MiB -> A literal.\n"
+                       "explain: {binary(answer)} in all.\n"
+                       "```\n");
+  LessonRun run = run_of(&l, 1);
+  ask(&run, 0);
+  assert_string_equal(question.answer, "32 MiB");
+  static const struct {
+    const char *typed;
+    LessonVerdict verdict;
+    int wrong;
+    const char *message;
+  } ROWS[] = {
+      {"32", LESSON_RIGHT, -1, "32 MiB in all."},
+      {"33.6 MB", LESSON_RIGHT, -1, "32 MiB in all."},
+      {"32,0 MiB", LESSON_RIGHT, -1, "read as the decimal sign"},
+      {"1", LESSON_DIAGNOSED, 0, "Once only: 33,554,432."},
+      {"1 MiB", LESSON_DIAGNOSED, 0, "Once only"},
+      {"16 MiB", LESSON_DIAGNOSED, 1, "One byte each."},
+      {"16.8 MB", LESSON_DIAGNOSED, 1, "One byte each."},
+      {"0.125 GiB", LESSON_DIAGNOSED, 2, "A literal."},
+      {"32 MB", LESSON_NEARLY, -1, "other unit"},
+      {"3e1", LESSON_NEARLY, -1, "one digit more"},
+      {"31", LESSON_NOT_RIGHT, -1, "Close"},
+      {"32,000", LESSON_NEARLY, -1, "thousands"}, /* meant as 32.000 that would be right */
+      {"77", LESSON_NOT_RIGHT, -1, ""},
+      {"77,125", LESSON_NOT_RIGHT, -1, "thousands"},
+      {"many", LESSON_UNREADABLE, -1, "no number"},
+      {"32 tiles", LESSON_UNREADABLE, -1, "you wrote"},
+      {"", LESSON_UNREADABLE, -1, "write a number"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
+        !strstr(grade.message, ROWS[k].message))
+      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong,
+               grade.message);
+  }
+  lesson_run_end(&run);
+  lesson_free(&l);
+}
+
+static void choices_are_graded(void **state) {
+  (void)state;
+  Lesson l = lesson_of(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: "
+                              "Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
+                              "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It "
+                              "is not.\nanswer: 1 > 2\n```\n");
+  LessonRun run = run_of(&l, 1);
+  ask(&run, 0);
+  assert_string_equal(question.answer, "K");
+  assert_int_equal(type(&run, "b"), LESSON_RIGHT);
+  assert_int_equal(type(&run, "K"), LESSON_RIGHT);
+  assert_int_equal(type(&run, "a"), LESSON_DIAGNOSED);
+  assert_string_equal(grade.message, "Q stays.");
+  assert_int_equal(type(&run, "neither"), LESSON_NOT_RIGHT);
+  assert_int_equal(type(&run, "z"), LESSON_UNREADABLE);
+  ask(&run, 1);
+  assert_int_equal(question.right, 1);
+  assert_int_equal(type(&run, "No"), LESSON_RIGHT);
+  lesson_run_end(&run);
+  lesson_free(&l);
+}
+
+/* Items by their letters as shown, in the order given by indices as written. */
+static const char *letters(const int *written_order, int n) {
+  static char text[64];
+  for (int k = 0; k < n; k++)
+    for (int p = 0; p < n; p++)
+      if (question.written[p] == written_order[k])
+        snprintf(text + 2 * k, sizeof text - 2 * (size_t)k, "%c ", 'a' + p);
+  return text;
+}
+
+static void orders_are_shuffled_and_graded(void **state) {
+  (void)state;
+  Lesson l = lesson_of(
+      HEADER
+      "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
+      "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
+      "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
+      "1}\n```\n");
+  int shuffled = 0;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    LessonRun run = run_of(&l, seed);
+    ask(&run, 0);
+    for (int p = 0; p < 4; p++)
+      shuffled += question.written[p] != p;
+    assert_int_equal(type(&run, letters((int[]){0, 1, 2, 3}, 4)), LESSON_RIGHT);
+    assert_int_equal(type(&run, "load multiply store skip"), LESSON_RIGHT);
+    assert_int_equal(type(&run, question.answer), LESSON_RIGHT);
+    assert_int_equal(type(&run, letters((int[]){1, 0, 2, 3}, 4)), LESSON_NOT_RIGHT);
+    assert_int_equal(type(&run, letters((int[]){2, 0, 1, 3}, 4)), LESSON_DIAGNOSED);
+    assert_int_equal(type(&run, "a b"), LESSON_UNREADABLE);
+    ask(&run, 1);
+    assert_int_equal(type(&run, letters((int[]){1, 2, 0}, 3)), LESSON_RIGHT);
+    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)),
+                     LESSON_RIGHT); /* equal: either way */
+    assert_int_equal(type(&run, letters((int[]){0, 1, 2}, 3)), LESSON_NOT_RIGHT);
+    lesson_run_end(&run);
+  }
+  assert_true(shuffled > 40); /* 60 of 80 places on average */
+  lesson_free(&l);
+}
+
+static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *reason;
+  } ROWS[] = {
+      {"answer: 'x'\n", "t.md:6: the answer of 'x' must be a number"},
+      {"option: ab\noption: cd\nanswer: 'ef'\n", "t.md:8: the answer of 'x' is 'ef'"},
+      {"option: ab\noption: cd\nanswer: 1\n", "t.md:8: the answer of 'x' must be the key"},
+      {"item: ab\nitem: cd\nanswer: 'ab ab'\n", "t.md:8: the answer of 'x' must name"},
+      {"item: ab\nitem: cd\nanswer: {1, 2, 3}\n", "t.md:8: the answer of 'x' must be its keys"},
+      {"answer: 1\nwrong: 'x' -> y\n", "t.md:7: a wrong answer must be a number"},
+      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n",
+       "t.md:9: 'zz' is the key of no option"},
+      {"answer: sim{N=0}.flops\n", "t.md:6:"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char file[512];
+    Error error = {0};
+    snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", ROWS[k].body);
+    Lesson l = lesson_of(file);
+    LessonRun run = run_of(&l, 1);
+    assert_int_equal(lesson_run_question(&run, 0, &question, &error), STATUS_BAD_FILE);
+    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0)
+      fail_msg("row %zu: %s", k, error.message);
+    lesson_run_end(&run);
+    lesson_free(&l);
+  }
+}
+
+/* ---- Lint */
+
+static char findings[1 << 14];
+
+static void keep(void *context, const char *message) {
+  (void)context;
+  strcat(strcat(findings, message), "\n");
+}
+
+static int lint(const char *text) {
+  Lesson l = lesson_of(text);
+  const LessonHooks hooks = {.finding = keep};
+  int n = -1;
+  findings[0] = '\0';
+  assert_int_equal(lesson_lint(&l, NULL, &hooks, &n, NULL), STATUS_OK);
+  lesson_free(&l);
+  return n;
+}
+
+#define GOOD_HEAD HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
+#define GOOD_PREDICTION                                                                            \
+  "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
+#define GOOD_ASK(id) "```ask " id "\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
+#define GOOD_TEACHER "```teacher\nNote.\n```\n"
+#define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+
+static const struct {
+  const char *text, *finding; /* NULL: nothing is found */
+} LINTED[] = {
+    {GOOD, NULL},
+    {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_TEACHER, "2 questions"},
+    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER,
+     "nothing is predicted"},
+    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "no picture"},
+    {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two"), "0 teacher blocks"},
+    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER,
+     "glossary"},
+    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n",
+     "nothing is shown after the prediction 'three'"},
+    {GOOD "```ask three\nprompt: p\nanswer: 1\nexplain: e\n```\n", "'three' has no hint"},
+    {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: h\n```\n", "'three' has no explain"},
+    {GOOD "```ask three\nprompt: p\nanswer: nil\nhint: h\nexplain: e\n```\n", "no value"},
+    {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: {x.y}\nexplain: e\n```\n", "x"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nexplain: {zz}\n```\n", "zz"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 12 -> d\nexplain: e\n```\n",
+     "'12' of 'three' is right"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 1 -> d\nwrong: 3 - 2 -> "
+          "d\nexplain: e\n```\n",
+     "are the same"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12.5\ntolerance: 5%\nhint: h\nwrong: 12.6 -> "
+          "d\nexplain: e\n```\n",
+     "within the tolerance"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: It is 12.\nexplain: e\n```\n",
+     "the hint of 'three' gives the answer away: 12"},
+    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n",
+     "the prompt of 'three' gives"},
+    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: "
+          "h\nexplain: e\n```\n",
+     "prose before"},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n",
+     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
+          "e\n```\n",
+     "gives the answer away: 67.1"},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: Blocks of 64 rows, N = "
+          "4096, 64 KiB.\nexplain: e\n```\n",
+     "gives the answer away: 64"},
+    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
+          "e\n```\n",
+     NULL},
+    {GOOD
+     "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n",
+     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
+     "gives the answer away: 0.368"},
+    {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
+          "fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n",
+     "word for word"},
+    {GOOD "```show\nscene=tile\n```\n", "did you mean 'tiles'"},
+    {GOOD "```show\nscene=tiles steps=9-2\n```\n", "are no steps"},
+    {GOOD "```show\nsteps=1-2\n```\n", "names no scene"},
+    {GOOD "```show\nscene=tiles scores=1,2\n```\n", "belong to scene=softmax"},
+    {GOOD "```show\nscene=warp column=0 row_bytes=128 pad_bytes=4 swizzle=none\n```\n", NULL},
+    {GOOD "```show\nscene=warp stride=12\n```\n", NULL},
+    {GOOD "```show\nscene=warp\n```\n", "stride (bytes from lane to lane) or column"},
+    {GOOD "```show\nscene=warp stride=4 column=0\n```\n", "stride (bytes from lane to lane) or"},
+    {GOOD "```show\nscene=warp stride=4 pad_bytes=4\n```\n", "go with column"},
+    {GOOD "```show\nscene=warp stride=6 bytes=4\n```\n", "no multiple of 4"},
+    {GOOD "```show\nscene=warp column=0 bytes=16\n```\n", "at most 4 bytes"},
+    {GOOD "```show\nscene=warp stride=9999999\n```\n", "whole number from 0 to 1048576"},
+    {GOOD "```show\nscene=warp column=0 swizzle=256B\n```\n", "is no swizzle"},
+    {GOOD "```show\nscene=warp stride=4 steps=0-3\n```\n", "leave out steps"},
+    {GOOD "```show\nscene=tiles stride=4\n```\n", "belong to scene=warp"},
+    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one")
+         GOOD_ASK("two") GOOD_TEACHER,
+     "30 minutes"},
+};
+
+static void lint_finds_what_is_missing_or_wrong(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof LINTED / sizeof *LINTED; k++) {
+    const int n = lint(LINTED[k].text);
+    if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
+      fail_msg("row %zu, %d findings: %s", k, n, findings);
+  }
+}
+
+/* Only one of the drawn values makes the wrong answer right. */
+static void lint_sees_every_drawn_value(void **state) {
+  (void)state;
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+                             "d\nexplain: e\ndraw: n from 10, 20, 30\n```\n"),
+                   1);
+  assert_non_null(strstr(findings, "'n + 30' of 'three' is right"));
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+                             "d\nexplain: e\ndraw: n from 10, 20\n```\n"),
+                   0);
+}
+
+/* ---- The lesson on online softmax */
+
+static double sum_of(const double *scores, int n) {
+  double m = scores[0], l = 0;
+  for (int k = 1; k < n; k++)
+    m = fmax(m, scores[k]);
+  for (int k = 0; k < n; k++)
+    l += exp(scores[k] - m);
+  return l;
+}
+
+static void online_softmax_is_computed_as_by_hand(void **state) {
+  (void)state;
+  static char text[FILE_BYTES];
+  FILE *file = fopen("lessons/course/04-online-softmax.md", "rb");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  Lesson l = lesson_of(text);
+  for (int variant = 0; variant < 3; variant++) {
+    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1},
+                 row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
+    const struct {
+      const char *id;
+      double value;
+    } ROWS[] = {{"first-sum", sum_of(row, 4)},
+                {"factor", exp(-2)},
+                {"final-sum", sum_of(row, 12)},
+                {"own-sum", sum_of(own, 8)},
+                {"weight", 1 / sum_of(own, 8)}};
+    LessonRun run;
+    Error error = {0};
+    if (lesson_run_start_variant(&run, &l, NULL, variant, &error)) fail_msg("%s", error.message);
+    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+      ask(&run, lesson_find_ask(&l, ROWS[k].id));
+      if (fabs(question.key.low - ROWS[k].value) > 1e-12)
+        fail_msg("%s: %.15g, not %.15g", ROWS[k].id, question.key.low, ROWS[k].value);
+    }
+    ask(&run, lesson_find_ask(&l, "shrink"));
+    assert_string_equal(question.answer, "It must become smaller.");
+    ask(&run, lesson_find_ask(&l, "steps"));
+    assert_int_equal(type(&run, "maximum factor rescale add"), LESSON_RIGHT);
+    lesson_run_end(&run);
+  }
+  lesson_free(&l);
+}
+
+static Status whole_run(void *context, Error *error) {
+  LessonRun run;
+  Lesson l;
+  (void)context;
+  static const char TEXT[] = GOOD;
+  Status status = lesson_from_buffer(&l, TEXT, strlen(TEXT), "t.md", error);
+  if (status) return status;
+  status = lesson_run_start(&run, &l, NULL, 1, error);
+  if (!status) {
+    status = lesson_run_question(&run, 1, &question, error);
+    if (!status) status = lesson_run_grade(&run, &question, "12", &grade, error);
+    lesson_run_end(&run);
+  }
+  lesson_free(&l);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  assert_true(alloc_fail_each(whole_run, NULL) >= 20);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texts_are_filled_but_code_is_not),
+      cmocka_unit_test(states_have_no_thousands_separators),
+      cmocka_unit_test(draws_depend_on_the_seed_alone),
+      cmocka_unit_test(numbers_are_graded_and_diagnosed),
+      cmocka_unit_test(choices_are_graded),
+      cmocka_unit_test(orders_are_shuffled_and_graded),
+      cmocka_unit_test(answers_of_the_wrong_kind_are_errors_with_a_line),
+      cmocka_unit_test(lint_finds_what_is_missing_or_wrong),
+      cmocka_unit_test(lint_sees_every_drawn_value),
+      cmocka_unit_test(online_softmax_is_computed_as_by_hand),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

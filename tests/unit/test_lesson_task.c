@@ -1,0 +1,182 @@
+/* Conditions of tasks: every field of `view` against what follows from the papers' rules by hand, and
+ * that a hostile condition is an error with its line, soon, and does not take from the lesson's budget. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/alloc_fail.h"
+#include "viz/cli/lesson_view.h"
+
+#define STATE "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=tiles"
+
+static Lesson lesson_with(const char *until, Error *error) {
+  char text[2048];
+  Lesson l;
+  snprintf(text, sizeof text,
+           "# T\n- idea: one\n- minutes: 5\n- draw: D from 16, 16\n\n```task\nDo it.\nuntil: "
+           "%s\nsolution: step=1\n```\n",
+           until);
+  lesson_from_buffer(&l, text, strlen(text), "x.md", error);
+  return l;
+}
+
+typedef struct {
+  LessonRun run;
+  const Lesson *lesson;
+  bool done;
+} Look;
+
+static Status look(void *data, const LessonView *view, Error *error) {
+  Look *l = data;
+  return lesson_task_check(&l->run, &l->lesson->tasks[0], view, &l->done, error);
+}
+
+/* Whether `until` holds in a state. */
+static bool holds(const char *until, const char *state, Error *error) {
+  Lesson lesson = lesson_with(until, error);
+  if (error->status) return false;
+  Look l = {.lesson = &lesson};
+  if (lesson_run_start(&l.run, &lesson, NULL, 1, error) == STATUS_OK) {
+    lesson_look(NULL, STATE, state, look, &l, error);
+    lesson_run_end(&l.run);
+  }
+  lesson_free(&lesson);
+  return l.done;
+}
+
+/* 64 rows in blocks of 8: 8 x 8 tiles, 36 of them computed; one block of 8 rows of 16 numbers in fp16
+ * is 256 bytes. The first row of tiles: load Q, K, product, mask, new max, rescale, load V,
+ * accumulate, 7 skips, normalise, store. */
+static const char *const TRUE[][2] = {
+    {"view.algorithm == 'fa2' and view.gpu == 'paper' and view.dtype == 'fp16'", ""},
+    {"view.N == 64 and view.seq_len_k == 64 and view.d == D and view.heads == 1 and view.batch == 1", ""},
+    {"view.block == 8 and view.block_q == 8 and view.block_k == 8 and view.causal and view.window == 0", ""},
+    {"view.block == 0 and view.block_q == 16 and view.block_k == 4", "block-q=16 block-k=4"},
+    {"view.block == 32", "block=32"},
+    {"view.heads == 4 and view.batch == 2", "heads=4 batch=2"},
+    {"view.scene == 'tiles'", ""},
+    {"view.scene == 'charts' and view.step == 3", "scene=charts step=3"},
+    {"view.step == 0 and view.event.kind == 'none' and view.event.i == -1", ""},
+    {"view.moved_bytes == 0 and view.tiles_done == 0", ""},
+    {"view.event.kind == 'load' and view.event.tensor == 'Q' and view.event.bytes == 256", "step=1"},
+    {"view.event.kind == 'load' and view.event.tensor == 'K' and view.moved_bytes == 512", "step=2"},
+    {"view.event.kind == 'product' and view.event.flops == 2 * 8 * 8 * 16", "step=3"},
+    {"view.event.kind == 'mask' and view.event.tile == 'partial'", "step=4"},
+    {"view.event.kind == 'new max' and view.event.i == 0 and view.event.j == 0", "step=5"},
+    {"view.event.kind == 'accumulate' and view.tiles_done == 1", "step=8"},
+    {"view.event.kind == 'skip' and view.tiles_skipped == 1", "step=9"},
+    {"view.read_bytes == 3 * 256 and view.write_bytes == 0", "step=15"},
+    {"view.event.kind == 'store' and view.write_bytes == 256 and view.tiles_skipped == 7", "step=17"},
+    {"view.steps == 276 and view.step == view.steps and view.tiles_done == 36", "step=276"},
+    /* Q and O once, K and V for each of the 36 tiles */
+    {"view.moved_bytes == (8 + 8 + 2 * 36) * 256", "step=276"},
+    {"view.run.traffic.total_bytes == (8 + 8 + 2 * 36) * 256 and view.run.tiles.skipped == 28", ""},
+    {"view.fits and view.run.sram.fits", ""},
+    {"not view.fits", "N=4096 d=128 block=512"},
+    /* before the first tile of a row, at its new maximum, and where nothing is rescaled yet */
+    {"view.row.m == -math.huge and view.row.l == 0 and view.row.factor == 1", ""},
+    {"view.row.m > view.row.m_old and view.row.factor == 0 and not view.row.m_grew", "step=5"},
+    {"view.row.m_grew and view.row.m > view.row.m_old and view.event.kind == 'new max'", "step=120"},
+    {"math.abs(view.row.factor - math.exp(view.row.m_old - view.row.m)) < 1e-6", "step=120"},
+    {"not view.row.m_grew", "step=119"},
+    {"view.algorithm == 'standard' and not view.causal", "algorithm=standard causal=0"},
+};
+
+static void every_field_of_the_view_is_right(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof TRUE / sizeof *TRUE; k++) {
+    Error error = {0};
+    const bool held = holds(TRUE[k][0], TRUE[k][1], &error);
+    if (error.status) fail_msg("%s at '%s': %s", TRUE[k][0], TRUE[k][1], error.message);
+    if (!held) fail_msg("%s at '%s'", TRUE[k][0], TRUE[k][1]);
+  }
+}
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void hostile_conditions_are_errors_with_their_line(void **state) {
+  (void)state;
+  static const char *const ROWS[][2] = {
+      {"(function() while true do end end)()", "about 1000000 steps"},
+      {"(function() local t = {} while true do t[#t + 1] = {} end end)()", ""},
+      {"os.exit()", "there is no name 'os'"},
+      {"view.row.mm > 1", "did you mean 'm'"},
+      {"view.run.traffic.reed.K > 1", "did you mean 'read'"},
+      {"attention{N=2048, d=128}.rmse > 0", "too much work"},
+      {"nothing", "there is no name"},
+      {"1", "must be true or false"},
+      {"view", "x.md:8"},
+      {"true +", "x.md:"},
+      {"error({})", "x.md:8"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Error error = {0};
+    const double began = seconds();
+    assert_false(holds(ROWS[k][0], "", &error));
+    if (seconds() - began > 0.5) fail_msg("%s took %.2f s", ROWS[k][0], seconds() - began);
+    if (!error.status || strncmp(error.message, "x.md:", 5) != 0 || !strstr(error.message, ROWS[k][1]))
+      fail_msg("%s: %s", ROWS[k][0], error.message);
+  }
+}
+
+/* Checked for every frame that is drawn, and the lesson's own expressions still have their budget. */
+static void checks_do_not_use_the_lesson_up(void **state) {
+  (void)state;
+  Error error = {0};
+  Lesson lesson = lesson_with("#events{N=64, d=16, block=8} > 1e9", &error);
+  LessonScreen *screen = malloc(sizeof *screen);
+  assert_non_null(screen);
+  assert_int_equal(lesson_screen_open(screen, STATE, "step=9", &error), STATUS_OK);
+  LessonRun run;
+  assert_int_equal(lesson_run_start(&run, &lesson, NULL, 1, &error), STATUS_OK);
+  for (int n = 0; n < 2000; n++) {
+    bool done = true;
+    if (lesson_task_check(&run, &lesson.tasks[0], &screen->view, &done, &error))
+      fail_msg("check %d: %s", n, error.message);
+    assert_false(done);
+  }
+  char filled[64];
+  const char *text = "{view}";
+  ExpressionValue value;
+  assert_int_equal(expression_scope_fill(run.scope, "{2 + 2}", 7, 1, filled, sizeof filled, &error), STATUS_OK);
+  assert_string_equal(filled, "4");
+  /* the view is not left behind for other expressions */
+  assert_int_not_equal(expression_scope_eval(run.scope, text + 1, 4, 1, &value, NULL), STATUS_OK);
+  lesson_run_end(&run);
+  lesson_screen_free(screen);
+  free(screen);
+  lesson_free(&lesson);
+}
+
+static Status check_once(void *context, Error *error) {
+  (void)context;
+  holds("view.N > 64 and view.run.sram.fits", "N=128", error);
+  return error->status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  holds("view.N > 64", "N=128", &(Error){0});
+  assert_true(alloc_fail_each(check_once, NULL) >= 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_field_of_the_view_is_right),
+      cmocka_unit_test(hostile_conditions_are_errors_with_their_line),
+      cmocka_unit_test(checks_do_not_use_the_lesson_up),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* Markdown in a terminal: every element by its text, at a width that breaks lines, in ASCII. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/support/alloc_fail.h"
+#include "tests/support/capture.h"
+#include "viz/text/markdown.h"
+
+static const struct {
+  const char *markdown, *text;
+} ROWS[] = {
+    {"", ""},
+    {"One *two* **three** `four`.", "One two three `four`.\n"},
+    {"One\ntwo", "One two\n"},
+    {"One  \ntwo", "One\ntwo\n"},
+    {"One\n\ntwo", "One\n\ntwo\n"},
+    {"# Title\nText", "Title\n\nText\n"},
+    {"123456789 123456789 123456789 12345", "123456789 123456789 123456789\n12345\n"},
+    {"- one\n- two\n  three", "- one\n- two three\n"},
+    {"Text\n\n- one\n- two\n\nMore", "Text\n\n- one\n- two\n\nMore\n"},
+    {"3. one\n4. two", "3. one\n4. two\n"},
+    {"- 123456789 123456789 123456789 x", "- 123456789 123456789\n  123456789 x\n"},
+    {"- one\n  - two\n- three", "- one\n  - two\n- three\n"},
+    {"> said", "| said\n"},
+    {"```sh\na  b\n\nc\n```", "    a  b\n    \n    c\n"},
+    {"[tile](glossary.md#tile) and [web](https://a.b/c)", "tile and web (https://a.b/c)\n"},
+    {"![a grid](x.png)", "[picture: a grid]\n"},
+    {"a &lt; b &amp; c", "a < b & c\n"},
+    {"<b>raw</b>", "<b>raw</b>\n"},
+    {"---", "------------------------------\n"},
+    {"a \\* b", "a * b\n"},
+};
+
+static void print(const char *markdown, Capture *c) {
+  const TextStyle style = {.width = 30};
+  Error error = {0};
+  capture_open(c);
+  if (text_markdown(c->out, &style, markdown, strlen(markdown), &error))
+    fail_msg("%s", error.message);
+}
+
+static void every_element_is_printed(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Capture c;
+    print(ROWS[k].markdown, &c);
+    if (strcmp(capture_text(&c), ROWS[k].text) != 0) fail_msg("row %zu:\n%s", k, capture_text(&c));
+    capture_close(&c);
+  }
+}
+
+/* Cells fill their columns; the numbers' column is aligned right. */
+static void tables_are_aligned(void **state) {
+  (void)state;
+  Capture c;
+  print("| what | bytes |\n| --- | --: |\n| Q | 1 |\n| K and V | 640 |\n", &c);
+  const char *text = capture_text(&c);
+  assert_non_null(strstr(text, "what     bytes\n"));
+  assert_non_null(strstr(text, "\nQ            1\n"));
+  assert_non_null(strstr(text, "\nK and V    640\n"));
+  capture_close(&c);
+}
+
+/* A text from outside cannot drive the terminal. */
+static void control_characters_do_not_pass(void **state) {
+  (void)state;
+  Capture c;
+  print("a\033[31mb", &c);
+  assert_null(strchr(capture_text(&c), '\033'));
+  capture_close(&c);
+}
+
+/* What is nested more deeply than it is printed neither crashes nor loses its words. */
+static void deep_nesting_is_flattened(void **state) {
+  (void)state;
+  Capture c;
+  print("> > > > > > > > > > > > > > > > > > > > deep", &c);
+  assert_non_null(strstr(capture_text(&c), "deep\n"));
+  capture_close(&c);
+}
+
+static Status print_all(void *context, Error *error) {
+  (void)context;
+  static const char TEXT[] = "# T\n\nA [b](c) *d*\n\n- e\n\n| f | g |\n| --- | --- |\n| h | i |\n";
+  const TextStyle style = {.width = 60};
+  FILE *nowhere = fopen("/dev/null", "w");
+  if (!nowhere) return error_set(error, STATUS_NO_MEMORY, "no memory for a stream");
+  const Status status = text_markdown(nowhere, &style, TEXT, strlen(TEXT), error);
+  fclose(nowhere);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  assert_true(alloc_fail_each(print_all, NULL) >= 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_element_is_printed),       cmocka_unit_test(tables_are_aligned),
+      cmocka_unit_test(control_characters_do_not_pass), cmocka_unit_test(deep_nesting_is_flattened),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* Counter files: both layouts read, and every way in which a file can be wrong named with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/counters/ncu.h"
+#include "tests/support/alloc_fail.h"
+
+static Status read_text(const char *text, CounterTable *table, Error *error) {
+  *error = (Error){0};
+  return counter_table_from_buffer(table, text, strlen(text), error);
+}
+
+static void expect_error(const char *text, Status expected, const char *part) {
+  CounterTable table;
+  Error error;
+  assert_int_equal(read_text(text, &table, &error), expected);
+  assert_null(table.rows);
+  if (!strstr(error.message, part)) fail_msg("'%s' does not say '%s'", error.message, part);
+}
+
+#define RAW_HEADER "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
+#define RAW_UNITS  "\"\",\"\",\"byte\",\"ns\"\n"
+#define SHAPE_HEADER "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
+
+/* ncu's layout, with its messages, the program's own output, CRLF, groups of three digits and a comma in a name. */
+static void test_raw_layout(void **state) {
+  (void)state;
+  CounterTable table;
+  Error error;
+  assert_int_equal(read_text("==PROF== Connected to process 1\nhello, world\n" RAW_HEADER RAW_UNITS
+                             "\"0\",\"void f<1, \"\"x\"\">(int)\",\"438,272\",\"19,296\"\r\n"
+                             "\"1\",\"g\",\"7\",\"n/a\"\n",
+                             &table, &error),
+                   STATUS_OK);
+  assert_int_equal(table.n_rows, 2);
+  assert_string_equal(table.rows[0].kernel, "void f<1, \"x\">(int)");
+  assert_int_equal(table.rows[0].value[COUNTER_HBM_READ], 438272);
+  assert_int_equal(table.rows[0].value[COUNTER_TIME], 19296);
+  assert_int_equal(table.rows[0].line, 5);
+  assert_false(table.rows[0].has_shape);
+  assert_true(table.rows[1].known[COUNTER_HBM_READ]);
+  assert_false(table.rows[1].known[COUNTER_TIME]);
+  assert_false(table.rows[1].known[COUNTER_HMMA]);
+  counter_table_free(&table);
+}
+
+static void test_recorded_layout(void **state) {
+  (void)state;
+  CounterTable table;
+  Error error;
+  assert_int_equal(read_text("# gpu: NVIDIA H200\n" SHAPE_HEADER "sm__inst_executed_pipe_tensor_op_hmma.sum\n"
+                             ",,,,,,,,,,,inst\nfa2_async,bf16,2,8,4,1024,2048,64,1,128,64,65536\n",
+                             &table, &error),
+                   STATUS_OK);
+  const CounterRow *row = &table.rows[0];
+  assert_string_equal(row->kernel, "fa2_async");
+  assert_true(row->has_shape && row->shape.causal);
+  assert_int_equal(row->shape.dtype, DTYPE_BF16);
+  assert_int_equal(row->shape.kv_heads, 4);
+  assert_int_equal(row->shape.N_k, 2048);
+  assert_int_equal(row->tiling.B_r, 128);
+  assert_int_equal(row->tiling.B_c, 64);
+  assert_int_equal(row->value[COUNTER_HMMA], 65536);
+  counter_table_free(&table);
+}
+
+static void test_not_a_counter_file(void **state) {
+  (void)state;
+  expect_error("", STATUS_BAD_FILE, "line 0: no header");
+  expect_error("a,b\nc,d\n", STATUS_BAD_FILE, "line 2: no header");
+  expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE, "--page raw");
+  expect_error("\"ID\",\"Kernel Name\",\"launch__grid_size\"\n\"\",\"\",\"\"\n\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE, "no header");
+}
+
+static void test_other_units(void **state) {
+  (void)state;
+  expect_error(RAW_HEADER "\"\",\"\",\"Mbyte\",\"ns\"\n\"0\",\"f\",\"1\",\"2\"\n", STATUS_BAD_FILE,
+               "line 2: dram__bytes_read.sum is in 'Mbyte', not 'byte'");
+}
+
+/* 1.234 is 1234 in a German locale and 1.234 in the C locale: both are wrong for a count of bytes. */
+static void test_other_locale(void **state) {
+  (void)state;
+  static const char *const numbers[] = {"1.234", "1.234.567", "1 234", "1,23", "12,34,567", ",123", "1e6", "-5", "0x10", "1,234.5", "1."};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    char text[256];
+    snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"f\",\"%s\",\"2\"\n", numbers[i]);
+    expect_error(text, STATUS_BAD_FILE, "line 3: dram__bytes_read.sum is");
+  }
+  expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"99999999999999999999\",\"2\"\n", STATUS_BAD_FILE, "line 3");
+}
+
+/* 1,234.00 and the largest count are whole. */
+static void test_whole_numbers(void **state) {
+  (void)state;
+  CounterTable table;
+  Error error;
+  assert_int_equal(read_text(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1,234.00\",\"18446744073709551615\"\n", &table, &error), STATUS_OK);
+  assert_int_equal(table.rows[0].value[COUNTER_HBM_READ], 1234);
+  assert_true(table.rows[0].value[COUNTER_TIME] == UINT64_MAX);
+  counter_table_free(&table);
+}
+
+/* Cut a good file anywhere: it is refused, unless what is left is a whole number of rows. */
+static void test_truncated(void **state) {
+  (void)state;
+  const char *good = RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n\"1\",\"g\",\"1\",\"2\"\n";
+  const size_t first_row_end = strlen(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n");
+  for (size_t length = 0; length < strlen(good); length++) {
+    CounterTable table;
+    Error error = {0};
+    const Status status = counter_table_from_buffer(&table, good, length, &error);
+    const bool whole_rows = length == first_row_end;
+    if (status == STATUS_OK && !whole_rows) fail_msg("cut at byte %zu it is accepted", length);
+    if (status != STATUS_OK && !strstr(error.message, "line ")) fail_msg("'%s' names no line", error.message);
+    counter_table_free(&table);
+  }
+  expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE, "line 3: 3 fields under 4 columns");
+  expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1\",\"2", STATUS_BAD_FILE, "line 3: a quoted field is not closed");
+  expect_error(RAW_HEADER RAW_UNITS, STATUS_BAD_FILE, "no row");
+  expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"\",\"2\"\n", STATUS_BAD_FILE, "line 3: dram__bytes_read.sum is ''");
+  expect_error(SHAPE_HEADER "dram__bytes_read.sum\n,,,,,,,,,,,byte\nfa1,fp16,1,1,1,8,8,8,0,8,8,123", STATUS_BAD_FILE,
+               "line 3: the last line has no end"); /* 1234 cut to 123 would pass for a number */
+}
+
+static void test_bad_shape(void **state) {
+  (void)state;
+#define RECORDED SHAPE_HEADER "dram__bytes_read.sum\n,,,,,,,,,,,byte\n"
+  expect_error(RECORDED "fa1,fp12,1,1,1,8,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: the dtype");
+  expect_error(RECORDED "fa1,fp16,1,1,1,0,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: seq_q is '0'");
+  expect_error(RECORDED "fa1,fp16,1,3,2,8,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: ");
+  expect_error(RECORDED "fa1,fp16,1,1,1,8,8,8,yes,8,8,1\n", STATUS_BAD_FILE, "line 3: causal");
+  expect_error("rung,dtype,dram__bytes_read.sum\n,,byte\n", STATUS_BAD_FILE, "line 1: a column of the shape is missing");
+}
+
+/* Control characters of a kernel's name never reach a terminal, and a long name is cut. */
+static void test_names_are_safe(void **state) {
+  (void)state;
+  CounterTable table;
+  Error error;
+  char text[1024];
+  snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"\033[31m%0500d\",\"1\",\"2\"\n", 0);
+  assert_int_equal(read_text(text, &table, &error), STATUS_OK);
+  assert_int_equal(strlen(table.rows[0].kernel), NCU_NAME_BYTES - 1);
+  assert_int_equal(table.rows[0].kernel[0], '?');
+  counter_table_free(&table);
+}
+
+static Status read_many(void *context, Error *error) {
+  CounterTable table;
+  const Status status = counter_table_from_buffer(&table, context, strlen(context), error);
+  counter_table_free(&table);
+  return status;
+}
+static void test_out_of_memory(void **state) {
+  (void)state;
+  char text[8192] = RAW_HEADER RAW_UNITS;
+  for (int i = 0; i < 100; i++) strcat(text, "\"0\",\"f\",\"1\",\"2\"\n");
+  assert_true(alloc_fail_each(read_many, text) >= 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_raw_layout),     cmocka_unit_test(test_recorded_layout), cmocka_unit_test(test_not_a_counter_file),
+      cmocka_unit_test(test_other_units),    cmocka_unit_test(test_other_locale),    cmocka_unit_test(test_whole_numbers),
+      cmocka_unit_test(test_truncated),      cmocka_unit_test(test_bad_shape),       cmocka_unit_test(test_names_are_safe),
+      cmocka_unit_test(test_out_of_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

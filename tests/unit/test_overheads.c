@@ -1,0 +1,215 @@
+/* What kernels move besides their schedules: against a slow walk over tiles, and against an H200's counters, exactly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "kernels/counters/ncu.h"
+#include "sim/l2/overheads.h"
+#include "sim/l2/kernel_profile.h"
+#include "sim/algorithms/schedule.h"
+#include "sim/simulate.h"
+#include "tests/support/rand.h"
+
+static size_t read_asset(const char *path, char *text, size_t size) {
+  char whole[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(whole, sizeof whole, "%s/%s", assets ? assets : "assets", path);
+  FILE *file = fopen(whole, "rb");
+  if (!file) fail_msg("cannot open %s", whole);
+  const size_t length = fread(text, 1, size, file);
+  fclose(file);
+  return length;
+}
+
+static Gpu h200(void) {
+  static char text[KEYFILE_MAX_BYTES];
+  Gpu gpu;
+  Error error = {0};
+  if (gpu_parse(text, read_asset("gpus/h200", text, sizeof text), "h200", &gpu, &error)) fail_msg("%s", error.message);
+  return gpu;
+}
+
+static void a_slow_walk_agrees(void **state) {
+  (void)state;
+  const Gpu gpu = {.name = "small", .n_sm = 3, .warp_size = 32};
+  Rand r = {5};
+  for (int round = 0; round < 2000; round++) {
+    const Shape shape = {.batch = rand_in(&r, 1, 2), .heads = rand_in(&r, 1, 3), .N_q = rand_in(&r, 1, 90),
+                         .N_k = rand_in(&r, 1, 90), .d = rand_in(&r, 1, 8), .causal = rand_in(&r, 0, 1)};
+    const Tiling tiling = {.B_r = rand_in(&r, 1, 20), .B_c = rand_in(&r, 1, 20)};
+    const LaunchConfig config = {.block_q = tiling.B_r, .block_k = tiling.B_c, .reloads_q = rand_in(&r, 0, 1), .clips_k = rand_in(&r, 0, 1), .persistent = rand_in(&r, 0, 1),
+                                 .spill_tile_bytes = rand_in(&r, 0, 100), .spill_block_bytes = rand_in(&r, 0, 100),
+                                 .pull_bytes = rand_in(&r, 0, 40)};
+    Plan plan;
+    Launch launch;
+    Error error = {0};
+    if (plan_make(&plan, &shape, &tiling, &error) || launch_make(&launch, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+    double read = 0, written = 0;
+    for (int64_t i = 0; i < plan.T_r; i++) {
+      const int64_t row0 = i * tiling.B_r, row1 = row0 + tiling.B_r < shape.N_q ? row0 + tiling.B_r : shape.N_q;
+      int n_tiles = 0;
+      for (int64_t col = 0; config.clips_k && col < shape.N_k; col++) { /* hidden, in a tile that is not */
+        const int64_t col0 = col - col % tiling.B_c, col1 = col0 + tiling.B_c < shape.N_k ? col0 + tiling.B_c : shape.N_k;
+        const bool computed = band_tile(&plan.band, row0, row1, col0, col1) != TILE_SKIPPED;
+        if (computed && band_tile(&plan.band, row0, row1, col, col + 1) == TILE_SKIPPED) read -= (double)(2 * shape.d * plan.element_bytes);
+      }
+      for (int64_t j = 0; j < plan.T_c; j++) {
+        const int64_t col0 = j * tiling.B_c, col1 = col0 + tiling.B_c < shape.N_k ? col0 + tiling.B_c : shape.N_k;
+        if (band_tile(&plan.band, row0, row1, col0, col1) == TILE_SKIPPED) continue;
+        if (n_tiles++ && config.reloads_q) read += (double)((row1 - row0) * shape.d * plan.element_bytes);
+        written += (double)config.spill_tile_bytes;
+      }
+      if (n_tiles) written += (double)config.spill_block_bytes;
+    }
+    read *= (double)(shape.batch * shape.heads);
+    written *= (double)(shape.batch * shape.heads);
+    for (int64_t pull = 0; config.persistent && pull < launch.n_pieces + launch.n_ctas; pull++) {
+      read += (double)config.pull_bytes;
+      written += (double)config.pull_bytes;
+    }
+    const Extra extra = extra_of(&launch, &plan);
+    assert_true(extra.read_bytes == read && extra.write_bytes == written);
+    assert_true(extra.atomic_bytes == (config.persistent ? (double)(config.pull_bytes * (launch.n_pieces + launch.n_ctas)) : 0));
+  }
+}
+
+static Profile load(const char *name) {
+  static char text[KEYFILE_MAX_BYTES];
+  char path[128];
+  Profile p;
+  Error error = {0};
+  snprintf(path, sizeof path, "kernels/%.60s", name);
+  if (profile_parse(text, read_asset(path, text, sizeof text), name, &p, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static CounterTable others(void) {
+  static char text[1 << 20];
+  CounterTable table;
+  Error error = {0};
+  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  return table;
+}
+
+/* Every recorded run of a kernel that is described. Written: to the byte, but for the row block that spills less. Read: to the byte
+ * where nothing spills; else up to 0.05 % more, spilled registers that fell out of L1. */
+static void other_peoples_kernels_to_the_byte(void **state) {
+  (void)state;
+  Error error = {0};
+  const Gpu gpu = h200();
+  CounterTable table = others();
+  size_t n = 0;
+  for (size_t i = 0; i < table.n_rows; i++) {
+    const CounterRow *row = &table.rows[i];
+    if (row->tiling.n_splits > 1) continue;
+    const Profile p = load(row->kernel);
+    LaunchConfig config;
+    Launch launch;
+    Plan plan;
+    Traffic t = {0};
+    bool overflow = false;
+    const Tiling tiling = {.B_r = row->tiling.B_r, .B_c = row->tiling.B_c, .lse = p.lse};
+    if (profile_config(&p, &row->shape, &config, &error) || launch_make(&launch, &row->shape, &config, &gpu, &error) ||
+        plan_make(&plan, &row->shape, &tiling, &error))
+      fail_msg("%s", error.message);
+    assert_int_equal(config.block_q, row->tiling.B_r);
+    assert_int_equal(config.block_k, row->tiling.B_c);
+    p.schedule->traffic(&plan, &t, &overflow);
+    const double heads = (double)(row->shape.batch * row->shape.heads);
+    const Extra extra = extra_of(&launch, &plan);
+    const double read = heads * (double)traffic_read_bytes(&t, &overflow) + extra.read_bytes;
+    const double written = heads * (double)traffic_write_bytes(&t, &overflow) + extra.write_bytes;
+    const double less = row->shape.causal && config.spill_tile_bytes ? heads * 1024 : 0;
+    const bool spills = config.spill_tile_bytes || config.spill_block_bytes;
+    const double more = (double)row->value[COUNTER_BOUNDARY_READ] - read;
+    if (more < 0 || more > (spills ? 0.0005 * read : 0) || written - less != (double)row->value[COUNTER_BOUNDARY_WRITE])
+      fail_msg("%s, line %d: read %.0f, written %.0f, less %.0f", row->kernel, (int)row->line, read, written, less);
+    n++;
+  }
+  assert_true(n >= 250);
+  counter_table_free(&table);
+}
+
+/* 264 CTAs of 3,072 B, stored for every tile; a grid of 32 CTAs holds no more than 32. */
+static void room_for_spills(void **state) {
+  (void)state;
+  const Gpu gpu = h200();
+  const Profile p = load("fa2-sm90");
+  for (int64_t N = 4096; N <= 65536; N *= 16) {
+    const Shape shape = {.N_q = N, .d = 64};
+    LaunchConfig config;
+    Launch launch;
+    Plan plan;
+    Error error = {0};
+    const Tiling tiling = {.B_r = 128, .B_c = 128};
+    if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) || plan_make(&plan, &shape, &tiling, &error))
+      fail_msg("%s", error.message);
+    assert_true(extra_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
+  }
+}
+
+/* What a kernel's code spills, reads again and pulls belongs to its own algorithm: standard and fa1, asked for in the same run, move what they move
+ * without it. */
+static void other_algorithms_have_nothing_of_the_kind(void **state) {
+  (void)state;
+  Error error = {0};
+  const Gpu gpu = h200();
+  const LaunchConfig facts = {.reloads_q = true, .clips_k = true, .spill_tile_bytes = 3072, .spill_block_bytes = 1024, .pull_bytes = 32, .persistent = true};
+  const char *const algorithms[] = {"standard", "fa1", "fa2", "fa2-split"};
+  for (int k = 0; k < 4; k++) {
+    Simulation with[2];
+    for (int facts_known = 0; facts_known < 2; facts_known++) {
+      Problem problem = {.shape = {.N_q = 1000, .heads = 2, .d = 64}, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .launch = {.persistent = true}};
+      problem.tiling = (Tiling){.B_r = 64, .B_c = 64};
+      if (facts_known) problem.launch = facts;
+      Simulation *s = &with[facts_known];
+      if (simulate(s, &problem, schedule_find(algorithms[k]), &error) || simulation_l2(s, &problem, &gpu, &error)) fail_msg("%s", error.message);
+    }
+    const ManyCtas *a = &with[0].l2, *b = &with[1].l2;
+    const bool same = a->read_bytes == b->read_bytes && a->write_bytes == b->write_bytes && a->fabric_bytes == b->fabric_bytes &&
+                      a->hbm_read_bytes == b->hbm_read_bytes && a->l2_read_bytes == b->l2_read_bytes;
+    assert_true(same == (k < 2));
+  }
+}
+
+/* What is spilled for a row block leaves L2 before the next one where rows are long: without it a sixth to a fifth of what fa2-sm90 writes to HBM at
+ * 64K would be missing. (Some lines spilled for tiles fall out as well, which is not modelled: a little less is predicted.) */
+static void spilled_blocks_reach_hbm(void **state) {
+  (void)state;
+  Error error = {0};
+  const Gpu gpu = h200();
+  CounterTable table = others();
+  const Profile p = load("fa2-sm90");
+  const Schedule *fa2 = schedule_find("fa2");
+  int n = 0;
+  for (size_t i = 0; i < table.n_rows; i++) {
+    const CounterRow *row = &table.rows[i];
+    if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4) continue;
+    Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .profiled = true};
+    if (profile_config(&p, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+    problem.tiling = (Tiling){.B_r = problem.launch.block_q, .B_c = problem.launch.block_k, .lse = true};
+    Simulation s;
+    if (simulate(&s, &problem, fa2, &error) || simulation_l2(&s, &problem, &gpu, &error)) fail_msg("%s", error.message);
+    const double counted = (double)row->value[COUNTER_HBM_WRITE], outputs = (double)s.outputs_bytes;
+    assert_true(counted > 1.2 * outputs);
+    assert_true(s.l2.hbm_write_bytes > 0.85 * counted && s.l2.hbm_write_bytes < counted);
+    n++;
+  }
+  assert_true(n >= 6);
+  counter_table_free(&table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_slow_walk_agrees),
+      cmocka_unit_test(other_peoples_kernels_to_the_byte),
+      cmocka_unit_test(room_for_spills),
+      cmocka_unit_test(other_algorithms_have_nothing_of_the_kind), cmocka_unit_test(spilled_blocks_reach_hbm),
+  };
+  return cmocka_run_group_tests_name("extra", tests, NULL, NULL);
+}

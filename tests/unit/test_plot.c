@@ -1,0 +1,194 @@
+/* plot.h: charts in the terminal. Small expected charts are drawn by hand. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "tests/support/capture.h"
+#include "tests/support/rand.h"
+#include "viz/text/glyphs.h"
+#include "viz/chart/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static const TextStyle ascii = {.width = 30};
+static const TextStyle unicode = {.utf8 = true, .width = 30};
+
+static void expect(const Chart *chart, const TextStyle *style, int rows, const char *expected) {
+  Capture capture;
+  capture_open(&capture);
+  assert_int_equal(plot_print(chart, capture.out, style, rows, NULL), STATUS_OK);
+  assert_string_equal(capture_text(&capture), expected);
+  capture_close(&capture);
+}
+
+/* Both axes are given, so that places can be counted. At a width of 30 the name takes 3 columns,
+ * its margin 2, labels 2 and the axis 2: 21 columns are left, 42 dots that stand for 0 to 20.5, so
+ * x lies at column x. Six rows are 24 dots for 0 to 11.5: y = 10 lies on the first row, 5 on the
+ * fourth, 0 on the last. */
+static Chart small(SeriesLook look) {
+  Chart chart =
+      chart_new(&(ChartConfig){.title = "Title",
+                               .x = {.title = "x", .kind = VALUE_NUMBER, .low = 0, .high = 20.5},
+                               .y = {.title = "y", .kind = VALUE_NUMBER, .low = 0, .high = 11.5}});
+  chart_series(&chart, "s", INK_AUTO, look);
+  chart_point(&chart, 0, 0);
+  chart_point(&chart, 10, 10);
+  chart_point(&chart, 20, 10);
+  return chart;
+}
+
+static void test_points(void **state) {
+  (void)state;
+  Chart chart = small(SERIES_POINTS);
+  chart_point(&chart, 15, 5);
+  chart_vertical(&chart, 10.5, "half");
+  expect(&chart, &ascii, 6,
+         "Title\n"
+         "y\n"
+         "10 +          *         *\n"
+         "   |          :\n"
+         "   |          :\n"
+         "   |          :    *       * s\n"
+         "   |          :\n"
+         " 0 +*         :\n"
+         "   ++----+----+----+----+\n"
+         "    0    5   10   15   20\n"
+         "              x\n"
+         "x = 10.50: half\n");
+  chart_free(&chart);
+}
+
+/* A staircase holds each value until the next point. */
+static void test_steps(void **state) {
+  (void)state;
+  Chart chart = small(SERIES_STEPS);
+  expect(&chart, &ascii, 6,
+         "Title\n"
+         "y\n"
+         "10 +          ...........  . s\n"
+         "   |          .\n"
+         "   |          .\n"
+         "   |          .\n"
+         "   |          .\n"
+         " 0 +...........\n"
+         "   ++----+----+----+----+\n"
+         "    0    5   10   15   20\n"
+         "              x\n");
+  chart_free(&chart);
+}
+
+/* One dot in each corner of a braille cell: U+2801, U+2808, U+2840, U+2880 (dots 1, 4, 7, 8). */
+static void test_braille(void **state) {
+  (void)state;
+  const struct {
+    double x, y;
+    const char *cell;
+  } corners[] = {{0, 1, "\xe2\xa0\x81"},
+                 {1, 1, "\xe2\xa0\x88"},
+                 {0, 0, "\xe2\xa1\x80"},
+                 {1, 0, "\xe2\xa2\x80"}};
+  for (int i = 0; i < 4; i++) {
+    /* 24 columns: 48 dots across 0..47, and 6 rows: 24 dots down 23..0. */
+    Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_NUMBER, .low = 0, .high = 47},
+                                           .y = {.kind = VALUE_NUMBER, .low = 0, .high = 23}});
+    chart_series(&chart, "", INK_AUTO, SERIES_REFERENCE);
+    double x = corners[i].x, y = 20 + 2 * corners[i].y + corners[i].y;
+    chart_point(&chart, x, y);
+    chart_point(&chart, x, y);
+    Capture capture;
+    capture_open(&capture);
+    TextStyle style = {.utf8 = true, .width = 24 + 2 + 2 + 2 + 2};
+    assert_int_equal(plot_print(&chart, capture.out, &style, 6, NULL), STATUS_OK);
+    const char *axis = strpbrk(capture_text(&capture), "\xe2");
+    assert_non_null(axis);
+    if (strncmp(axis + 3, corners[i].cell, 3) != 0) fail_msg("corner %d: %s", i, capture.text);
+    capture_close(&capture);
+    chart_free(&chart);
+  }
+}
+
+/* Names that do not fit at the right stand below, each with its marker. */
+static void test_long_names_stand_below(void **state) {
+  (void)state;
+  Chart chart = small(SERIES_LINE);
+  chart_series(&chart, "a series with a name", INK_AUTO, SERIES_LINE);
+  chart_point(&chart, 3, 3);
+  Capture capture;
+  capture_open(&capture);
+  assert_int_equal(plot_print(&chart, capture.out, &ascii, 6, NULL), STATUS_OK);
+  assert_non_null(strstr(capture_text(&capture), "\n* s   # a series with a name\n"));
+  capture_close(&capture);
+  chart_free(&chart);
+}
+
+/* Any data: no line is wider than the style, and nothing is written outside the plane (the
+ * sanitizer watches). */
+static void test_random_plots_fit(void **state) {
+  (void)state;
+  Rand rand = {29};
+  for (int round = 0; round < 400; round++) {
+    ChartConfig config = {.title = "Random"};
+    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    if (rand_in(&rand, 0, 3) == 0) config.x.low = 10, config.x.high = 1000;
+    Chart chart = chart_new(&config);
+    for (int64_t s = rand_in(&rand, 0, CHART_SERIES_MAX); s > 0; s--) {
+      chart_series(&chart, s % 2 ? "series" : "another one", INK_AUTO,
+                   (SeriesLook)rand_in(&rand, 0, 3));
+      for (int64_t p = rand_in(&rand, 0, 20); p > 0; p--) {
+        double x = pow(10, (double)rand_in(&rand, -40, 120) / 10),
+               y = pow(10, (double)rand_in(&rand, -300, 300) / 10);
+        chart_point(&chart, rand_in(&rand, 0, 9) ? x : -x, rand_in(&rand, 0, 9) ? y : NAN);
+      }
+    }
+    chart_mark(&chart, 100, 100, "mark");
+    chart_shade(&chart, 10, 1e9, "shade");
+    TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 40, 120)};
+    Capture capture;
+    capture_open(&capture);
+    assert_int_equal(plot_print(&chart, capture.out, &style, (int)rand_in(&rand, 0, 40), NULL),
+                     STATUS_OK);
+    const char *line = capture_text(&capture);
+    while (*line) {
+      size_t length = strcspn(line, "\n");
+      if (text_columns_n(&unicode, line, length) > style.width)
+        fail_msg("too wide for %d: %.*s", style.width, (int)length, line);
+      line += length + 1;
+    }
+    capture_close(&capture);
+    chart_free(&chart);
+  }
+}
+
+static Status build_and_print(void *context, Error *error) {
+  Chart chart = small(SERIES_LINE);
+  for (int i = 0; i < 100; i++)
+    chart_point(&chart, i, i);
+  chart_mark(&chart, 1, 1, "mark");
+  Status status = plot_print(&chart, context, &ascii, 6, error);
+  chart_free(&chart);
+  return status;
+}
+
+static void test_out_of_memory(void **state) {
+  (void)state;
+  FILE *out = fopen("/dev/null", "w");
+  assert_non_null(out);
+  assert_true(alloc_fail_each(build_and_print, out) >= 4);
+  fclose(out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_points),           cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_braille),          cmocka_unit_test(test_long_names_stand_below),
+      cmocka_unit_test(test_random_plots_fit), cmocka_unit_test(test_out_of_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

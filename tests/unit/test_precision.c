@@ -1,0 +1,298 @@
+/* Number formats against independent slow answers: the definition of each field, the C compiler's
+ * own float and _Float16, and the midpoints between all neighbours of the small formats. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sim/numbers/precision.h"
+#include "sim/base/random.h"
+
+static const Precision small_formats[] = {PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3,
+                                          PRECISION_E5M2};
+enum { N_SMALL_FORMATS = sizeof small_formats / sizeof *small_formats };
+
+/* (-1)^s x 1.f x 2^(e - bias), straight from the standard. Only for finite patterns. */
+static double value_by_definition(Precision precision, uint64_t bits) {
+  const PrecisionFormat *format = precision_format(precision);
+  uint64_t fraction = bits % (UINT64_C(1) << format->fraction_bits);
+  uint64_t magnitude = bits % (UINT64_C(1) << (format->bits - 1));
+  int exponent = (int)(magnitude >> format->fraction_bits);
+  double scaled = (double)fraction / pow(2, format->fraction_bits);
+  double value = exponent == 0 ? scaled * pow(2, 1 - format->bias)
+                               : (1 + scaled) * pow(2, exponent - format->bias);
+  return bits >> (format->bits - 1) ? -value : value;
+}
+
+static double any_double(uint64_t index) {
+  uint64_t bits = random_bits(1, 0, index);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* A double whose exponent lies near the range of the format, where the interesting cases are. */
+static double nearby_double(uint64_t index, int low_exponent, int high_exponent) {
+  int64_t exponent = random_between(2, 1, index, low_exponent, high_exponent);
+  double sign = random_bits(2, 2, index) & 1 ? -1 : 1;
+  return sign * ldexp(1 + random_uniform(2, 3, index), (int)exponent);
+}
+
+static void every_finite_pattern_has_its_value_and_comes_back(void **state) {
+  (void)state;
+  for (int f = 0; f < N_SMALL_FORMATS; f++) {
+    const PrecisionFormat *format = precision_format(small_formats[f]);
+    for (uint64_t bits = 0; bits < UINT64_C(1) << format->bits; bits++) {
+      uint64_t magnitude = bits % (UINT64_C(1) << (format->bits - 1));
+      if (magnitude > format->largest) continue;
+      double value = precision_from_bits(small_formats[f], bits);
+      double expected = value_by_definition(small_formats[f], bits);
+      assert_true(value == expected && signbit(value) == signbit(expected));
+      assert_true(precision_to_bits(small_formats[f], value) == bits);
+    }
+  }
+}
+
+/* The patterns above the largest finite one, from the tables of the specifications. */
+static void patterns_above_the_largest_are_infinities_and_nans(void **state) {
+  (void)state;
+  assert_true(precision_from_bits(PRECISION_FP16, 0x7c00) == INFINITY);
+  assert_true(precision_from_bits(PRECISION_FP16, 0xfc00) == -INFINITY);
+  assert_true(precision_from_bits(PRECISION_BF16, 0x7f80) == INFINITY);
+  assert_true(precision_from_bits(PRECISION_E5M2, 0x7c) == INFINITY);
+  assert_true(precision_from_bits(PRECISION_E5M2, 0xfc) == -INFINITY);
+  for (uint64_t bits = 0x7c01; bits <= 0x7fff; bits++)
+    assert_true(isnan(precision_from_bits(PRECISION_FP16, bits)));
+  for (uint64_t bits = 0x7f81; bits <= 0x7fff; bits++)
+    assert_true(isnan(precision_from_bits(PRECISION_BF16, bits)));
+  for (uint64_t bits = 0x7d; bits <= 0x7f; bits++)
+    assert_true(isnan(precision_from_bits(PRECISION_E5M2, bits)));
+  assert_true(isnan(precision_from_bits(PRECISION_E4M3, 0x7f)));
+  assert_true(isnan(precision_from_bits(PRECISION_E4M3, 0xff)));
+}
+
+/* Between two neighbours everything below the middle goes down, everything above goes up, and the
+ * middle goes to the even pattern. Rounding is monotone, so this settles every double there is. */
+static void between_all_neighbours_rounding_is_to_nearest_even(void **state) {
+  (void)state;
+  for (int f = 0; f < N_SMALL_FORMATS; f++) {
+    Precision precision = small_formats[f];
+    for (uint64_t bits = 0; bits < precision_format(precision)->largest; bits++) {
+      double low = value_by_definition(precision, bits);
+      double high = value_by_definition(precision, bits + 1);
+      double middle = low + (high - low) / 2; /* exact: a double has bits to spare */
+      uint64_t even = bits & 1 ? bits + 1 : bits;
+      assert_true(precision_to_bits(precision, middle) == even);
+      assert_true(precision_to_bits(precision, nextafter(middle, low)) == bits);
+      assert_true(precision_to_bits(precision, nextafter(middle, high)) == bits + 1);
+      assert_true(precision_round(precision, -middle) == -precision_round(precision, middle));
+    }
+  }
+}
+
+static void fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest(void **state) {
+  (void)state;
+  assert_true(precision_largest(PRECISION_FP16) == 65504);
+  assert_true(precision_round(PRECISION_FP16, nextafter(65520, 0)) == 65504);
+  assert_true(precision_round(PRECISION_FP16, 65520) == INFINITY);
+  assert_true(precision_round(PRECISION_FP16, -65520) == -INFINITY);
+  assert_true(precision_round(PRECISION_FP16, -INFINITY) == -INFINITY);
+  double largest = 255 * 0x1p120, edge = 255.5 * 0x1p120; /* bf16 */
+  assert_true(precision_largest(PRECISION_BF16) == largest);
+  assert_true(precision_round(PRECISION_BF16, nextafter(edge, 0)) == largest);
+  assert_true(precision_round(PRECISION_BF16, edge) == INFINITY);
+  assert_true(precision_round(PRECISION_FP32, 0x1.ffffffp127) == INFINITY);
+  assert_true(precision_round(PRECISION_FP32, 1e300) == INFINITY);
+}
+
+/* cvt.rn.satfinite: also an infinity becomes the largest finite value. */
+static void fp8_saturates(void **state) {
+  (void)state;
+  assert_true(precision_largest(PRECISION_E4M3) == 448);
+  assert_true(precision_largest(PRECISION_E5M2) == 57344);
+  const double too_large[] = {449, 464, 480, 1e9, 1e300, INFINITY};
+  for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
+    assert_true(precision_round(PRECISION_E4M3, too_large[i]) == 448);
+    assert_true(precision_round(PRECISION_E4M3, -too_large[i]) == -448);
+  }
+  assert_true(precision_round(PRECISION_E5M2, 65536) == 57344);
+  assert_true(precision_round(PRECISION_E5M2, -INFINITY) == -57344);
+}
+
+/* Just where rounding to nearest would go past the largest value. 464 is half-way between 448 and the 480
+ * that e4m3 does not have, and 448 is the even one. */
+static void overflow_is_told_apart_from_rounding_down(void **state) {
+  (void)state;
+  assert_false(precision_overflows(PRECISION_FP16, nextafter(65520, 0)));
+  assert_true(precision_overflows(PRECISION_FP16, 65520));
+  assert_true(precision_overflows(PRECISION_FP16, -INFINITY));
+  assert_false(precision_overflows(PRECISION_E4M3, 464));
+  assert_true(precision_overflows(PRECISION_E4M3, -nextafter(464, 500)));
+  assert_true(precision_overflows(PRECISION_E5M2, 61440));
+  assert_false(precision_overflows(PRECISION_FP32, 3.4e38));
+  assert_true(precision_overflows(PRECISION_FP32, 3.5e38));
+  assert_false(precision_overflows(PRECISION_FP64, 1e308));
+  assert_true(precision_overflows(PRECISION_FP64, INFINITY));
+  for (int p = 0; p < N_PRECISIONS; p++) {
+    assert_false(precision_overflows((Precision)p, NAN));
+    assert_false(precision_overflows((Precision)p, 0));
+  }
+}
+
+/* precision_computed and precision_multiply_add are the compiler's float arithmetic. */
+static void accumulators_compute_as_float_and_double_do(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 100000; i++) {
+    float a = (float)nearby_double(3 * i, -60, 60), b = (float)nearby_double(3 * i + 1, -60, 60);
+    float c = (float)nearby_double(3 * i + 2, -60, 60);
+    volatile float sum = a + b, product = a * b, quotient = a / b;
+    assert_true(precision_computed(PRECISION_FP32, (double)a + (double)b) == (double)sum);
+    assert_true(precision_computed(PRECISION_FP32, (double)a * (double)b) == (double)product);
+    assert_true(precision_computed(PRECISION_FP32, (double)a / (double)b) == (double)quotient);
+    assert_true(precision_multiply_add(PRECISION_FP32, a, b, c) == (double)fmaf(a, b, c));
+    assert_true(precision_multiply_add(PRECISION_FP64, a, b, c) == fma(a, b, c));
+  }
+  assert_true(precision_computed(PRECISION_FP32, 1e39) == INFINITY);
+  assert_true(precision_computed(PRECISION_FP64, 1e39) == 1e39);
+  assert_int_equal(precision_accumulator(PRECISION_FP64), PRECISION_FP64);
+  for (int p = PRECISION_FP32; p < N_PRECISIONS; p++)
+    assert_int_equal(precision_accumulator((Precision)p), PRECISION_FP32);
+}
+
+static void fp32_agrees_with_the_compiler(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 400000; i++) {
+    double value = i & 1 ? any_double(i) : nearby_double(i, -155, 129);
+    if (isnan(value)) continue;
+    float expected = (float)value;
+    uint32_t expected_bits;
+    memcpy(&expected_bits, &expected, sizeof expected_bits);
+    assert_true(precision_to_bits(PRECISION_FP32, value) == expected_bits);
+    assert_true(precision_from_bits(PRECISION_FP32, expected_bits) == (double)expected);
+  }
+}
+
+#ifdef __FLT16_MAX__
+__extension__ typedef _Float16 Half;
+
+static void fp16_agrees_with_the_compiler(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 400000; i++) {
+    double value = i & 1 ? any_double(i) : nearby_double(i, -27, 17);
+    if (isnan(value)) continue;
+    Half expected = (Half)value;
+    uint16_t expected_bits;
+    memcpy(&expected_bits, &expected, sizeof expected_bits);
+    assert_true(precision_to_bits(PRECISION_FP16, value) == expected_bits);
+    assert_true(precision_from_bits(PRECISION_FP16, expected_bits) == (double)expected);
+  }
+}
+#endif
+
+static void nan_stays_nan_with_its_sign(void **state) {
+  (void)state;
+  for (int p = 0; p < N_PRECISIONS; p++) {
+    Precision precision = (Precision)p;
+    uint64_t sign = UINT64_C(1) << (precision_format(precision)->bits - 1);
+    assert_true(isnan(precision_round(precision, NAN)));
+    double negative = copysign(NAN, -1);
+    assert_true(isnan(precision_round(precision, negative)));
+    assert_true(precision_to_bits(precision, negative) & sign);
+    assert_false(precision_to_bits(precision, copysign(NAN, 1)) & sign);
+  }
+  /* A payload that lies wholly in the bits cut off must not turn the NaN into an infinity. */
+  uint64_t bits = 0x7ff0000000000001;
+  double low_payload;
+  memcpy(&low_payload, &bits, sizeof low_payload);
+  assert_int_equal(precision_to_bits(PRECISION_FP16, low_payload), 0x7e00);
+  assert_int_equal(precision_to_bits(PRECISION_E4M3, low_payload), 0x7f);
+}
+
+static void tiny_values_become_zero_with_their_sign(void **state) {
+  (void)state;
+  for (int f = 0; f < N_SMALL_FORMATS; f++) {
+    const double tiny[] = {5e-324, 1e-310, 1e-300, 0.0};
+    for (int i = 0; i < 4; i++) {
+      assert_true(precision_to_bits(small_formats[f], tiny[i]) == 0);
+      double negative = precision_round(small_formats[f], -tiny[i]);
+      assert_true(negative == 0 && signbit(negative));
+    }
+  }
+  assert_true(precision_round(PRECISION_FP64, 5e-324) == 5e-324);
+}
+
+static void ulp_distance_counts_patterns(void **state) {
+  (void)state;
+  for (uint64_t bits = 0; bits < 0x7c00; bits += 7) { /* fp16: from zero up to infinity */
+    double value = precision_from_bits(PRECISION_FP16, bits);
+    double next = precision_from_bits(PRECISION_FP16, bits + 1);
+    assert_true(precision_ulp_distance(PRECISION_FP16, value, next) == 1);
+    assert_true(precision_ulp_distance(PRECISION_FP16, -value, next) == 2 * bits + 1);
+    assert_true(precision_ulp_distance(PRECISION_FP16, 0, value) == bits);
+  }
+  assert_true(precision_ulp_distance(PRECISION_FP32, 0.0, -0.0) == 0);
+  assert_true(precision_ulp_distance(PRECISION_FP32, 1, 1 + 3 * 0x1p-23) == 3);
+  assert_true(precision_ulp_distance(PRECISION_FP64, -5e-324, 5e-324) == 2);
+  assert_true(precision_ulp_distance(PRECISION_FP64, -INFINITY, INFINITY) == 0xffe0000000000000);
+  assert_true(precision_ulp_distance(PRECISION_BF16, NAN, 1) == UINT64_MAX);
+  assert_true(precision_ulp_distance(PRECISION_BF16, NAN, NAN) == 0);
+}
+
+static void ulp_is_the_gap_to_the_next_value(void **state) {
+  (void)state;
+  for (uint64_t i = 0; i < 20000; i++) {
+    float value = (float)fabs(nearby_double(i, -148, 126));
+    double gap = (double)nextafterf(value, INFINITY) - (double)value;
+    assert_true(precision_ulp(PRECISION_FP32, (double)value) == gap);
+    assert_true(precision_ulp(PRECISION_FP32, -(double)value) == gap);
+  }
+  assert_true(precision_ulp(PRECISION_FP16, 0) == 0x1p-24);
+  assert_true(precision_ulp(PRECISION_FP16, 1) == 0x1p-10);
+  assert_true(precision_ulp(PRECISION_BF16, 1) == 0x1p-7);
+  assert_true(precision_ulp(PRECISION_E4M3, 447) == 32);
+  assert_true(isnan(precision_ulp(PRECISION_FP16, INFINITY)));
+}
+
+static void names_are_read_and_unknown_ones_refused(void **state) {
+  (void)state;
+  for (int p = 0; p < N_PRECISIONS; p++) {
+    Precision precision = N_PRECISIONS;
+    const char *name = precision_format((Precision)p)->name;
+    assert_int_equal(precision_from_name(name, &precision, NULL), STATUS_OK);
+    assert_int_equal(precision, p);
+  }
+  Precision precision = PRECISION_FP64;
+  assert_int_equal(precision_from_name("fp8", &precision, NULL), STATUS_OK);
+  assert_int_equal(precision, PRECISION_E4M3);
+  Error error = {0};
+  assert_int_equal(precision_from_name("half", &precision, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "'half'"));
+  assert_non_null(strstr(error.message, "fp16"));
+  assert_int_equal(precision, PRECISION_E4M3); /* untouched */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_finite_pattern_has_its_value_and_comes_back),
+      cmocka_unit_test(patterns_above_the_largest_are_infinities_and_nans),
+      cmocka_unit_test(between_all_neighbours_rounding_is_to_nearest_even),
+      cmocka_unit_test(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest),
+      cmocka_unit_test(fp8_saturates),
+      cmocka_unit_test(overflow_is_told_apart_from_rounding_down),
+      cmocka_unit_test(accumulators_compute_as_float_and_double_do),
+      cmocka_unit_test(fp32_agrees_with_the_compiler),
+#ifdef __FLT16_MAX__
+      cmocka_unit_test(fp16_agrees_with_the_compiler),
+#endif
+      cmocka_unit_test(nan_stays_nan_with_its_sign),
+      cmocka_unit_test(tiny_values_become_zero_with_their_sign),
+      cmocka_unit_test(ulp_distance_counts_patterns),
+      cmocka_unit_test(ulp_is_the_gap_to_the_next_value),
+      cmocka_unit_test(names_are_read_and_unknown_ones_refused),
+  };
+  return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* Reuse distances against a list that is searched and shuffled for every use, and against fully
+ * associative caches of many capacities. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cache/cache.h"
+#include "sim/cache/reuse.h"
+#include "tests/support/rand.h"
+
+static ReuseState *make(uint64_t max_blocks) {
+  ReuseState *reuse = malloc(reuse_state_bytes(max_blocks));
+  assert_non_null(reuse);
+  assert_int_equal(reuse_init(reuse, max_blocks, NULL), STATUS_OK);
+  return reuse;
+}
+
+/* --- the slow way: all blocks in order of last use, the latest first --- */
+
+enum { SLOW_MAX = 4096 };
+
+typedef struct {
+  uint64_t n, blocks[SLOW_MAX], histogram[SLOW_MAX];
+} Slow;
+
+static void slow_use(Slow *slow, uint64_t block) {
+  uint64_t d = 0;
+  while (d < slow->n && slow->blocks[d] != block)
+    d++;
+  if (d < slow->n)
+    slow->histogram[d]++;
+  else
+    slow->n++;
+  memmove(slow->blocks + 1, slow->blocks, d * sizeof slow->blocks[0]);
+  slow->blocks[0] = block;
+}
+
+static void assert_same(const ReuseState *reuse, const Slow *slow) {
+  assert_int_equal(reuse->first_uses, slow->n);
+  assert_memory_equal(reuse_histogram(reuse), slow->histogram,
+                      reuse->max_blocks * sizeof(uint64_t));
+}
+
+static void one_block_at_a_time_by_hand(void **unused) {
+  (void)unused;
+  ReuseState *reuse = make(8);
+  const char *trace = "abcbda"; /* b comes back after c; a after c, b, d */
+  for (const char *c = trace; *c; c++)
+    assert_int_equal(reuse_use(reuse, (uint64_t)*c), STATUS_OK);
+  assert_int_equal(reuse->first_uses, 4);
+  assert_int_equal(reuse_histogram(reuse)[1], 1);
+  assert_int_equal(reuse_histogram(reuse)[3], 1);
+  const uint64_t curve[] = {6, 6, 5, 5, 4, 4}; /* capacity 0, 1, 2, 3, 4, 5 */
+  uint64_t misses[6];
+  reuse_curve(reuse, misses, 6);
+  assert_memory_equal(misses, curve, sizeof curve);
+  for (uint64_t c = 0; c < 6; c++)
+    assert_int_equal(reuse_misses(reuse, c), curve[c]);
+  free(reuse);
+}
+
+/* Single uses, runs seen before, parts of them, runs across each other; room for few and for many.
+ */
+static void random_runs_are_as_far_apart_as_in_the_list(void **unused) {
+  (void)unused;
+  Rand r = {99};
+  Slow *slow = malloc(sizeof *slow);
+  for (int round = 0; round < 60; round++) {
+    memset(slow, 0, sizeof *slow);
+    const uint64_t max_blocks = (uint64_t)rand_in(&r, 1, round % 2 ? 300 : SLOW_MAX);
+    const uint64_t base =
+        round % 3 ? (uint64_t)rand_in(&r, 0, 1 << 20) : ~(uint64_t)0 - 1 - max_blocks;
+    ReuseState *reuse = make(max_blocks);
+    for (int i = 0; i < 400; i++) {
+      uint64_t n = (uint64_t)rand_in(&r, 1, rand_in(&r, 0, 1) ? 3 : 200);
+      uint64_t first = (uint64_t)rand_in(&r, 0, (int64_t)max_blocks - 1);
+      if (rand_in(&r, 0, 2)) n = 64, first = first / 64 * 64; /* often the same run again */
+      if (n > max_blocks - first) n = max_blocks - first;
+      assert_int_equal(reuse_use_range(reuse, base + first, n), STATUS_OK);
+      for (uint64_t j = 0; j < n; j++)
+        slow_use(slow, base + first + j);
+    }
+    assert_same(reuse, slow);
+    free(reuse);
+  }
+  free(slow);
+}
+
+/* Blocks a power of two apart, as many as there is room for: neighbours in the table are strangers. */
+static void strided_blocks_fill_the_table(void **unused) {
+  (void)unused;
+  Slow *slow = malloc(sizeof *slow);
+  for (unsigned shift = 0; shift < 54; shift += 3) {
+    memset(slow, 0, sizeof *slow);
+    ReuseState *reuse = make(700);
+    for (uint64_t pass = 0; pass < 5; pass++)
+      for (uint64_t i = 0; i < 700; i += pass % 2 + 1) {
+        assert_int_equal(reuse_use(reuse, i << shift), STATUS_OK);
+        slow_use(slow, i << shift);
+      }
+    assert_same(reuse, slow);
+    free(reuse);
+  }
+  free(slow);
+}
+
+/* The definition: capacity C misses what a fully associative LRU cache of C lines misses. */
+static void the_curve_is_what_fully_associative_caches_miss(void **unused) {
+  (void)unused;
+  enum { LINES = 600 };
+  ReuseState *reuse = make(LINES);
+  for (uint64_t capacity = 1; capacity <= LINES; capacity += capacity / 5 + 1) {
+    CacheConfig config = {.size_bytes = capacity * 128, .ways = capacity};
+    CacheState *cache = malloc(cache_state_bytes(&config));
+    cache_init(cache, &config, NULL);
+    reuse_init(reuse, LINES, NULL);
+    Rand r = {3};
+    for (int i = 0; i < 500; i++) {
+      const uint64_t line = (uint64_t)(rand_in(&r, 0, 22) * rand_in(&r, 0, 22)),
+                     n = (uint64_t)rand_in(&r, 1, 100);
+      cache_access_range(cache, line * 128, n * 128, CACHE_READ);
+      assert_int_equal(reuse_use_range(reuse, line, n), STATUS_OK);
+    }
+    assert_int_equal(reuse_misses(reuse, capacity), cache->counts.line_misses);
+    free(cache);
+  }
+  free(reuse);
+}
+
+/* One head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128. */
+static void one_head(ReuseState *reuse, uint64_t per_tile) {
+  const uint64_t tensor = 32 * per_tile;
+  for (uint64_t i = 0; i < 32; i++) {
+    reuse_use_range(reuse, i * per_tile, per_tile);
+    for (uint64_t j = 0; j < 32; j++) {
+      reuse_use_range(reuse, tensor + j * per_tile, per_tile);
+      reuse_use_range(reuse, 2 * tensor + j * per_tile, per_tile);
+    }
+    reuse_use_range(reuse, 3 * tensor + i * per_tile, per_tile);
+  }
+}
+
+static void a_head_never_hits_in_2_mib_and_always_in_3(void **unused) {
+  (void)unused;
+  ReuseState *reuse = make(32768);
+  one_head(reuse, 256);
+  assert_int_equal(reuse->uses, 540672);
+  assert_int_equal(reuse_misses(reuse, 16384), 540672); /* 2 MiB: K and V push themselves out */
+  assert_int_equal(reuse_misses(reuse, 16384 + 512),
+                   32768); /* they and one tile of Q and of O: all reuse found */
+  free(reuse);
+}
+
+static void a_curve_of_tiles_is_the_curve_of_lines(void **unused) {
+  (void)unused;
+  ReuseState *lines = make(32768), *tiles = make(128);
+  one_head(lines, 256);
+  one_head(tiles, 1);
+  for (uint64_t c = 0; c <= 32768; c += 101)
+    assert_int_equal(reuse_misses(lines, c), 256 * reuse_misses(tiles, c / 256));
+  free(lines);
+  free(tiles);
+}
+
+static void one_block_too_many_is_refused(void **unused) {
+  (void)unused;
+  ReuseState *reuse = make(3);
+  assert_int_equal(reuse_use_range(reuse, 10, 3), STATUS_OK);
+  assert_int_equal(reuse_use(reuse, 13), STATUS_TOO_LARGE);
+  assert_int_equal(reuse_use(reuse, ~(uint64_t)0), STATUS_BAD_REQUEST);
+  assert_int_equal(reuse->uses, 3);
+  for (int i = 0; i < 1000; i++)
+    assert_int_equal(reuse_use(reuse, 10), STATUS_OK);
+  assert_int_equal(reuse_histogram(reuse)[0], 999);
+  assert_int_equal(reuse_histogram(reuse)[2], 1);
+  free(reuse);
+  Error error = {0};
+  ReuseState none;
+  assert_int_equal(reuse_init(&none, 0, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "at least 1"));
+  error = (Error){0};
+  assert_int_equal(reuse_init(&none, (uint64_t)1 << 40, &error), STATUS_TOO_LARGE);
+  assert_non_null(strstr(error.message, "larger blocks"));
+  assert_int_equal(reuse_state_bytes(0), 0);
+}
+
+static void a_copy_goes_on_as_the_original_does(void **unused) {
+  (void)unused;
+  const size_t bytes = reuse_state_bytes(200);
+  ReuseState *reuse = make(200), *bookmark = malloc(bytes);
+  Rand r = {8};
+  for (int i = 0; i < 2000; i++) {
+    if (i == 700) memcpy(bookmark, reuse, bytes);
+    const uint64_t block = (uint64_t)rand_in(&r, 0, 199);
+    reuse_use(reuse, block);
+    if (i >= 700) reuse_use(bookmark, block);
+  }
+  assert_memory_equal(reuse, bookmark, bytes);
+  free(reuse);
+  free(bookmark);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_block_at_a_time_by_hand),
+      cmocka_unit_test(random_runs_are_as_far_apart_as_in_the_list),
+      cmocka_unit_test(strided_blocks_fill_the_table),
+      cmocka_unit_test(the_curve_is_what_fully_associative_caches_miss),
+      cmocka_unit_test(a_head_never_hits_in_2_mib_and_always_in_3),
+      cmocka_unit_test(a_curve_of_tiles_is_the_curve_of_lines),
+      cmocka_unit_test(one_block_too_many_is_refused),
+      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

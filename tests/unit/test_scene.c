@@ -1,0 +1,680 @@
+/* The drawings: sizes of type, words that do not run into each other, tiles in the colours of their state, and the same
+ * answer under the pointer as on the screen. */
+#include "viz/scene/scene_cache.h"
+#include "viz/scene/scene.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pango/pangocairo.h>
+
+#include "tests/support/sanitized.h"
+#include "viz/export/surface.h"
+#include "viz/text/lettering.h"
+
+typedef struct {
+  const char *algorithm;
+  Shape shape;
+  Tiling tiling;
+  bool has_l2; /* on a GPU with 60 MiB of it */
+} Case;
+
+static const Case CASES[] = {
+    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+    {"fa1", {.N_q = 64, .d = 16}, {.B_r = 16, .B_c = 8}, false},
+    {"standard", {.N_q = 64, .d = 16}, {.B_r = 8, .B_c = 8}, false},
+    {"fa2-split", {.N_q = 1, .N_k = 4096, .d = 128}, {.B_r = 1, .B_c = 64, .n_splits = 4}, false},
+    {"fa2", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}, false},
+    {"fa1", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}, false},
+    {"fa2", {.N_q = 8, .d = 4, .causal = true}, {.B_r = 2, .B_c = 2}, false},
+    {"standard", {.N_q = 4096, .d = 128, .causal = true}, {.B_r = 128, .B_c = 128}, true},
+    {"fa2", {.N_q = 4096, .d = 128, .heads = 16}, {.B_r = 128, .B_c = 128}, true},
+    {"fa1", {.N_q = 65536, .d = 128}, {.B_r = 64, .B_c = 64}, true},
+    {"fa2-split", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64, .n_splits = 8}, false},
+    {"standard", {.N_q = 4096, .d = 128}, {.B_r = 512, .B_c = 512}, false}, /* more than SRAM holds */
+};
+enum { N_CASES = sizeof CASES / sizeof *CASES };
+
+static Stage open_case(const Case *c) {
+  Stage stage;
+  Error error = {0};
+  StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()}, .schedule = schedule_find(c->algorithm)};
+  gpu_paper(&config.gpu);
+  if (c->has_l2) {
+    config.gpu.l2_bytes = 60 << 20;
+    config.gpu.l2_partitions = 2;
+  }
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+/* ---- Text -------------------------------------------------------------------------------------------------- */
+
+enum { PIECES_MAX = 1024 };
+
+typedef struct {
+  double x0, y0, x1, y1, size;
+  char text[64];
+} Piece;
+
+typedef struct {
+  Piece pieces[PIECES_MAX];
+  int n;
+} Pieces;
+
+static void take_piece(void *data, cairo_t *cr, const LetterPiece *piece) {
+  Pieces *all = data;
+  double x = piece->x, y = piece->y, dx = 1, dy = 0;
+  assert_true(all->n < PIECES_MAX);
+  cairo_user_to_device(cr, &x, &y);
+  cairo_user_to_device_distance(cr, &dx, &dy);
+  Piece *p = &all->pieces[all->n++];
+  /* The letters alone: a font's ascent and descent leave room around them. */
+  *p = (Piece){x, y - 0.72 * piece->lettering->size * dx, x + piece->width * dx, y + 0.1 * piece->lettering->size * dx, piece->lettering->size * dx, ""};
+  snprintf(p->text, sizeof p->text, "%s", piece->text);
+}
+
+/* A name longer than any GPU has, and rates of a real one. */
+static Gpu long_named_gpu(void) {
+  Gpu gpu;
+  gpu_paper(&gpu);
+  snprintf(gpu.name, sizeof gpu.name, "a-machine-with-a-name-that-goes-on-and-on");
+  snprintf(gpu.product, sizeof gpu.product, "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
+  gpu.l2_bytes = 60 << 20;
+  gpu.l2_partitions = 2;
+  gpu.l2_bytes_per_s = 5.5e12;
+  return gpu;
+}
+
+static Pieces *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView *view, int width, int height) {
+  Pieces *all = calloc(1, sizeof *all);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  assert_non_null(all);
+  assert_true(letter_set_tap(surface, take_piece, all));
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(scene, now, view, cr, width, height, &theme_light);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  return all;
+}
+
+/* In presentation mode, and otherwise too, no text is smaller than 1/50 of the height. */
+static void test_smallest_text(void **state) {
+  (void)state;
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 3, &now);
+    for (int k = 0; k < 2; k++)
+      for (int scene = 0; scene < SCENE_COUNT; scene++)
+        for (int presentation = 0; presentation < 2; presentation++) {
+          const SceneView view = {.presentation = presentation, .footer = "N=64"};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1]);
+          assert_true(all->n > 5);
+          for (int n = 0; n < all->n; n++)
+            if (all->pieces[n].size < SIZES[k][1] / 50.0 - 1e-9)
+              fail_msg("%s at %d x %d: '%s' is %.1f units high", scene_name((SceneKind)scene), SIZES[k][0], SIZES[k][1], all->pieces[n].text, all->pieces[n].size);
+          free(all);
+        }
+    stage_free(&stage);
+  }
+}
+
+static void check_layout(const Pieces *all, const char *scene, const Case *c, uint64_t step, int width, int height) {
+  for (int a = 0; a < all->n; a++) {
+    const Piece *p = &all->pieces[a];
+    if (p->x0 < 0 || p->y0 < 0 || p->x1 > width || p->y1 > height)
+      fail_msg("%s of %s N %d, step %d: '%s' leaves the page", scene, c->algorithm, (int)c->shape.N_q, (int)step, p->text);
+    for (int b = 0; b < a; b++) {
+      const Piece *q = &all->pieces[b];
+      if (p->x0 < q->x1 && q->x0 < p->x1 && p->y0 < q->y1 && q->y0 < p->y1)
+        fail_msg("%s of %s N %d, step %d at %d x %d: '%s' runs into '%s'", scene, c->algorithm, (int)c->shape.N_q, (int)step, width, height, p->text, q->text);
+    }
+  }
+}
+
+static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint64_t step) {
+  for (int a = 0; a < all->n; a++) {
+    const char *text = all->pieces[a].text;
+    const size_t n = strlen(text);
+    if (n > 3 && strcmp(text + n - 3, "…") == 0) fail_msg("%s of %s N %d, step %d: '%s' has no room", scene_name(scene), c->algorithm, (int)c->shape.N_q, (int)step, text);
+  }
+}
+
+/* No word leaves the page, is cut short or runs into another, at many steps of many runs, with small type and large. */
+static void test_words_keep_apart(void **state) {
+  (void)state;
+  enum { N_STEPS = 11 };
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (uint64_t k = 0; k <= N_STEPS; k += ONE_OF) {
+      Snapshot now;
+      const uint64_t step = k * stage.n_steps / N_STEPS;
+      stage_snapshot(&stage, step, &now);
+      for (int scene = 0; scene < SCENE_COUNT; scene++) {
+        const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
+        Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
+        check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
+        check_uncut(all, (SceneKind)scene, &CASES[c], step);
+        free(all);
+      }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size. */
+static void test_charts_keep_words_apart(void **state) {
+  (void)state;
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+  static const Case MORE[] = {{"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+                              {"fa2", {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true}, {.B_r = 128, .B_c = 64}, false},
+                              {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
+                              {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
+  enum { N_MORE = sizeof MORE / sizeof *MORE };
+  for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
+    const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
+    Stage stage = open_case(now_case);
+    if (c % 2 == 0) stage.config.gpu = long_named_gpu();
+    for (uint64_t k = 0; k <= 4; k++) {
+      Snapshot now;
+      const uint64_t step = k * stage.n_steps / 4;
+      stage_snapshot(&stage, step, &now);
+      for (int scene = SCENE_CHARTS; scene <= SCENE_TIMELINE; scene++)
+        for (int chart = 0; chart < (scene == SCENE_CHARTS ? CHART_KIND_COUNT : 1); chart++) {
+          const int *size = SIZES[(k + (uint64_t)chart) % 3];
+          const SceneView view = {.presentation = k % 2 == 1, .chart = (ChartKind)chart, .footer = "N=64"};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, size[0], size[1]);
+          check_layout(all, chart_kind_name((ChartKind)chart), now_case, step, size[0], size[1]);
+          if (c % 2 == 1) check_uncut(all, (SceneKind)scene, now_case, step);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
+          free(all);
+        }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro, when the
+ * request, the size or the theme changes. */
+static void test_memo_changes_nothing(void **state) {
+  (void)state;
+  SceneMemo *memo = memo_new();
+  assert_non_null(memo);
+  for (int round = 0; round < 24; round++) {
+    Stage stage = open_case(&CASES[round / 4 % 3]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps * (uint64_t)(round * 7 % 11) / 11, &now);
+    const int width = round / 8 % 2 ? 640 : 900, height = round / 8 % 2 ? 360 : 500;
+    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_CHARTS;
+    cairo_surface_t *surfaces[2];
+    for (int k = 0; k < 2; k++) {
+      const SceneView view = {.memo = k ? memo : NULL, .chart = (ChartKind)(round / 12 ? round % CHART_KIND_COUNT : 0)};
+      surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+      cairo_t *cr = cairo_create(surfaces[k]);
+      scene_draw(scene, &now, &view, cr, width, height, round % 3 ? &theme_light : &theme_dark);
+      cairo_destroy(cr);
+      cairo_surface_flush(surfaces[k]);
+    }
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * (size_t)height;
+    if (memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes) != 0) fail_msg("%s, round %d: the memo changed the picture", scene_name(scene), round);
+    cairo_surface_destroy(surfaces[0]);
+    cairo_surface_destroy(surfaces[1]);
+    stage_free(&stage);
+  }
+  memo_free(memo);
+}
+
+/* ---- Tiles ------------------------------------------------------------------------------------------------- */
+
+static bool is_colour(const unsigned char *pixels, int stride, double x, double y, Colour colour) {
+  const unsigned char *p = pixels + (int)y * stride + 4 * (int)x;
+  return p[0] == colour.blue && p[1] == colour.green && p[2] == colour.red;
+}
+
+/* The lower left corner of every tile has the colour of its state: what is drawn is what is counted. */
+static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
+  enum { W = 1280, H = 720 };
+  Stage stage = open_case(c);
+  Snapshot now;
+  stage_snapshot(&stage, step, &now);
+  const SceneView view = {0};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(scene, &now, &view, cr, W, H, &theme_dark);
+  cairo_surface_flush(surface);
+  bool seen[64 * 64] = {false};
+  int n_seen = 0;
+  for (int y = 0; y < H; y += 18)
+    for (int x = 0; x < W; x += 18) {
+      const SceneHit hit = scene_hit(scene, &now, &view, W, H, x, y);
+      if (hit.kind != HIT_TILE || seen[hit.i * now.grid.T_c + hit.j]) continue;
+      seen[hit.i * now.grid.T_c + hit.j] = true;
+      n_seen++;
+      const TileState tile = snapshot_tile(&now.grid, hit.i, hit.j);
+      const Colour *colours = theme_dark.tile;
+      const Colour want = tile.progress == TILE_CURRENT ? colours[TILE_COLOUR_CURRENT]
+                          : tile.progress == TILE_DONE  ? colours[tile.kind == TILE_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE]
+                                                        : theme_mix(colours[TILE_COLOUR_WAITING], colours[TILE_COLOUR_DONE], now.grid.n_laps > 1 ? 0.22 * tile.laps : 0);
+      if (tile.kind == TILE_SKIPPED) continue; /* hatched */
+      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), hit.x + 2, hit.y + hit.height - 3, want))
+        fail_msg("%s: tile %d, %d is drawn in another colour than its state has", c->algorithm, (int)hit.i, (int)hit.j);
+    }
+  assert_int_equal(n_seen, now.grid.T_r * now.grid.T_c);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  stage_free(&stage);
+}
+
+static void test_tiles_show_their_state(void **state) {
+  (void)state;
+  check_tile_colours(&CASES[0], 130, SCENE_TILES);
+  check_tile_colours(&CASES[0], 131, SCENE_MAIN);
+  check_tile_colours(&CASES[1], 77, SCENE_TILES);
+  check_tile_colours(&CASES[2], 150, SCENE_TILES);
+  check_tile_colours(&CASES[2], 500, SCENE_MAIN);
+}
+
+static bool has_piece(const Snapshot *now, const char *text) {
+  const SceneView view = {0};
+  Pieces *all = draw_pieces(SCENE_TILES, now, &view, 1280, 720);
+  int n = 0;
+  for (int k = 0; k < all->n; k++) n += strcmp(all->pieces[k].text, text) == 0;
+  free(all);
+  return n > 1; /* once it names the matrix in HBM */
+}
+
+/* The present tile is called S once its scores are there, P once they are exponentials, and nothing while K is loaded. */
+static void test_letter_of_the_tile(void **state) {
+  (void)state;
+  static const struct {
+    EventKind kind;
+    bool S, P;
+  } EXPECTED[] = {{EVENT_LOAD, false, false}, {EVENT_PRODUCT, true, false}, {EVENT_NEW_MAX, true, false}, {EVENT_ACCUMULATE, false, true}};
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  uint64_t step = 117; /* before K[3] is loaded for row block 4 */
+  for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
+    do stage_snapshot(&stage, ++step, &now);
+    while (now.event.kind != EXPECTED[k].kind);
+    assert_true(now.grid.i == 4 && now.grid.j == 3);
+    assert_int_equal(has_piece(&now, "S"), EXPECTED[k].S);
+    assert_int_equal(has_piece(&now, "P"), EXPECTED[k].P);
+  }
+  stage_free(&stage);
+}
+
+/* Thousands of tiles a side: each unit shows the share of the tiles under it that is done. */
+static void test_large_grid_is_a_fair_mix(void **state) {
+  (void)state;
+  enum { W = 1280, H = 720 };
+  const Case c = {"fa2", {.N_q = 1 << 20, .d = 64}, {.B_r = 64, .B_c = 64}, false}; /* 16,384 tiles a side */
+  Stage stage = open_case(&c);
+  Snapshot now;
+  const SceneView view = {0};
+  stage_snapshot(&stage, stage.n_steps / 2, &now);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(SCENE_TILES, &now, &view, cr, W, H, &theme_light);
+  cairo_surface_flush(surface);
+  int done = 0, waiting = 0;
+  for (int y = 0; y < H; y++) {
+    const SceneHit hit = scene_hit(SCENE_TILES, &now, &view, W, H, 300, y);
+    if (hit.kind != HIT_TILE) continue;
+    done += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y, theme_light.tile[TILE_COLOUR_DONE]);
+    waiting += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y, theme_light.tile[TILE_COLOUR_WAITING]);
+  }
+  if (done < 200 || abs(done - waiting) > 4) fail_msg("%d done, %d waiting", done, waiting);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  stage_free(&stage);
+}
+
+/* ---- What lies where ----------------------------------------------------------------------------------------- */
+
+static uint64_t hash_add(uint64_t hash, int64_t value) { return (hash ^ (uint64_t)value) * 0x100000001b3u; } /* FNV-1a, a word at a time */
+
+static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int height) {
+  const SceneView view = {0};
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (int y = 4; y < height; y += height / 30)
+    for (int x = 4; x < width; x += width / 50) {
+      const SceneHit h = scene_hit(scene, now, &view, width, height, x, y);
+      const int64_t parts[] = {h.kind, h.tensor, h.i, h.j, h.index, (int64_t)h.x, (int64_t)h.y, (int64_t)h.width, (int64_t)h.height};
+      for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) hash = hash_add(hash, parts[k]);
+    }
+  return hash;
+}
+
+/* The geometry of a scene does not hang on the step, and doubles with the size. */
+static void test_geometry(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot early, late;
+  stage_snapshot(&stage, 40, &early);
+  stage_snapshot(&stage, 41, &late);
+  const SceneView view = {0};
+  for (int scene = 0; scene < SCENE_COUNT; scene++) assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720), geometry(&late, (SceneKind)scene, 1280, 720));
+  for (int y = 10; y < 720; y += 50 * ONE_OF)
+    for (int x = 10; x < 1280; x += 50) {
+      const SceneHit one = scene_hit(SCENE_TILES, &early, &view, 1280, 720, x, y), two = scene_hit(SCENE_TILES, &early, &view, 2560, 1440, 2 * x, 2 * y);
+      assert_int_equal(one.kind, two.kind);
+    }
+  stage_free(&stage);
+}
+
+/* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not hang on the
+ * width of letters, which fonts may change. A new hash is put here after a look at the picture. */
+static void test_geometry_is_the_same_as_ever(void **state) {
+  (void)state;
+  static const struct {
+    int which;
+    SceneKind scene;
+    int width, height;
+    uint64_t hash;
+  } GOLDEN[] = {
+      {0, SCENE_TILES, 1280, 720, 0xa2d27380b65ecc55},      {0, SCENE_HIERARCHY, 1920, 1080, 0x5eabe38b747a7c84},
+      {4, SCENE_CAUSAL, 1280, 720, 0xd29c397cb2c6f092},     {8, SCENE_HIERARCHY, 3840, 2160, 0x24e76473064e29c7},
+      {2, SCENE_TILES, 1920, 1080, 0x60bb08be94276cd7},
+  };
+  bool all_same = true;
+  for (size_t k = 0; k < sizeof GOLDEN / sizeof *GOLDEN; k++) {
+    Stage stage = open_case(&CASES[GOLDEN[k].which]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 3, &now);
+    const uint64_t hash = geometry(&now, GOLDEN[k].scene, GOLDEN[k].width, GOLDEN[k].height);
+    if (hash != GOLDEN[k].hash) print_message("%s of case %d at %d x %d: 0x%" PRIx64 "\n", scene_name(GOLDEN[k].scene), GOLDEN[k].which, GOLDEN[k].width, GOLDEN[k].height, hash);
+    all_same = all_same && hash == GOLDEN[k].hash;
+    stage_free(&stage);
+  }
+  assert_true(all_same);
+}
+
+/* Everything that can be pointed at has something to say, and lights up. */
+static void test_tooltips(void **state) {
+  (void)state;
+  for (int c = 0; c < N_CASES; c += ONE_OF) {
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    bool kinds[HIT_L2 + 1] = {false};
+    stage_snapshot(&stage, stage.n_steps / 2, &now);
+    for (int y = 4; y < 720; y += 18)
+      for (int x = 4; x < 1280; x += 56) {
+        char text[256];
+        SceneView view = {0};
+        view.hover = scene_hit(SCENE_MAIN, &now, &view, 1280, 720, x, y);
+        kinds[view.hover.kind] = true;
+        assert_int_equal(scene_tooltip(&now, &view.hover, text, sizeof text)[0] == '\0', view.hover.kind == HIT_NONE);
+      }
+    assert_int_equal(kinds[HIT_L2], CASES[c].has_l2);
+    for (int k = HIT_NONE; k <= HIT_LINE; k++)
+      if (!kinds[k]) fail_msg("nothing of kind %d is found in %s N %d", k, CASES[c].algorithm, (int)CASES[c].shape.N_q);
+    stage_free(&stage);
+  }
+}
+
+static void test_tooltip_words(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  char text[256];
+  stage_snapshot(&stage, 130, &now);
+  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 4, .j = 4}, text, sizeof text),
+                      "S[4,4]: partial, at work\nrows 32 to 39, keys 32 to 39\n128 B, never in HBM");
+  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 5}, text, sizeof text),
+                      "K[5]: rows 40 to 47\n256 B at 0xd00: byte 1,280 of K"); /* Q takes 64 x 16 x 2 = 0x800 bytes */
+  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_V, .i = -1, .j = -1}, text, sizeof text),
+                      "V: 2 KiB at 0x1000\nso far 3.75 KiB read, 0 B written");
+  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_SLOT, .tensor = TENSOR_Q, .i = -1, .j = -1}, text, sizeof text),
+                      "Q on chip: rows 32 to 39\n256 B of 256 B set aside\nin HBM at 0x400");
+  stage_free(&stage);
+}
+
+/* A tile's address is the first one that the trace of its load writes: Q, K, V and O in turn, S and P behind them. */
+static void test_tooltip_addresses(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[2]); /* standard: 64 x 16 of fp16, so each of Q, K, V, O has 0x800 bytes and S 0x2000 */
+  Snapshot now;
+  char text[256];
+  stage_snapshot(&stage, 500, &now);
+  assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 1, .j = 2}, text, sizeof text), "128 B at 0x2420, P at 0x4420"));
+  assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_O, .i = 7, .j = -1}, text, sizeof text), "256 B at 0x1f00: byte 1,792 of O"));
+  stage_free(&stage);
+}
+
+/* The drawing with a pointer over a tile differs from the one without. */
+static void test_hover_is_seen(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  unsigned char *bytes[2];
+  stage_snapshot(&stage, 100, &now);
+  for (int k = 0; k < 2; k++) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 640, 360);
+    cairo_t *cr = cairo_create(surface);
+    SceneView view = {0};
+    if (k) view.hover = (SceneHit){.kind = HIT_TILE, .tensor = TENSOR_S, .i = 2, .j = 1};
+    scene_draw(SCENE_TILES, &now, &view, cr, 640, 360, &theme_light);
+    cairo_surface_flush(surface);
+    bytes[k] = malloc(640 * 360 * 4);
+    memcpy(bytes[k], cairo_image_surface_get_data(surface), 640 * 360 * 4);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+  }
+  assert_memory_not_equal(bytes[0], bytes[1], 640 * 360 * 4);
+  free(bytes[0]);
+  free(bytes[1]);
+  stage_free(&stage);
+}
+
+/* ---- Motion ------------------------------------------------------------------------------------------------------ */
+
+static unsigned char *pixels_of(SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 640, 360);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(scene, now, view, cr, 640, 360, theme);
+  cairo_surface_flush(surface);
+  unsigned char *bytes = malloc(640 * 360 * 4);
+  assert_non_null(bytes);
+  memcpy(bytes, cairo_image_surface_get_data(surface), 640 * 360 * 4);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  return bytes;
+}
+
+static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a, const SceneView *b) {
+  unsigned char *one = pixels_of(scene, now, a, &theme_light), *two = pixels_of(scene, now, b, &theme_light);
+  const bool same = memcmp(one, two, 640 * 360 * 4) == 0;
+  free(one);
+  free(two);
+  return same;
+}
+
+/* The blocks of a tile under the pointer are marked where they lie in HBM and on chip, in the panels beside it too. */
+static void test_hover_is_linked(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  stage_snapshot(&stage, 123, &now); /* works on tile (4, 3) */
+  const SceneView none = {0}, tile = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 3}}, other = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 6}},
+                  block = {.hover = {.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 3}};
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &tile));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &other));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &block));
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &block));
+  stage_free(&stage);
+}
+
+/* Playing fast nothing is dimmed; at the start nothing is either. */
+static void test_dimming(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  const SceneView plain = {0}, undimmed = {.undimmed = true};
+  stage_snapshot(&stage, 122, &now);
+  assert_false(looks_alike(SCENE_HIERARCHY, &now, &plain, &undimmed));
+  assert_false(looks_alike(SCENE_CODE, &now, &plain, &undimmed));
+  assert_false(looks_alike(SCENE_TILES, &now, &plain, &undimmed));
+  stage_snapshot(&stage, 0, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) assert_true(looks_alike((SceneKind)scene, &now, &plain, &undimmed));
+  stage_free(&stage);
+}
+
+/* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum rises. */
+static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
+  uint64_t step = 115;
+  do stage_snapshot(stage, ++step, now);
+  while (step < stage->n_steps && now->event.kind != kind);
+  assert_int_equal(now->event.kind, kind);
+}
+
+/* Within a step the tile on its link moves, scores rise, O shrinks and grows; nothing else moves, no word changes, and where nothing
+ * moves the picture is the still one. */
+static void test_motion(void **state) {
+  (void)state;
+  static const struct {
+    EventKind kind;
+    bool moves[2]; /* the hierarchy, the softmax */
+  } EXPECTED[] = {{EVENT_LOAD, {true, false}}, {EVENT_STORE, {true, false}}, {EVENT_PRODUCT, {false, true}}, {EVENT_RESCALE, {false, true}},
+                  {EVENT_ACCUMULATE, {false, true}}, {EVENT_SKIP, {false, false}}, {EVENT_MASK, {false, false}}};
+  static const SceneKind SCENES[] = {SCENE_HIERARCHY, SCENE_SOFTMAX};
+  Stage stage = open_case(&CASES[0]);
+  for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
+    Snapshot now;
+    find_event(&stage, EXPECTED[k].kind, &now);
+    for (int s = 0; s < 2; s++) {
+      const SceneView still = {0}, early = {.phase = 0.3}, late = {.phase = 0.7}, over = {.phase = 1};
+      if (looks_alike(SCENES[s], &now, &early, &late) == EXPECTED[k].moves[s]) fail_msg("%s: %s", event_kind_name(EXPECTED[k].kind), scene_name(SCENES[s]));
+      if (SCENES[s] == SCENE_SOFTMAX || !EXPECTED[k].moves[s]) assert_true(looks_alike(SCENES[s], &now, &still, &over)); /* all has happened */
+      Pieces *a = draw_pieces(SCENES[s], &now, &still, 1280, 720), *b = draw_pieces(SCENES[s], &now, &early, 1280, 720);
+      assert_int_equal(a->n, b->n);
+      for (int n = 0; n < a->n; n++) assert_string_equal(a->pieces[n].text, b->pieces[n].text);
+      free(a);
+      free(b);
+    }
+  }
+  stage_free(&stage);
+}
+
+/* ---- Files and odd sizes -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  SceneKind scene;
+  const Snapshot *now;
+} Drawing;
+
+static void draw(cairo_t *cr, double width, double height, const void *data) {
+  const Drawing *d = data;
+  const SceneView view = {.footer = "state"};
+  scene_draw(d->scene, d->now, &view, cr, width, height, &theme_light);
+}
+
+static bool contains(const unsigned char *bytes, size_t n, const char *what) {
+  const size_t length = strlen(what);
+  for (size_t k = 0; k + length <= n; k++)
+    if (memcmp(bytes + k, what, length) == 0) return true;
+  return false;
+}
+
+/* SVG holds its words as text, PDF holds fonts. */
+static void test_text_stays_text(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  stage_snapshot(&stage, 122, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    const Drawing d = {(SceneKind)scene, &now};
+    unsigned char *bytes;
+    size_t n;
+    assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "<text"));
+    assert_true(contains(bytes, n, "FlashAttention-2"));
+    assert_true(n < 400000);
+    free(bytes);
+    assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "/Type /Font"));
+    free(bytes);
+  }
+  stage_free(&stage);
+}
+
+/* Any size draws: a thumbnail, a strip, a tower. */
+static void test_odd_sizes(void **state) {
+  (void)state;
+  static const int SIZES[][2] = {{16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 2, &now);
+    for (int k = 0; k < 5; k++)
+      for (int scene = 0; scene < SCENE_COUNT; scene++) {
+        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
+        cairo_t *cr = cairo_create(surface);
+        const SceneView view = {.footer = "state"};
+        scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
+        assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+        scene_hit((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
+        cairo_destroy(cr);
+        cairo_surface_destroy(surface);
+      }
+    stage_free(&stage);
+  }
+}
+
+static void test_names(void **state) {
+  (void)state;
+  for (int k = 0; k < SCENE_COUNT; k++) {
+    SceneKind scene;
+    assert_true(scene_from_name(scene_name((SceneKind)k), &scene));
+    assert_int_equal(scene, k);
+    assert_true(scene_title((SceneKind)k)[0]);
+  }
+  SceneKind scene;
+  assert_false(scene_from_name("tile", &scene));
+}
+
+/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+/* Fonts of many sizes are kept by pango for the thread, where the leak checker does not look: let go of them. */
+static int let_go_of_fonts(void **state) {
+  (void)state;
+  pango_cairo_font_map_set_default(NULL);
+  cairo_debug_reset_static_data();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_smallest_text),
+      cmocka_unit_test(test_words_keep_apart),
+      cmocka_unit_test(test_charts_keep_words_apart),
+      cmocka_unit_test(test_memo_changes_nothing),
+      cmocka_unit_test(test_tiles_show_their_state),
+      cmocka_unit_test(test_letter_of_the_tile),
+      cmocka_unit_test(test_large_grid_is_a_fair_mix),
+      cmocka_unit_test(test_geometry),
+      cmocka_unit_test(test_geometry_is_the_same_as_ever),
+      cmocka_unit_test(test_tooltips),
+      cmocka_unit_test(test_tooltip_words),
+      cmocka_unit_test(test_tooltip_addresses),
+      cmocka_unit_test(test_hover_is_seen),
+      cmocka_unit_test(test_hover_is_linked),
+      cmocka_unit_test(test_dimming),
+      cmocka_unit_test(test_motion),
+      cmocka_unit_test(test_text_stays_text),
+      cmocka_unit_test(test_odd_sizes),
+      cmocka_unit_test(test_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
+}

@@ -1,0 +1,572 @@
+/* What a scene shows is what is counted: snapshots against slow, obvious folds of the events, at every step. */
+#include "tests/support/rand.h"
+#include "viz/scene/snapshot.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "sim/numbers/attention.h"
+#include "sim/numbers/attention_check.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/attention_run.h"
+#include "tests/support/program.h"
+#include "viz/request/request.h"
+#include "viz/scene/code_lines.h"
+
+enum { LAST_TILES = 4096 };
+
+static Stage open_stage(const char *algorithm, const Shape *shape, const Tiling *tiling) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {
+      .problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()}, .schedule = schedule_find(algorithm), .seed = 7};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+static void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
+  *shape = (Shape){.N_q = rand_in(r, 1, 24), .N_k = rand_in(r, 1, 24), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)};
+  if (rand_in(r, 0, 2) == 0) shape->window = rand_in(r, 1, 12);
+  shape->dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1);
+  *tiling = (Tiling){.B_r = rand_in(r, 1, 7), .B_c = rand_in(r, 1, 7), .n_splits = rand_in(r, 1, 3), .lse = rand_in(r, 0, 1)};
+}
+
+/* Bytes, tiles and FLOPs shown at each step are the fold of the events before it. */
+static void test_traffic_is_the_fold(void **state) {
+  (void)state;
+  Rand r = {1};
+  for (int n = 0; n < 40; n++) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    for (int k = 0; k < N_SCHEDULES; k++) {
+      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
+      Snapshot now;
+      Cursor cursor = {0};
+      Event event;
+      Traffic folded = {0};
+      for (uint64_t step = 0; step <= stage.n_steps; step++) {
+        bool overflow = false;
+        stage_snapshot(&stage, step, &now);
+        assert_true(traffic_equal(&now.traffic, &folded));
+        assert_true(now.total_bytes == traffic_read_bytes(&folded, &overflow) + traffic_write_bytes(&folded, &overflow));
+        if (step > 0) assert_memory_equal(&now.event, &event, sizeof event);
+        assert_int_equal(now.has_next, schedule_next(SCHEDULES[k], &stage.run.plan, &cursor, &event));
+        if (now.has_next) assert_memory_equal(&now.next, &event, sizeof event);
+        if (now.has_next) traffic_add(&folded, &event);
+      }
+      assert_true(traffic_equal(&now.traffic, &now.whole));
+      assert_true(now.total_bytes == now.whole_bytes);
+      stage_free(&stage);
+    }
+  }
+}
+
+/* For each event, the tile it belongs to: its own, or that of the column block in SRAM (fa1's rows). */
+static void find_tiles(const Stage *stage, int64_t *tile_of_event, uint64_t *last_event, uint8_t *pass_of_event) {
+  const Plan *plan = &stage->run.plan;
+  const bool fa1 = strcmp(stage->run.schedule->name, "fa1") == 0;
+  Cursor cursor = {0};
+  Event e;
+  int64_t column = -1;
+  for (uint64_t n = 0; schedule_next(stage->run.schedule, plan, &cursor, &e); n++) {
+    if (fa1 && e.pass == 1 && e.kind == EVENT_LOAD && e.tensor == TENSOR_K) column = e.j;
+    const int64_t j = fa1 && e.pass == 1 && e.kind != EVENT_SKIP && e.i >= 0 && e.j < 0 ? column : e.j;
+    const int64_t i = stage->run.schedule->skips || e.i >= 0 ? e.i : 0; /* standard loads K and V with the first row */
+    tile_of_event[n] = i >= 0 && j >= 0 ? i * plan->T_c + j : -1;
+    pass_of_event[n] = e.pass;
+    if (tile_of_event[n] >= 0) last_event[tile_of_event[n] * 3 + e.pass] = n;
+  }
+}
+
+static void check_tiles(const Stage *stage) {
+  const Plan *plan = &stage->run.plan;
+  int64_t *tile = malloc(stage->n_steps * sizeof *tile);
+  uint8_t *pass = malloc(stage->n_steps);
+  uint64_t *last = malloc(LAST_TILES * 3 * sizeof *last);
+  for (int k = 0; k < LAST_TILES * 3; k++) last[k] = UINT64_MAX;
+  assert_true(tile && pass && last && plan->T_r * plan->T_c <= LAST_TILES);
+  find_tiles(stage, tile, last, pass);
+  for (uint64_t step = 0; step <= stage->n_steps; step++) {
+    Snapshot now;
+    stage_snapshot(stage, step, &now);
+    const int64_t present = step > 0 && step < stage->n_steps ? tile[step - 1] : -1;
+    for (int64_t t = 0; t < plan->T_r * plan->T_c; t++) {
+      int laps = 0;
+      for (int p = 0; p < 3; p++) laps += last[t * 3 + p] != UINT64_MAX && step > last[t * 3 + p];
+      const bool is_present = t == present;
+      const bool has_just_ended = is_present && step - 1 == last[t * 3 + pass[step - 1]];
+      const TileState shown = snapshot_tile(&now.grid, t / plan->T_c, t % plan->T_c);
+      assert_int_equal(shown.progress == TILE_CURRENT, is_present);
+      assert_int_equal(shown.laps, laps - has_just_ended);
+      assert_int_equal(shown.progress == TILE_DONE, !is_present && (laps == now.grid.n_laps || (laps > now.grid.lap)));
+    }
+  }
+  free(tile);
+  free(pass);
+  free(last);
+}
+
+/* Waiting, current, done: against a list of which events belong to which tile. */
+static void test_tiles(void **state) {
+  (void)state;
+  Rand r = {2};
+  for (int n = 0; n < 30; n++) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    for (int k = 0; k < N_SCHEDULES; k++) {
+      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
+      check_tiles(&stage);
+      stage_free(&stage);
+    }
+  }
+}
+
+/* A step seen after others, in another order, is the same to the last byte. */
+static void test_back_equals_forward(void **state) {
+  (void)state;
+  Rand r = {3};
+  for (int n = 0; n < 12; n++) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    Stage stage = open_stage(SCHEDULES[n % N_SCHEDULES]->name, &shape, &tiling);
+    Snapshot *forward = calloc(stage.n_steps + 1, sizeof *forward);
+    Snapshot back;
+    assert_non_null(forward);
+    for (uint64_t step = 0; step <= stage.n_steps; step++) stage_snapshot(&stage, step, &forward[step]);
+    for (uint64_t step = stage.n_steps + 1; step-- > 0;) {
+      memset(&back, 0xa5, sizeof back);
+      stage_snapshot(&stage, step, &back);
+      assert_memory_equal(&back, &forward[step], sizeof back);
+    }
+    stage_snapshot(&stage, UINT64_MAX, &back);
+    assert_memory_equal(&back, &forward[stage.n_steps], sizeof back);
+    free(forward);
+    stage_free(&stage);
+  }
+}
+
+/* Whatever an event needs is in SRAM when it happens, and what is there has room. */
+static void test_slots(void **state) {
+  (void)state;
+  Rand r = {4};
+  for (int n = 0; n < 40; n++) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    for (int k = 0; k < N_SCHEDULES; k++) {
+      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
+      for (uint64_t step = 1; step < stage.n_steps; step++) {
+        Snapshot now;
+        stage_snapshot(&stage, step, &now);
+        const Event *e = &now.event;
+        const SnapshotSlot *slots = now.slots;
+        if (e->kind == EVENT_PRODUCT) {
+          assert_int_equal(slots[TENSOR_Q].i, e->i);
+          assert_int_equal(slots[TENSOR_K].j, e->j);
+          assert_true(slots[TENSOR_S].is_filled && slots[TENSOR_S].i == e->i && slots[TENSOR_S].j == e->j);
+        }
+        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_true(slots[TENSOR_S].holds_P && slots[TENSOR_S].j == e->j);
+        if ((e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor <= TENSOR_V && slots[e->tensor].is_used)
+          assert_int_equal(slots[e->tensor].held_bytes, e->bytes);
+        for (int t = 0; t < TENSOR_COUNT; t++) assert_true(!slots[t].is_filled || slots[t].held_bytes <= slots[t].slot_bytes || !slots[TENSOR_O].is_used);
+      }
+      stage_free(&stage);
+    }
+  }
+}
+
+/* In fa2, Q stays for the row: after skipped tiles too, the last computed tile is still there. */
+static void test_slots_in_a_gap(void **state) {
+  (void)state;
+  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4});
+  uint64_t step = 0;
+  Snapshot now;
+  do stage_snapshot(&stage, ++step, &now);
+  while (now.event.kind != EVENT_SKIP || now.event.j != 15 || now.event.i != 3);
+  assert_int_equal(now.slots[TENSOR_Q].i, 3);
+  assert_int_equal(now.slots[TENSOR_K].j, 3);
+  assert_int_equal(now.slots[TENSOR_V].j, 3);
+  stage_free(&stage);
+}
+
+static double nan_to(double value, double instead) { return isnan(value) ? instead : value; }
+
+static int64_t e_height(const Snapshot *now) { return now->event.row1 - now->event.row0; }
+
+static void check_row(const char *algorithm, const Shape *shape, const Tiling *tiling) {
+  Stage stage = open_stage(algorithm, shape, tiling);
+  Run run = open_run(algorithm, &stage.run.plan.shape, &stage.run.plan.tiling, &(AttentionConfig){.softmax.precision = attention_precision(shape->dtype)});
+  attention_fill(run.attention, INPUT_NORMAL, 7, 0, 0);
+  int n_alike = 0;
+  for (uint64_t step = 1; step <= stage.n_steps; step++) {
+    Snapshot now;
+    Error error = {0};
+    assert_int_equal(attention_walk(run.attention, run.schedule, &run.cursor, 1, &error), STATUS_OK);
+    stage_snapshot(&stage, step, &now);
+    const SnapshotRow *r = &now.row;
+    if (r->row < 0 || (step == stage.n_steps && now.grid.column_by_column)) continue;
+    const AttentionRow *expected = attention_row(run.attention, r->row);
+    const bool walks = now.grid.lap < now.grid.n_laps || now.grid.n_laps == 0;
+    if (!walks || !expected || r->phase == ROW_NONE || now.event.kind == EVENT_SKIP) continue; /* what a skip leaves alone */
+    const bool standard = now.grid.n_laps > 1;
+    if (!standard || now.event.pass == 1) assert_true(r->m == expected->m);
+    if (!standard) assert_true(r->l == expected->l);
+    if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP) assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
+    assert_true(now.n_rows == (e_height(&now) < SNAPSHOT_ROWS ? e_height(&now) : SNAPSHOT_ROWS));
+    for (int k = 0; k < now.n_rows; k++) {
+      const SnapshotSmallRow *small = &now.rows[k];
+      const AttentionRow *other = attention_row(run.attention, small->row);
+      assert_true(other && (k == 0 || small->row > now.rows[k - 1].row));
+      if (!standard || now.event.pass == 1) assert_true(small->m == other->m);
+      if (!standard || (r->phase >= ROW_ACCUMULATED && now.event.pass == 1)) assert_true(small->l == other->l);
+      if (small->row != r->row) continue;
+      n_alike++; /* the large row is among them, and has the same past */
+      if (standard) continue;
+      assert_true(small->n_history == r->n_history && small->m == r->m && small->l == r->l);
+      assert_memory_equal(small->history_m, r->history_m, sizeof r->history_m);
+      assert_memory_equal(small->history_l, r->history_l, sizeof r->history_l);
+    }
+    const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+    if (S.values && r->tile >= 0 && S.cols.begin <= r->col0 && now.event.pass == 0 && now.event.kind != EVENT_SKIP && !standard)
+      for (int64_t c = 0; c < r->n_cols && r->col0 + c < S.cols.end; c++)
+        assert_true(r->scores[c] == S.values[(r->row - S.rows.begin) * S.stride + (r->col0 + c - S.cols.begin)]);
+    const AttentionView O = attention_in_sram(run.attention, TENSOR_O);
+    if (r->phase == ROW_FINISHED) {
+      double reference[16] = {0}, largest = 0, off = 0;
+      attention_reference_row(run.attention, r->row, reference);
+      for (int64_t c = 0; c < r->n_O; c++) {
+        assert_true(fabs(r->reference_O[c] - reference[c]) <= 1e-12);
+        largest = fmax(largest, fabs(reference[c]));
+        off = fmax(off, fabs(r->O[c] - reference[c]));
+      }
+      const double ulps = off / precision_ulp(attention_precision(shape->dtype), largest);
+      assert_true(fabs(r->error_ulps - ulps) <= 1e-6 + 1e-6 * ulps);
+      if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column) assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
+      const double *stored = attention_in_hbm(run.attention, TENSOR_O).values + r->row * shape->d;
+      if (now.event.kind == EVENT_STORE)
+        for (int64_t c = 0; c < r->n_O; c++) assert_true(r->O[c] == stored[c]);
+    } else if (O.values && (!standard || now.event.pass == 2) && r->phase >= ROW_RESCALED && now.event.kind != EVENT_NORMALISE && now.event.kind != EVENT_STORE) {
+      for (int64_t c = 0; c < r->n_O; c++)
+        assert_true(r->O[c] == O.values[(r->row - O.rows.begin) * O.stride + (c - O.cols.begin)]);
+    }
+  }
+  assert_true(n_alike > 0 || shape->N_q == 0 || band_pairs(&stage.run.plan.band) == 0);
+  close_run(&run);
+  stage_free(&stage);
+}
+
+/* The numbers of the row are those of attention on the whole matrices: m, l, the factor, the scores and O, at every event. */
+static void test_row_is_the_attention(void **state) {
+  (void)state;
+  Rand r = {5};
+  for (int n = 0; n < 40; n++) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    if (shape.dtype == DTYPE_FP8) shape.dtype = DTYPE_FP16;
+    for (int k = 0; k < N_SCHEDULES; k++) check_row(SCHEDULES[k]->name, &shape, &tiling);
+  }
+}
+
+/* Beside an exact answer in fp64, the row ends within a few ulps, and says so. */
+static void test_row_ends_right(void **state) {
+  (void)state;
+  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
+  Snapshot now;
+  int n_finished = 0;
+  for (uint64_t step = 0; step <= stage.n_steps; step++) {
+    stage_snapshot(&stage, step, &now);
+    if (now.row.phase != ROW_FINISHED) continue;
+    n_finished++;
+    assert_true(now.row.error_ulps < 4);
+  }
+  assert_int_equal(n_finished, 16); /* normalise and store of each of 8 row blocks */
+  stage_free(&stage);
+}
+
+/* Without the maximum m stays 0 and P is e^score: in fp8, whose largest is 448, a score of 6.2 overflows. */
+static void test_without_max(void **state) {
+  (void)state;
+  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 1, .dtype = DTYPE_FP8}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
+                        .schedule = schedule_find("fa2"), .seed = 5};
+  for (int without = 0; without < 2; without++) {
+    int64_t n_overflowed = 0, n_large = 0;
+    Stage stage;
+    Snapshot now;
+    config.without_max = without;
+    config.row_in_block = 0;
+    assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+    for (int row = 1; row <= 8; row++) {
+      stage.config.row_in_block = row;
+      for (uint64_t step = 0; step <= stage.n_steps; step++) {
+        stage_snapshot(&stage, step, &now);
+        if (now.row.phase != ROW_ACCUMULATED || now.event.kind != EVENT_ACCUMULATE) continue;
+        n_overflowed += now.row.n_overflowed;
+        for (int64_t c = 0; c < now.row.n_cols; c++) n_large += now.row.scores[c] > 6.14; /* log 464: halfway to the next fp8 */
+        assert_true(!without || now.row.m == 0);
+      }
+    }
+    assert_true(n_large > 0);
+    assert_int_equal(n_overflowed, without ? n_large : 0);
+    stage_free(&stage);
+  }
+}
+
+/* The problem that people see first: without the maximum some exponentials of fp16 overflow and O is lost; with it, on the same large Q, O
+ * is right to two ulps of fp16, which are many of fp32's finer ones. */
+static void test_overflow_is_seen(void **state) {
+  (void)state;
+  for (int without = 0; without < 2; without++) {
+    const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
+                                .schedule = schedule_find("fa2"), .without_max = without, .q_scale = without ? 0 : STAGE_LARGE_Q};
+    Stage stage;
+    Snapshot now;
+    int64_t n_overflowed = 0, n_lost = 0, n_finished = 0;
+    assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      stage_snapshot(&stage, step, &now);
+      if (now.row.row >= 0) assert_int_equal(now.row.q_scale, STAGE_LARGE_Q);
+      n_overflowed += now.row.n_overflowed;
+      if (now.row.phase != ROW_FINISHED) continue;
+      n_finished++;
+      n_lost += !isfinite(now.row.error_ulps);
+      if (!without) assert_true(now.row.error_ulps < 2 && now.row.error_fp32_ulps > now.row.error_ulps);
+    }
+    assert_int_equal(n_finished, 16);
+    if (without) assert_true(n_overflowed > 0 && n_lost >= 4);
+    else assert_true(n_overflowed == 0 && n_lost == 0);
+    stage_free(&stage);
+  }
+}
+
+/* 64 tokens in blocks of 8, causal: 36 of 64 tiles, 28 never loaded; 28 tiles of K and V spared. */
+static void test_spared(void **state) {
+  (void)state;
+  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
+  Snapshot now;
+  stage_snapshot(&stage, stage.n_steps, &now);
+  assert_true(now.traffic.tiles[TILE_SKIPPED] == 28);
+  assert_true(now.traffic.tiles[TILE_PARTIAL] == 8);
+  assert_true(now.spared_bytes == 28 * 2 * 8 * 16 * 2);
+  assert_true(now.spared_flops == (Wide)28 * 4 * 8 * 8 * 16);
+  assert_true(now.dense_bytes == now.whole_bytes + now.spared_bytes);
+  stage_free(&stage);
+}
+
+/* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
+static void test_race(void **state) {
+  (void)state;
+  Stage stage = open_stage("fa2", &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
+  for (uint64_t step = 0; step <= stage.n_steps; step += 3) {
+    Snapshot now;
+    stage_snapshot(&stage, step, &now);
+    assert_int_equal(now.n_runs, 3);
+    for (int k = 0; k < now.n_runs; k++) {
+      const SnapshotRun *run = &now.runs[k];
+      Cursor cursor;
+      Event event;
+      assert_true(run->moved_bytes <= now.total_bytes);
+      assert_true(schedule_seek(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, run->step));
+      if (SCHEDULES[run->schedule] != stage.run.schedule && schedule_next(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, &event))
+        assert_true(run->moved_bytes + event.bytes > now.total_bytes);
+    }
+  }
+  stage_free(&stage);
+}
+
+/* Tiles of an algorithm without a mask that are finished by its first `step` events, once for each pass over them. */
+static int64_t finished_tiles(const Simulation *s, uint64_t step) {
+  Cursor cursor = {0};
+  Event e;
+  int64_t n = 0;
+  while (cursor.step < step && schedule_next(s->schedule, &s->plan, &cursor, &e)) {
+    if (strcmp(s->schedule->name, "fa1") == 0) n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == TENSOR_STATS;
+    else n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == TENSOR_S || e.tensor == TENSOR_P));
+  }
+  return n;
+}
+
+/* The running ratio is how far the shown one is over how far the rival is, counted event by event. */
+static void test_running_ratio(void **state) {
+  (void)state;
+  for (int shown = 0; shown < 3; shown++) {
+    Stage stage = open_stage(SCHEDULES[shown]->name, &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      Snapshot now;
+      stage_snapshot(&stage, step, &now);
+      for (int k = 0; k < now.n_runs; k++) {
+        const double laps = strcmp(stage.rivals[k].schedule->name, "standard") == 0 ? 3 : 1, shown_laps = shown == 0 ? 3 : 1;
+        const double mine = (double)finished_tiles(&stage.run, step) / shown_laps, its = (double)finished_tiles(&stage.rivals[k], now.runs[k].step) / laps;
+        if (its == 0) assert_true(isnan(now.runs[k].running_ratio));
+        else assert_true(fabs(now.runs[k].running_ratio - mine / its) < 1e-12);
+      }
+    }
+    stage_free(&stage);
+  }
+}
+
+static Wide json_bytes(const json_t *parent, const char *object, const char *key) {
+  return (Wide)json_integer_value(json_object_get(json_object_get(parent, object), key));
+}
+
+/* What is shown of the whole run, of the launch, L2 and SRAM is what `tilewalk sim --gpu --json` prints, at every step. */
+static void check_levels(const char *algorithm, int64_t heads) {
+  static ProgramRun run;
+  char arguments[256];
+  Request request = {.shape = {.N_q = 2048, .d = 128, .heads = heads, .causal = true}, .block = 128, .gpu = "h200"};
+  Stage stage;
+  Error error = {0};
+  assert_int_equal(request_set_algorithms(&request, algorithm, &error), STATUS_OK);
+  if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
+  snprintf(arguments, sizeof arguments, "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads, algorithm);
+  program_run(&run, arguments);
+  json_t *document = json_loads(run.out, 0, NULL);
+  const json_t *sim = json_array_get(json_object_get(document, "runs"), 0);
+  assert_non_null(sim);
+  const bool has_l2 = json_is_object(json_object_get(sim, "l2"));
+  assert_true(has_l2);
+  for (uint64_t step = 0; step <= stage.n_steps; step += 7) {
+    Snapshot now;
+    stage_snapshot(&stage, step, &now);
+    assert_true(now.whole_bytes * wide(heads) == json_bytes(sim, "traffic", "total_bytes"));
+    assert_true(now.sram_bytes == json_bytes(sim, "sram", "bytes") && now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
+    assert_true(now.l2.capacity_bytes == json_bytes(document, "machine", "l2_bytes"));
+    assert_true(now.l2.is_known);
+    assert_true(now.l2.asked_read_bytes == json_bytes(sim, "l2", "read_bytes") && now.l2.fabric_bytes == json_bytes(sim, "l2", "fabric_bytes"));
+    assert_true(now.l2.asked_write_bytes == json_bytes(sim, "traffic", "write_bytes"));
+    assert_true(now.l2.hbm_read_bytes == json_bytes(sim, "hbm", "read_bytes") && now.l2.hbm_write_bytes == json_bytes(sim, "hbm", "write_bytes"));
+    assert_true(fabs(now.l2.hit_rate - json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate"))) < 1e-12);
+    if (strcmp(algorithm, "fa2") == 0) assert_int_equal(now.register_bytes, 128 * 128 * 4 + 128 * 128 * 4 + 128 * 8); /* S, O in fp32, m and l */
+    assert_int_equal(now.register_capacity_bytes, 256 * 1024);
+  }
+  json_decref(document);
+  stage_free(&stage);
+}
+
+static void test_levels_are_those_of_sim(void **state) {
+  (void)state;
+  check_levels("fa2", 1);
+  check_levels("fa2", 12);
+  check_levels("fa1", 2);
+  check_levels("standard", 1);
+}
+
+/* Every event of every algorithm belongs to a line of its code. */
+static void test_code_lines(void **state) {
+  (void)state;
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    Plan plan;
+    Cursor cursor = {0};
+    Event event;
+    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4, .n_splits = 2, .lse = true}, NULL), STATUS_OK);
+    assert_true(code_n_lines(SCHEDULES[k]) > 10);
+    while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) assert_true(code_line_of(SCHEDULES[k], &event) >= 0);
+  }
+}
+
+/* Strides lead to where something begins, both ways, and always end. */
+static void test_strides(void **state) {
+  (void)state;
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 30, .d = 4, .causal = true}, &(Tiling){.B_r = 8, .B_c = 4, .n_splits = 2});
+    for (Stride stride = STRIDE_EVENT; stride <= STRIDE_STORE; stride++) {
+      uint64_t step = 0, n = 0;
+      for (; step < stage.n_steps; n++) {
+        const uint64_t to = stage_stride(&stage, step, stride, 1);
+        assert_true(to > step);
+        step = to;
+      }
+      for (; step > 0; n--) {
+        const uint64_t to = stage_stride(&stage, step, stride, -1);
+        assert_true(to < step);
+        step = to;
+      }
+      assert_true(n < 10 || n > UINT64_MAX - 10 || stride == STRIDE_EVENT || stride == STRIDE_TILE);
+    }
+    stage_free(&stage);
+  }
+}
+
+/* N = 65,536 in blocks of 64: any step, no memory of N squared. */
+static void test_large(void **state) {
+  (void)state;
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 65536, .d = 128, .causal = true}, &(Tiling){.B_r = 64, .B_c = 64});
+    Snapshot now;
+    Rand r = {9};
+    assert_false(stage.K);
+    for (int n = 0; n < 200; n++) {
+      const uint64_t step = (uint64_t)rand_in(&r, 0, (int64_t)stage.n_steps);
+      Cursor cursor;
+      stage_snapshot(&stage, step, &now);
+      assert_true(schedule_seek(stage.run.schedule, &stage.run.plan, &cursor, step));
+      assert_int_equal(now.traffic.steps, step);
+    }
+    stage_free(&stage);
+  }
+}
+
+static Status make_and_look(void *context, Error *error) {
+  Stage stage;
+  Snapshot now;
+  const Status status = stage_make(&stage, context, error);
+  if (!status) stage_snapshot(&stage, 100, &now);
+  stage_free(&stage);
+  return status;
+}
+
+/* K, V and the row may all fail to find memory. */
+static void test_out_of_memory(void **state) {
+  (void)state;
+  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()}, .schedule = schedule_find("fa2")};
+  assert_true(alloc_fail_each(make_and_look, &config) >= 3);
+}
+
+/* Damaged requests are refused with a reason. */
+static void test_refused(void **state) {
+  (void)state;
+  Stage stage;
+  Error error = {0};
+  assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, &error), STATUS_BAD_REQUEST);
+  stage_free(&stage);
+  error = (Error){0};
+  const StageConfig config = {.problem = {.shape = {.N_q = 8, .d = -4}, .machine = machine_paper()}, .schedule = schedule_find("fa2")};
+  assert_int_equal(stage_make(&stage, &config, &error), STATUS_BAD_REQUEST);
+  assert_true(error.message[0]);
+  stage_free(&stage);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_traffic_is_the_fold),
+      cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_back_equals_forward),
+      cmocka_unit_test(test_slots),
+      cmocka_unit_test(test_slots_in_a_gap),
+      cmocka_unit_test(test_row_is_the_attention),
+      cmocka_unit_test(test_row_ends_right),
+      cmocka_unit_test(test_without_max),
+      cmocka_unit_test(test_overflow_is_seen),
+      cmocka_unit_test(test_spared),
+      cmocka_unit_test(test_race),
+      cmocka_unit_test(test_running_ratio),
+      cmocka_unit_test(test_levels_are_those_of_sim),
+      cmocka_unit_test(test_code_lines),
+      cmocka_unit_test(test_strides),
+      cmocka_unit_test(test_large),
+      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

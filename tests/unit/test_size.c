@@ -1,0 +1,236 @@
+/* Sizes as people type them. The expected numbers are worked by hand; random ones are checked
+ * against schoolbook long multiplication on text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/base/size.h"
+#include "tests/support/rand.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+typedef struct {
+  const char *text;
+  int64_t want;
+} Good;
+
+/* Each unit, each spelling, fractions that come out whole. */
+static void sizes_are_read(void **state) {
+  (void)state;
+  static const Good GOOD[] = {
+      {"0", 0},
+      {"1", 1},
+      {"007", 7},
+      {"512B", 512},
+      {"512 bytes", 512},
+      {"1 byte", 1},
+      {"192K", 196608},
+      {"192k", 196608},
+      {"64KiB", 65536},
+      {"64 KiB", 65536},
+      {"60M", 62914560},
+      {"60 MiB", 62914560},
+      {"2G", 2147483648},
+      {"1T", 1099511627776},
+      {"1TiB", 1099511627776},
+      {"48kB", 48000},
+      {"48 KB", 48000},
+      {"50 MB", 50000000},
+      {"141 GB", 141000000000},
+      {"141GB", 141000000000},
+      {"2 TB", 2000000000000},
+      {"1.5K", 1536},
+      {"1.5M", 1572864},
+      {".5K", 512},
+      {"0.5 MB", 500000},
+      {"1.", 1},
+
+      {"3.0", 3},
+      {"1e6", 1000000},
+      {"1E6", 1000000},
+      {"2.5e3", 2500},
+      {"25e-1K", 2560},
+      {"1e+3", 1000},
+      {"0e400", 0},
+      {"  96K  ", 98304},
+      {"\t96\tK", 98304},
+      {"126.5 MiB", 132644864},
+      {"0.00000095367431640625M", 1}, /* 2^-20 M */
+      {"9223372036854775807", INT64_MAX},
+      {"1000000000000000000000e-3", 1000000000000000000},
+      {"00000000000000000000000000000000000000005", 5},
+  };
+  for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
+    int64_t size = -7;
+    Error error = {0};
+    if (size_parse(GOOD[i].text, &size, &error) != STATUS_OK)
+      fail_msg("'%s' refused: %s", GOOD[i].text, error.message);
+    if (size != GOOD[i].want) fail_msg("'%s' read as %lld", GOOD[i].text, (long long)size);
+    assert_string_equal(error.message, "");
+  }
+}
+
+typedef struct {
+  const char *text;
+  Status status;
+  const char *says; /* a part of the message */
+} Bad;
+
+static void check_refused(const Bad *bad, size_t n_bad,
+                          Status (*parse)(const char *, int64_t *, Error *)) {
+  for (size_t i = 0; i < n_bad; i++) {
+    int64_t value = -7;
+    Error error = {0};
+    if (parse(bad[i].text, &value, &error) != bad[i].status)
+      fail_msg("'%s': wrong status, says: %s", bad[i].text, error.message);
+    if (!strstr(error.message, bad[i].says)) fail_msg("'%s' says: %s", bad[i].text, error.message);
+    assert_null(strchr(error.message, '\n'));
+    assert_int_equal(value, -7); /* unchanged on error */
+    assert_int_equal(parse(bad[i].text, &value, NULL),
+                     bad[i].status); /* no Error wanted: no crash */
+  }
+}
+
+static void sizes_are_refused(void **state) {
+  (void)state;
+  static const Bad BAD[] = {
+      {"", STATUS_BAD_REQUEST, "empty"},
+      {"   ", STATUS_BAD_REQUEST, "empty"},
+      {"K", STATUS_BAD_REQUEST, "begin with a digit"},
+      {".", STATUS_BAD_REQUEST, "begin with a digit"},
+      {".K", STATUS_BAD_REQUEST, "begin with a digit"},
+      {"nan", STATUS_BAD_REQUEST, "begin with a digit"},
+      {"inf", STATUS_BAD_REQUEST, "begin with a digit"},
+      {"+5", STATUS_BAD_REQUEST, "begin with a digit"},
+      {"-5K", STATUS_BAD_REQUEST, "negative"},
+      {"-0", STATUS_BAD_REQUEST, "negative"},
+      {"0x10", STATUS_BAD_REQUEST, "'x10'"},
+      {"1,024", STATUS_BAD_REQUEST, "comma"},
+      {"1,5K", STATUS_BAD_REQUEST, "comma"},
+      {"12X", STATUS_BAD_REQUEST, "unknown unit 'X'"},
+      {"12KK", STATUS_BAD_REQUEST, "unknown unit 'KK'"},
+      {"12 K B", STATUS_BAD_REQUEST, "unknown unit"},
+      {"12K!", STATUS_BAD_REQUEST, "unknown unit 'K!'"},
+      {"1.2.3K", STATUS_BAD_REQUEST, "unknown unit '.3K'"},
+      {"1e", STATUS_BAD_REQUEST, "unknown unit 'e'"},
+      {"1e+", STATUS_BAD_REQUEST, "unknown unit 'e+'"},
+      {"1P", STATUS_BAD_REQUEST, "unknown unit 'P'"},
+      {"12kb", STATUS_BAD_REQUEST, "bits"},
+      {"12Mb", STATUS_BAD_REQUEST, "bits"},
+      {"12Kib", STATUS_BAD_REQUEST, "bits"},
+      {"12b", STATUS_BAD_REQUEST, "bits"},
+      {"1.5", STATUS_BAD_REQUEST, "whole number of bytes"},
+      {"1.0001K", STATUS_BAD_REQUEST, "whole number of bytes"},
+      {"1e-3", STATUS_BAD_REQUEST, "whole number of bytes"},
+      {"1e-400", STATUS_BAD_REQUEST, "whole number of bytes"},
+      {"9223372036854775808", STATUS_TOO_LARGE, "too large"},
+      {"9.3e18", STATUS_TOO_LARGE, "too large"},
+      {"8388608T", STATUS_TOO_LARGE, "too large"},
+      {"1e30", STATUS_TOO_LARGE, "too large"},
+      {"1e400T", STATUS_TOO_LARGE, "too large"},
+      {"1e401", STATUS_BAD_REQUEST, "too long"},
+      {"1e99999999999999999999", STATUS_BAD_REQUEST, "too long"},
+      {"12345678901234567891", STATUS_BAD_REQUEST, "too long"},
+      {"5\033[31mK", STATUS_BAD_REQUEST, "?[31mK"}, /* no escape reaches a terminal */
+      {"5\xff", STATUS_BAD_REQUEST, "'5?'"},
+      {"5 Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+       STATUS_BAD_REQUEST, "..."},
+  };
+  check_refused(BAD, COUNT_OF(BAD), size_parse);
+}
+
+/* A count is bare or binary, whole and positive. */
+static void counts_are_read_and_refused(void **state) {
+  (void)state;
+  static const Good GOOD[] = {
+      {"1", 1},        {"8", 8},           {"4K", 4096},          {"128k", 131072}, {"1.5K", 1536},
+      {"1M", 1048576}, {"2G", 2147483648}, {"1T", 1099511627776}, {"1e6", 1000000}, {" 257 ", 257},
+  };
+  for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
+    int64_t count = -7;
+    assert_int_equal(size_parse_count(GOOD[i].text, &count, NULL), STATUS_OK);
+    assert_int_equal(count, GOOD[i].want);
+  }
+  static const Bad BAD[] = {
+      {"0", STATUS_BAD_REQUEST, "at least 1"},
+      {"0K", STATUS_BAD_REQUEST, "at least 1"},
+      {"-4", STATUS_BAD_REQUEST, "negative"},
+      {"2.5", STATUS_BAD_REQUEST, "whole number;"},
+      {"4KB", STATUS_BAD_REQUEST, "does not belong to a count"},
+      {"4 KiB", STATUS_BAD_REQUEST, "does not belong to a count"},
+      {"64B", STATUS_BAD_REQUEST, "does not belong to a count"},
+      {"", STATUS_BAD_REQUEST, "empty"},
+      {"many", STATUS_BAD_REQUEST, "begin with a digit"},
+      {"1e19", STATUS_TOO_LARGE, "too large"},
+  };
+  check_refused(BAD, COUNT_OF(BAD), size_parse_count);
+}
+
+/* Whole and fractional K against integers: a + f/1024 with f in 1024ths has at most
+ * ten decimals. */
+static void random_sizes_are_exact(void **state) {
+  (void)state;
+  Rand random = {20240601};
+  static const char UNIT[] = "KMGT";
+  for (int round = 0; round < 20000; round++) {
+    const int64_t whole = rand_in(&random, 0, 1 << 20), parts = rand_in(&random, 0, 1023);
+    const int unit = (int)rand_in(&random, 0, 3);
+    /* parts / 1024 as a decimal fraction: parts x 9765625 / 10^10 */
+    char text[64];
+    snprintf(text, sizeof text, "%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625),
+             UNIT[unit]);
+    int64_t size = 0;
+    assert_int_equal(size_parse(text, &size, NULL), STATUS_OK);
+    assert_int_equal(size, ((whole << 10) + parts) << (10 * unit));
+  }
+}
+
+/* decimal_value against the compiler's own reading of the same digits. */
+static void decimals_become_the_nearest_double(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double want;
+  } CASES[] = {{"4.8", 4.8},
+               {"0.1", 0.1},
+               {"1555", 1555.0},
+               {"989.4", 989.4},
+               {"1e22", 1e22},
+               {"1e-22", 1e-22},
+               {"5e-6", 5e-6},
+               {"0", 0.0},
+               {"0.000", 0.0},
+               {"3.35e12", 3.35e12},
+               {"123456789012345", 123456789012345.0},
+               {"1e300", 1e300},
+               {"16.", 16.0}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    Decimal decimal;
+    assert_int_equal(decimal_read(CASES[i].text, strlen(CASES[i].text), &decimal),
+                     strlen(CASES[i].text));
+    const double value = decimal_value(decimal), error = value - CASES[i].want;
+    /* beyond 1e22 a few units in the last place may be lost, as the header says */
+    assert_true(CASES[i].want < 1e23 ? error == 0
+                                     : error < 1e-14 * value && error > -1e-14 * value);
+  }
+  Decimal decimal;
+  assert_int_equal(decimal_read("12K", 3, &decimal), 2);
+  assert_int_equal(decimal_read("1234", 2, &decimal), 2); /* the length is respected */
+  assert_int_equal(decimal.digits, 12);
+  assert_int_equal(decimal_read("", 0, &decimal), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_are_read),
+      cmocka_unit_test(sizes_are_refused),
+      cmocka_unit_test(counts_are_read_and_refused),
+      cmocka_unit_test(random_sizes_are_exact),
+      cmocka_unit_test(decimals_become_the_nearest_double),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* style.h and glyphs.h: when there is colour and Unicode, and how text is measured, cut and
+ * wrapped. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/support/capture.h"
+#include "tests/support/rand.h"
+#include "viz/text/glyphs.h"
+#include "viz/text/progress.h"
+#include "viz/text/style.h"
+
+#include <string.h>
+
+static const TextStyle ascii = {.width = 80};
+static const TextStyle unicode = {.utf8 = true, .width = 80};
+
+static void test_decision(void **state) {
+  (void)state;
+  const struct {
+    bool terminal;
+    int columns;
+    TextEnvironment environment;
+    TextStyle style;
+  } rows[] = {
+      {true, 100, {.term = "xterm", .lang = "C.UTF-8"}, {true, true, 100}},
+      {false,
+       0,
+       {.term = "xterm", .lang = "en_GB.utf8"},
+       {false, true, 80}},                                                  /* a pipe: no colour */
+      {true, 100, {.term = "xterm", .no_color = "1"}, {false, false, 100}}, /* no-color.org */
+      {true,
+       100,
+       {.term = "xterm", .no_color = ""},
+       {true, false, 100}}, /* set but empty: ignored */
+      {true, 100, {.term = "dumb", .lang = "C.UTF-8"}, {false, false, 100}},
+      {true, 100, {.lang = "C.UTF-8"}, {false, false, 100}},              /* no TERM at all */
+      {true, 100, {.term = "xterm", .columns = "60"}, {true, false, 60}}, /* COLUMNS goes first */
+      {false, 100, {.columns = "60"}, {false, false, 60}},
+      {true, 0, {.term = "xterm", .columns = "x60"}, {true, false, 80}}, /* not a number */
+      {true, 5, {.term = "xterm"}, {true, false, TEXT_WIDTH_MIN}},
+      {true, 100, {.term = "xterm", .columns = "99999"}, {true, false, TEXT_WIDTH_MAX}},
+      {true, 100, {.term = "xterm", .lc_all = "C", .lang = "C.UTF-8"}, {true, false, 100}},
+      {true,
+       100,
+       {.term = "xterm", .lc_all = "", .lc_ctype = "de_DE.UTF-8", .lang = "C"},
+       {true, true, 100}},
+      {true, 100, {.term = "xterm", .lang = "de_DE.ISO-8859-1"}, {true, false, 100}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    TextStyle style = text_style_decide(rows[i].terminal, rows[i].columns, &rows[i].environment);
+    assert_int_equal(style.colour, rows[i].style.colour);
+    assert_int_equal(style.utf8, rows[i].style.utf8);
+    assert_int_equal(style.width, rows[i].style.width);
+  }
+}
+
+/* Every role ends what it begins, and none leaks an escape into plain output. */
+static void test_roles(void **state) {
+  (void)state;
+  TextStyle coloured = {.colour = true};
+  for (int role = 0; role < N_ROLES; role++) {
+    assert_string_equal(text_role_begin(&ascii, (TextRole)role), "");
+    assert_string_equal(text_role_end(&ascii, (TextRole)role), "");
+    bool begins = *text_role_begin(&coloured, (TextRole)role) != '\0';
+    assert_int_equal(begins, strcmp(text_role_end(&coloured, (TextRole)role), "\033[0m") == 0);
+    assert_int_equal(begins, role != ROLE_PLAIN);
+  }
+}
+
+static uint32_t first(const char *text) {
+  return glyph_next(&text);
+}
+
+static void test_decoding(void **state) {
+  (void)state;
+  assert_int_equal(first("a"), 'a');
+  assert_int_equal(first("\xc3\x97"), 0xd7);
+  assert_int_equal(first("\xe2\x82\xac"), 0x20ac);
+  assert_int_equal(first("\xf0\x9d\x84\x9e"), 0x1d11e);
+  assert_int_equal(first(""), 0);
+  /* Control characters, then broken forms: lone tail, overlong, surrogate, too large, cut short. */
+  static const char *const bad[] = {
+      "\033",     "\n",           "\x7f",         "\xc2\x9b",         "\x80",
+      "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    assert_int_equal(first(bad[i]), '?');
+}
+
+static void test_columns(void **state) {
+  (void)state;
+  assert_int_equal(text_columns(&unicode, "N\xc3\x97N"), 3);
+  assert_int_equal(text_columns(&unicode, "\xe6\xbc\xa2\xe5\xad\x97"), 4);
+  assert_int_equal(text_columns(&unicode, "e\xcc\x81"), 1);      /* combining accent */
+  assert_int_equal(text_columns(&ascii, "N \xe2\x89\xa5 4"), 6); /* ">=" */
+}
+
+static void expect_wrap(const char *text, int columns, const char *const *lines) {
+  while (*text || *lines) {
+    const char *start = text;
+    size_t bytes = text_wrap(&unicode, &text, columns);
+    assert_non_null(*lines);
+    assert_int_equal(bytes, strlen(*lines));
+    assert_memory_equal(start, *lines, bytes);
+    lines++;
+  }
+}
+
+static void test_wrap(void **state) {
+  (void)state;
+  expect_wrap("one two three", 7, (const char *const[]){"one two", "three", NULL});
+  expect_wrap("one two three", 8, (const char *const[]){"one two", "three", NULL});
+  expect_wrap("one\n\ntwo", 9, (const char *const[]){"one", "", "two", NULL});
+  expect_wrap("abcdefgh ij", 4, (const char *const[]){"abcd", "efgh", "ij", NULL});
+  expect_wrap("\xe6\xbc\xa2\xe5\xad\x97", 3,
+              (const char *const[]){"\xe6\xbc\xa2", "\xe5\xad\x97", NULL});
+}
+
+/* Any bytes at all: wrapping ends, never gives out more columns than asked, and prints nothing that
+ * is not printable. */
+static void test_random_bytes(void **state) {
+  (void)state;
+  Rand rand = {3};
+  for (int round = 0; round < 5000; round++) {
+    char text[64];
+    size_t length = (size_t)rand_in(&rand, 0, 60);
+    for (size_t i = 0; i < length; i++)
+      text[i] = (char)rand_in(&rand, 1, 255);
+    text[length] = '\0';
+    const TextStyle *style = rand_in(&rand, 0, 1) ? &unicode : &ascii;
+    int columns = (int)rand_in(&rand, 6, 30); /* "lambda" is the longest replacement */
+    Capture capture;
+    capture_open(&capture);
+    const char *rest = text;
+    for (int lines = 0; *rest; lines++) {
+      assert_true(lines <= 64);
+      const char *line = rest;
+      size_t bytes = text_wrap(style, &rest, columns);
+      assert_true(text_columns_n(style, line, bytes) <= columns);
+      text_write_n(capture.out, style, line, bytes);
+    }
+    for (const char *p = capture_text(&capture); *p; p++) {
+      assert_true((unsigned char)*p >= 0x20 && *p != 0x7f);
+      if (style == &ascii) assert_true((unsigned char)*p < 0x80);
+    }
+    capture_close(&capture);
+  }
+}
+
+static void test_paragraph(void **state) {
+  (void)state;
+  Capture capture;
+  capture_open(&capture);
+  TextStyle narrow = {.width = 24};
+  text_paragraph(capture.out, &narrow, ROLE_PLAIN, 4, "tiles are loaded one by one");
+  text_paragraph(capture.out, &narrow, ROLE_PLAIN, 0, "");
+  assert_string_equal(capture_text(&capture), "    tiles are loaded one\n    by one\n\n");
+  capture_close(&capture);
+}
+
+/* Colour surrounds the text; ASCII replaces what it must, newlines stay. */
+static void test_print(void **state) {
+  (void)state;
+  Capture capture;
+  capture_open(&capture);
+  TextStyle coloured = {.colour = true, .utf8 = true, .width = 80};
+  text_print(capture.out, &coloured, ROLE_HEADING, "N = %d", 8);
+  text_print(capture.out, &ascii, ROLE_HEADING, "\n%s\n", "N \xe2\x89\xa5 8");
+  assert_string_equal(capture_text(&capture), "\033[1mN = 8\033[0m\nN >= 8\n");
+  capture_close(&capture);
+}
+
+/* Verdicts have a mark besides their colour. */
+static void test_marks(void **state) {
+  (void)state;
+  assert_string_equal(text_role_mark(&ascii, ROLE_GOOD), "+");
+  assert_string_equal(text_role_mark(&ascii, ROLE_WARN), "!");
+  assert_string_equal(text_role_mark(&ascii, ROLE_BAD), "x");
+  assert_string_equal(text_role_mark(&unicode, ROLE_GOOD), "\xe2\x9c\x93");
+  assert_string_equal(text_role_mark(&unicode, ROLE_PLAIN), "");
+}
+
+/* Silent when piped, quiet at first, at most ten lines a second, and gone at the end. */
+static void test_progress(void **state) {
+  (void)state;
+  Capture capture;
+  capture_open(&capture);
+  Progress piped = progress_new(capture.out, &ascii, false, "sweep", 0);
+  progress_update(&piped, 1, 2, 100);
+  progress_end(&piped);
+  assert_string_equal(capture_text(&capture), "");
+
+  Progress progress = progress_new(capture.out, &ascii, true, "sweep", 10);
+  progress_update(&progress, 1, 4096, 10.4);
+  assert_string_equal(capture_text(&capture), "");
+  progress_update(&progress, 1024, 4096, 10.6);
+  progress_update(&progress, 1025, 4096, 10.65); /* too soon */
+  const char line[] = "\rsweep  1,024 of 4,096  25.0%";
+  assert_string_equal(capture_text(&capture), line);
+  progress_end(&progress);
+  assert_int_equal(strlen(capture_text(&capture)), strlen(line) + 1 + strlen(line) - 1 + 1);
+  assert_int_equal(capture_text(&capture)[strlen(capture.text) - 1], '\r');
+  capture_close(&capture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_decision),  cmocka_unit_test(test_roles),
+      cmocka_unit_test(test_decoding),  cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_wrap),      cmocka_unit_test(test_random_bytes),
+      cmocka_unit_test(test_paragraph), cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_print),     cmocka_unit_test(test_marks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

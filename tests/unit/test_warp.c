@@ -1,0 +1,293 @@
+/* Warp accesses worked out by hand, byte by byte, and as counted on an H200. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/warp.h"
+#include "tests/support/open_asset.h"
+#include "tests/support/rand.h"
+
+/* --- global memory --- */
+
+static void neighbouring_words_are_four_sectors(void **unused) {
+  (void)unused;
+  const WarpAccess access = warp_strided(4096, 4, 4);
+  const WarpGlobal g = warp_global(&access);
+  assert_int_equal(g.sectors, 4);
+  assert_int_equal(g.lines, 1);
+  assert_int_equal(g.used_bytes, 128);
+  assert_int_equal(g.moved_bytes, 128);
+  assert_true(g.overfetch == 1);
+}
+
+static void words_a_line_apart_move_eight_times_the_bytes(void **unused) {
+  (void)unused;
+  const WarpAccess access = warp_strided(0, 128, 4);
+  const WarpGlobal g = warp_global(&access);
+  assert_int_equal(g.sectors, 32);
+  assert_int_equal(g.lines, 32);
+  assert_int_equal(g.moved_bytes, 1024);
+  assert_int_equal(g.used_bytes, 128);
+  assert_true(g.overfetch == 8); /* not 32: a sector is 32 bytes, not a line */
+}
+
+static void a_run_off_its_alignment_touches_one_sector_more(void **unused) {
+  (void)unused;
+  const WarpAccess access = warp_strided(4, 4, 4);
+  const WarpGlobal g = warp_global(&access);
+  assert_int_equal(g.sectors, 5);
+  assert_int_equal(g.lines, 2);
+}
+
+static void lanes_that_want_the_same_share(void **unused) {
+  (void)unused;
+  WarpAccess access = warp_strided(64, 0, 8);
+  WarpGlobal g = warp_global(&access);
+  assert_int_equal(g.sectors, 1);
+  assert_int_equal(g.requested_bytes, 256);
+  assert_int_equal(g.used_bytes, 8);
+  assert_true(g.overfetch == 4);
+  access.active = 0;
+  g = warp_global(&access);
+  assert_int_equal(g.sectors + g.lines + g.active_lanes, 0);
+  assert_true(g.overfetch == 0);
+}
+
+/* Every byte a lane asks for is marked; marks are counted byte by byte. */
+static void random_patterns_count_as_their_bytes_do(void **unused) {
+  (void)unused;
+  enum { SPAN = 4096 };
+  Rand r = {11};
+  for (int round = 0; round < 2000; round++) {
+    WarpAccess access = {.element_bytes = 1u << rand_in(&r, 0, 4),
+                         .active = (uint32_t)rand_next(&r)};
+    if (rand_in(&r, 0, 1)) access.active = UINT32_MAX;
+    static bool asked[SPAN];
+    memset(asked, 0, sizeof asked);
+    const int64_t span = rand_in(&r, 1, SPAN / access.element_bytes);
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+      access.address[lane] = (uint64_t)rand_in(&r, 0, span - 1) * access.element_bytes;
+      if (access.active >> lane & 1)
+        memset(asked + access.address[lane], true, access.element_bytes);
+    }
+    uint32_t used = 0, sectors = 0, lines = 0;
+    for (int line = 0; line < SPAN; line += 128) {
+      bool in_line = false;
+      for (int sector = line; sector < line + 128; sector += 32) {
+        bool in_sector = false;
+        for (int byte = sector; byte < sector + 32; byte++)
+          used += asked[byte], in_sector |= asked[byte];
+        sectors += in_sector;
+        in_line |= in_sector;
+      }
+      lines += in_line;
+    }
+    const WarpGlobal g = warp_global(&access);
+    assert_int_equal(g.used_bytes, used);
+    assert_int_equal(g.sectors, sectors);
+    assert_int_equal(g.lines, lines);
+  }
+}
+
+/* --- shared memory --- */
+
+static WarpShared column(uint64_t pad_bytes, WarpSwizzle swizzle) {
+  const WarpTile tile = {.row_bytes = 128, .pad_bytes = pad_bytes, .swizzle = swizzle};
+  const WarpAccess access = warp_column(&tile, 5, 4);
+  return warp_shared(&access);
+}
+
+static void a_column_of_a_32_by_32_tile(void **unused) {
+  (void)unused;
+  WarpShared s = column(0, WARP_SWIZZLE_NONE);
+  assert_int_equal(s.ways, 32);
+  assert_int_equal(s.wavefronts, 32);
+  assert_int_equal(s.conflicts, 31);
+  assert_int_equal(s.worst_bank, 5);
+  s = column(4, WARP_SWIZZLE_NONE); /* +1 word */
+  assert_int_equal(s.ways, 1);
+  assert_int_equal(s.conflicts, 0);
+  /* A swizzle moves 16-byte chunks: 8, 4 or 2 places in a row of 128 bytes for 32 rows. */
+  assert_int_equal(column(0, WARP_SWIZZLE_128B).ways, 4);
+  assert_int_equal(column(0, WARP_SWIZZLE_64B).ways, 8);
+  assert_int_equal(column(0, WARP_SWIZZLE_32B).ways, 16);
+}
+
+static void rows_never_conflict(void **unused) {
+  (void)unused;
+  for (int swizzle = WARP_SWIZZLE_NONE; swizzle <= WARP_SWIZZLE_128B; swizzle++)
+    for (uint64_t row = 0; row < 32; row++)
+      for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
+        const WarpTile tile = {.row_bytes = 512, .swizzle = (WarpSwizzle)swizzle};
+        const WarpAccess access = warp_row(&tile, row, bytes);
+        assert_int_equal(warp_shared(&access).conflicts, 0);
+      }
+}
+
+/* The k-th 16-byte chunk of 8 rows, as a matrix fragment is read: 8-way without a swizzle, none
+ * with it. */
+static void a_swizzle_spreads_the_chunks_of_a_fragment(void **unused) {
+  (void)unused;
+  for (uint64_t chunk = 0; chunk < 8; chunk++)
+    for (int swizzled = 0; swizzled < 2; swizzled++) {
+      const WarpTile tile = {.row_bytes = 128,
+                             .swizzle = swizzled ? WARP_SWIZZLE_128B : WARP_SWIZZLE_NONE};
+      const WarpAccess access = warp_column(&tile, chunk, 16);
+      const WarpShared s = warp_shared(&access);
+      assert_int_equal(s.parts, 4); /* 8 lanes each */
+      assert_int_equal(s.ways, swizzled ? 1 : 8);
+      assert_int_equal(s.wavefronts, swizzled ? 4 : 32);
+    }
+}
+
+static void the_same_word_is_read_once_for_all(void **unused) {
+  (void)unused;
+  WarpAccess access = warp_strided(12, 0, 4);
+  WarpShared s = warp_shared(&access);
+  assert_int_equal(s.wavefronts, 1);
+  assert_int_equal(s.conflicts, 0);
+  access = warp_strided(0, 1, 1); /* four lanes to a word */
+  assert_int_equal(warp_shared(&access).wavefronts, 1);
+  access.active = 0;
+  s = warp_shared(&access);
+  assert_int_equal(s.wavefronts + s.parts + s.ways + s.conflicts, 0);
+}
+
+static void wide_loads_of_equal_pairs_take_half_the_parts(void **unused) {
+  (void)unused;
+  WarpAccess access = {.active = UINT32_MAX, .element_bytes = 16};
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+    access.address[lane] = lane / 2 * 16;
+  assert_int_equal(warp_shared(&access).parts, 2);
+  access.is_store = true;
+  assert_int_equal(warp_shared(&access).parts, 4);
+  access.is_store = false;
+  access.address[31] = 0;
+  assert_int_equal(warp_shared(&access).parts, 4);
+  access.active = 0x7fffffff; /* the lane that differs is off */
+  assert_int_equal(warp_shared(&access).parts, 2);
+}
+
+/* --- swizzles --- */
+
+/* Row r of 128 bytes holds logical chunk c at place c XOR r; narrower modes take 2 or 4 rows
+ * together. */
+static void a_swizzle_is_the_table_of_its_rows(void **unused) {
+  (void)unused;
+  for (uint64_t offset = 0; offset < 4096; offset++) {
+    assert_int_equal(warp_swizzle(offset, WARP_SWIZZLE_NONE), offset);
+    for (int mode = 1; mode <= 3; mode++) {
+      const uint64_t span = 16u << mode, row = offset / span, chunk = offset % span / 16;
+      const uint64_t turn = row / (128 / span) % (span / 16);
+      const uint64_t place = row * span + (chunk ^ turn) * 16 + offset % 16;
+      assert_int_equal(warp_swizzle(offset, (WarpSwizzle)mode), place);
+      assert_int_equal(warp_swizzle(place, (WarpSwizzle)mode), offset); /* its own inverse */
+    }
+  }
+}
+
+static void swizzles_have_names(void **unused) {
+  (void)unused;
+  for (int mode = 0; mode < 4; mode++) {
+    WarpSwizzle swizzle = WARP_SWIZZLE_NONE;
+    assert_true(warp_swizzle_from_name(warp_swizzle_name((WarpSwizzle)mode), &swizzle));
+    assert_int_equal(swizzle, mode);
+  }
+  WarpSwizzle unchanged = WARP_SWIZZLE_64B;
+  assert_false(warp_swizzle_from_name("256B", &unchanged));
+  assert_int_equal(unchanged, WARP_SWIZZLE_64B);
+}
+
+/* --- as counted on the hardware --- */
+
+/* One row of the file; false for a comment or the heading. */
+static bool read_row(const char *line, WarpAccess *access, bool *shared, const char **counts) {
+  char space[8], op[4], offsets[512];
+  unsigned bytes, active;
+  int length = 0;
+  if (sscanf(line, "%7[a-z],%3[a-z],%u,%x,%511[0-9a-f ],%n", space, op, &bytes, &active, offsets,
+             &length) != 5)
+    return false;
+  *access =
+      (WarpAccess){.active = active, .element_bytes = bytes, .is_store = strcmp(op, "st") == 0};
+  const char *p = offsets;
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+    char *end;
+    access->address[lane] = strtoull(p, &end, 16);
+    assert_true(end > p);
+    p = end;
+  }
+  *shared = strcmp(space, "shared") == 0;
+  *counts = line + length;
+  return true;
+}
+
+static void every_counted_pattern_is_predicted_exactly(void **unused) {
+  (void)unused;
+  FILE *file = open_asset("counters/h200_warp.csv");
+  char line[1024];
+  int n_shared = 0, n_global = 0;
+  while (fgets(line, sizeof line, file)) {
+    WarpAccess access;
+    bool shared;
+    const char *counts;
+    if (!read_row(line, &access, &shared, &counts)) continue;
+    assert_int_equal(warp_check(&access, NULL), STATUS_OK);
+    unsigned wavefronts, conflicts, sectors;
+    if (shared) {
+      assert_int_equal(sscanf(counts, "%u,%u,", &wavefronts, &conflicts), 2);
+      const WarpShared s = warp_shared(&access);
+      assert_int_equal(s.wavefronts, wavefronts);
+      assert_int_equal(s.conflicts, conflicts);
+      n_shared++;
+    } else {
+      assert_int_equal(sscanf(counts, ",,%u", &sectors), 1);
+      assert_int_equal(warp_global(&access).sectors, sectors);
+      n_global++;
+    }
+  }
+  fclose(file);
+  assert_int_equal(n_shared, 662);
+  assert_int_equal(n_global, 172);
+}
+
+/* --- requests that are refused --- */
+
+static void a_fault_names_the_lane(void **unused) {
+  (void)unused;
+  Error error = {0};
+  WarpAccess access = warp_strided(0, 6, 4);
+  assert_int_equal(warp_check(&access, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "lane 1 asks for 4 bytes at address 6"));
+  access.active = 0x55555555; /* even lanes: 0, 12, 24, ... */
+  assert_int_equal(warp_check(&access, NULL), STATUS_OK);
+  error = (Error){0};
+  access.element_bytes = 3;
+  assert_int_equal(warp_check(&access, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "1, 2, 4, 8 or 16"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(neighbouring_words_are_four_sectors),
+      cmocka_unit_test(words_a_line_apart_move_eight_times_the_bytes),
+      cmocka_unit_test(a_run_off_its_alignment_touches_one_sector_more),
+      cmocka_unit_test(lanes_that_want_the_same_share),
+      cmocka_unit_test(random_patterns_count_as_their_bytes_do),
+      cmocka_unit_test(a_column_of_a_32_by_32_tile),
+      cmocka_unit_test(rows_never_conflict),
+      cmocka_unit_test(a_swizzle_spreads_the_chunks_of_a_fragment),
+      cmocka_unit_test(the_same_word_is_read_once_for_all),
+      cmocka_unit_test(wide_loads_of_equal_pairs_take_half_the_parts),
+      cmocka_unit_test(a_swizzle_is_the_table_of_its_rows),
+      cmocka_unit_test(swizzles_have_names),
+      cmocka_unit_test(every_counted_pattern_is_predicted_exactly),
+      cmocka_unit_test(a_fault_names_the_lane),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

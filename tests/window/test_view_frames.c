@@ -1,0 +1,85 @@
+/* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface that was
+ * drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/base/random.h"
+#include "viz/scene/scene_cache.h"
+#include "viz/scene/scene.h"
+
+/* fontconfig keeps what it has read until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+static void draw(cairo_surface_t *surface, SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme) {
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(scene, now, view, cr, cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), theme);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_flush(surface);
+}
+
+static void assert_same(cairo_surface_t *a, cairo_surface_t *b, SceneKind scene, uint64_t step) {
+  const size_t row = (size_t)cairo_image_surface_get_width(a) * 4, stride = (size_t)cairo_image_surface_get_stride(a);
+  for (size_t y = 0; y < (size_t)cairo_image_surface_get_height(a); y++)
+    if (memcmp(cairo_image_surface_get_data(a) + y * stride, cairo_image_surface_get_data(b) + y * stride, row) != 0)
+      fail_msg("%s at step %d differs in line %d", scene_name(scene), (int)step, (int)y);
+}
+
+static uint64_t below(uint64_t seed, uint64_t *drawn, uint64_t n) { return random_bits(seed, 0, (*drawn)++) % n; }
+
+static void walk(const char *algorithm, Shape shape, int64_t block, int width, int height, uint64_t seed, int n) {
+  Stage stage;
+  Snapshot now;
+  uint64_t drawn = 0;
+  const StageConfig config = {.problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()}, .schedule = schedule_find(algorithm)};
+  assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+  cairo_surface_t *kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  SceneMemo *memo = memo_new();
+  uint64_t step = 0;
+  for (int k = 0; k < n; k++) {
+    const SceneKind scene = (SceneKind)below(seed, &drawn, SCENE_COUNT);
+    SceneView view = {.presentation = below(seed, &drawn, 4) == 0, .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
+                            .footer = below(seed, &drawn, 2) != 0 ? "N=64 d=16 block=8" : NULL};
+    const Theme *theme = below(seed, &drawn, 3) ? &theme_light : &theme_dark;
+    step = below(seed, &drawn, 3) ? (step + 1) % (stage.n_steps + 1) : below(seed, &drawn, stage.n_steps + 1);
+    stage_snapshot(&stage, step, &now);
+    cairo_surface_t *fresh = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    view.memo = memo;
+    draw(kept, scene, &now, &view, theme);
+    view.memo = NULL;
+    draw(fresh, scene, &now, &view, theme);
+    assert_same(kept, fresh, scene, step);
+    cairo_surface_destroy(fresh);
+  }
+  memo_free(memo);
+  cairo_surface_destroy(kept);
+  stage_free(&stage);
+}
+
+static void test_small(void **state) {
+  (void)state;
+  walk("fa2", (Shape){.N_q = 64, .d = 16, .causal = true}, 8, 640, 360, 1, 80);
+}
+
+static void test_standard(void **state) {
+  (void)state;
+  walk("standard", (Shape){.N_q = 48, .N_k = 80, .d = 24}, 12, 777, 433, 2, 60);
+}
+
+static void test_large(void **state) {
+  (void)state;
+  walk("fa1", (Shape){.N_q = 4096, .d = 64, .causal = true}, 64, 1280, 720, 3, 25);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_standard), cmocka_unit_test(test_large)};
+  return cmocka_run_group_tests_name("view_frames", tests, NULL, NULL);
+}

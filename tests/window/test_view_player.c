@@ -1,0 +1,420 @@
+/* The player: what the viewer does with inputs and time, without a window. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef TILEWALK_WINDOW
+#include "sim/base/random.h"
+#include "viz/window/controls.h"
+#include "viz/window/player.h"
+
+/* fontconfig keeps what it has read until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+/* 8 x 8 tiles, causal, fa2. */
+static Player *open_player(void) {
+  Player *p = malloc(sizeof *p);
+  Error error = {0};
+  const Request request = {0};
+  assert_non_null(p);
+  if (player_open(p, &request, false, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static void close_player(Player *p) {
+  player_free(p);
+  free(p);
+}
+
+static void test_starts_paused_at_the_start(void **state) {
+  (void)state;
+  Player *p = open_player();
+  assert_false(p->is_playing);
+  assert_int_equal(p->now.step, 0);
+  assert_int_equal(p->now.grid.T_r, 8);
+  assert_false(player_tick(p, 10));
+  assert_int_equal(p->now.step, 0);
+  close_player(p);
+}
+
+/* At 5 events a second, 0.2 s are one event; pausing stops the clock; the end pauses. */
+static void test_time_plays(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_input(p, INPUT_PLAY);
+  assert_true(player_events_per_s(p) == 5);
+  for (int n = 0; n < 10; n++) player_tick(p, 0.1);
+  assert_in_range(p->now.step, 4, 5);
+  const uint64_t at = p->now.step;
+  player_input(p, INPUT_PLAY);
+  player_tick(p, 0.2);
+  assert_int_equal(p->now.step, at);
+  for (int n = 0; n < 40; n++) player_input(p, INPUT_FASTER); /* stops at the fastest */
+  player_input(p, INPUT_PLAY);
+  player_tick(p, 0.2);
+  assert_int_equal(p->now.step, p->now.n_steps);
+  assert_false(p->is_playing);
+  player_input(p, INPUT_PLAY); /* from the start again */
+  assert_int_equal(p->now.step, 0);
+  close_player(p);
+}
+
+/* The charts asked for again are shown one by one, and the state says which. */
+static void test_charts_in_turn(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES];
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+  assert_int_equal(player_chart(p), CHART_ALL);
+  assert_null(strstr(player_state(p, line), "chart="));
+  for (int k = 1; k < CHART_KIND_COUNT; k++) {
+    player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+    assert_int_equal(player_chart(p), k);
+  }
+  assert_non_null(strstr(player_state(p, line), " chart=blocks"));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
+  assert_int_equal(player_chart(p), CHART_ALL);
+  assert_true(player_restore(p, line));
+  assert_int_equal(player_chart(p), CHART_BLOCKS);
+  assert_false(player_restore(p, "N=64 chart=pie"));
+  close_player(p);
+}
+
+/* Forward and back again is the same snapshot, byte for byte, whatever the stride lands on. */
+static void test_back_is_the_way_one_came(void **state) {
+  (void)state;
+  Player *p = open_player();
+  Snapshot *before = malloc(sizeof *before);
+  for (int n = 0; n < 100; n++) {
+    *before = p->now;
+    player_input(p, INPUT_EVENT_NEXT);
+    player_input(p, INPUT_EVENT_BACK);
+    assert_memory_equal(before, &p->now, sizeof *before);
+    player_input(p, INPUT_EVENT_NEXT);
+  }
+  player_input(p, INPUT_ROW_NEXT);
+  const uint64_t row = p->now.step;
+  player_input(p, INPUT_TILE_NEXT);
+  player_input(p, INPUT_ROW_BACK);
+  assert_int_equal(p->now.step, row);
+  player_input(p, INPUT_PASS_NEXT); /* fa2 has one pass */
+  assert_int_equal(p->now.step, p->now.n_steps);
+  free(before);
+  close_player(p);
+}
+
+/* Jumps land on an event of their kind; where there is none, nothing moves and the player says so. */
+static void test_jumps(void **state) {
+  (void)state;
+  Player *p = open_player();
+  static const struct { PlayerInput input; EventKind kind; } JUMPS[] = {
+      {INPUT_MAX_NEXT, EVENT_NEW_MAX}, {INPUT_SKIP_NEXT, EVENT_SKIP}, {INPUT_STORE_NEXT, EVENT_STORE}, {INPUT_MAX_BACK, EVENT_NEW_MAX}};
+  for (size_t k = 0; k < sizeof JUMPS / sizeof *JUMPS; k++) {
+    player_input(p, JUMPS[k].input);
+    assert_int_equal(p->now.event.kind, JUMPS[k].kind);
+  }
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_seek(p, 7);
+  player_input(p, INPUT_SKIP_NEXT);
+  assert_int_equal(p->now.step, 7);
+  assert_string_equal(p->message, "There is no skipped tile after this");
+  assert_true(player_restore(p, "algorithm=standard N=4194304 d=16 block=16 step=9")); /* its maxima are 2^36 tiles away */
+  player_input(p, INPUT_MAX_NEXT);
+  assert_int_equal(p->now.step, 9);
+  assert_string_equal(p->message, "There is no new maximum within 16,777,216 events after this");
+  player_input(p, INPUT_END);
+  player_input(p, INPUT_MAX_BACK);
+  assert_true(p->now.step == p->now.n_steps && strstr(p->message, "within"));
+  close_player(p);
+}
+
+/* An impossible choice changes nothing but the message; one that does not fit SRAM is shown, with the block that would. */
+static void test_impossible_choices(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  player_state(p, before);
+  player_input(p, INPUT_ENTRY);
+  player_type(p, "block=0");
+  player_accept(p);
+  assert_true(p->open == OPEN_ENTRY && p->is_warning);
+  assert_non_null(strstr(p->message, "block"));
+  assert_string_equal(player_state(p, after), before);
+  player_erase(p);
+  player_type(p, "16 d=32");
+  player_accept(p);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  assert_int_equal(p->now.grid.B_r, 16);
+  assert_int_equal(p->now.grid.d, 32);
+  assert_true(player_restore(p, "N=4096 d=128 block=1024 scene=tiles step=3"));
+  assert_false(p->now.fits);
+  assert_int_equal(p->now.step, 3);
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_BLOCK));
+  assert_non_null(strstr(p->message, "the largest block that fits is"));
+  player_input(p, INPUT_EVENT_NEXT); /* still usable */
+  assert_false(player_restore(p, "colour=red"));
+  close_player(p);
+}
+
+static void test_a_state_comes_back(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], again[REQUEST_STATE_BYTES];
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_ALGORITHM));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_N));
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_D));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_BLOCK));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_DTYPE));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_WITHOUT_MAX));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CAUSAL));
+  player_scrub(p, 0.5);
+  player_state(p, line);
+  const uint64_t step = p->now.step;
+  assert_string_equal(p->request.algorithms[0]->name, "fa1");
+  assert_int_equal(p->now.grid.N_q, 128);
+  player_input(p, INPUT_START);
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_WITHOUT_MAX));
+  assert_false(p->now.row.without_max);
+  assert_true(player_restore(p, line));
+  assert_true(p->without_max && p->now.row.without_max);
+  assert_string_equal(player_state(p, again), line);
+  assert_int_equal(p->now.step, step);
+  assert_int_equal(p->scene, SCENE_CAUSAL);
+  close_player(p);
+}
+
+/* The softmax has rows beside each other, and is the only scene that waits for them. */
+static void test_rows_where_they_are_shown(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_seek(p, 5);
+  assert_int_equal(p->now.n_rows, 0);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_SOFTMAX));
+  assert_true(p->now.n_rows == SNAPSHOT_ROWS && p->now.step == 5);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_MAIN));
+  assert_int_equal(p->now.n_rows, 0);
+  close_player(p);
+}
+
+/* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
+static void test_parameters(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], value[PARAMETER_VALUE_BYTES];
+  static const struct { Parameter which; const char *typed, *shown, *in_state; } TYPED[] = {
+      {PARAMETER_N, "1K", "1K", " N=1024 "}, {PARAMETER_D, "32", "32", " d=32 "}, {PARAMETER_BLOCK, "16", "", " block=16 "},
+      {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=16 "}, {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
+      {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "}, {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
+      {PARAMETER_HEADS, "4", "4", " heads=4 "}, {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "}, {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
+      {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
+  for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++) {
+    if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
+    assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
+    if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
+  }
+  assert_null(strstr(line, "sram=")); /* the GPU brought its own */
+  static const struct { Parameter which; const char *typed, *why; } REFUSED[] = {
+      {PARAMETER_N, "0", "N"}, {PARAMETER_N, "many", "many"}, {PARAMETER_BLOCK_Q, "-3", "-3"}, {PARAMETER_SRAM, "lots", "lots"},
+      {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"}, {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
+    assert_true(p->is_warning);
+    if (!strstr(p->message, REFUSED[k].why)) fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
+    char after[REQUEST_STATE_BYTES];
+    assert_string_equal(player_state(p, after), line);
+  }
+  close_player(p);
+}
+
+/* A step on and a step back is the same problem again, for every parameter; of a list each line can be had. */
+static void test_steps_and_lists(void **state) {
+  (void)state;
+  Player *p = open_player();
+  char before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  for (int k = PARAMETER_ALGORITHM; k < PARAMETER_COUNT; k++) {
+    assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 heads=2 block=8 sram=65536 gpu=h200"));
+    player_state(p, before);
+    player_input(p, (PlayerInput)(INPUT_MORE + k));
+    player_state(p, after);
+    if (k != PARAMETER_WITHOUT_MAX) assert_string_not_equal(after, before);
+    if (k == PARAMETER_GPU) continue; /* which forgets the SRAM that was given */
+    player_input(p, (PlayerInput)(INPUT_LESS + k));
+    assert_string_equal(player_state(p, after), before);
+  }
+  static const Parameter LISTS[] = {PARAMETER_PRESET, PARAMETER_ALGORITHM, PARAMETER_GPU, PARAMETER_DTYPE};
+  for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++) {
+    player_input(p, (PlayerInput)(INPUT_EDIT + LISTS[k]));
+    assert_int_equal(p->open, OPEN_LIST);
+    const int n = p->n_choices;
+    assert_true(n >= 4 && p->chosen >= 0 && p->chosen < n);
+    for (int choice = 0; choice < n; choice++) {
+      char value[PARAMETER_VALUE_BYTES];
+      player_input(p, (PlayerInput)(INPUT_EDIT + LISTS[k]));
+      const Choice wanted = p->choices[choice];
+      player_input(p, (PlayerInput)(INPUT_CHOOSE + choice));
+      assert_int_equal(p->open, OPEN_NOTHING);
+      assert_string_equal(parameter_value(p, LISTS[k], value), wanted.name);
+    }
+  }
+  close_player(p);
+}
+
+/* The list of formats: arrows and Return, or the letter of a line; the window is told what to do. */
+static void test_export_list(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_input(p, INPUT_EXPORT);
+  assert_int_equal(p->open, OPEN_LIST);
+  assert_int_equal(player_accept(p), INPUT_EXPORT_PNG);
+  player_input(p, INPUT_EXPORT);
+  player_move(p, -1);
+  assert_int_equal(player_accept(p), INPUT_EXPORT_SERIES);
+  player_input(p, INPUT_EXPORT);
+  assert_int_equal(player_type(p, "w"), INPUT_EXPORT_WEBP);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  player_input(p, INPUT_EXPORT);
+  player_cancel(p);
+  assert_int_equal(player_accept(p), INPUT_NONE);
+  close_player(p);
+}
+
+/* Tab goes through all parameters and out again. */
+static void test_focus(void **state) {
+  (void)state;
+  Player *p = open_player();
+  for (int k = 0; k < PARAMETER_COUNT; k++) {
+    player_input(p, INPUT_FOCUS_NEXT);
+    assert_int_equal(p->focus, k);
+  }
+  player_input(p, INPUT_FOCUS_NEXT);
+  assert_int_equal(p->focus, -1);
+  player_input(p, INPUT_FOCUS_BACK);
+  assert_int_equal(p->focus, PARAMETER_COUNT - 1);
+  player_cancel(p);
+  assert_int_equal(p->focus, -1);
+  close_player(p);
+}
+
+/* Controls lie within the window and beside one another; every input is reached by mouse, and every one a mouse can reach by key. */
+static void test_controls(void **state) {
+  (void)state;
+  Player *p = open_player();
+  static const int SIZES[][3] = {{320, 180, 0}, {1280, 720, 0}, {1280, 720, 400}, {1920, 1080, 0}, {700, 900, 200}};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 16, 16);
+  cairo_t *cr = cairo_create(surface);
+  Controls *c = malloc(sizeof *c);
+  bool by_key[INPUT_COUNT] = {false};
+  for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
+  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT, INPUT_TILE_BACK, INPUT_ROW_NEXT, INPUT_ROW_BACK,
+                                        INPUT_PASS_NEXT, INPUT_PASS_BACK, INPUT_START, INPUT_END, INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK, INPUT_PASTE};
+  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++) by_key[SPECIAL[k]] = true; /* arrows, Home, Tab, Ctrl+V: of the window */
+  for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
+    bool reached[INPUT_COUNT] = {false};
+    controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
+    assert_true(c->n < CONTROLS_MAX - CHOICES_MAX);
+    for (int k = 0; k < c->n; k++) {
+      const Box b = c->items[k].box;
+      assert_true(b.x >= 0 && b.x + b.width <= SIZES[s][0] && b.y >= c->bar.y && b.y + b.height <= SIZES[s][1]);
+      assert_ptr_equal(controls_at(c, b.x + b.width / 2, b.y + b.height / 2), &c->items[k]);
+      reached[c->items[k].click] = reached[c->items[k].other] = reached[c->items[k].more] = reached[c->items[k].less] = true;
+    }
+    for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
+      const bool in_list = (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) || (input >= INPUT_EXPORT_PNG && input <= INPUT_EXPORT_SERIES);
+      const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL || input == INPUT_LESS + PARAMETER_WITHOUT_MAX ||
+                                  input == INPUT_MORE + PARAMETER_CAUSAL || input == INPUT_MORE + PARAMETER_WITHOUT_MAX;
+      if (!reached[input] && !in_list && !is_switch_back && input != INPUT_FOCUS_BACK) fail_msg("input %d is not reached by mouse", input);
+      const bool by_focus = input >= INPUT_MORE && input <= INPUT_EDIT_LAST; /* Tab, then Up, Down or Return */
+      if (reached[input] && !by_focus && !by_key[input]) fail_msg("input %d is not reached by key", input);
+    }
+  }
+  player_input(p, INPUT_EXPORT);
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_int_equal(c->items[c->n - 1].click, INPUT_CHOOSE + 5);
+  assert_true(c->items[c->n - 1].box.y + c->items[c->n - 1].box.height <= c->bar.y && c->items[c->n - 6].box.y >= 0);
+  player_cancel(p);
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_true(controls_scrub_part(c, 0) == 0 && controls_scrub_part(c, 1280) == 1);
+  p->presentation = true;
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_int_equal(c->n, 0);
+  free(c);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  close_player(p);
+}
+
+/* The bar that is kept from frame to frame is the bar drawn anew, byte for byte, over a random walk of everything that can be done. */
+static void test_kept_bar(void **state) {
+  (void)state;
+  enum { WIDTH = 900, HEIGHT = 506 };
+  Player *p = open_player();
+  cairo_surface_t *a = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT), *b = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *on_a = cairo_create(a), *on_b = cairo_create(b);
+  Controls *c = malloc(sizeof *c);
+  KeptBar *kept = calloc(1, sizeof *kept);
+  for (uint64_t k = 0; k < 300; k++) {
+    const int input = (int)random_between(1, 0, k, 0, INPUT_EXPORT - 1);
+    player_input(p, (PlayerInput)input);
+    if (p->now.n_steps > 100000) player_restore(p, "N=64 d=16 block=8"); /* where the walk grows too large */
+    p->presentation = false;
+    controls_layout(c, p, on_a, WIDTH, HEIGHT, 0, false);
+    const int64_t pointed = random_between(1, 1, k, -1, c->n - 1);
+    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept);
+    controls_draw(c, p, on_b, pointed < 0 ? NULL : &c->items[pointed], NULL);
+    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept); /* and from what was just kept */
+    cairo_surface_flush(a);
+    cairo_surface_flush(b);
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(a) * HEIGHT;
+    if (memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b), bytes) != 0) fail_msg("frame %d differs after input %d", (int)k, input);
+  }
+  controls_forget(kept);
+  free(kept);
+  free(c);
+  cairo_destroy(on_a);
+  cairo_destroy(on_b);
+  cairo_surface_destroy(a);
+  cairo_surface_destroy(b);
+  close_player(p);
+}
+
+/* For the test of the window: where the middle of each control of a fresh viewer is, "x y label". */
+static int print_controls(double width, double height) {
+  Player *p = open_player();
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 16, 16);
+  cairo_t *cr = cairo_create(surface);
+  Controls *c = malloc(sizeof *c);
+  controls_layout(c, p, cr, width, height, 0, false);
+  for (int k = 0; k < c->n; k++) {
+    const Box b = c->items[k].box;
+    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2, c->items[k].kind == CONTROL_SCRUB ? "scrub" : c->items[k].label);
+  }
+  free(c);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  close_player(p);
+  return 0;
+}
+
+int main(int n_arguments, char **arguments) {
+  if (n_arguments == 4 && strcmp(arguments[1], "--controls") == 0) return print_controls(atof(arguments[2]), atof(arguments[3]));
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_charts_in_turn), cmocka_unit_test(test_back_is_the_way_one_came),
+      cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
+      cmocka_unit_test(test_rows_where_they_are_shown),
+      cmocka_unit_test(test_controls), cmocka_unit_test(test_parameters), cmocka_unit_test(test_steps_and_lists),
+      cmocka_unit_test(test_export_list), cmocka_unit_test(test_focus), cmocka_unit_test(test_kept_bar),
+  };
+  return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
+}
+#else
+int main(void) { return 77; } /* a build without SDL2 has no player */
+#endif

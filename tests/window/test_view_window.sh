@@ -1,0 +1,223 @@
+#!/bin/sh
+# The viewer as a user drives it: a real window under Xvfb with keys and mouse from xdotool, then the dummy driver, then
+# no display at all. What it did is read from what it prints (y prints the one-line state) and from the files it saves.
+# shellcheck disable=SC2015 # fail ends the test
+set -u
+fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
+# shellcheck source=tests/support/window.sh
+. "$(dirname "$0")/../support/window.sh"
+
+# The dummy driver draws, in every scene, theme and at the least size.
+for scene in main tiles hierarchy softmax causal charts timeline code; do
+  SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
+  grep -q '^3 frames of 320 x 180, software' "$box/out" && grep -q 'frame while playing: median' "$box/out" || fail "no frames of $scene"
+done
+
+# No display: one line, status 2.
+status=0
+env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u SDL_VIDEODRIVER timeout 20 "$view" view >"$box/out" 2>"$box/err" || status=$?
+[ $status = 2 ] || fail "status $status without a display"
+[ "$(wc -l <"$box/err")" = 1 ] || grep -q LeakSanitizer "$box/err" || fail "not one line without a display"
+grep -q 'no display for a window' "$box/err" || fail "does not say that there is no display"
+
+start_display
+mkdir "$box/home"
+export XDG_CONFIG_HOME="$box/config"
+
+start() { start_in "$box/home" "$@"; }
+# state PATTERN: y prints a state that matches.
+state() {
+  n=$(wc -l <"$box/out")
+  keys y
+  tries=0
+  until [ "$(wc -l <"$box/out")" -gt "$n" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 100 ] || fail "y printed nothing"
+    sleep 0.1
+  done
+  tail -n 1 "$box/out" | grep -qE -- "$1" || fail "the state is '$(tail -n 1 "$box/out")', not '$1'"
+}
+
+start --size 1280x720
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=main$' # paused at the start
+keys Right Right Right Left
+state 'step=2$'
+keys End
+state "step=$(TILEWALK_STATE='' "$view" render --describe 2>/dev/null | sed -n 's/.*of \([0-9]*\).*/\1/p' | head -n 1)"
+keys Home
+state 'scene=main$'
+keys Next; keys Prior
+state 'scene=main$'
+keys plus plus plus plus space # plays
+sleep 0.6
+keys space
+state 'step=[1-9][0-9]*$'
+keys 2
+state 'scene=tiles'
+keys s
+state 'scene=tiles step=[1-9]'
+
+# Parameters by key, and the place stays within the run.
+keys Home c
+state 'N=64 d=16 block=8 scene=tiles$'
+keys a
+state 'algorithm=fa2-split'
+keys A bracketright n
+state 'algorithm=fa2 N=128 d=16 block=16'
+
+# An impossible block explains itself, and the line stays to be put right.
+keys colon
+xdotool type --delay 20 'block=0'
+keys Return
+for _ in 1 2 3 4 5 6 7; do keys BackSpace; done
+xdotool type --delay 20 'block=32 causal=1 step=5'
+keys Return
+state 'N=128 d=16 causal=1 block=32 scene=tiles step=5$'
+
+# A parameter by Tab and digits, by its list, and a whole problem; Escape leaves things as they are.
+keys Tab Tab Tab 9 6 Return
+state 'N=96 d=16 causal=1 block=32 scene=tiles'
+keys Up Down Escape
+keys x Down Down Escape
+state 'N=96 d=16 causal=1 block=32 scene=tiles'
+keys x Home Return
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles$'
+
+# The mouse: the scrub bar, a parameter that is stepped, dragged, and typed into, an impossible value, a list.
+mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 720, then what xdotool is told to do there
+  spot=$(grep -m 1 -E "^[0-9]+ [0-9]+ $1\$" "$box/controls") || fail "no control '$1'"
+  x=${spot%% *} y=${spot#* } y=${y%% *}
+  shift
+  # shellcheck disable=SC2086 # two numbers
+  xdotool mousemove $x $y "$@"
+}
+"${BUILD:-build}/tests/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+mouse scrub mousedown 1 mousemove_relative 60 0 mouseup 1
+state 'step=1[0-9][0-9]$'
+mouse 'N 64' mousedown 1
+xdotool mousemove_relative 30 0; xdotool mousemove_relative 30 0; xdotool mouseup 1
+state 'N=256 '
+mouse 'N 64' click 3 click 3
+state 'N=64 '
+mouse 'B_r 8' click 1
+xdotool type --delay 20 '0'
+keys Return
+state_while_typing=$(wc -l <"$box/out")
+keys BackSpace; xdotool type --delay 20 '16'; keys Return
+state 'block-q=16 block-k=8 '
+[ "$state_while_typing" -gt 0 ] || fail "nothing was printed"
+mouse 'fp16' click 1; sleep 0.3
+keys End Return
+state 'dtype=fp8 '
+mouse 'first look' click 1; sleep 0.3
+keys Home Return
+mouse '3 hierarchy' click 1
+state 'block=8 scene=hierarchy'
+mouse '2 tiles' click 1
+keys Home
+xdotool mousemove 400 300 click 5
+state 'scene=tiles step=1$'
+xdotool mousemove 300 400
+
+# Saving what is shown, in three formats; the files carry the state.
+keys e Return v e p
+wait_for "$box/out" 'saved .*pdf'
+[ "$(find "$box/home" -name 'tilewalk-tiles-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
+# The run as well, which can be stopped and then leaves nothing.
+keys e g
+wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
+keys e s; sleep 0.3; keys Escape
+wait_for "$box/out" '^not saved tilewalk-tiles-run-'
+[ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
+grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
+keys d
+wait_for "$box/out" 'Moved so far'
+keys t p question question p f f
+xdotool windowsize "$window" 60 40; sleep 0.2; keys Right Left # too small for anything but its ground
+xdotool windowsize "$window" 700 420; sleep 0.2
+keys q
+status=0
+wait $viewer || status=$?
+viewer=''
+[ $status = 0 ] || fail "status $status at the end"
+if complains; then fail "it complained"; fi
+
+# The theme, the speed and the size that the window had are there again; a damaged file is set aside in one line.
+settings=$box/config/tilewalk/view.conf
+grep -q '^theme = dark' "$settings" && grep -q '^speed = 100$' "$settings" && grep -q '^size = 700x420$' "$settings" || { cat "$settings"; fail "the settings are not kept"; }
+start --presentation
+xdotool getwindowgeometry "$window" | grep -q '700x420' || fail "the size does not come back"
+keys t p q
+wait $viewer || fail "it does not end well"
+grep -q '^theme = light' "$settings" && grep -q '^presentation = off' "$settings" || fail "what was changed is not kept"
+echo 'speed = fast' >"$settings"
+start --size 1280x720
+keys q
+wait $viewer || fail "damaged settings end it"
+[ "$(grep -c 'set aside' "$box/err")" = 1 ] && [ -f "$settings.damaged-1" ] && [ ! -f "$settings" ] || fail "damaged settings are not set aside"
+viewer=''
+
+# A disk that is full while saving (files may grow to 2 KiB here): said in a line, nothing is left, and it goes on.
+: >"$box/out"
+(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 120 "$view" view --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
+viewer=$!
+window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
+[ -n "$window" ] || fail "no window"
+timeout 10 xdotool windowfocus --sync "$window"
+keys e Return v e w
+wait_for "$box/out" '^not saved tilewalk-tiles-run.webp'
+keys e s
+wait_for "$box/out" '^not saved tilewalk-tiles-run-%04d.png'
+keys Right
+state 'step=1$'
+keys q
+wait $viewer
+viewer=''
+[ -z "$(find "$box/home" -name '*tilewalk*' -o -name '*.png')" ] || fail "a full disk leaves files: $(ls -A "$box/home")"
+if complains; then fail "it complained"; fi
+
+# A state restores exactly what it says.
+line='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
+start --state "$line"
+state "^$line\$"
+if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in again
+  xrandr --output screen --off >/dev/null 2>&1
+  keys Right f f
+  xrandr --output screen --auto >/dev/null 2>&1
+  keys Left
+  state "^$line\$"
+fi
+keys Escape
+wait $viewer || fail "Escape does not end it well"
+if complains; then fail "it complained"; fi
+viewer=''
+
+# The other way to the screen, through a texture; where there is no OpenGL it falls back.
+SDL_RENDER_DRIVER=opengl timeout 60 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
+grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames through a texture"
+
+# A window that another program destroys is a window closed, whether it plays or sleeps.
+for key in Right space; do
+  start --size 640x360 --scene tiles
+  keys $key
+  sleep 0.3
+  xdotool windowclose "$window"
+  status=0
+  wait $viewer || status=$?
+  viewer=''
+  [ $status = 0 ] || fail "status $status when the window is destroyed"
+  if complains; then fail "it complained when its window was destroyed"; fi
+done
+
+# A display that goes away: one line that says how to go on, status 2.
+start --size 640x360 --scene tiles
+keys space
+sleep 0.3
+kill $server
+status=0
+wait $viewer || status=$?
+viewer='' server=''
+[ $status = 2 ] || fail "status $status when the display goes away"
+[ "$(grep -v -e '^X' -e XDG_RUNTIME_DIR -e '^$' "$box/err" | sed '/^====/,$d' | wc -l)" = 1 ] || fail "not one line when the display goes away"
+grep -q "display went away.*--state 'algorithm=fa2 N=64 .*scene=tiles" "$box/err" || fail "it does not say how to go on"
+echo "the window plays, steps, scrubs, types, saves and quits"

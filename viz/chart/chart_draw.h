@@ -1,0 +1,41 @@
+/* Draws charts (viz/chart/chart.h) and bars (viz/chart/bars.h) with cairo: the same object that
+ * prints in a terminal.
+ *
+ * Pure functions of their arguments that fill the rectangle from (0, 0) to (width, height), at any
+ * size and on any surface. All measures grow with the smaller of width / 1280 and height / 720; the
+ * smallest text is 1/50 of that height. Series are told apart by dash, marker and a label at the
+ * end of the line, then by colour; bars by hatching. Labels that would overlap are moved apart, and
+ * a thin leader joins a moved label to its line; where there is no room for labels at the ends, a
+ * key stands above the plane. */
+#ifndef TILEWALK_VIZ_EXPORT_CHART_DRAW_H
+#define TILEWALK_VIZ_EXPORT_CHART_DRAW_H
+
+#include "viz/scene/theme.h"
+#include "viz/chart/bars.h"
+#include "viz/chart/chart.h"
+
+#include <cairo.h>
+
+/* A chart that cannot be shown (chart_check) is left blank but for its background. */
+void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme);
+
+/* Where the plane of the chart lies in the drawing, and its scales: for a pointer over a chart, or
+ * a moving mark. */
+typedef struct {
+  double x, y, width, height;
+  Scale x_scale, y_scale;
+} ChartPlane;
+
+ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height);
+
+/* A chart as one part of a larger drawing: in the same rectangle, but with `unit` in place of
+ * 1/720 of the height, on a ground of its own, with narrow margins and without titles and footer;
+ * an axis has a title if it was given one. Its smallest text is 17 units high. Returns the plane.
+ */
+ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height,
+                            const Theme *theme, double unit, Colour ground);
+
+/* Rows that do not fit at a legible size are left out from the end, and a line says how many. */
+void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme);
+
+#endif

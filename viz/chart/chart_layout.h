@@ -1,0 +1,27 @@
+/* Shared by the files that draw a chart: where everything lies. Internal. */
+#ifndef TILEWALK_VIZ_EXPORT_CHART_LAYOUT_H
+#define TILEWALK_VIZ_EXPORT_CHART_LAYOUT_H
+
+#include "viz/chart/chart_canvas.h"
+#include "viz/chart/chart_draw.h"
+
+typedef struct {
+  Canvas canvas;
+  const Chart *chart;
+  ChartPlane plane;
+  Ticks x_ticks, y_ticks;
+  bool labelled_at_end[CHART_SERIES_MAX]; /* otherwise named in the key */
+  double label_width;                     /* of the widest end label, 0 without any */
+} ChartLayout;
+
+/* Where a value lies in the drawing; not finite for what has no place on a logarithmic axis. */
+double chart_place_x(const ChartPlane *plane, double value);
+double chart_place_y(const ChartPlane *plane, double value);
+
+/* Shaded stretches lie behind the grid, lines behind the series; marks and all words come last,
+ * when it is known what they would cover: `map` holds what is drawn already. */
+void chart_draw_stretches(const ChartLayout *layout);
+void chart_draw_note_lines(const ChartLayout *layout);
+void chart_draw_notes(const ChartLayout *layout, PlaceMap *map);
+
+#endif

@@ -1,0 +1,107 @@
+#define _POSIX_C_SOURCE 200809L /* readlink, open, fstat */
+#include "viz/request/assets.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const parents[] = {"..", "../..", "../../..", "../../../.."};
+
+/* The folder of the running program, without a '/' at the end. Linux only; elsewhere $TILEWALK_ASSETS serves. */
+static bool program_folder(char *folder, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+  if (length <= 0) return false;
+  folder[length] = '\0';
+  char *slash = strrchr(folder, '/');
+  if (!slash) return false;
+  *slash = '\0';
+  return true;
+}
+
+static bool try_path(char *path, size_t size, const char *root, const char *below, const char *relative) {
+  int length = snprintf(path, size, "%s/%s/%s", root, below, relative);
+  return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+Status assets_find(char *path, size_t size, const char *relative, Error *error) {
+  assert(relative[0] != '/' && !strstr(relative, ".."));
+  char bin[ASSETS_PATH_BYTES];
+
+  const char *chosen = getenv("TILEWALK_ASSETS");
+  if (chosen && *chosen) {
+    if (try_path(path, size, chosen, "..", relative)) return STATUS_OK;
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative, chosen);
+  }
+  if (!program_folder(bin, sizeof bin))
+    return error_set(error, STATUS_BAD_REQUEST, "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
+  if (try_path(path, size, bin, "../share/tilewalk", relative)) return STATUS_OK;
+  for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
+    if (try_path(path, size, bin, parents[i], relative)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
+                   relative, bin);
+}
+
+/* Reads up to `size` bytes, less only at the end of the file; -1 on error. */
+static ssize_t read_fully(int file, char *bytes, size_t size) {
+  size_t got = 0;
+  while (got < size) {
+    ssize_t n = read(file, bytes + got, size - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -1;
+    if (n == 0) break;
+    got += (size_t)n;
+  }
+  return (ssize_t)got;
+}
+
+static Status read_open_file(int file, const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+  struct stat info;
+  if (fstat(file, &info) != 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
+  if (S_ISDIR(info.st_mode))
+    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is a folder; name a file in it", path);
+
+  /* One byte more than announced shows the end in the first read; what grows or is a pipe doubles. */
+  size_t room = 4096;
+  if (S_ISREG(info.st_mode) && info.st_size > 0) room = (size_t)info.st_size + 1;
+  *length = 0;
+  for (;;) {
+    if (room > max_bytes) room = max_bytes + 1;
+    char *grown = realloc(*buffer, room + 1);
+    if (!grown) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of %.200s", room + 1, path);
+    *buffer = grown;
+    ssize_t n = read_fully(file, grown + *length, room - *length);
+    if (n < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
+    *length += (size_t)n;
+    grown[*length] = '\0';
+    if (*length > max_bytes)
+      return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file", path, max_bytes);
+    if (*length < room) return STATUS_OK;
+    room *= 2;
+  }
+}
+
+Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+  assert(max_bytes < SIZE_MAX / 4);
+  *buffer = NULL;
+  *length = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0)
+    return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: %s; name a file that can be read", path, strerror(errno));
+  Status status = read_open_file(file, path, max_bytes, buffer, length, error);
+  close(file);
+  if (status != STATUS_OK) {
+    free(*buffer);
+    *buffer = NULL;
+    *length = 0;
+  }
+  return status;
+}

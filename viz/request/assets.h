@@ -1,0 +1,28 @@
+/* Finding and reading the data files that come with Tilewalk: GPU descriptions, recorded counters, lessons.
+ *
+ * Data is named by its path in the source tree, "assets/gpus.json" or "lessons/01-why.md", and looked for in
+ *
+ *   1. $TILEWALK_ASSETS/..          when set: names an `assets` folder; lessons/ stands beside it
+ *   2. BIN/../share/tilewalk        installed: BIN is the folder of the running program
+ *   3. BIN/.., BIN/../.., ...       built: the source tree above build/, at most four folders up
+ *
+ * so that a build runs in place and an installed tree can be moved as a whole. */
+#ifndef TILEWALK_VIZ_CLI_ASSETS_H
+#define TILEWALK_VIZ_CLI_ASSETS_H
+
+#include <stddef.h>
+
+#include "sim/base/error.h"
+
+enum { ASSETS_PATH_BYTES = 4096 };
+
+/* Writes the path of the file or folder `relative` (no leading '/', no "..") into path[0..size).
+ * STATUS_BAD_REQUEST, naming where it was looked for, when there is none. */
+Status assets_find(char *path, size_t size, const char *relative, Error *error);
+
+/* Reads a whole file (or pipe) of at most max_bytes. *buffer is for the caller to free; it holds *length bytes and
+ * a '\0' after them. Errors name the path and the reason: STATUS_BAD_REQUEST when it cannot be opened or read
+ * or is a folder, STATUS_TOO_LARGE, STATUS_NO_MEMORY. On error *buffer is NULL and *length 0. */
+Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error);
+
+#endif

@@ -1,0 +1,120 @@
+#define _POSIX_C_SOURCE 200809L /* access */
+#include "viz/request/description.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/request/assets.h"
+
+/* Whether it could be the name of one of our files; no '/' and no leading '.' means no way out of
+ * the folder. */
+static bool is_name(const char *text) {
+  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  const size_t length = strlen(text);
+  return length > 0 && length < DESCRIPTION_NAME_BYTES && text[0] != '.' && !strstr(text, "..") &&
+         strspn(text, ALLOWED) == length;
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+Status description_names(const char *folder, DescriptionNames *names, Error *error) {
+  char relative[64], path[ASSETS_PATH_BYTES];
+  snprintf(relative, sizeof relative, "assets/%s", folder);
+  names->n = 0;
+  const Status status = assets_find(path, sizeof path, relative, error);
+  if (status != STATUS_OK) return status;
+  DIR *directory = opendir(path);
+  if (!directory)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cannot list %.200s; it must be a folder that can be read", path);
+  for (const struct dirent *entry;
+       (entry = readdir(directory)) && names->n < DESCRIPTION_NAMES_MAX;)
+    if (is_name(entry->d_name))
+      memcpy(names->names[names->n++], entry->d_name, strlen(entry->d_name) + 1);
+  closedir(directory);
+  qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
+  return STATUS_OK;
+}
+
+typedef struct {
+  const char *folder;  /* of assets */
+  const char *what;    /* "GPU" */
+  const char *listing; /* what shows the known ones */
+} Kind;
+
+static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
+static const Kind KERNEL_KIND = {"kernels", "kernel", "assets/kernels holds the known ones"};
+static const Kind MODEL_KIND = {"models", "model",
+                                "'tilewalk kvcache --list' lists the known ones"};
+
+static Status refuse(const Kind *kind, const char *name, Error *error) {
+  const Quote q = quote(name, strlen(name));
+  DescriptionNames *known = malloc(sizeof *known);
+  Nearest nearest = {.word = q.text};
+  if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
+    for (int i = 0; i < known->n; i++)
+      nearest_offer(&nearest, known->names[i]);
+  Status status;
+  if (nearest.best)
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean '%s'?",
+                       kind->what, q.text, nearest.best);
+  else
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "there is no %s '%s'; %s, and a description file is given by its path",
+                       kind->what, q.text, kind->listing);
+  free(known);
+  return status;
+}
+
+/* Reads the text of a description. The caller frees *buffer. */
+static Status read_text(const Kind *kind, const char *name, char **buffer, size_t *length,
+                        Error *error) {
+  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
+  *buffer = NULL;
+  *length = 0;
+  if (is_name(name)) {
+    snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
+    if (assets_find(path, sizeof path, relative, NULL) == STATUS_OK)
+      return file_read(path, KEYFILE_MAX_BYTES, buffer, length, error);
+  }
+  if (!strchr(name, '/') && access(name, F_OK) != 0) return refuse(kind, name, error);
+  return file_read(name, KEYFILE_MAX_BYTES, buffer, length, error);
+}
+
+Status description_gpu(const char *name, Gpu *gpu, Error *error) {
+  if (!*name || strcmp(name, "paper") == 0) {
+    gpu_paper(gpu);
+    return STATUS_OK;
+  }
+  char *buffer;
+  size_t length;
+  Status status = read_text(&GPU_KIND, name, &buffer, &length, error);
+  if (status == STATUS_OK) status = gpu_parse(buffer, length, name, gpu, error);
+  free(buffer);
+  return status;
+}
+
+Status description_kernel(const char *name, Profile *profile, Error *error) {
+  char *buffer;
+  size_t length;
+  Status status = read_text(&KERNEL_KIND, name, &buffer, &length, error);
+  if (status == STATUS_OK) status = profile_parse(buffer, length, name, profile, error);
+  free(buffer);
+  return status;
+}
+
+Status description_model(const char *name, KvModel *model, Error *error) {
+  char *buffer;
+  size_t length;
+  Status status = read_text(&MODEL_KIND, name, &buffer, &length, error);
+  if (status == STATUS_OK) status = kvmodel_parse(buffer, length, name, model, error);
+  free(buffer);
+  return status;
+}

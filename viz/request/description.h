@@ -1,0 +1,29 @@
+/* GPUs and models by name or by file: what --gpu and --model take.
+ *
+ * A name is looked up among the files that come with Tilewalk (assets/gpus, assets/models);
+ * anything else, and anything with a '/', is the path of a description file of the user's own. */
+#ifndef TILEWALK_VIZ_CLI_DESCRIPTION_H
+#define TILEWALK_VIZ_CLI_DESCRIPTION_H
+
+#include "sim/machine/gpu.h"
+#include "sim/machine/kvmodel.h"
+#include "sim/l2/kernel_profile.h"
+
+enum { DESCRIPTION_NAMES_MAX = 128, DESCRIPTION_NAME_BYTES = 64 };
+
+typedef struct {
+  char names[DESCRIPTION_NAMES_MAX][DESCRIPTION_NAME_BYTES]; /* in alphabetical order */
+  int n;
+} DescriptionNames;
+
+/* The names of the files in assets/FOLDER ("gpus", "kernels" or "models"). Files whose names no option could
+ * take are left out. */
+Status description_names(const char *folder, DescriptionNames *names, Error *error);
+
+/* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
+ * no file. */
+Status description_gpu(const char *name, Gpu *gpu, Error *error);
+Status description_kernel(const char *name, Profile *profile, Error *error); /* --kernel */
+Status description_model(const char *name, KvModel *model, Error *error);
+
+#endif

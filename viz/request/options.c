@@ -1,0 +1,192 @@
+#include "viz/request/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+
+enum { STATE_CHARS_MAX = 4096, VALUE_CHARS_MAX = 4096 };
+
+/* An option found in the tables: its row, its target and its place in `seen`. */
+typedef struct {
+  const Option *option;
+  void *target;
+  size_t index;
+} Found;
+
+/* Finds a row by long name (letter == 0) or by letter. */
+static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state, Found *found) {
+  size_t index = 0;
+  for (const OptionSet *set = parser->sets; set->options; set++) {
+    for (const Option *o = set->options; o->set; o++, index++) {
+      if (o->state_only && !in_state) continue;
+      const bool by_name = !letter && o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0;
+      if (!by_name && !(letter && o->letter == letter)) continue;
+      *found = (Found){o, (char *)parser->target + set->offset, index};
+      return true;
+    }
+  }
+  return false;
+}
+
+static Status unknown(const OptionParser *parser, const char *kind, const char *name, size_t length, Error *error) {
+  char typed[64];
+  snprintf(typed, sizeof typed, "%.*s", (int)(length < 63 ? length : 63), name);
+  const bool is_option = kind[0] == 'o'; /* on the command line */
+  Nearest nearest = {.word = typed};
+  for (const OptionSet *set = parser->sets; set->options; set++)
+    for (const Option *o = set->options; o->set; o++)
+      if (o->name && !(is_option && o->state_only)) nearest_offer(&nearest, o->name);
+  const char *dashes = is_option ? "--" : "";
+  if (nearest.best)
+    return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; did you mean '%s%s'?", kind, dashes,
+                     quote(name, length).text, dashes, nearest.best);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; --help lists them", kind, dashes,
+                   quote(name, length).text);
+}
+
+/* Stores a value once, and puts the option's name before what its setter complains about. */
+static Status store(OptionParser *parser, const Found *found, const char *value, Error *error) {
+  const Option *o = found->option;
+  char name[64];
+  if (o->name) snprintf(name, sizeof name, "--%s", o->name);
+  else snprintf(name, sizeof name, "-%c", o->letter);
+  if (strlen(value) > VALUE_CHARS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name, VALUE_CHARS_MAX);
+  if (parser->seen[found->index] && !o->repeats)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
+  parser->seen[found->index] = 1;
+  Error inner = {0};
+  const Status status = o->set(found->target, value, &inner);
+  if (status) return error_set(error, status, "%s: %s", name, inner.message);
+  return STATUS_OK;
+}
+
+static Status parse_long(OptionParser *parser, const char *text, int *i, int argc, char *const *argv, Error *error) {
+  const char *const equals = strchr(text, '=');
+  const size_t length = equals ? (size_t)(equals - text) : strlen(text);
+  Found found;
+  if (!find(parser, text, length, 0, false, &found)) return unknown(parser, "option", text, length, error);
+  const Option *o = found.option;
+  if (!o->argument) {
+    if (equals)
+      return error_set(error, STATUS_BAD_REQUEST, "--%s takes no value, but '%s' was given", o->name,
+                       quote(equals + 1, strlen(equals + 1)).text);
+    return store(parser, &found, "1", error);
+  }
+  if (equals) return store(parser, &found, equals + 1, error);
+  if (*i + 1 >= argc)
+    return error_set(error, STATUS_BAD_REQUEST, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
+  return store(parser, &found, argv[++*i], error);
+}
+
+static Status parse_short(OptionParser *parser, const char *text, int *i, int argc, char *const *argv, Error *error) {
+  Found found;
+  if (!find(parser, NULL, 0, text[0], false, &found))
+    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them",
+                     quote(text, strlen(text)).text);
+  if (!found.option->argument) {
+    if (text[1])
+      return error_set(error, STATUS_BAD_REQUEST, "-%c takes no value, but '%s' was given", text[0],
+                       quote(text + 1, strlen(text + 1)).text);
+    return store(parser, &found, "1", error);
+  }
+  if (text[1]) return store(parser, &found, text + 1, error);
+  if (*i + 1 >= argc)
+    return error_set(error, STATUS_BAD_REQUEST, "-%c needs a value: -%c %s", text[0], text[0], found.option->argument);
+  return store(parser, &found, argv[++*i], error);
+}
+
+Status options_set_state(void *target, const char *value, Error *error) {
+  (void)target;
+  (void)value;
+  (void)error;
+  return STATUS_OK;
+}
+
+/* Reads the value of --state, if there is one, ahead of everything else. */
+static Status parse_state_option(OptionParser *parser, int argc, char *const *argv, Error *error) {
+  Found found;
+  if (!find(parser, "state", 5, 0, false, &found)) return STATUS_OK;
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    const char *line = NULL;
+    if (strcmp(argv[i], "--state") == 0 && i + 1 < argc) line = argv[i + 1];
+    if (strncmp(argv[i], "--state=", 8) == 0) line = argv[i] + 8;
+    if (!line) continue;
+    Error inner = {0};
+    const Status status = options_parse_state(parser, line, &inner);
+    if (status) return error_set(error, status, "--state: %s", inner.message);
+    memset(parser->seen, 0, sizeof parser->seen);
+    return STATUS_OK;
+  }
+  return STATUS_OK;
+}
+
+Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *error) {
+  bool only_positional = false;
+  if (parse_state_option(parser, argc, argv, error)) return error->status;
+  for (int i = 0; i < argc; i++) {
+    const char *const a = argv[i];
+    Status status;
+    if (!only_positional && strcmp(a, "--") == 0) {
+      only_positional = true;
+      continue;
+    }
+    if (!only_positional && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0)) {
+      parser->want_help = true;
+      return STATUS_OK;
+    }
+    if (!only_positional && strncmp(a, "--", 2) == 0) status = parse_long(parser, a + 2, &i, argc, argv, error);
+    else if (!only_positional && a[0] == '-' && a[1]) status = parse_short(parser, a + 1, &i, argc, argv, error);
+    else if (parser->set_positional) status = parser->set_positional(parser->target, a, error);
+    else
+      status = error_set(error, STATUS_BAD_REQUEST, "'%s' is no option, and this command takes nothing else; --help shows its use",
+                         quote(a, strlen(a)).text);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
+Status options_parse_state(OptionParser *parser, const char *line, Error *error) {
+  if (strlen(line) > STATE_CHARS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "the state has more than %d characters", STATE_CHARS_MAX);
+  const char *p = line;
+  for (;;) {
+    while (*p && isspace((unsigned char)*p)) p++;
+    if (!*p) return STATUS_OK;
+    const size_t length = strcspn(p, " \t\r\n"), key = strcspn(p, "= \t\r\n");
+    if (key == length || key == 0)
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' in the state is not of the form key=value", quote(p, length).text);
+    Found found;
+    const bool by_letter = key == 1 && find(parser, NULL, 0, p[0], true, &found);
+    if (!by_letter && !find(parser, p, key, 0, true, &found)) return unknown(parser, "state key", p, key, error);
+    char value[STATE_CHARS_MAX + 1];
+    snprintf(value, sizeof value, "%.*s", (int)(length - key - 1), p + key + 1);
+    const Status status = store(parser, &found, value, error);
+    if (status) return status;
+    p += length;
+  }
+}
+
+Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error) {
+  int64_t parsed = 0;
+  if (strcmp(value, "0") != 0) {
+    const Status status = size_parse_count(value, &parsed, error);
+    if (status) return status;
+  }
+  if (parsed < low || parsed > high)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed, low, high);
+  *out = parsed;
+  return STATUS_OK;
+}
+
+Status options_flag(const char *name, const char *value, bool *out, Error *error) {
+  const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
+  if (!on && !off)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote(value, strlen(value)).text);
+  *out = on;
+  return STATUS_OK;
+}

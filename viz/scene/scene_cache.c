@@ -1,0 +1,140 @@
+#include "viz/scene/scene_cache.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request is told apart by: everything in a snapshot that does not depend on the step. Filled over zeros, so that bytes
+ * can be compared. */
+typedef struct {
+  Problem problem;
+  Shape launched;
+  Gpu gpu;
+  int schedule, n_runs, schedules[SNAPSHOT_RUNS_MAX];
+  Tiling tilings[SNAPSHOT_RUNS_MAX];
+} MemoKey;
+
+/* What a picture is told apart by, for one request. */
+typedef struct {
+  const Theme *theme;
+  Box body;
+  double unit;
+  DrawStill *draw;
+  ChartKind chart;
+  bool presentation;
+} PictureKey;
+
+struct SceneMemo {
+  bool has_key, has_charts, has_timeline;
+  MemoKey key, sought;
+  ChartNumbers charts;
+  Timeline timeline;
+  cairo_surface_t *picture;
+  PictureKey picture_key;
+  StillPlaces places;
+};
+
+SceneMemo *memo_new(void) { return calloc(1, sizeof(SceneMemo)); }
+
+static void drop_picture(SceneMemo *memo) {
+  if (memo->picture) cairo_surface_destroy(memo->picture);
+  memo->picture = NULL;
+}
+
+static void forget(SceneMemo *memo) {
+  drop_picture(memo);
+  if (memo->has_timeline) timeline_free(&memo->timeline);
+  memo->has_charts = memo->has_timeline = false;
+}
+
+void memo_free(SceneMemo *memo) {
+  if (memo) forget(memo);
+  free(memo);
+}
+
+static void fill_key(MemoKey *key, const Snapshot *now) {
+  memset(key, 0, sizeof *key);
+  memcpy(&key->problem, &now->problem, sizeof key->problem);
+  memcpy(&key->launched, &now->launched, sizeof key->launched);
+  memcpy(&key->gpu, &now->gpu, sizeof key->gpu);
+  key->schedule = now->schedule;
+  key->n_runs = now->n_runs;
+  for (int k = 0; k < now->n_runs; k++) {
+    key->schedules[k] = now->runs[k].schedule;
+    memcpy(&key->tilings[k], &now->runs[k].tiling, sizeof key->tilings[k]);
+  }
+}
+
+/* Forgets all that was made for another request. */
+static void turn_to(SceneMemo *memo, const Snapshot *now) {
+  fill_key(&memo->sought, now);
+  if (memo->has_key && memcmp(&memo->key, &memo->sought, sizeof memo->key) == 0) return;
+  forget(memo);
+  memcpy(&memo->key, &memo->sought, sizeof memo->key);
+  memo->has_key = true;
+}
+
+const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room) {
+  if (memo) turn_to(memo, now);
+  if (memo && memo->has_charts) return &memo->charts;
+  chart_numbers_make(memo ? &memo->charts : room, now);
+  if (memo) memo->has_charts = true;
+  return memo ? &memo->charts : room;
+}
+
+const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room) {
+  if (memo) turn_to(memo, now);
+  if (memo && memo->has_timeline) return &memo->timeline;
+  timeline_make(memo ? &memo->timeline : room, now);
+  if (memo) memo->has_timeline = true;
+  return memo ? &memo->timeline : room;
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------------------- */
+
+/* A picture of whole pixels can be copied where pixels are asked for, and not shifted by a part of one. */
+static bool can_copy(cairo_t *cr) {
+  cairo_matrix_t m;
+  double x_scale, y_scale;
+  cairo_surface_t *target = cairo_get_target(cr);
+  cairo_get_matrix(cr, &m);
+  cairo_surface_get_device_scale(target, &x_scale, &y_scale);
+  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 && m.yy == 1 && m.xy == 0 && m.yx == 0 &&
+         m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
+}
+
+static bool is_same(const PictureKey *a, const PictureKey *b) {
+  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart && a->presentation == b->presentation &&
+         a->body.x == b->body.x && a->body.y == b->body.y && a->body.width == b->body.width && a->body.height == b->body.height;
+}
+
+static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
+  SceneMemo *memo = pen->view->memo;
+  Pen on = *pen;
+  drop_picture(memo);
+  memo->picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
+  memo->picture_key = *key;
+  memo->places = (StillPlaces){0};
+  on.cr = cairo_create(memo->picture);
+  theme_use(on.cr, pen->theme->background, 1);
+  cairo_paint(on.cr);
+  cairo_translate(on.cr, -key->body.x, -key->body.y); /* hatches are laid from the page's corner on */
+  key->draw(&on, key->body, what, &memo->places);
+  cairo_destroy(on.cr);
+  cairo_surface_flush(memo->picture);
+}
+
+void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places) {
+  SceneMemo *memo = pen->view->memo;
+  const PictureKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .draw = draw, .chart = pen->view->chart, .presentation = pen->view->presentation};
+  *places = (StillPlaces){0};
+  if (!memo || body.width < 1 || body.height < 1 || !can_copy(pen->cr)) {
+    draw(pen, body, what, places);
+    return;
+  }
+  if (!memo->picture || !is_same(&memo->picture_key, &key)) draw_picture(pen, &key, what);
+  cairo_set_source_surface(pen->cr, memo->picture, body.x, body.y);
+  cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
+  cairo_fill(pen->cr);
+  *places = memo->places;
+}
