@@ -71,8 +71,8 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
   k->close(k->context);
 }
 
-/* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. With one, what is written and still
- * in L2 when the kernel ends counts as written to HBM: sooner or later it is. */
+/* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. With one, what is written
+ * and still in L2 when the kernel ends counts as written to HBM: sooner or later it is. */
 static void report_levels(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "hbm");
   if (run->has_l2) {
@@ -112,8 +112,10 @@ static void report_time(const ReportSink *k, const Simulation *run) {
   }
   k->open_object(k->context, "time");
   for (int part = 0; part < TIME_PART_COUNT; part++) {
-    if (isnan(run->timing.part_s[part])) k->null(k->context, KEYS[part]);
-    else k->real(k->context, KEYS[part], run->timing.part_s[part]);
+    if (isnan(run->timing.part_s[part]))
+      k->null(k->context, KEYS[part]);
+    else
+      k->real(k->context, KEYS[part], run->timing.part_s[part]);
   }
   k->text(k->context, "bound", time_part_name(run->timing.bound));
   k->close(k->context);

@@ -2,9 +2,7 @@
 
 #include <math.h>
 
-Machine machine_paper(void) {
-  return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108};
-}
+Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
 
 int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes) {
   const int64_t largest = sram_max_block(schedule->sram, d, element_bytes, wide(sram_bytes));
@@ -111,8 +109,8 @@ TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
   return work;
 }
 
-/* What a kernel moves besides its schedule (sim/l2/overheads.h) belongs to the code that walks row blocks over K and V: another algorithm asked for in the
- * same run is other code. */
+/* What a kernel moves besides its schedule (sim/l2/overheads.h) belongs to the code that walks row blocks over K and V:
+ * another algorithm asked for in the same run is other code. */
 static void forget_extra(LaunchConfig *c) {
   c->reloads_q = c->clips_k = false;
   c->spill_tile_bytes = c->spill_block_bytes = c->pull_bytes = 0;

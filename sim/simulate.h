@@ -21,22 +21,22 @@ typedef struct {
   int64_t n_SM;       /* decides how many ways fa2-split splits the keys by default */
 } Machine;
 
-/* The papers' machine, SRAM and HBM alone: 192 KiB of SRAM on each of 108 SMs, an A100 (NVIDIA A100 whitepaper, table 4;
- * FlashAttention, section 2.1). */
+/* The papers' machine, SRAM and HBM alone: 192 KiB of SRAM on each of 108 SMs, an A100 (NVIDIA A100 whitepaper, table
+ * 4; FlashAttention, section 2.1). */
 Machine machine_paper(void);
 
 typedef struct {
   Shape shape;
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
   Machine machine;
-  LaunchConfig launch; /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
-  bool in_step;        /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
-  int64_t skew_turns;  /* in step: the last CTA of the first wave begins so many tiles after the first */
-  bool profiled, once; /* the same: as a profiler runs it (many_ctas.h) */
+  LaunchConfig launch;        /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
+  bool in_step;               /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
+  int64_t skew_turns;         /* in step: the last CTA of the first wave begins so many tiles after the first */
+  bool profiled, once;        /* the same: as a profiler runs it (many_ctas.h) */
   const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
-  uint32_t first_gpc;  /* the same: one more than the GPC that its launch begins with; 0: not known */
-  uint32_t draw;       /* the same: which of many draws of what is random; 0: the usual one */
-  L2Part without;      /* the same: a part of the model left out, to see what it explains */
+  uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */
+  uint32_t draw;              /* the same: which of many draws of what is random; 0: the usual one */
+  L2Part without;             /* the same: a part of the model left out, to see what it explains */
 } Problem;
 
 typedef struct {
@@ -57,8 +57,8 @@ typedef struct {
 
   bool has_l2; /* simulation_l2 was called and could answer; else *launch and *l2 mean nothing */
   Launch launch;
-  ManyCtas l2;  /* what the kernel moves besides its schedule is in its reads, writes and fabric */
-  Extra extra;  /* that alone */
+  ManyCtas l2; /* what the kernel moves besides its schedule is in its reads, writes and fabric */
+  Extra extra; /* that alone */
 
   bool timed; /* simulation_time was called; else *timing means nothing */
   Timing timing;
@@ -75,13 +75,13 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
  * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out). */
 TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
 
-/* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is said about resources,
- * CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes milliseconds:
- * otherwise `has_l2` stays false, which is no error. */
+/* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is
+ * said about resources, CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes
+ * milliseconds: otherwise `has_l2` stays false, which is no error. */
 Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);
 
-/* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends. Spilled registers do
- * not count: they are written over in L2 for as long as the kernel runs. */
+/* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends.
+ * Spilled registers do not count: they are written over in L2 for as long as the kernel runs. */
 double simulation_hbm_write_bytes(const Simulation *simulation);
 
 /* Fills in `timing`, for a run on *gpu; with has_l2, what it moves in L2 and HBM is what was found there. */
@@ -95,8 +95,8 @@ int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, in
  * (FlashAttention-2's num_splits_heuristic; at most 128 splits and at most one per tile.) */
 int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
 
-/* The lower bound on traffic, N_q N_k d^2 / M elements per head, in bytes over all heads, with the constant left at 1: what
- * no exact attention algorithm beats in order of magnitude for d <= M <= N d (Dao et al. 2022, Theorem 2 and
+/* The lower bound on traffic, N_q N_k d^2 / M elements per head, in bytes over all heads, with the constant left at 1:
+ * what no exact attention algorithm beats in order of magnitude for d <= M <= N d (Dao et al. 2022, Theorem 2 and
  * Proposition 3; for every M >= d^2, Saha and Ye 2024). */
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes);
 

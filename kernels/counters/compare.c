@@ -43,7 +43,8 @@ static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) 
   Shape padded = plan->shape;
   Tiling tiling = plan->tiling;
   Plan whole;
-  if (plan->shape.N_q % tiling.B_r || plan->shape.N_k % tiling.B_c || plan_make(&whole, &padded, &tiling, NULL)) return 0;
+  if (plan->shape.N_q % tiling.B_r || plan->shape.N_k % tiling.B_c || plan_make(&whole, &padded, &tiling, NULL))
+    return 0;
   bool overflow = false;
   Traffic traffic = {0};
   schedule_find(model->schedule)->traffic(&whole, &traffic, &overflow);
@@ -51,7 +52,8 @@ static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) 
   return overflow || n > UINT64_MAX ? 0 : (uint64_t)n;
 }
 
-/* Of the bytes of S and P, so many may be counted twice: a piece of a row begins and ends within sectors, and none is shorter than one. */
+/* Of the bytes of S and P, so many may be counted twice: a piece of a row begins and ends within sectors, and none is
+ * shorter than one. */
 static uint64_t torn_bytes(const KernelModel *model, const Plan *plan, const uint64_t bytes[TENSOR_COUNT]) {
   const bool torn = !strcmp(model->schedule, "standard") && plan->shape.N_k * plan->element_bytes % SECTOR_BYTES != 0;
   return torn ? bytes[TENSOR_S] + bytes[TENSOR_P] : 0;
@@ -71,7 +73,8 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   if (status) return status;
   const uint64_t asked = kernel_traffic_read(&traffic) + (uint64_t)model->extra_read_bytes; /* may take away */
   const uint64_t written = kernel_traffic_write(&traffic) + (uint64_t)model->extra_write_bytes;
-  const uint64_t torn_read = torn_bytes(model, &plan, traffic.read), torn_written = torn_bytes(model, &plan, traffic.write);
+  const uint64_t torn_read = torn_bytes(model, &plan, traffic.read),
+                 torn_written = torn_bytes(model, &plan, traffic.write);
   const uint64_t row_bytes = (uint64_t)plan.shape.d * (uint64_t)plan.element_bytes;
   const uint64_t queries = (uint64_t)(plan.shape.batch * plan.shape.heads * plan.shape.N_q);
   const uint64_t keys = (uint64_t)(plan.shape.batch * plan.shape.kv_heads * plan.shape.N_k);
@@ -79,15 +82,18 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   int *n = n_comparisons;
   add(row, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked, comparisons, n);
   add(row, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
-  add(row, COUNTER_BOUNDARY_READ, model->bypasses_l1 && !torn_read ? COMPARE_EQUAL : COMPARE_RANGE, plan.tiling.n_splits <= 1,
-      model->bypasses_l1 ? asked : once, asked + torn_read, comparisons, n);
-  add(row, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills, written, written + torn_written, comparisons, n);
+  add(row, COUNTER_BOUNDARY_READ, model->bypasses_l1 && !torn_read ? COMPARE_EQUAL : COMPARE_RANGE,
+      plan.tiling.n_splits <= 1, model->bypasses_l1 ? asked : once, asked + torn_read, comparisons, n);
+  add(row, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills, written,
+      written + torn_written, comparisons, n);
   plan.shape.causal = shape->causal && model->skips_masked;
   const uint64_t mma = uses_mma(model) ? tensor_instructions(model, &plan) : 0;
   if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);
-  add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (asked + torn_read) / SECTOR_BYTES, comparisons, n);
+  add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (asked + torn_read) / SECTOR_BYTES,
+      comparisons, n);
   const uint64_t stored = (written - (uint64_t)model->extra_atomic_bytes) / SECTOR_BYTES;
-  add(row, COUNTER_L2_WRITE_SECTORS, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, false, stored, stored + torn_written / SECTOR_BYTES, comparisons, n);
+  add(row, COUNTER_L2_WRITE_SECTORS, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, false, stored,
+      stored + torn_written / SECTOR_BYTES, comparisons, n);
   add(row, COUNTER_HBM_READ, COMPARE_RANGE, false, once, asked + torn_read + HBM_OVERHEAD_BYTES, comparisons, n);
   add(row, COUNTER_HBM_WRITE, COMPARE_RANGE, false, 0, written + torn_written, comparisons, n);
   return STATUS_OK;

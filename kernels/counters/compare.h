@@ -11,8 +11,9 @@
  *     written to HBM               no more than was written                    a range: dirty lines stay in L2
  *
  * Equal means within COMPARE_TOLERANCE of the model. Where the keys are split
- * (someone else's kernels alone do that), reads are shown and not judged. Rung 1 goes through L1, so its model is an upper end. Where a row of S
- * and P is no whole number of sectors, pieces of it share sectors, which hardware counts with each: a range, up to all of S and P twice. */
+ * (someone else's kernels alone do that), reads are shown and not judged. Rung 1 goes through L1, so its model is an
+ * upper end. Where a row of S and P is no whole number of sectors, pieces of it share sectors, which hardware counts
+ * with each: a range, up to all of S and P twice. */
 #ifndef TILEWALK_KERNELS_COUNTERS_COMPARE_H
 #define TILEWALK_KERNELS_COUNTERS_COMPARE_H
 
@@ -30,10 +31,10 @@ typedef enum {
 typedef struct {
   Counter counter;
   CompareKind kind;
-  bool must_hold;      /* a model that is wrong here is wrong */
-  uint64_t low, high;  /* the model; the same for COMPARE_EQUAL */
+  bool must_hold;     /* a model that is wrong here is wrong */
+  uint64_t low, high; /* the model; the same for COMPARE_EQUAL */
   uint64_t measured;
-  double error;        /* relative distance from the model, or from the near end of the range */
+  double error; /* relative distance from the model, or from the near end of the range */
   bool holds;
 } Comparison;
 

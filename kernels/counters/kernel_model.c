@@ -24,7 +24,8 @@ const KernelModel *kernel_model_find(const char *name) {
 static Status narrowed(const Wide *wide_bytes, uint64_t *bytes, Error *error) {
   for (int t = 0; t < TENSOR_COUNT; t++) {
     if (wide_bytes[t] > UINT64_MAX)
-      return error_set(error, STATUS_TOO_LARGE, "the kernel would move 2^64 bytes of %s or more: choose a smaller shape",
+      return error_set(error, STATUS_TOO_LARGE,
+                       "the kernel would move 2^64 bytes of %s or more: choose a smaller shape",
                        tensor_name((Tensor)t));
     bytes[t] = (uint64_t)wide_bytes[t];
   }

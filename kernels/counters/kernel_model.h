@@ -23,12 +23,13 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const char *schedule;  /* in sim/algorithms/schedule.h */
-  bool skips_masked;     /* follows the schedule under a mask too */
-  bool bypasses_l1;      /* its reads all reach L2, so that the boundary counter must agree */
-  int only_block;        /* block size that cannot be chosen; 0: it can */
-  bool spills;           /* it may: what it writes need not be equal */
-  int64_t extra_read_bytes, extra_write_bytes, extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
+  const char *schedule; /* in sim/algorithms/schedule.h */
+  bool skips_masked;    /* follows the schedule under a mask too */
+  bool bypasses_l1;     /* its reads all reach L2, so that the boundary counter must agree */
+  int only_block;       /* block size that cannot be chosen; 0: it can */
+  bool spills;          /* it may: what it writes need not be equal */
+  int64_t extra_read_bytes, extra_write_bytes,
+      extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
 } KernelModel;
 
 extern const KernelModel KERNEL_MODELS[];
@@ -37,12 +38,12 @@ extern const int N_KERNEL_MODELS;
 const KernelModel *kernel_model_find(const char *name); /* NULL: no such rung */
 
 /* What the kernel moves. tiling: B_r and B_c as given to the kernel. */
-Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling,
-                            KernelTraffic *traffic, Error *error);
+Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
+                            Error *error);
 
 /* What its schedule moves with the same tiles: the same for rungs 5 to 7. */
-Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling,
-                          KernelTraffic *traffic, Error *error);
+Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
+                          Error *error);
 
 uint64_t kernel_traffic_read(const KernelTraffic *traffic);
 uint64_t kernel_traffic_write(const KernelTraffic *traffic);

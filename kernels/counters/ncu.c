@@ -27,9 +27,20 @@ const CounterName COUNTER_NAMES[COUNTER_COUNT] = {
 
 enum { COLUMN_RUNG, COLUMN_DTYPE, COLUMN_CAUSAL, COLUMN_KERNEL, N_TEXT_COLUMNS };
 static const char *const TEXT_COLUMNS[N_TEXT_COLUMNS] = {"rung", "dtype", "causal", "Kernel Name"};
-enum { COLUMN_BATCH, COLUMN_HEADS, COLUMN_KV_HEADS, COLUMN_N_Q, COLUMN_N_K, COLUMN_D, COLUMN_B_R, COLUMN_B_C, COLUMN_SPLITS, N_SIZE_COLUMNS };
-static const char *const SIZE_COLUMNS[N_SIZE_COLUMNS] = {"batch", "heads",    "kv_heads", "seq_q",
-                                                         "seq_k", "head_dim", "block_q",  "block_k", "splits"};
+enum {
+  COLUMN_BATCH,
+  COLUMN_HEADS,
+  COLUMN_KV_HEADS,
+  COLUMN_N_Q,
+  COLUMN_N_K,
+  COLUMN_D,
+  COLUMN_B_R,
+  COLUMN_B_C,
+  COLUMN_SPLITS,
+  N_SIZE_COLUMNS
+};
+static const char *const SIZE_COLUMNS[N_SIZE_COLUMNS] = {"batch",    "heads",   "kv_heads", "seq_q", "seq_k",
+                                                         "head_dim", "block_q", "block_k",  "splits"};
 
 /* Where the columns are; -1: not there. */
 typedef struct {
@@ -45,8 +56,8 @@ typedef struct {
 typedef struct {
   const char *text;
   size_t length, at;
-  int64_t line; /* of the line last taken */
-  Field *fields; /* NCU_MAX_COLUMNS */
+  int64_t line;   /* of the line last taken */
+  Field *fields;  /* NCU_MAX_COLUMNS */
   char *unquoted; /* room for one line's quoted fields */
 } Reader;
 
@@ -140,13 +151,16 @@ static Status find_header(Reader *r, Layout *layout, Error *error) {
     if (!read_header(r, n_fields, layout)) continue;
     if (layout->text[COLUMN_RUNG] < 0) return STATUS_OK;
     for (int i = 0; i < N_SIZE_COLUMNS; i++)
-      if ((layout->size[i] < 0 && i != COLUMN_SPLITS) || layout->text[COLUMN_DTYPE] < 0 || layout->text[COLUMN_CAUSAL] < 0)
-        return fail(r, error, "a column of the shape is missing; a recorded file has rung, dtype, batch, heads, kv_heads, "
-                              "seq_q, seq_k, head_dim, causal, block_q and block_k");
+      if ((layout->size[i] < 0 && i != COLUMN_SPLITS) || layout->text[COLUMN_DTYPE] < 0 ||
+          layout->text[COLUMN_CAUSAL] < 0)
+        return fail(r, error,
+                    "a column of the shape is missing; a recorded file has rung, dtype, batch, heads, kv_heads, "
+                    "seq_q, seq_k, head_dim, causal, block_q and block_k");
     return STATUS_OK;
   }
-  return fail(r, error, "no header with a counter that is known here before the end of the file; make it with `ncu --csv "
-                        "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
+  return fail(r, error,
+              "no header with a counter that is known here before the end of the file; make it with `ncu --csv "
+              "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
 }
 
 static Status check_units(Reader *r, const Layout *layout, Error *error) {
@@ -155,13 +169,15 @@ static Status check_units(Reader *r, const Layout *layout, Error *error) {
   if (!take_line(r, &line)) return fail(r, error, "the file ends after its header; a line of units must follow");
   const Status status = split(r, line, &n_fields, error);
   if (status) return status;
-  if (n_fields != layout->n_columns) return fail(r, error, "not as many units as columns; the file is cut off or damaged");
+  if (n_fields != layout->n_columns)
+    return fail(r, error, "not as many units as columns; the file is cut off or damaged");
   for (int i = 0; i < COUNTER_COUNT; i++) {
     if (layout->counter[i] < 0) continue;
     const Field unit = r->fields[layout->counter[i]];
     if (!field_is(unit, COUNTER_NAMES[i].unit))
-      return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s is in '%s', not '%s'; run ncu with --print-units base",
-                       r->line, COUNTER_NAMES[i].metric, quote(unit.at, unit.length).text, COUNTER_NAMES[i].unit);
+      return error_set(error, STATUS_BAD_FILE,
+                       "line %" PRId64 ": %s is in '%s', not '%s'; run ncu with --print-units base", r->line,
+                       COUNTER_NAMES[i].metric, quote(unit.at, unit.length).text, COUNTER_NAMES[i].unit);
   }
   return STATUS_OK;
 }
@@ -194,7 +210,8 @@ static Status read_counters(const Reader *r, const Layout *layout, CounterRow *r
     if (field_is(field, "n/a")) continue; /* this GPU does not have it */
     if (!whole_number(field, &row->value[i]))
       return error_set(error, STATUS_BAD_FILE,
-                       "line %" PRId64 ": %s is '%s', not a whole number as ncu writes it (1234 or 1,234); run ncu with "
+                       "line %" PRId64
+                       ": %s is '%s', not a whole number as ncu writes it (1234 or 1,234); run ncu with "
                        "LC_ALL=C and --print-units base",
                        r->line, COUNTER_NAMES[i].metric, quote(field.at, field.length).text);
     row->known[i] = true;
@@ -213,8 +230,9 @@ static Status read_size(const Reader *r, const Layout *layout, int column, int64
 }
 
 static Status read_shape(const Reader *r, const Layout *layout, CounterRow *row, Error *error) {
-  int64_t *const sizes[N_SIZE_COLUMNS] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads, &row->shape.N_q,
-                                          &row->shape.N_k,   &row->shape.d,     &row->tiling.B_r,     &row->tiling.B_c,     &row->tiling.n_splits};
+  int64_t *const sizes[N_SIZE_COLUMNS] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads,
+                                          &row->shape.N_q,   &row->shape.N_k,   &row->shape.d,
+                                          &row->tiling.B_r,  &row->tiling.B_c,  &row->tiling.n_splits};
   for (int i = 0; i < N_SIZE_COLUMNS; i++) {
     if (layout->size[i] < 0) continue; /* splits */
     const Status status = read_size(r, layout, i, sizes[i], error);
@@ -239,8 +257,9 @@ static Status read_row(Reader *r, const Layout *layout, Field line, CounterRow *
   Status status = split(r, line, &n_fields, error);
   if (status) return status;
   if (n_fields != layout->n_columns)
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged",
-                     r->line, n_fields, layout->n_columns);
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged", r->line, n_fields,
+                     layout->n_columns);
   if (r->text[r->at - 1] != '\n') return fail(r, error, "the last line has no end; the file is cut off");
   *row = (CounterRow){.line = r->line};
   const bool recorded = layout->text[COLUMN_RUNG] >= 0;

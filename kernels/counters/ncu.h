@@ -5,9 +5,8 @@
  * Two layouts, told apart by their header line:
  *
  *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's own: a row per kernel launch
- *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect/collect_ncu.py): a row per run, its
- *                                                               shape in the first columns; `splits`, if there,
- *                                                               says in how many parts the keys were split
+ *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect/collect_ncu.py): a row per
+ * run, its shape in the first columns; `splits`, if there, says in how many parts the keys were split
  *
  * Both have a line of units under the header. Lines that begin with '#' or "==" (ncu's own messages) are skipped, and
  * so is what a profiled program printed before the header. Columns that are not known are skipped.
@@ -28,18 +27,18 @@ enum { NCU_NAME_BYTES = 160, NCU_MAX_ROWS = 65536, NCU_MAX_COLUMNS = 8192 };
 typedef enum {
   COUNTER_BOUNDARY_READ = 0, /* bytes from L2 into the SMs: the papers' "HBM reads" */
   COUNTER_BOUNDARY_WRITE,
-  COUNTER_L2_READ_SECTORS,   /* 32-byte sectors that reach L2, after the coalescer has merged requests */
+  COUNTER_L2_READ_SECTORS, /* 32-byte sectors that reach L2, after the coalescer has merged requests */
   COUNTER_L2_WRITE_SECTORS,
-  COUNTER_FABRIC_SECTORS,    /* between the two partitions of L2 */
-  COUNTER_HBM_READ,          /* bytes */
+  COUNTER_FABRIC_SECTORS, /* between the two partitions of L2 */
+  COUNTER_HBM_READ,       /* bytes */
   COUNTER_HBM_WRITE,
-  COUNTER_CONFLICTS_LOAD,    /* bank conflicts of shared memory */
+  COUNTER_CONFLICTS_LOAD, /* bank conflicts of shared memory */
   COUNTER_CONFLICTS_STORE,
-  COUNTER_HMMA,              /* mma.sync instructions, per warp */
-  COUNTER_TIME,              /* ns */
-  COUNTER_LOOKUP_HIT,        /* sectors: looks of the SMs in L2, reads and writes, that found what they wanted */
+  COUNTER_HMMA,       /* mma.sync instructions, per warp */
+  COUNTER_TIME,       /* ns */
+  COUNTER_LOOKUP_HIT, /* sectors: looks of the SMs in L2, reads and writes, that found what they wanted */
   COUNTER_LOOKUP_MISS,
-  COUNTER_COUNTED_READ,      /* bytes that the counting build of a kernel added up; not from ncu */
+  COUNTER_COUNTED_READ, /* bytes that the counting build of a kernel added up; not from ncu */
   COUNTER_COUNTED_WRITE,
   COUNTER_COUNT
 } Counter;

@@ -62,16 +62,19 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
 Prediction predict_measured(const CounterRow *row) {
   Prediction p = {0};
   if (row->known[COUNTER_HBM_READ]) set(&p, PREDICT_HBM_READ, (double)row->value[COUNTER_HBM_READ]);
-  if (row->known[COUNTER_FABRIC_SECTORS]) set(&p, PREDICT_FABRIC, (double)row->value[COUNTER_FABRIC_SECTORS] * SECTOR_BYTES);
+  if (row->known[COUNTER_FABRIC_SECTORS])
+    set(&p, PREDICT_FABRIC, (double)row->value[COUNTER_FABRIC_SECTORS] * SECTOR_BYTES);
   if (row->known[COUNTER_L2_READ_SECTORS]) set(&p, PREDICT_L2_SECTORS, (double)row->value[COUNTER_L2_READ_SECTORS]);
   const double hits = (double)row->value[COUNTER_LOOKUP_HIT], looks = hits + (double)row->value[COUNTER_LOOKUP_MISS];
-  if (row->known[COUNTER_LOOKUP_HIT] && row->known[COUNTER_LOOKUP_MISS] && looks > 0) set(&p, PREDICT_HIT_RATE, hits / looks);
+  if (row->known[COUNTER_LOOKUP_HIT] && row->known[COUNTER_LOOKUP_MISS] && looks > 0)
+    set(&p, PREDICT_HIT_RATE, hits / looks);
   if (row->known[COUNTER_TIME]) set(&p, PREDICT_TIME, (double)row->value[COUNTER_TIME] * 1e-9);
   return p;
 }
 
 double predict_error(PredictedQuantity quantity, double predicted, double measured) {
   if (quantity == PREDICT_HIT_RATE) return predicted - measured;
-  const double of = quantity == PREDICT_TIME ? predicted : measured, off = quantity == PREDICT_TIME ? measured - predicted : predicted - measured;
+  const double of = quantity == PREDICT_TIME ? predicted : measured,
+               off = quantity == PREDICT_TIME ? measured - predicted : predicted - measured;
   return off == 0 ? 0 : of > 0 ? off / of : off > 0 ? 1 : -1;
 }

@@ -5,7 +5,8 @@
  *     fabric               bytes between the two sides of L2   lts__t_sectors_srcunit_ltcfabric   5 %
  *     L2 sectors           what reaches L2 for the SMs' reads  lts__t_sectors_srcunit_tex_op_read 10 %
  *     L2 hit rate          looks of the SMs that hit           lts__t_sectors_srcunit_tex_lookup_*  1 point
- *     time at best         the roofline (sim/machine/timing.h)         gpu__time_duration                none: a lower bound
+ *     time at best         the roofline (sim/machine/timing.h)         gpu__time_duration                none: a lower
+ * bound
  *
  * A prediction is not a law: a run outside its band is shown, and nothing fails. */
 #ifndef TILEWALK_KERNELS_COUNTERS_PREDICT_H
@@ -20,8 +21,8 @@ typedef enum {
   PREDICT_HBM_READ = 0, /* bytes */
   PREDICT_FABRIC,       /* bytes */
   PREDICT_L2_SECTORS,
-  PREDICT_HIT_RATE,     /* 0 to 1 */
-  PREDICT_TIME,         /* seconds */
+  PREDICT_HIT_RATE, /* 0 to 1 */
+  PREDICT_TIME,     /* seconds */
   PREDICT_COUNT
 } PredictedQuantity;
 
@@ -36,7 +37,7 @@ typedef enum {
   WITHOUT_NOTHING = 0,
   WITHOUT_PARTITIONS, /* L2 in one piece */
   WITHOUT_COALESCER,
-  WITHOUT_PACE,       /* all CTAs in step */
+  WITHOUT_PACE, /* all CTAs in step */
   WITHOUT_COUNT
 } Without;
 extern const char *const WITHOUT_NAMES[WITHOUT_COUNT]; /* "whole model", "one partition", "no coalescer", "in step" */
@@ -46,8 +47,9 @@ typedef struct {
   double value[PREDICT_COUNT];
 } Prediction;
 
-/* A run as launched on a GPU. Nothing but the time is known where the model of L2 does not reach (another schedule, several splits,
- * more than a few seconds of work): that is no error. Errors: a launch that is not possible, no memory. */
+/* A run as launched on a GPU. Nothing but the time is known where the model of L2 does not reach (another schedule,
+ * several splits, more than a few seconds of work): that is no error. Errors: a launch that is not possible, no memory.
+ */
 typedef struct {
   const Schedule *schedule;
   Shape shape;
@@ -55,7 +57,7 @@ typedef struct {
   LaunchConfig launch;
   const Gpu *gpu;
   Without without;
-  bool in_step;       /* pace, as in a Problem (sim/simulate.h) */
+  bool in_step; /* pace, as in a Problem (sim/simulate.h) */
   int64_t skew_turns;
   const Placement *placement; /* the same: how the card is laid out */
   bool once;                  /* the same: counted in one pass of the profiler */
@@ -66,8 +68,8 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
 /* What the counters say; unknown where one is missing. */
 Prediction predict_measured(const CounterRow *row);
 
-/* How far the prediction is off: relative to what was measured; the difference for the hit rate; for the time, how much longer it took
- * than at best. */
+/* How far the prediction is off: relative to what was measured; the difference for the hit rate; for the time, how much
+ * longer it took than at best. */
 double predict_error(PredictedQuantity quantity, double predicted, double measured);
 
 #endif

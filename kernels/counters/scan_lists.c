@@ -20,9 +20,9 @@ typedef struct {
   ScanList list;
   uint32_t ops[MAX_OPS];
   ScanPart parts[MAX_CTAS * SCAN_PARTS];
-  bool taken[SCAN_POOL_GRANULES]; /* pieces of `scattered` */
+  bool taken[SCAN_POOL_GRANULES];          /* pieces of `scattered` */
   uint32_t k_at, v_at, q_at, o_at, hot_at; /* where they begin */
-  uint32_t place;                 /* of scan_lists_each_place; 0: elsewhere */
+  uint32_t place;                          /* of scan_lists_each_place; 0: elsewhere */
 } Builder;
 
 static uint32_t next_random(uint64_t *state) {
@@ -65,8 +65,10 @@ static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->erro
 /* Of a scan that has its name. V elsewhere than usual is said, and a place. */
 static Status finish_placed(Builder *b) {
   const size_t length = strlen(b->list.name);
-  if (b->place) snprintf(b->list.name + length, sizeof b->list.name - length, " place %u", b->place);
-  else if (b->v_at != V_AT) snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
+  if (b->place)
+    snprintf(b->list.name + length, sizeof b->list.name - length, " place %u", b->place);
+  else if (b->v_at != V_AT)
+    snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
   return finish(b);
 }
 
@@ -80,7 +82,8 @@ static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed)
     for (uint32_t i = 0; i < piece; i++) add(b, at + i);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib, seed);
+  snprintf(b->list.name, sizeof b->list.name, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib,
+           seed);
   return finish_placed(b);
 }
 
@@ -124,20 +127,44 @@ typedef struct {
 } Rows;
 
 static const Rows ROWS[] = {
-    {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
-    {32, 1024, 2, 1, 0, 1, HOT_READ, 1000}, {28, 896, 2, 1, 0, 1, HOT_NONE, 3000},  {28, 896, 2, 1, 0, 1, HOT_READ, 3000},
-    {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
-    {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 500},  {8, 128, 8, 1, 1, 2, HOT_NONE, 3000},
-    {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},  {32, 512, 2, 1, 1, 2, HOT_NONE, 1000},  {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
-    {16, 256, 4, 0, 0, 2, HOT_NONE, 3000},  {8, 128, 8, 0, 0, 2, HOT_NONE, 3000},   {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
-    {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},  {16, 256, 4, 0, 1, 0, HOT_NONE, 4000},  {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
-    {16, 256, 4, 1, 0, 2, HOT_NONE, 4000},  {8, 128, 8, 1, 1, 0, HOT_NONE, 4000},   {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},
-    {32, 512, 2, 1, 0, 0, HOT_NONE, 1000},  {32, 512, 2, 1, 0, 0, HOT_NONE, 4000},  {24, 384, 2, 1, 1, 0, HOT_NONE, 1000},
-    {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},  {28, 448, 2, 1, 0, 0, HOT_NONE, 1000},
+    {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000},
+    {32, 1024, 2, 1, 0, 1, HOT_NONE, 3000},
+    {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
+    {32, 1024, 2, 1, 0, 1, HOT_READ, 1000},
+    {28, 896, 2, 1, 0, 1, HOT_NONE, 3000},
+    {28, 896, 2, 1, 0, 1, HOT_READ, 3000},
+    {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},
+    {16, 256, 4, 1, 1, 2, HOT_NONE, 3000},
+    {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
+    {16, 256, 4, 1, 1, 2, HOT_READ, 3000},
+    {16, 256, 4, 1, 1, 2, HOT_STORE, 500},
+    {8, 128, 8, 1, 1, 2, HOT_NONE, 3000},
+    {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
+    {32, 512, 2, 1, 1, 2, HOT_NONE, 1000},
+    {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
+    {16, 256, 4, 0, 0, 2, HOT_NONE, 3000},
+    {8, 128, 8, 0, 0, 2, HOT_NONE, 3000},
+    {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
+    {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},
+    {16, 256, 4, 0, 1, 0, HOT_NONE, 4000},
+    {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
+    {16, 256, 4, 1, 0, 2, HOT_NONE, 4000},
+    {8, 128, 8, 1, 1, 0, HOT_NONE, 4000},
+    {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},
+    {32, 512, 2, 1, 0, 0, HOT_NONE, 1000},
+    {32, 512, 2, 1, 0, 0, HOT_NONE, 4000},
+    {24, 384, 2, 1, 1, 0, HOT_NONE, 1000},
+    {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
+    {28, 448, 2, 1, 0, 0, HOT_NONE, 1000},
     /* recorded when all numbers of the model had been chosen */
-    {32, 768, 2, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
-    {20, 320, 4, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 1, 0, 1, HOT_READ, 2000},  {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
-    {28, 448, 3, 1, 0, 1, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_STORE, 1000},
+    {32, 768, 2, 1, 1, 2, HOT_STORE, 2000},
+    {24, 384, 3, 1, 1, 2, HOT_STORE, 2000},
+    {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
+    {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
+    {32, 512, 2, 1, 0, 1, HOT_READ, 2000},
+    {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
+    {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
+    {32, 512, 2, 0, 0, 2, HOT_STORE, 1000},
 };
 
 static Status rows(Builder *b, const Rows *r) {
@@ -158,9 +185,12 @@ static Status rows(Builder *b, const Rows *r) {
   }
   set_part_of_all(b, 0, add_own(b, r->own, b->q_at));
   set_part_of_all(b, 2, add_own(b, r->own, SCAN_STORES | b->o_at));
-  snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads, r->mib,
-           r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
-           r->hot == HOT_READ ? "read" : r->hot == HOT_STORE ? "write" : "none", r->work_cycles);
+  snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads,
+           r->mib, r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
+           r->hot == HOT_READ    ? "read"
+           : r->hot == HOT_STORE ? "write"
+                                 : "none",
+           r->work_cycles);
   return finish_placed(b);
 }
 
@@ -181,7 +211,11 @@ static Status hot(Builder *b, Hot kind, uint32_t mib) {
     if (kind == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_CTA | HOT_AT);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, "hot %s mib %u", kind == HOT_READ ? "read" : kind == HOT_STORE ? "write" : "none", mib);
+  snprintf(b->list.name, sizeof b->list.name, "hot %s mib %u",
+           kind == HOT_READ    ? "read"
+           : kind == HOT_STORE ? "write"
+                               : "none",
+           mib);
   return finish(b);
 }
 
@@ -202,7 +236,8 @@ static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
 static void read_again(Builder *b, uint32_t n_ctas, uint32_t before_mib, uint32_t after_mib) {
   enum { A_MIB = 8, B_AT = 200 * MIB, C_AT = 400 * MIB };
   begin(b, n_ctas, 0);
-  add_stretch(b, 0, A_MIB), add_stretch(b, B_AT, before_mib), add_stretch(b, 0, A_MIB), add_stretch(b, C_AT, after_mib), add_stretch(b, 0, A_MIB);
+  add_stretch(b, 0, A_MIB), add_stretch(b, B_AT, before_mib), add_stretch(b, 0, A_MIB), add_stretch(b, C_AT, after_mib),
+      add_stretch(b, 0, A_MIB);
   read_all(b, 1);
 }
 
@@ -290,10 +325,11 @@ static Status each_rule(Builder *b) {
 static Status each_place(Builder *b) {
   static const uint32_t PLACES[] = {74, 130, 212, 366, 438, 530};
   static const Rows PLACED[] = {
-      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000}, {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
-      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
-      {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},  {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
-      {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
+      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
+      {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},  {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
+      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
+      {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
+      {24, 512, 3, 1, 0, 1, HOT_READ, 2000},  {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
   };
   Status status = STATUS_OK;
   for (size_t place = 0; place < sizeof PLACES / sizeof *PLACES; place++) {
@@ -311,17 +347,20 @@ static void go_to_place(Builder *b, uint32_t place) {
   uint32_t *const at[TENSORS] = {&b->k_at, &b->v_at, &b->q_at, &b->o_at, &b->hot_at};
   uint64_t random = 100 + place;
   b->place = place;
-  for (uint32_t t = 0; t < TENSORS; t++) *at[t] = t * SHARE + next_random(&random) % ((SHARE - LARGEST) / (2 * MIB)) * (2 * MIB);
+  for (uint32_t t = 0; t < TENSORS; t++)
+    *at[t] = t * SHARE + next_random(&random) % ((SHARE - LARGEST) / (2 * MIB)) * (2 * MIB);
 }
 
 static Status each_at_place(Builder *b) {
   static const Rows PLACED[] = {
-      {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},
-      {16, 256, 4, 1, 1, 2, HOT_STORE, 3000}, {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
-      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},  {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},
-      {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},  {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},  {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
-      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},  {32, 512, 2, 1, 0, 1, HOT_READ, 2000},
-      {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
+      {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
+      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
+      {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
+      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
+      {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},  {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
+      {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},  {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
+      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
+      {32, 512, 2, 1, 0, 1, HOT_READ, 2000},  {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
   };
   Status status = STATUS_OK;
   for (size_t i = 0; i < sizeof PLACED / sizeof *PLACED && !status; i++) status = rows(b, &PLACED[i]);
@@ -351,7 +390,8 @@ static Status each_as_usual(Builder *b) {
   return status;
 }
 
-static Status build(Status (*each)(Builder *b), Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+static Status build(Status (*each)(Builder *b), Status (*visit)(void *context, const ScanList *scan, Error *error),
+                    void *context, Error *error) {
   Builder *b = malloc(sizeof *b);
   if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
   b->visit = visit;
@@ -364,10 +404,12 @@ static Status build(Status (*each)(Builder *b), Status (*visit)(void *context, c
   return status;
 }
 
-Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context,
+                       Error *error) {
   return build(each_as_usual, visit, context, error);
 }
 
-Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error) {
+Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context,
+                             Error *error) {
   return build(each_everywhere, visit, context, error);
 }

@@ -1,5 +1,5 @@
-/* When each CTA of a launch `spread CTAS BYTES warm|cold W` of kernels/probes/probe_coalescer.cu asks for its data: so many cycles after the
- * beginning of each step, the same in every step.
+/* When each CTA of a launch `spread CTAS BYTES warm|cold W` of kernels/probes/probe_coalescer.cu asks for its data: so
+ * many cycles after the beginning of each step, the same in every step.
  *
  *     offset = W x r / 2^32, rounded down; r the upper half of splitmix64's number for seed 2 SM + SLOT
  *

@@ -13,9 +13,9 @@ namespace {
 
 using CreateFunction = cublasStatus_t(cublasHandle_t *);
 using GemmFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
-                                    const void *, cudaDataType, int, long long, const void *, cudaDataType, int, long long,
-                                    const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t,
-                                    cublasGemmAlgo_t);
+                                    const void *, cudaDataType, int, long long, const void *, cudaDataType, int,
+                                    long long, const void *, void *, cudaDataType, int, long long, int,
+                                    cublasComputeType_t, cublasGemmAlgo_t);
 struct Cublas {
   cublasHandle_t handle;
   GemmFunction *gemm;
@@ -26,7 +26,8 @@ const Cublas &cublas() {
   static const Cublas opened = [] {
     Cublas c = {};
     void *library = nullptr;
-    for (const char *name : {"libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13", "libcublas.so.12", "libcublas.so"})
+    for (const char *name :
+         {"libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13", "libcublas.so.12", "libcublas.so"})
       if (!library) library = dlopen(name, RTLD_NOW);
     if (!library) return c;
     const auto create = (CreateFunction *)dlsym(library, "cublasCreate_v2");
@@ -70,13 +71,15 @@ template <class T> bool run_type(const Attention &a, cudaDataType type) {
   const int heads = a.batch * a.heads;
   const float one = 1, zero = 0;
   const long long rows = (long long)a.N_q * a.d, keys = (long long)a.N_k * a.d, scores = (long long)a.N_q * a.N_k;
-  if (c.gemm(c.handle, CUBLAS_OP_T, CUBLAS_OP_N, a.N_k, a.N_q, a.d, &a.scale, a.K, type, a.d, keys, a.Q, type, a.d, rows,
-             &zero, a.S, type, a.N_k, scores, heads, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
+  if (c.gemm(c.handle, CUBLAS_OP_T, CUBLAS_OP_N, a.N_k, a.N_q, a.d, &a.scale, a.K, type, a.d, keys, a.Q, type, a.d,
+             rows, &zero, a.S, type, a.N_k, scores, heads, CUBLAS_COMPUTE_32F,
+             CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
     return false;
   eager_softmax<T><<<dim3((unsigned)a.N_q, (unsigned)heads), 256>>>(a);
   if (cudaPeekAtLastError() != cudaSuccess) return false;
-  return c.gemm(c.handle, CUBLAS_OP_N, CUBLAS_OP_N, a.d, a.N_q, a.N_k, &one, a.V, type, a.d, keys, a.P, type, a.N_k, scores,
-                &zero, a.O, type, a.d, rows, heads, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+  return c.gemm(c.handle, CUBLAS_OP_N, CUBLAS_OP_N, a.d, a.N_q, a.N_k, &one, a.V, type, a.d, keys, a.P, type, a.N_k,
+                scores, &zero, a.O, type, a.d, rows, heads, CUBLAS_COMPUTE_32F,
+                CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
 }
 
 bool run(const Attention &a, Dtype dtype) {
@@ -89,5 +92,15 @@ bool run(const Attention &a, Dtype dtype) {
 bool eager_cublas_available() { return cublas().gemm != nullptr; }
 
 extern const Rung EAGER_CUBLAS;
-const Rung EAGER_CUBLAS = {0, "eager_cublas", "baseline: cuBLAS products and a softmax kernel", 75, true, false, true,
-                           {0}, {{1, 1}}, nullptr, nullptr, run};
+const Rung EAGER_CUBLAS = {0,
+                           "eager_cublas",
+                           "baseline: cuBLAS products and a softmax kernel",
+                           75,
+                           true,
+                           false,
+                           true,
+                           {0},
+                           {{1, 1}},
+                           nullptr,
+                           nullptr,
+                           run};

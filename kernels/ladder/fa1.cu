@@ -8,11 +8,11 @@
  * Teaches: with a running maximum m and sum l, softmax can be taken tile by tile, and S and P need never exist in HBM.
  * A head is one CTA, because its tiles update the same O one after another.
  *
- * Moves, per head: reads, in elements, 2 N_k d (K, V) + T_c 2 N_q d (Q, O), writes T_c N_q d + N_q d (O, the last term is
- * the initialisation), and of fp32 statistics reads T_c 2 N_q, writes T_c 2 N_q + 2 N_q: the fa1 schedule without
- * a mask. With one, this rung still walks every tile, as rung 4 does; rung 5 stops that.
- * O is rounded to the data type after each tile, so its error grows with T_c: a reason to turn the loops round.
- * Leaves to the next rung: keeping O where it is until it is finished. */
+ * Moves, per head: reads, in elements, 2 N_k d (K, V) + T_c 2 N_q d (Q, O), writes T_c N_q d + N_q d (O, the last term
+ * is the initialisation), and of fp32 statistics reads T_c 2 N_q, writes T_c 2 N_q + 2 N_q: the fa1 schedule without a
+ * mask. With one, this rung still walks every tile, as rung 4 does; rung 5 stops that. O is rounded to the data type
+ * after each tile, so its error grows with T_c: a reason to turn the loops round. Leaves to the next rung: keeping O
+ * where it is until it is finished. */
 #include "kernels/lib/scalar_tile.cuh"
 
 namespace TW_BUILD {
@@ -82,7 +82,17 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA1;
-const Rung FA1 = {3, "fa1", "FlashAttention: outer loop over K, V", 75, false, true, true,
-                  {0}, {{0, 0}}, scalar_default_block, scalar_shared_bytes, run};
+const Rung FA1 = {3,
+                  "fa1",
+                  "FlashAttention: outer loop over K, V",
+                  75,
+                  false,
+                  true,
+                  true,
+                  {0},
+                  {{0, 0}},
+                  scalar_default_block,
+                  scalar_shared_bytes,
+                  run};
 
 } // namespace TW_BUILD

@@ -10,10 +10,9 @@
  * And cp.async fills the next K, V tile, past the registers, while this one is in use: two stages, one barrier a
  * tile. A warp may take 32 rows; each fragment of K and V read from shared memory then serves twice.
  *
- * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O): the
- * fa2 schedule, as in rungs 5 and 6.
- * Leaves to the next rung: wgmma (tensor cores that read shared memory themselves, at about 1.6 times the rate of
- * mma.sync), TMA, and softmax overlapped with the next product. */
+ * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
+ * the fa2 schedule, as in rungs 5 and 6. Leaves to the next rung: wgmma (tensor cores that read shared memory
+ * themselves, at about 1.6 times the rate of mma.sync), TMA, and softmax overlapped with the next product. */
 #include "kernels/lib/tensor_tile.cuh"
 
 namespace TW_BUILD {
@@ -49,7 +48,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
   const int i0 = i * Tile::B_r, rows = smaller(Tile::B_r, a.N_q - i0);
   const int first_row = i0 + (int)threadIdx.x / 32 * 16 * Tile::SLABS + (int)threadIdx.x % 32 / 4;
   const int T_end = (keys_seen(a, i0 + rows - 1) + Tile::B_c - 1) / Tile::B_c; /* tiles to compute */
-  const int T_full = keys_seen(a, i0) / Tile::B_c;                            /* of these, without a mask */
+  const int T_full = keys_seen(a, i0) / Tile::B_c;                             /* of these, without a mask */
   const Head<typename Tile::T> h = head_of<typename Tile::T>(a, (int)blockIdx.y);
   const uint32_t Q_tile = shared_address(shared_memory()), stages = Q_tile + Tile::Q_BYTES;
   const uint32_t q_row = Q_tile + lane_of_Q<Tile>(), k_lane = lane_of_K<Tile>(), v_lane = lane_of_V<Tile>();
@@ -121,7 +120,17 @@ static Block default_block(int d, int) { return d == 64 ? Block{128, 128} : Bloc
 static size_t shared_bytes(int d, Block b, int) { return (size_t)(2 * d * (b.B_r + 4 * b.B_c)); }
 
 extern const Rung FA2_ASYNC;
-const Rung FA2_ASYNC = {7, "fa2_async", "swizzled tiles, cp.async double buffering", 80, false, false, false,
-                        {64, 128}, {{128, 64}, {64, 64}, {128, 128}, {128, 32}}, default_block, shared_bytes, run};
+const Rung FA2_ASYNC = {7,
+                        "fa2_async",
+                        "swizzled tiles, cp.async double buffering",
+                        80,
+                        false,
+                        false,
+                        false,
+                        {64, 128},
+                        {{128, 64}, {64, 64}, {128, 128}, {128, 32}},
+                        default_block,
+                        shared_bytes,
+                        run};
 
 } // namespace TW_BUILD

@@ -9,9 +9,9 @@
  * Teaches: half the work of causal attention is no work. Row blocks now differ in length; blocks are handed out in
  * the order of their number, so the longest go first and the short ones fill the gaps at the end.
  *
- * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O): the
- * fa2 schedule, causal or not. A row block that sees no key (N_q > N_k) loads nothing and stores zeros.
- * Leaves to the next rung: the arithmetic, which takes nearly all the time. */
+ * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
+ * the fa2 schedule, causal or not. A row block that sees no key (N_q > N_k) loads nothing and stores zeros. Leaves to
+ * the next rung: the arithmetic, which takes nearly all the time. */
 #include "kernels/lib/scalar_tile.cuh"
 
 namespace TW_BUILD {
@@ -59,7 +59,17 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA2_CAUSAL;
-const Rung FA2_CAUSAL = {5, "fa2_causal", "FlashAttention-2, masked tiles skipped", 75, false, false, true,
-                         {0}, {{0, 0}}, scalar_default_block, scalar_shared_bytes, run};
+const Rung FA2_CAUSAL = {5,
+                         "fa2_causal",
+                         "FlashAttention-2, masked tiles skipped",
+                         75,
+                         false,
+                         false,
+                         true,
+                         {0},
+                         {{0, 0}},
+                         scalar_default_block,
+                         scalar_shared_bytes,
+                         run};
 
 } // namespace TW_BUILD

@@ -56,7 +56,17 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA2_SCALAR;
-const Rung FA2_SCALAR = {4, "fa2_scalar", "FlashAttention-2: outer loop over Q, scalar", 75, false, false, true,
-                         {0}, {{0, 0}}, scalar_default_block, scalar_shared_bytes, run};
+const Rung FA2_SCALAR = {4,
+                         "fa2_scalar",
+                         "FlashAttention-2: outer loop over Q, scalar",
+                         75,
+                         false,
+                         false,
+                         true,
+                         {0},
+                         {{0, 0}},
+                         scalar_default_block,
+                         scalar_shared_bytes,
+                         run};
 
 } // namespace TW_BUILD

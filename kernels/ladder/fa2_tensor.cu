@@ -8,10 +8,10 @@
  * Teaches: the same walk as rung 5 with 10 to 100 times the arithmetic rate. Q stays in registers, S and O are
  * accumulators; only K and V need shared memory, and no barrier is needed between the two products.
  *
- * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O): the
- * fa2 schedule, as in rung 5, in requests of 16 bytes.
- * Leaves to the next rung: rows of a tile are 128 or 256 bytes apart, so the 8 rows of one ldmatrix lie in the same
- * banks and are read one after another; and the tensor cores wait while a tile is loaded. */
+ * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
+ * the fa2 schedule, as in rung 5, in requests of 16 bytes. Leaves to the next rung: rows of a tile are 128 or 256 bytes
+ * apart, so the 8 rows of one ldmatrix lie in the same banks and are read one after another; and the tensor cores wait
+ * while a tile is loaded. */
 #include "kernels/lib/tensor_tile.cuh"
 
 namespace TW_BUILD {
@@ -47,11 +47,13 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
   const int i = a.causal ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x; /* the longest row blocks first */
   const int i0 = i * Tile::B_r, rows = smaller(Tile::B_r, a.N_q - i0);
   const int first_row = i0 + (int)threadIdx.x / 32 * 16 + (int)threadIdx.x % 32 / 4; /* of this lane */
-  const int T_end = (keys_seen(a, i0 + rows - 1) + Tile::B_c - 1) / Tile::B_c; /* tiles to compute */
-  const int T_full = keys_seen(a, i0) / Tile::B_c;                            /* of these, without a mask */
+  const int T_end = (keys_seen(a, i0 + rows - 1) + Tile::B_c - 1) / Tile::B_c;       /* tiles to compute */
+  const int T_full = keys_seen(a, i0) / Tile::B_c;                                   /* of these, without a mask */
   const Head<typename Tile::T> h = head_of<typename Tile::T>(a, (int)blockIdx.y);
-  const uint32_t Q_tile = shared_address(shared_memory()), K_tile = Q_tile + Tile::Q_BYTES, V_tile = K_tile + Tile::KV_BYTES;
-  const uint32_t q_row = Q_tile + lane_of_Q<Tile>(), k_row = K_tile + lane_of_K<Tile>(), v_row = V_tile + lane_of_V<Tile>();
+  const uint32_t Q_tile = shared_address(shared_memory()), K_tile = Q_tile + Tile::Q_BYTES,
+                 V_tile = K_tile + Tile::KV_BYTES;
+  const uint32_t q_row = Q_tile + lane_of_Q<Tile>(), k_row = K_tile + lane_of_K<Tile>(),
+                 v_row = V_tile + lane_of_V<Tile>();
   const float scale = a.scale * 1.4426950408889634f; /* log2 e: exponentials are powers of two */
 
   WarpRows<Tile> w;
@@ -98,7 +100,7 @@ static bool run(const Attention &a, Dtype dtype) {
 static size_t shared_bytes(int d, Block b, int) { return (size_t)(2 * d * (b.B_r + 2 * b.B_c)); }
 
 extern const Rung FA2_TENSOR;
-const Rung FA2_TENSOR = {6, "fa2_tensor", "tensor cores, P in registers", 80, false, false, false,
-                         {64, 128}, {{64, 64}, {128, 64}, {64, 32}}, nullptr, shared_bytes, run};
+const Rung FA2_TENSOR = {6,     "fa2_tensor", "tensor cores, P in registers",  80,      false,        false,
+                         false, {64, 128},    {{64, 64}, {128, 64}, {64, 32}}, nullptr, shared_bytes, run};
 
 } // namespace TW_BUILD

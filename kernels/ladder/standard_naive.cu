@@ -71,7 +71,17 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung STANDARD_NAIVE;
-const Rung STANDARD_NAIVE = {1, "standard_naive", "standard attention, one thread per number", 75, true, false, true,
-                             {0}, {{1, 1}}, nullptr, nullptr, run};
+const Rung STANDARD_NAIVE = {1,
+                             "standard_naive",
+                             "standard attention, one thread per number",
+                             75,
+                             true,
+                             false,
+                             true,
+                             {0},
+                             {{1, 1}},
+                             nullptr,
+                             nullptr,
+                             run};
 
 } // namespace TW_BUILD

@@ -9,11 +9,10 @@
  * times less than in rung 1. S and P still go through HBM, and that is now most of what moves.
  *
  * Moves, per head, elements:
- *     reads   Q: ceil(N_k/64) N_q d   K: ceil(N_q/64) N_k d   S: 2 N_q N_k   P: ceil(d/64) N_q N_k   V: ceil(N_q/64) N_k d
- *     writes  S: N_q N_k              P: N_q N_k              O: N_q d
- * The softmax finds maximum and sum in one walk (online softmax) and reads S once more to write P: one reading of S
- * more than the `standard` schedule, which counts each matrix once per pass.
- * Leaves to the next rung: not writing S and P at all. */
+ *     reads   Q: ceil(N_k/64) N_q d   K: ceil(N_q/64) N_k d   S: 2 N_q N_k   P: ceil(d/64) N_q N_k   V: ceil(N_q/64)
+ * N_k d writes  S: N_q N_k              P: N_q N_k              O: N_q d The softmax finds maximum and sum in one walk
+ * (online softmax) and reads S once more to write P: one reading of S more than the `standard` schedule, which counts
+ * each matrix once per pass. Leaves to the next rung: not writing S and P at all. */
 #include "kernels/lib/operands.cuh"
 
 namespace TW_BUILD {
@@ -27,8 +26,8 @@ struct TileShared {
 /* 64 rows of A times 64 columns of B, or rows of B when those are given (K: S = Q K^T). rows and columns are what is
  * left of the matrices from the tile's corner on; beyond, and beyond `depth`, there are zeros. */
 template <bool ROWS_OF_B, class T>
-TW_DEVICE void tile_product(const Attention &a, float (&sum)[4][4], Tensor tensor_A, const T *A, int lda, Tensor tensor_B,
-                            const T *B, int ldb, int rows, int columns, int depth) {
+TW_DEVICE void tile_product(const Attention &a, float (&sum)[4][4], Tensor tensor_A, const T *A, int lda,
+                            Tensor tensor_B, const T *B, int ldb, int rows, int columns, int depth) {
   TileShared &tile = *(TileShared *)shared_memory();
   const int thread = (int)threadIdx.x, x = thread % 16, y = thread / 16;
   for (int k0 = 0; k0 < depth; k0 += DEPTH) {
@@ -62,7 +61,8 @@ template <class T> __global__ void __launch_bounds__(256) tiled_scores(const Att
     for (int c = 0; c < 4; c++) {
       const int i = i0 + (int)threadIdx.x / 16 * 4 + r, j = j0 + (int)threadIdx.x % 16 + 16 * c;
       if (i >= a.N_q || j >= a.N_k) continue;
-      hbm_write(a, TENSOR_S, &h.S[(long long)i * a.N_k + j], j < keys_seen(a, i) ? sum[r][c] * a.scale : minus_infinity());
+      hbm_write(a, TENSOR_S, &h.S[(long long)i * a.N_k + j],
+                j < keys_seen(a, i) ? sum[r][c] * a.scale : minus_infinity());
     }
 }
 
@@ -92,8 +92,8 @@ template <class T> __global__ void __launch_bounds__(256) tiled_values(const Att
   const int i0 = (int)blockIdx.y * TILE, k0 = (int)blockIdx.x * TILE;
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   float sum[4][4] = {};
-  tile_product<false>(a, sum, TENSOR_P, h.P + (long long)i0 * a.N_k, a.N_k, TENSOR_V, h.V + k0, a.d, a.N_q - i0, a.d - k0,
-                      a.N_k);
+  tile_product<false>(a, sum, TENSOR_P, h.P + (long long)i0 * a.N_k, a.N_k, TENSOR_V, h.V + k0, a.d, a.N_q - i0,
+                      a.d - k0, a.N_k);
   for (int r = 0; r < 4; r++)
     for (int c = 0; c < 4; c++) {
       const int i = i0 + (int)threadIdx.x / 16 * 4 + r, k = k0 + (int)threadIdx.x % 16 + 16 * c;
@@ -116,7 +116,17 @@ static bool run(const Attention &a, Dtype dtype) {
 static size_t shared_bytes(int, Block, int) { return sizeof(TileShared); }
 
 extern const Rung STANDARD_TILED;
-const Rung STANDARD_TILED = {2, "standard_tiled", "standard attention, tiled products", 75, true, false, true,
-                             {0}, {{TILE, TILE}}, nullptr, shared_bytes, run};
+const Rung STANDARD_TILED = {2,
+                             "standard_tiled",
+                             "standard attention, tiled products",
+                             75,
+                             true,
+                             false,
+                             true,
+                             {0},
+                             {{TILE, TILE}},
+                             nullptr,
+                             shared_bytes,
+                             run};
 
 } // namespace TW_BUILD

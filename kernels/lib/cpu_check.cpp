@@ -30,18 +30,22 @@ static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "%s does not take %s; %s", rung.name, dtype_name(s.dtype),
                      rung.takes_fp32 ? "give fp16, bf16 or fp32" : "give fp16 or bf16");
   if (s.window) return error_set(error, STATUS_BAD_REQUEST, "%s has no window mask; leave --window out", rung.name);
-  if (!takes_d(rung, s.d)) return error_set(error, STATUS_BAD_REQUEST, "%s takes d = 64 or 128, not %lld", rung.name, (long long)s.d);
+  if (!takes_d(rung, s.d))
+    return error_set(error, STATUS_BAD_REQUEST, "%s takes d = 64 or 128, not %lld", rung.name, (long long)s.d);
   if (!takes_block(rung, s, b))
-    return error_set(error, STATUS_BAD_REQUEST, "%s does not take a %dx%d block at d = %lld; leave --block out for its default",
-                     rung.name, b.B_r, b.B_c, (long long)s.d);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s does not take a %dx%d block at d = %lld; leave --block out for its default", rung.name, b.B_r,
+                     b.B_c, (long long)s.d);
   const Wide products = wide(s.N_q) * wide(s.N_k) * wide(s.d) * wide(s.heads) * wide(s.batch);
   if (products > ((Wide)1 << 31))
-    return error_set(error, STATUS_TOO_LARGE, "%s over this shape would take minutes on a CPU; choose a smaller N, d or number of heads",
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s over this shape would take minutes on a CPU; choose a smaller N, d or number of heads",
                      rung.name);
   return STATUS_OK;
 }
 
-Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check, Error *error) {
+Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check,
+                     Error *error) {
   const Rung *rung = find(name);
   if (!rung) return error_set(error, STATUS_BAD_REQUEST, "there is no kernel of this name in the ladder");
   Block block = {(int)tiling->B_r, (int)tiling->B_c};

@@ -11,15 +11,16 @@ extern "C" {
 #endif
 
 typedef struct {
-  Tiling tiling;            /* the block that was used */
-  bool right;               /* the output, against attention in double precision */
-  double worst_row, rmse;   /* relative error of the worst row; root mean square error of all */
+  Tiling tiling;                                    /* the block that was used */
+  bool right;                                       /* the output, against attention in double precision */
+  double worst_row, rmse;                           /* relative error of the worst row; root mean square error of all */
   uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes the kernel asked for */
 } CpuCheck;
 
-/* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. Refuses, with the reason,
- * what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
-Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check, Error *error);
+/* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. Refuses, with the
+ * reason, what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
+Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check,
+                     Error *error);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,8 @@ struct GpuTimer {
 /* Bandwidth of L2 and HBM as a function of the size of what is read (kernels/probes/probe_bandwidth.cu). */
 void bandwidth_sweep(bool csv);
 
-/* The side of L2 of each SM, and the SMs on which the CTAs of a launch run, as CSV (kernels/probes/probe_placement.cu). */
+/* The side of L2 of each SM, and the SMs on which the CTAs of a launch run, as CSV (kernels/probes/probe_placement.cu).
+ */
 void placement_print();
 
 /* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/probes/probe_scan.cu). */
@@ -106,7 +107,8 @@ void pace_print();
 /* The clock of each SM, under load and idle, as CSV (kernels/probes/probe_pace.cu). */
 void clocks_print();
 
-/* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler (kernels/probes/probe_steps.cu). */
+/* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler
+ * (kernels/probes/probe_steps.cu). */
 void steps_run();
 
 /* The same where SMs have more than one CTA, or some one more than others. */
@@ -115,7 +117,8 @@ void steps_shared_run();
 /* When those of an SM end that began together, by its clock (kernels/probes/probe_ends.cu). */
 void ends_run();
 
-/* Where and when the CTAs of the same rungs run in launches of several waves, each beside its fabric traffic (kernels/probes/probe_waves.cu). */
+/* Where and when the CTAs of the same rungs run in launches of several waves, each beside its fabric traffic
+ * (kernels/probes/probe_waves.cu). */
 void waves_run();
 
 /* Where they run in launches of one wave that begin with each GPC in turn, likewise. */

@@ -1,5 +1,5 @@
-/* tilewalk-kernels: runs the ladder on a GPU. What it prints is what the README's tables and `tilewalk crosscheck --live`
- * are made of.
+/* tilewalk-kernels: runs the ladder on a GPU. What it prints is what the README's tables and `tilewalk crosscheck
+ * --live` are made of.
  *
  *     --verify   outputs start as NaN and are compared, row by row, with attention in double precision
  *     --count    the counting build's bytes per tensor against kernels/counters/kernel_model.h, which must be equal
@@ -17,8 +17,8 @@ extern const Rung EAGER_CUBLAS;
 bool eager_cublas_available();
 
 struct Gpu {
-  int sm;              /* 90 for compute capability 9.0 */
-  int shared_bytes;    /* that a block can have */
+  int sm;           /* 90 for compute capability 9.0 */
+  int shared_bytes; /* that a block can have */
   std::string name;
 };
 
@@ -47,9 +47,11 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
     GpuBuffer *buffer;
     size_t bytes;
     const char *name;
-  } tensors[] = {{&p->Q, q_bytes(s), "Q"}, {&p->K, k_bytes(s), "K"}, {&p->V, k_bytes(s), "V"}, {&p->O, q_bytes(s), "O"}};
+  } tensors[] = {
+      {&p->Q, q_bytes(s), "Q"}, {&p->K, k_bytes(s), "K"}, {&p->V, k_bytes(s), "V"}, {&p->O, q_bytes(s), "O"}};
   for (int i = 0; i < 4; i++) {
-    if (apart) p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
+    if (apart)
+      p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
     tensors[i].buffer->take(tensors[i].bytes, tensors[i].name);
   }
   if (rung.keeps_scores) {
@@ -61,9 +63,26 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
     p->l.take(rows * sizeof(float), "l");
   }
   p->counts.take(sizeof(Counts), "the byte counts");
-  p->a = {p->Q.data, p->K.data, p->V.data, p->O.data, p->S.data, p->P.data, (float *)p->m.data, (float *)p->l.data,
-          (Counts *)p->counts.data, (int)s.batch, (int)s.heads, (int)s.kv_heads, (int)s.N_q, (int)s.N_k, (int)s.d, s.causal,
-          block.B_r, block.B_c, 1 / sqrtf((float)s.d), nullptr};
+  p->a = {p->Q.data,
+          p->K.data,
+          p->V.data,
+          p->O.data,
+          p->S.data,
+          p->P.data,
+          (float *)p->m.data,
+          (float *)p->l.data,
+          (Counts *)p->counts.data,
+          (int)s.batch,
+          (int)s.heads,
+          (int)s.kv_heads,
+          (int)s.N_q,
+          (int)s.N_k,
+          (int)s.d,
+          s.causal,
+          block.B_r,
+          block.B_c,
+          1 / sqrtf((float)s.d),
+          nullptr};
 }
 
 static Block block_for(const Request &request, const Rung &rung, const Shape &s) {
@@ -87,16 +106,22 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
   }
   const size_t shared = rung.shared_bytes ? rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) : 0;
   if (gpu.sm < rung.oldest_sm)
-    snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10, rung.oldest_sm % 10,
-             gpu.sm / 10, gpu.sm % 10);
-  else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32) snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
-  else if (!d_fits) snprintf(text, sizeof text, "takes d = %s, not %lld", ds.c_str(), (long long)s.d);
-  else if (!block_fits) snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks.c_str(), b.B_r, b.B_c);
+    snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10,
+             rung.oldest_sm % 10, gpu.sm / 10, gpu.sm % 10);
+  else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32)
+    snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
+  else if (!d_fits)
+    snprintf(text, sizeof text, "takes d = %s, not %lld", ds.c_str(), (long long)s.d);
+  else if (!block_fits)
+    snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks.c_str(), b.B_r, b.B_c);
   else if (shared > (size_t)gpu.shared_bytes)
-    snprintf(text, sizeof text, "a %dx%d block at d = %lld needs %zu bytes of shared memory and this GPU gives %d: choose a smaller block",
+    snprintf(text, sizeof text,
+             "a %dx%d block at d = %lld needs %zu bytes of shared memory and this GPU gives %d: choose a smaller block",
              b.B_r, b.B_c, (long long)s.d, shared, gpu.shared_bytes);
-  else if (rung.number == 0 && s.kv_heads != s.heads) snprintf(text, sizeof text, "takes as many K/V heads as heads");
-  else if (rung.number == 0 && !eager_cublas_available()) snprintf(text, sizeof text, "no cuBLAS library was found");
+  else if (rung.number == 0 && s.kv_heads != s.heads)
+    snprintf(text, sizeof text, "takes as many K/V heads as heads");
+  else if (rung.number == 0 && !eager_cublas_available())
+    snprintf(text, sizeof text, "no cuBLAS library was found");
   return text;
 }
 
@@ -144,7 +169,8 @@ static void count(const Rung &counted_rung, const Shape &s, Result *r) {
   tiling.B_r = r->block.B_r;
   tiling.B_c = r->block.B_c;
   Error error = {};
-  if (kernel_model_traffic(kernel_model_find(counted_rung.name), &s, &tiling, &r->model, &error)) refuse("%s", error.message);
+  if (kernel_model_traffic(kernel_model_find(counted_rung.name), &s, &tiling, &r->model, &error))
+    refuse("%s", error.message);
   r->good = true;
   for (int t = 0; t < TENSOR_COUNT; t++)
     r->good = r->good && r->counts.read[t] == r->model.read[t] && r->counts.write[t] == r->model.write[t];
@@ -189,7 +215,8 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
   }
   r->warm_us = median(warm) * 1e3;
   r->cold_us = median(cold) * 1e3;
-  const double flops = 4.0 * (double)s.N_q * (double)s.N_k * (double)s.d * (double)(s.batch * s.heads) / (s.causal ? 2 : 1);
+  const double flops =
+      4.0 * (double)s.N_q * (double)s.N_k * (double)s.d * (double)(s.batch * s.heads) / (s.causal ? 2 : 1);
   r->tflops = flops / r->warm_us / 1e6;
   r->good = true;
 }
@@ -207,12 +234,13 @@ struct GridShape {
   int batch, heads, kv_heads, N_q, N_k, d;
 };
 static const GridShape GRID[] = {
-    {1, 1, 1, 1, 1, 64},      {1, 1, 1, 1, 333, 128},   {1, 1, 1, 7, 5, 64},        {1, 2, 1, 63, 65, 128},
-    {1, 1, 1, 64, 64, 64},    {1, 2, 2, 127, 129, 64},  {2, 4, 2, 128, 128, 128},   {1, 1, 1, 200, 3, 64},
-    {2, 6, 2, 255, 257, 64},  {1, 8, 1, 300, 300, 128}, {1, 3, 3, 512, 1024, 64},   {1, 2, 1, 1000, 500, 128},
-    {3, 2, 2, 384, 384, 64},  {1, 4, 4, 1024, 1024, 128}, {1, 2, 2, 2048, 2048, 64}, {1, 1, 1, 4099, 4099, 128},
+    {1, 1, 1, 1, 1, 64},     {1, 1, 1, 1, 333, 128},     {1, 1, 1, 7, 5, 64},       {1, 2, 1, 63, 65, 128},
+    {1, 1, 1, 64, 64, 64},   {1, 2, 2, 127, 129, 64},    {2, 4, 2, 128, 128, 128},  {1, 1, 1, 200, 3, 64},
+    {2, 6, 2, 255, 257, 64}, {1, 8, 1, 300, 300, 128},   {1, 3, 3, 512, 1024, 64},  {1, 2, 1, 1000, 500, 128},
+    {3, 2, 2, 384, 384, 64}, {1, 4, 4, 1024, 1024, 128}, {1, 2, 2, 2048, 2048, 64}, {1, 1, 1, 4099, 4099, 128},
 };
-static const GridShape ODD_GRID[] = {{1, 1, 1, 33, 47, 5}, {1, 2, 1, 100, 90, 40}, {1, 1, 1, 130, 130, 80}, {2, 2, 2, 65, 129, 256}};
+static const GridShape ODD_GRID[] = {
+    {1, 1, 1, 33, 47, 5}, {1, 2, 1, 100, 90, 40}, {1, 1, 1, 130, 130, 80}, {2, 2, 2, 65, 129, 256}};
 
 static std::vector<Shape> grid_shapes(const Request &request, const Rung &rung) {
   std::vector<Shape> shapes;
@@ -250,10 +278,14 @@ static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &
   if (!r.note.empty() && asked_for) refuse("%s %s", rung.name, r.note.c_str());
   if (!r.note.empty() && from_grid) return;
   if (r.note.empty()) {
-    if (!strcmp(mode, "verify")) verify(rung, s, request.seed, &r);
-    else if (!strcmp(mode, "count")) count(rung, s, &r);
-    else if (!strcmp(mode, "time")) time_rung(request, rung, s, &r);
-    else run_once(rung, s, r, request.apart);
+    if (!strcmp(mode, "verify"))
+      verify(rung, s, request.seed, &r);
+    else if (!strcmp(mode, "count"))
+      count(rung, s, &r);
+    else if (!strcmp(mode, "time"))
+      time_rung(request, rung, s, &r);
+    else
+      run_once(rung, s, r, request.apart);
     run->all_good = run->all_good && (r.good || !strcmp(mode, "once"));
   }
   if (!strcmp(mode, "once")) return;
@@ -305,7 +337,10 @@ static void list_rungs(const Request &request) {
     for (int k = 0; k < 8 && r.blocks[k].B_r > 1; k++)
       blocks += (k ? ", " : "") + std::to_string(r.blocks[k].B_r) + "x" + std::to_string(r.blocks[k].B_c);
     printf("%d %-15s %-48s sm_%d+  d: %-8s blocks: %s\n", r.number, r.name, r.title, r.oldest_sm,
-           ds.empty() ? "any" : ds.c_str(), !blocks.empty() ? blocks.c_str() : r.blocks[0].B_r ? "none" : "any that fit");
+           ds.empty() ? "any" : ds.c_str(),
+           !blocks.empty()   ? blocks.c_str()
+           : r.blocks[0].B_r ? "none"
+                             : "any that fit");
   }
   printf("  %-15s %s\n", EAGER_CUBLAS.name, EAGER_CUBLAS.title);
 }
@@ -319,8 +354,9 @@ static void check_names(const Request &request) {
 }
 
 /* In the order of STUDIES. */
-static void (*const RUN_STUDY[N_STUDIES])() = {placement_print, scans_run, coalescer_run, pace_print, clocks_print, steps_run, ends_run, waves_run, begins_run,
-                                             scan_places_run, sets_print, replacement_print, steps_shared_run, spills_run};
+static void (*const RUN_STUDY[N_STUDIES])() = {
+    placement_print, scans_run,  coalescer_run,   pace_print, clocks_print,      steps_run,        ends_run,
+    waves_run,       begins_run, scan_places_run, sets_print, replacement_print, steps_shared_run, spills_run};
 
 int main(int argc, char **argv) {
   const Request request = request_parse(argc, argv);
@@ -340,6 +376,7 @@ int main(int argc, char **argv) {
   }
   if (!request.once && run.first) results_begin(request);
   if (!request.once) results_end(request);
-  if (!run.all_good && request.format != FORMAT_COUNTERS) fputs("tilewalk-kernels: something is wrong, see above\n", stderr);
+  if (!run.all_good && request.format != FORMAT_COUNTERS)
+    fputs("tilewalk-kernels: something is wrong, see above\n", stderr);
   return run.all_good ? 0 : 1;
 }

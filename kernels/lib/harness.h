@@ -18,18 +18,18 @@ extern const char *const STUDIES[N_STUDIES]; /* their options */
 
 struct Request {
   bool list, verify, count, time, bandwidth, once; /* once: one launch per rung and nothing else, for profilers */
-  int study;           /* of STUDIES, from 1; 0: none. Each stands alone */
+  int study;                                       /* of STUDIES, from 1; 0: none. Each stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;
-  bool has_shape;                 /* N was given; else --verify and --count walk their own grid */
+  bool has_shape; /* N was given; else --verify and --count walk their own grid */
   bool has_dtype;
-  bool has_values;                /* an option that takes a value was given */
-  Block block;                    /* zero: each rung's default */
+  bool has_values; /* an option that takes a value was given */
+  Block block;     /* zero: each rung's default */
   uint64_t seed;
-  int repeats;                    /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */
-  uint64_t apart;                 /* with --once: of the random numbers of pages that lie unused before each tensor; 0: none do */
-  std::string shapes;             /* a file with the options of one run on each line; "" for none */
+  int repeats;        /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */
+  uint64_t apart;     /* with --once: of the random numbers of pages that lie unused before each tensor; 0: none do */
+  std::string shapes; /* a file with the options of one run on each line; "" for none */
 };
 
 struct Result {

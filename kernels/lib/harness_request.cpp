@@ -73,8 +73,9 @@ static void add_rungs(const char *text, std::vector<std::string> *rungs) {
   }
 }
 
-const char *const STUDIES[N_STUDIES] = {"--placement", "--scan", "--coalescer", "--pace", "--clocks", "--steps", "--ends", "--waves", "--begins",
-                                         "--scan-places", "--sets", "--replacement", "--steps-shared", "--spills"};
+const char *const STUDIES[N_STUDIES] = {"--placement", "--scan",        "--coalescer",    "--pace",   "--clocks",
+                                        "--steps",     "--ends",        "--waves",        "--begins", "--scan-places",
+                                        "--sets",      "--replacement", "--steps-shared", "--spills"};
 
 static bool take_study(Request *r, const char *o) {
   for (int i = 0; i < N_STUDIES; i++) {
@@ -103,11 +104,28 @@ static bool take_flag(Request *r, const char *o) {
 
 static const struct {
   const char *name, *other;
-} VALUES[] = {{"-N", "--seq-len"}, {"--seq-len-k", ""},       {"-d", "--head-dim"}, {"--batch", ""},       {"--heads", ""},
-              {"--kv-heads", ""},  {"--dtype", ""},           {"--block", ""},      {"--block-q", "--br"}, {"--block-k", "--bc"},
-              {"--seed", ""},      {"--repeats", ""},         {"--rung", ""},
-              {"--shapes", ""},    {"--apart", ""}};
-enum { V_N, V_N_K, V_D, V_BATCH, V_HEADS, V_KV_HEADS, V_DTYPE, V_BLOCK, V_BLOCK_Q, V_BLOCK_K, V_SEED, V_REPEATS, V_RUNG, V_SHAPES, V_APART, N_VALUES };
+} VALUES[] = {{"-N", "--seq-len"},   {"--seq-len-k", ""},   {"-d", "--head-dim"}, {"--batch", ""},
+              {"--heads", ""},       {"--kv-heads", ""},    {"--dtype", ""},      {"--block", ""},
+              {"--block-q", "--br"}, {"--block-k", "--bc"}, {"--seed", ""},       {"--repeats", ""},
+              {"--rung", ""},        {"--shapes", ""},      {"--apart", ""}};
+enum {
+  V_N,
+  V_N_K,
+  V_D,
+  V_BATCH,
+  V_HEADS,
+  V_KV_HEADS,
+  V_DTYPE,
+  V_BLOCK,
+  V_BLOCK_Q,
+  V_BLOCK_K,
+  V_SEED,
+  V_REPEATS,
+  V_RUNG,
+  V_SHAPES,
+  V_APART,
+  N_VALUES
+};
 
 static void take_value(Request *r, int option, const char *name, const char *value) {
   enum { MAX_N = 1 << 24, MAX_HEADS = 65535, MAX_D = 4096, MAX_BLOCK = 4096 };
@@ -155,15 +173,15 @@ static void check_study(const Request *r) {
   const char *mode = STUDIES[r->study - 1];
   if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once) usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
-  if (r->has_values || r->shape.causal)
-    usage(mode, "chooses its launches itself; it goes with no shape and no rung");
+  if (r->has_values || r->shape.causal) usage(mode, "chooses its launches itself; it goes with no shape and no rung");
 }
 
 static void complete(Request *r) {
   check_study(r);
   if (r->study) return;
   if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
-  if (r->apart && !r->once) usage("--apart", "goes with --once alone: what L2 keeps hangs on where tensors lie, and only a profiler sees that");
+  if (r->apart && !r->once)
+    usage("--apart", "goes with --once alone: what L2 keeps hangs on where tensors lie, and only a profiler sees that");
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
   if (!r->shape.N_q) r->shape.N_q = 4096;
   if (!r->shape.d) r->shape.d = 128;
@@ -198,20 +216,22 @@ std::vector<Request> request_lines(const Request &request) {
   return requests;
 }
 
-static const char *const COLUMNS =
-    "mode,rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,good,inputs,worst_row_error,tolerance,"
-    "rmse,rows_checked,read_Q,read_K,read_V,read_S,read_P,read_O,read_stats,write_S,write_P,write_O,write_stats,model_read,"
-    "model_write,warm_us,cold_us,tflops,note";
+static const char *const COLUMNS = "mode,rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
+                                   "good,inputs,worst_row_error,tolerance,"
+                                   "rmse,rows_checked,read_Q,read_K,read_V,read_S,read_P,read_O,read_stats,write_S,"
+                                   "write_P,write_O,write_stats,model_read,"
+                                   "model_write,warm_us,cold_us,tflops,note";
 
 void results_begin(const Request &request) {
   if (request.format == FORMAT_CSV) puts(COLUMNS);
   if (request.format == FORMAT_COUNTERS)
-    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_bytes\n"
+    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_"
+         "bytes\n"
          ",,,,,,,,,,,byte,byte");
   if (request.format == FORMAT_JSON) printf("{\"tilewalk_kernels\": 1, \"results\": [");
   if (request.format == FORMAT_TABLE)
-    printf("%-7s %-15s %-5s %5s %6s %7s %7s %4s %-6s %-8s\n", "what", "rung", "dtype", "batch", "heads", "N_q", "N_k", "d",
-           "mask", "block");
+    printf("%-7s %-15s %-5s %5s %6s %7s %7s %4s %-6s %-8s\n", "what", "rung", "dtype", "batch", "heads", "N_q", "N_k",
+           "d", "mask", "block");
 }
 
 void results_end(const Request &request) {
@@ -231,7 +251,8 @@ static void print_table(const Result &r) {
   printf("%-7s %-15s %-5s %5lld %6s %7lld %7lld %4lld %-6s %-8s ", r.mode, r.rung->name, dtype_name(r.shape.dtype),
          (long long)r.shape.batch, heads, (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d,
          r.shape.causal ? "causal" : "none", block);
-  if (!r.note.empty()) printf("left out: %s\n", r.note.c_str());
+  if (!r.note.empty())
+    printf("left out: %s\n", r.note.c_str());
   else if (!strcmp(r.mode, "verify"))
     printf("%s  worst row %.2e of %.1e  RMSE %.2e  %s\n", r.good ? "right" : "WRONG", r.verdict.worst_row, r.tolerance,
            r.verdict.rmse, r.outliers ? "outliers" : "normal");
@@ -239,37 +260,44 @@ static void print_table(const Result &r) {
     printf("%s  read %llu of %llu  written %llu of %llu\n", r.good ? "equal" : "DIFFERS", sum(r.counts.read),
            (unsigned long long)kernel_traffic_read(&r.model), sum(r.counts.write),
            (unsigned long long)kernel_traffic_write(&r.model));
-  else printf("%10.1f us warm %10.1f us cold %8.2f TFLOP/s\n", r.warm_us, r.cold_us, r.tflops);
+  else
+    printf("%10.1f us warm %10.1f us cold %8.2f TFLOP/s\n", r.warm_us, r.cold_us, r.tflops);
 }
 
 static void print_csv(const Result &r) {
   const unsigned long long *in = r.counts.read, *out = r.counts.write;
   printf("%s,%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%d,%s,%.6g,%.6g,%.6g,%lld,", r.mode, r.rung->name,
          dtype_name(r.shape.dtype), (long long)r.shape.batch, (long long)r.shape.heads, (long long)r.shape.kv_heads,
-         (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c, r.good,
-         r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse, (long long)r.verdict.rows_checked);
-  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\"\n", in[TENSOR_Q], in[TENSOR_K],
-         in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS], out[TENSOR_S], out[TENSOR_P], out[TENSOR_O],
-         out[TENSOR_STATS], (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
-         r.warm_us, r.cold_us, r.tflops, r.note.c_str());
+         (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
+         r.good, r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse,
+         (long long)r.verdict.rows_checked);
+  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\"\n", in[TENSOR_Q],
+         in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS], out[TENSOR_S],
+         out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS], (unsigned long long)kernel_traffic_read(&r.model),
+         (unsigned long long)kernel_traffic_write(&r.model), r.warm_us, r.cold_us, r.tflops, r.note.c_str());
 }
 
 static void print_json(const Result &r, bool first) {
-  printf("%s\n  {\"mode\": \"%s\", \"rung\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, \"heads\": %lld, \"kv_heads\": %lld, "
+  printf("%s\n  {\"mode\": \"%s\", \"rung\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, \"heads\": %lld, "
+         "\"kv_heads\": %lld, "
          "\"seq_q\": %lld, \"seq_k\": %lld, \"head_dim\": %lld, \"causal\": %s, \"block_q\": %d, \"block_k\": %d, ",
-         first ? "" : ",", r.mode, r.rung->name, dtype_name(r.shape.dtype), (long long)r.shape.batch, (long long)r.shape.heads,
-         (long long)r.shape.kv_heads, (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d,
-         r.shape.causal ? "true" : "false", r.block.B_r, r.block.B_c);
-  if (!r.note.empty()) printf("\"left_out\": \"%s\"}", r.note.c_str());
+         first ? "" : ",", r.mode, r.rung->name, dtype_name(r.shape.dtype), (long long)r.shape.batch,
+         (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q, (long long)r.shape.N_k,
+         (long long)r.shape.d, r.shape.causal ? "true" : "false", r.block.B_r, r.block.B_c);
+  if (!r.note.empty())
+    printf("\"left_out\": \"%s\"}", r.note.c_str());
   else if (!strcmp(r.mode, "verify"))
     printf("\"right\": %s, \"inputs\": \"%s\", \"worst_row_error\": %.6g, \"tolerance\": %.6g, \"rmse\": %.6g}",
-           r.good ? "true" : "false", r.outliers ? "outliers" : "normal", r.verdict.worst_row < 1e300 ? r.verdict.worst_row : 1e300,
-           r.tolerance, r.verdict.rmse == r.verdict.rmse ? r.verdict.rmse : 1e300);
+           r.good ? "true" : "false", r.outliers ? "outliers" : "normal",
+           r.verdict.worst_row < 1e300 ? r.verdict.worst_row : 1e300, r.tolerance,
+           r.verdict.rmse == r.verdict.rmse ? r.verdict.rmse : 1e300);
   else if (!strcmp(r.mode, "count"))
-    printf("\"equal\": %s, \"read_bytes\": %llu, \"write_bytes\": %llu, \"model_read_bytes\": %llu, \"model_write_bytes\": %llu}",
+    printf("\"equal\": %s, \"read_bytes\": %llu, \"write_bytes\": %llu, \"model_read_bytes\": %llu, "
+           "\"model_write_bytes\": %llu}",
            r.good ? "true" : "false", sum(r.counts.read), sum(r.counts.write),
            (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model));
-  else printf("\"warm_us\": %.3f, \"cold_us\": %.3f, \"tflops\": %.3f}", r.warm_us, r.cold_us, r.tflops);
+  else
+    printf("\"warm_us\": %.3f, \"cold_us\": %.3f, \"tflops\": %.3f}", r.warm_us, r.cold_us, r.tflops);
 }
 
 static void print_counters(const Result &r) {
@@ -282,8 +310,11 @@ static void print_counters(const Result &r) {
 
 void result_print(const Request &request, const Result &result, bool first) {
   if (request.format == FORMAT_COUNTERS) return print_counters(result);
-  if (request.format == FORMAT_CSV) print_csv(result);
-  else if (request.format == FORMAT_JSON) print_json(result, first);
-  else print_table(result);
+  if (request.format == FORMAT_CSV)
+    print_csv(result);
+  else if (request.format == FORMAT_JSON)
+    print_json(result, first);
+  else
+    print_table(result);
   fflush(stdout);
 }

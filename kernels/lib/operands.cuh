@@ -8,10 +8,11 @@
  * so that what a kernel asks of memory is counted where it asks. Compiled without, the helpers are plain
  * loads and stores. The two builds live side by side in namespaces `counted` and `plain`.
  *
- * Marking: compiled with -DTW_MARKED, in namespace `marked`, the first warp of each CTA notes where it runs and when it starts and
- * ends (kernels/probes/probe_pace.cu). Compiled with -DTW_TIMED, in namespace `timed`, it also notes when it asks for each tile of K and V
- * (kernels/probes/probe_steps.cu), which takes some time itself. With -DTW_ENDED, in namespace `ended`, it notes its SM and that SM's clock at its end, and nothing
- * before (kernels/probes/probe_ends.cu): the kernel itself is then the one that runs unmarked. In the other builds these helpers are empty. */
+ * Marking: compiled with -DTW_MARKED, in namespace `marked`, the first warp of each CTA notes where it runs and when it
+ * starts and ends (kernels/probes/probe_pace.cu). Compiled with -DTW_TIMED, in namespace `timed`, it also notes when it
+ * asks for each tile of K and V (kernels/probes/probe_steps.cu), which takes some time itself. With -DTW_ENDED, in
+ * namespace `ended`, it notes its SM and that SM's clock at its end, and nothing before (kernels/probes/probe_ends.cu):
+ * the kernel itself is then the one that runs unmarked. In the other builds these helpers are empty. */
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
@@ -48,7 +49,9 @@ TW_DEVICE void count_write(const Attention &a, Tensor tensor, int bytes) {
 }
 
 #ifdef TW_TIMED
-TW_DEVICE Timing *this_timing(const Attention &a) { return &static_cast<Timing *>(a.marks)[blockIdx.x + gridDim.x * blockIdx.y]; }
+TW_DEVICE Timing *this_timing(const Attention &a) {
+  return &static_cast<Timing *>(a.marks)[blockIdx.x + gridDim.x * blockIdx.y];
+}
 #endif
 
 TW_DEVICE void mark_start(const Attention &a, int tiles) {
@@ -63,7 +66,8 @@ TW_DEVICE void mark_start(const Attention &a, int tiles) {
   if (threadIdx.x) return;
   Instant start;
 #pragma unroll 1
-  for (int again = 0; again < 2; again++) start = {global_ns(), (unsigned long long)clock64()}; /* no wait for instructions in between */
+  for (int again = 0; again < 2; again++)
+    start = {global_ns(), (unsigned long long)clock64()}; /* no wait for instructions in between */
   Timing *timing = this_timing(a);
   timing->start_ns = start.ns;
   timing->start_cycles = start.cycles;

@@ -31,10 +31,13 @@ public:
     a.scale = 1 / sqrtf((float)d);
   }
 
-  size_t n_ctas() const { return (size_t)attention.heads * (size_t)((attention.N_q + attention.B_r - 1) / attention.B_r); }
+  size_t n_ctas() const {
+    return (size_t)attention.heads * (size_t)((attention.N_q + attention.B_r - 1) / attention.B_r);
+  }
 
   void run() const {
-    if (!rung->run(attention, DTYPE_FP16)) refuse("%s did not start: %s", rung->name, cudaGetErrorString(cudaGetLastError()));
+    if (!rung->run(attention, DTYPE_FP16))
+      refuse("%s did not start: %s", rung->name, cudaGetErrorString(cudaGetLastError()));
     GPU(cudaDeviceSynchronize());
   }
 

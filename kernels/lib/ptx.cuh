@@ -108,7 +108,9 @@ TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
 TW_DEVICE uint4 load_shared_16(uint32_t from) {
   uint4 y;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w) : "r"(from) : "memory");
+               : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w)
+               : "r"(from)
+               : "memory");
   return y;
 }
 TW_DEVICE void store_global_16(void *to, uint4 x) { /* named, because the compiler makes four stores of an assignment */
@@ -129,11 +131,15 @@ template <int N> TW_DEVICE void cp_async_wait() { asm volatile("cp.async.wait_gr
  * 4 g + c holds elements (g, 2c) and (g, 2c + 1) of each tile, or their transposes. */
 TW_DEVICE void ldmatrix_x4(uint32_t (&r)[4], uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(row)
+               : "memory");
 }
 TW_DEVICE void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(row) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(row)
+               : "memory");
 }
 
 /* After it, what this warp's lanes read by ldmatrix may be overwritten by any of them. */
@@ -200,9 +206,7 @@ template <class T> TW_DEVICE uint32_t pack2(float low, float high) {
 TW_DEVICE float exp2_approx(float x) { return exp2f(x); }
 
 TW_DEVICE unsigned char *shared_memory() { return simt::machine.shared; }
-TW_DEVICE uint32_t shared_address(const void *p) {
-  return (uint32_t)((const unsigned char *)p - simt::machine.shared);
-}
+TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)((const unsigned char *)p - simt::machine.shared); }
 
 template <class T> TW_DEVICE T load_l2(const T *p) { return *p; }
 TW_DEVICE uint4 load_l2_16(const void *p) {

@@ -10,7 +10,7 @@
 struct Fault {
   const char *file; /* end of the path of the source in which a barrier or wait is left out; NULL: none */
   int line;
-  bool descending;  /* threads run from the last to the first */
+  bool descending; /* threads run from the last to the first */
 };
 
 struct CpuRun {

@@ -25,16 +25,16 @@ struct Instant {
   unsigned long long ns, cycles;
 };
 
-/* A mark with more: the SM's clock as the CTA asked for each tile of K and V, and readings after its end, each at an edge of the timer.
- * Written by a timed kernel. */
+/* A mark with more: the SM's clock as the CTA asked for each tile of K and V, and readings after its end, each at an
+ * edge of the timer. Written by a timed kernel. */
 enum { TIMING_EDGES = 16, TIMING_ASKS = 256 };
 struct Timing : Mark {
   Instant edges[TIMING_EDGES];
   unsigned long long asks[TIMING_ASKS];
 };
 
-/* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128 bytes it would
- * make nvcc compile every kernel another way. */
+/* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128
+ * bytes it would make nvcc compile every kernel another way. */
 struct Attention {
   const void *Q, *K, *V;
   void *O;
@@ -55,11 +55,11 @@ struct Block {
 struct Rung {
   int number;
   const char *name, *title;
-  int oldest_sm;                    /* 75: Turing, 80: Ampere, 90: Hopper */
-  bool keeps_scores, keeps_stats;   /* needs S and P, or m and l */
+  int oldest_sm;                  /* 75: Turing, 80: Ampere, 90: Hopper */
+  bool keeps_scores, keeps_stats; /* needs S and P, or m and l */
   bool takes_fp32;
-  int head_dims[4];                 /* supported d, zero ended; none: any */
-  Block blocks[8];                  /* supported blocks, zero ended, the default first; none: any that fits */
+  int head_dims[4]; /* supported d, zero ended; none: any */
+  Block blocks[8];  /* supported blocks, zero ended, the default first; none: any that fits */
   Block (*default_block)(int d, int element_bytes);
   size_t (*shared_bytes)(int d, Block block, int element_bytes);
   bool (*run)(const Attention &attention, Dtype dtype); /* starts the kernels; false: a launch failed */

@@ -52,13 +52,15 @@ template <class T> TW_DEVICE ScalarTiles<T> scalar_tiles(const Attention &a) {
 }
 
 /* Rows [0, n_rows) of a tensor into shared memory. */
-template <class T> TW_DEVICE void load_rows(const Attention &a, Tensor tensor, T *to, int row, const T *from, int n_rows) {
+template <class T>
+TW_DEVICE void load_rows(const Attention &a, Tensor tensor, T *to, int row, const T *from, int n_rows) {
   for (int e = (int)threadIdx.x; e < n_rows * a.d; e += SCALAR_THREADS)
     to[e / a.d * row + e % a.d] = hbm_read(a, tensor, &from[e]);
 }
 
 /* S = scale Q K^T, -infinity where masked. i0, j0: the tile's corner. */
-template <class T> TW_DEVICE void product_QK(const Attention &a, ScalarTiles<T> &t, int i0, int rows, int j0, int keys) {
+template <class T>
+TW_DEVICE void product_QK(const Attention &a, ScalarTiles<T> &t, int i0, int rows, int j0, int keys) {
   for (int e = (int)threadIdx.x; e < rows * keys; e += SCALAR_THREADS) {
     const int r = e / keys, c = e % keys;
     float s = 0;
@@ -67,8 +69,8 @@ template <class T> TW_DEVICE void product_QK(const Attention &a, ScalarTiles<T> 
   }
 }
 
-/* Per row, by one warp: the new m, P = e^(S - m) in place of S, l brought up to date, and the factor for O. Lane 0 alone
- * reads and writes m, l and the factor. */
+/* Per row, by one warp: the new m, P = e^(S - m) in place of S, l brought up to date, and the factor for O. Lane 0
+ * alone reads and writes m, l and the factor. */
 template <class T> TW_DEVICE void softmax_rows(const Attention &a, ScalarTiles<T> &t, int rows, int keys) {
   const int lane = (int)threadIdx.x % 32;
   for (int r = (int)threadIdx.x / 32; r < rows; r += SCALAR_THREADS / 32) {

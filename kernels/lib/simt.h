@@ -35,7 +35,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#define __global__      static
+#define __global__ static
 #define __device__
 #define __host__
 #define __forceinline__ inline
@@ -282,8 +282,10 @@ template <class Argument> inline void (*kernel_now)(Argument) = nullptr;
 
 inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (simt::is_dropped(file, line)) return;
-  if (++simt::machine.barrier.arrived < simt::machine.n_alive) simt::wait_turn(simt::Thread::AT_BARRIER, line);
-  else simt::release_barrier();
+  if (++simt::machine.barrier.arrived < simt::machine.n_alive)
+    simt::wait_turn(simt::Thread::AT_BARRIER, line);
+  else
+    simt::release_barrier();
 }
 
 inline void __syncwarp(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -59,8 +59,7 @@ template <class Tile> TW_DEVICE void take_Q(WarpRows<Tile> &w, uint32_t q_row) {
 }
 
 /* S = Q K^T for this warp's rows. q_row and k_row: the address from which this lane reads. */
-template <class Tile>
-TW_DEVICE void product_QK(WarpRows<Tile> &w, uint32_t q_row, uint32_t k_row) {
+template <class Tile> TW_DEVICE void product_QK(WarpRows<Tile> &w, uint32_t q_row, uint32_t k_row) {
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
 #pragma unroll
@@ -90,8 +89,7 @@ TW_DEVICE void product_QK(WarpRows<Tile> &w, uint32_t q_row, uint32_t k_row) {
 }
 
 /* Scores of keys that a row does not see become -infinity. first_row: the row of the lane's elements 0 and 1. */
-template <class Tile>
-TW_DEVICE void mask_scores(const Attention &a, WarpRows<Tile> &w, int first_row, int first_key) {
+template <class Tile> TW_DEVICE void mask_scores(const Attention &a, WarpRows<Tile> &w, int first_row, int first_key) {
   const int key = (int)threadIdx.x % 4 * 2;
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)
@@ -108,8 +106,7 @@ TW_DEVICE void mask_scores(const Attention &a, WarpRows<Tile> &w, int first_row,
 
 /* New maxima m, and l rescaled to them. factor: by which O must be; true if one of the warp's is not 1. `half` is row
  * g or g + 8 of a slab. */
-template <class Tile>
-TW_DEVICE bool new_maxima(WarpRows<Tile> &w, float (&factor)[Tile::SLABS][2], float scale) {
+template <class Tile> TW_DEVICE bool new_maxima(WarpRows<Tile> &w, float (&factor)[Tile::SLABS][2], float scale) {
   bool grew = false;
 #pragma unroll
   for (int s = 0; s < Tile::SLABS; s++)

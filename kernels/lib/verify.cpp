@@ -17,7 +17,8 @@ static Precision precision_of(Dtype dtype) {
   return dtype == DTYPE_FP32 ? PRECISION_FP32 : dtype == DTYPE_FP16 ? PRECISION_FP16 : PRECISION_BF16;
 }
 
-static void fill(std::vector<unsigned char> *to, size_t bytes, Dtype dtype, uint64_t seed, uint64_t stream, bool outliers) {
+static void fill(std::vector<unsigned char> *to, size_t bytes, Dtype dtype, uint64_t seed, uint64_t stream,
+                 bool outliers) {
   to->resize(bytes);
   const size_t size = (size_t)dtype_bytes(dtype);
   for (size_t e = 0; e < bytes / size; e++) {
@@ -69,8 +70,7 @@ void reference_row(const Shape &s, const Inputs &inputs, int64_t head, int64_t i
   }
   for (double &x : score) sum += x = exp(x - top);
   for (int64_t j = 0; j < seen; j++)
-    for (int64_t k = 0; k < d; k++)
-      (*row)[(size_t)k] += score[(size_t)j] / sum * (double)V[j * d + k];
+    for (int64_t k = 0; k < d; k++) (*row)[(size_t)k] += score[(size_t)j] / sum * (double)V[j * d + k];
 }
 
 /* Scores kept in 16 bits, and O rounded after every tile, cost accuracy: measured on the shapes of the tests, the

@@ -31,9 +31,9 @@ void reference_row(const Shape &shape, const Inputs &inputs, int64_t head, int64
 
 struct Verdict {
   bool right;
-  double rmse;          /* over all elements checked, as in FlashAttention-3's table 3 */
-  double worst_row;     /* largest relative error of a row, ||O - ref|| / ||ref||; infinity: a wrong or missing number */
-  int64_t head, row;    /* where */
+  double rmse;       /* over all elements checked, as in FlashAttention-3's table 3 */
+  double worst_row;  /* largest relative error of a row, ||O - ref|| / ||ref||; infinity: a wrong or missing number */
+  int64_t head, row; /* where */
   int64_t rows_checked;
 };
 

@@ -17,7 +17,7 @@ enum { THREADS = 512, UNROLL = 4 };
 
 struct Reading {
   const uint4 *buffer;
-  size_t n;       /* of 16-byte pieces */
+  size_t n; /* of 16-byte pieces */
   int passes;
   int each;       /* each CTA reads all of it */
   size_t shift;   /* by so many pieces per CTA do the starts differ */
@@ -56,9 +56,12 @@ template <class T> __global__ void fill_kernel(T *to, size_t n, unsigned seed) {
 } // namespace
 
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16_bits, unsigned seed) {
-  if (element_bytes == 4) fill_kernel<<<1024, 256>>>((float *)elements, n, seed);
-  else if (bf16_bits) fill_kernel<<<1024, 256>>>((bf16 *)elements, n, seed);
-  else fill_kernel<<<1024, 256>>>((fp16 *)elements, n, seed);
+  if (element_bytes == 4)
+    fill_kernel<<<1024, 256>>>((float *)elements, n, seed);
+  else if (bf16_bits)
+    fill_kernel<<<1024, 256>>>((bf16 *)elements, n, seed);
+  else
+    fill_kernel<<<1024, 256>>>((fp16 *)elements, n, seed);
   GPU(cudaGetLastError());
 }
 
@@ -70,17 +73,21 @@ void bandwidth_sweep(bool csv) {
   buffer.take(largest, "the bandwidth sweep");
   sink.take(4, "the bandwidth sweep");
   GPU(cudaMemset(buffer.data, 1, largest));
-  if (csv) puts("mode,buffer_bytes,ctas,passes,median_us,gb_per_s");
-  else puts("mode      buffer MiB   GB/s");
+  if (csv)
+    puts("mode,buffer_bytes,ctas,passes,median_us,gb_per_s");
+  else
+    puts("mode      buffer MiB   GB/s");
   GpuTimer timer;
   const int ctas = 2 * gpu.multiProcessorCount;
-    const char *const modes[] = {"together", "each", "spread"};
+  const char *const modes[] = {"together", "each", "spread"};
   for (int mode = 0; mode < 3; mode++)
     for (size_t mib : {1, 2, 4, 8, 16, 24, 28, 30, 32, 36, 40, 48, 56, 60, 64, 80, 96, 128, 192, 256}) {
       const int each = mode > 0;
       const size_t bytes = mib << 20, read_once = each ? bytes * (size_t)ctas : bytes;
       const int passes = (int)std::max<size_t>(2, ((size_t)4 << 30) / read_once);
-      const Reading r = {(const uint4 *)buffer.data, bytes / 16, passes, each, mode == 2 ? bytes / 16 / (size_t)ctas : 0, (uint32_t *)sink.data};
+      const Reading r = {
+          (const uint4 *)buffer.data, bytes / 16, passes, each, mode == 2 ? bytes / 16 / (size_t)ctas : 0,
+          (uint32_t *)sink.data};
       std::vector<double> ms;
       for (int i = 0; i < 6; i++) {
         timer.begin();
@@ -91,7 +98,9 @@ void bandwidth_sweep(bool csv) {
       }
       std::sort(ms.begin(), ms.end());
       const double gb_per_s = (double)read_once * passes / ms[2] / 1e6;
-      if (csv) printf("%s,%zu,%d,%d,%.1f,%.0f\n", modes[mode], bytes, ctas, passes, ms[2] * 1e3, gb_per_s);
-      else printf("%-9s %10zu %6.0f\n", modes[mode], mib, gb_per_s);
+      if (csv)
+        printf("%s,%zu,%d,%d,%.1f,%.0f\n", modes[mode], bytes, ctas, passes, ms[2] * 1e3, gb_per_s);
+      else
+        printf("%-9s %10zu %6.0f\n", modes[mode], mib, gb_per_s);
     }
 }

@@ -1,23 +1,27 @@
-/* What the coalescer in front of L2 makes of requests for the same lines: launches in which chosen SMs ask at chosen moments, one
- * launch after another, for a profiler that counts the sectors that reach L2.
+/* What the coalescer in front of L2 makes of requests for the same lines: launches in which chosen SMs ask at chosen
+ * moments, one launch after another, for a profiler that counts the sectors that reach L2.
  *
  *     step        0             1             2 ...       each begins 12000 cycles after the one before, on every SM
  *     SM 0        [16 KiB]      [16 KiB]      [16 KiB]    a CTA asks for all of a step's data at once, and waits
  *     SM 16           [16 KiB]      [16 KiB]      ...     D cycles later, the same data
  *
- * A clock for all: thread 0 of each CTA catches edges of the timer that all SMs share in two bursts 200 us apart, and lays a line
- * through them, its SM's clock against the timer. All agree on a moment for step 0; from then on each counts cycles of its own.
+ * A clock for all: thread 0 of each CTA catches edges of the timer that all SMs share in two bursts 200 us apart, and
+ * lays a line through them, its SM's clock against the timer. All agree on a moment for step 0; from then on each
+ * counts cycles of its own.
  *
  *     nothing CTAS BYTES warm|cold    nobody asks: what the clocks, and the warming, cost besides
  *     pair A B                        SMs A and B at once
  *     apart A B warm|cold D           SM B so many cycles after SM A
- *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W): kernels/counters/spread.h
+ *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W):
+ * kernels/counters/spread.h
  *
- * Warm: before the clocks are set, two SMs on different sides of L2 read all data, which L2 then has; cold: the data are in
- * HBM, if the profiler empties L2 before each launch. A step takes 16 KiB, or as many bytes as said; no two steps share data.
+ * Warm: before the clocks are set, two SMs on different sides of L2 read all data, which L2 then has; cold: the data
+ * are in HBM, if the profiler empties L2 before each launch. A step takes 16 KiB, or as many bytes as said; no two
+ * steps share data.
  *
  *     name,readers,step_bytes,steps,warm_bytes,wait_cycles,longest_wait_cycles
- *     pair 0 17,2,16384,64,2097152,632,671      2 CTAs read 64 steps; warming read 2 MiB; the wait from asking to having, mean and longest */
+ *     pair 0 17,2,16384,64,2097152,632,671      2 CTAs read 64 steps; warming read 2 MiB; the wait from asking to
+ * having, mean and longest */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx.cuh"
 
@@ -31,10 +35,19 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, CTAS_PER_SM_MOST = 2, OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */ };
+enum {
+  THREADS = 128,
+  ROUND_BYTES = 16 * THREADS,
+  CTAS_PER_SM_MOST = 2,
+  OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */
+};
 enum { STEPS = 64, PERIOD_CYCLES = 12000, STEP_BYTES = 16384, STEP_BYTES_MOST = 32768 };
 enum { BURSTS = 2, EDGES = 24 /* of a burst */, BURSTS_APART_NS = 200000, START_AFTER_NS = 10000, LOOK_EVERY_NS = 500 };
-enum { WARMING_SMS = 2, ON_SIDE_0 = 0, ON_SIDE_1 = 2 }; /* SMs of an H200 and an H100: assets/counters/h200_placement.csv */
+enum {
+  WARMING_SMS = 2,
+  ON_SIDE_0 = 0,
+  ON_SIDE_1 = 2
+}; /* SMs of an H200 and an H100: assets/counters/h200_placement.csv */
 
 /* Where CTAs wait for each other. */
 struct Meeting {
@@ -141,8 +154,10 @@ public:
     meeting.take(sizeof(Meeting), "the meeting of the CTAs");
     waits.take(sizeof(Wait) * n_places(CTAS_PER_SM_MOST), "the waits");
     GPU(cudaMemset(pool.data, 1, STEPS * STEP_BYTES_MOST));
-    GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)gpu.sharedMemPerBlockOptin - OWN_SHARED_BYTES));
-    GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
+    GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)gpu.sharedMemPerBlockOptin - OWN_SHARED_BYTES));
+    GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared));
   }
   std::vector<int> nobody() const { return std::vector<int>(n_places(CTAS_PER_SM_MOST), -1); }
   void run(const std::string &name, int ctas_per_sm, int step_bytes, bool warm, const std::vector<int> &when);
@@ -159,14 +174,22 @@ void Launcher::run(const std::string &name, int ctas_per_sm, int step_bytes, boo
   const size_t shared_bytes = shared_bytes_for(gpu, ctas_per_sm) - OWN_SHARED_BYTES;
   int resident = 0;
   GPU(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, read_at_once, THREADS, shared_bytes));
-  if (resident != ctas_per_sm) refuse("--coalescer: %d CTAs fit an SM of this GPU where %d are needed", resident, ctas_per_sm);
+  if (resident != ctas_per_sm)
+    refuse("--coalescer: %d CTAs fit an SM of this GPU where %d are needed", resident, ctas_per_sm);
   std::vector<Wait> waited(when.size());
   GPU(cudaMemcpy(offsets.data, when.data(), sizeof(int) * when.size(), cudaMemcpyHostToDevice));
   GPU(cudaMemset(ctas_on_sm.data, 0, sizeof(unsigned) * n_sms));
   GPU(cudaMemset(meeting.data, 0, sizeof(Meeting)));
   GPU(cudaMemset(waits.data, 0, sizeof(Wait) * when.size()));
-  const Reading r = {(unsigned char *)pool.data, (const int *)offsets.data, (unsigned *)ctas_on_sm.data, (Meeting *)meeting.data, (Wait *)waits.data,
-                     n_sms, (unsigned)n_places(ctas_per_sm), step_bytes, warm};
+  const Reading r = {(unsigned char *)pool.data,
+                     (const int *)offsets.data,
+                     (unsigned *)ctas_on_sm.data,
+                     (Meeting *)meeting.data,
+                     (Wait *)waits.data,
+                     n_sms,
+                     (unsigned)n_places(ctas_per_sm),
+                     step_bytes,
+                     warm};
   read_at_once<<<(unsigned)n_places(ctas_per_sm), THREADS, shared_bytes>>>(r);
   GPU(cudaGetLastError());
   GPU(cudaDeviceSynchronize());
@@ -181,8 +204,8 @@ void Launcher::run(const std::string &name, int ctas_per_sm, int step_bytes, boo
     if (!waited[place].cycles) refuse("no CTA came to run on SM %zu: is another program using the GPU?", place % n_sms);
     readers++, cycles += waited[place].cycles, longest = std::max(longest, waited[place].longest);
   }
-  printf("coalescer,%s,%u,%d,%d,%d,%.0f,%u\n", name.c_str(), readers, step_bytes, STEPS, warm ? WARMING_SMS * STEPS * step_bytes : 0,
-         readers ? (double)cycles / readers / STEPS : 0, longest);
+  printf("coalescer,%s,%u,%d,%d,%d,%.0f,%u\n", name.c_str(), readers, step_bytes, STEPS,
+         warm ? WARMING_SMS * STEPS * step_bytes : 0, readers ? (double)cycles / readers / STEPS : 0, longest);
   fflush(stdout); /* a profiler writes between the lines */
 }
 
@@ -198,7 +221,8 @@ void run_nothing(Launcher &launcher) {
   for (int ctas = 1; ctas <= CTAS_PER_SM_MOST; ctas++)
     for (int bytes = STEP_BYTES; bytes <= STEP_BYTES_MOST; bytes *= 2)
       for (int warm = 1; warm >= 0; warm--)
-        launcher.run(words({"nothing", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm]}), ctas, bytes, warm, launcher.nobody());
+        launcher.run(words({"nothing", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm]}), ctas, bytes,
+                     warm, launcher.nobody());
 }
 
 void run_two(Launcher &launcher, const std::string &name, unsigned a, unsigned b, bool warm, int later) {
@@ -214,8 +238,10 @@ void run_pairs(Launcher &launcher, unsigned n_sms) {
 }
 
 void run_apart(Launcher &launcher, unsigned a, unsigned b, bool warm) {
-  for (const int later : {0, 25, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500})
-    run_two(launcher, words({"apart", std::to_string(a), std::to_string(b), TEMPERATURES[warm], std::to_string(later)}), a, b, warm, later);
+  for (const int later :
+       {0, 25, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500})
+    run_two(launcher, words({"apart", std::to_string(a), std::to_string(b), TEMPERATURES[warm], std::to_string(later)}),
+            a, b, warm, later);
 }
 
 /* Of a TPC, of a GPC, and of two sides, where what the first asks for is on its way to both. */
@@ -232,8 +258,10 @@ void run_spread(Launcher &launcher, unsigned n_sms) {
       for (int warm = 1; warm >= 0; warm--)
         for (const unsigned window : {0u, 100u, 200u, 400u, 800u, 1600u, 3200u, 6400u}) {
           std::vector<int> when = launcher.nobody();
-          for (unsigned place = 0; place < (unsigned)ctas * n_sms; place++) when[place] = (int)spread_offset(place % n_sms, place / n_sms, window);
-          const std::string name = words({"spread", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm], std::to_string(window)});
+          for (unsigned place = 0; place < (unsigned)ctas * n_sms; place++)
+            when[place] = (int)spread_offset(place % n_sms, place / n_sms, window);
+          const std::string name = words(
+              {"spread", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm], std::to_string(window)});
           launcher.run(name, ctas, bytes, warm, when);
         }
 }

@@ -1,9 +1,8 @@
-/* How evenly the CTAs of an SM share it: the ended build of two rungs, in which each CTA notes its SM's clock at its end and nothing else, so that it runs as
- * unmarked; each launch under a profiler, whose counters say whether it did.
+/* How evenly the CTAs of an SM share it: the ended build of two rungs, in which each CTA notes its SM's clock at its
+ * end and nothing else, so that it runs as unmarked; each launch under a profiler, whose counters say whether it did.
  *
- *     SM 5   CTA 0 ------------------------>|CTA 396 ------>    the first CTAs of an SM start together: by their ends, who was ahead
- *            CTA 132 ---------------------->|CTA 397 -->
- *            CTA 264 ---------------------------->|CTA 398
+ *     SM 5   CTA 0 ------------------------>|CTA 396 ------>    the first CTAs of an SM start together: by their ends,
+ * who was ahead CTA 132 ---------------------->|CTA 397 --> CTA 264 ---------------------------->|CTA 398
  *
  *     rung,d,N,heads,launch        to which the profiler's counters are joined
  *     ,,,,cta,smid,end_cycles      its CTAs, since the first of its SM's ended */
@@ -32,7 +31,8 @@ void run_launches(const Rung *rung, int d, int N, int heads) {
       at->second = std::min(at->second, mark.end_cycles);
     }
     printf("ends,%s,%d,%d,%d,launch\n", rung->name, d, N, heads);
-    for (size_t c = 0; c < marks.size(); c++) printf("ends:,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].end_cycles - first[marks[c].sm]);
+    for (size_t c = 0; c < marks.size(); c++)
+      printf("ends:,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].end_cycles - first[marks[c].sm]);
     fflush(stdout); /* a profiler writes between the lines */
   }
 }

@@ -1,14 +1,16 @@
-/* How evenly the CTAs of a kernel go: the marked build of two rungs, in which each CTA notes its SM and when it starts and ends.
+/* How evenly the CTAs of a kernel go: the marked build of two rungs, in which each CTA notes its SM and when it starts
+ * and ends.
  *
  *     SM 5   slot 0   CTA 3 ----------->|CTA 270 ---------->|CTA 533 ...       wave 0, wave 1, wave 2
  *            slot 1     CTA 135 ----------->|CTA 401 ----------->| ...
  *
- * CTAs come to an SM in their order. Those that find room take its next slot: wave 0. A later one takes the slot that is free the
- * longest. A CTA's pace is its cycles divided by its tiles of K and V; it starts so many cycles after the one before it in its
- * slot ended (after), and ends so many after the one of its SM's slot 0 in the same wave (behind). Times are those of its first warp.
+ * CTAs come to an SM in their order. Those that find room take its next slot: wave 0. A later one takes the slot that
+ * is free the longest. A CTA's pace is its cycles divided by its tiles of K and V; it starts so many cycles after the
+ * one before it in its slot ended (after), and ends so many after the one of its SM's slot 0 in the same wave (behind).
+ * Times are those of its first warp.
  *
- * From the same marks: the clock of each SM, its cycles over its nanoseconds, from when the last SM has begun until the first has
- * ended. SMs of a GPC share a clock, which under load is its own. `idle` is one CTA to an SM that only waits:
+ * From the same marks: the clock of each SM, its cycles over its nanoseconds, from when the last SM has begun until the
+ * first has ended. SMs of a GPC share a clock, which under load is its own. `idle` is one CTA to an SM that only waits:
  *
  *     rung,d,N,heads,smid,cycles_per_ns
  *     fa2_async,64,65536,4,17,1.815360
@@ -78,8 +80,10 @@ std::vector<Place> places_of(const std::vector<Mark> &marks) {
       if (marks[slots[s]].end_cycles < marks[slots[found]].end_cycles) found = s;
     const bool first = slots.empty() || marks[slots[found]].end_cycles > marks[c].start_cycles;
     places[c] = first ? Place{0, (int)slots.size(), c} : Place{places[slots[found]].wave + 1, (int)found, slots[found]};
-    if (first) slots.push_back(c);
-    else slots[found] = c;
+    if (first)
+      slots.push_back(c);
+    else
+      slots[found] = c;
   }
   return places;
 }
@@ -104,9 +108,11 @@ void print_pace(const Walk &walk) {
   }
   for (const auto &at : groups) {
     const Group &g = at.second;
-    const Spread tile = spread_of(g.tile_cycles), after = spread_of(g.after_cycles), behind = spread_of(g.behind_cycles);
-    printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f,%.0f,%.0f,%.0f,%.0f\n", walk.rung->name, walk.d, walk.N, walk.heads, at.first.first, at.first.second,
-           g.tile_cycles.size(), tile.mean, tile.sd, spread_of(g.start_us).sd, after.mean, after.sd, behind.mean, behind.sd);
+    const Spread tile = spread_of(g.tile_cycles), after = spread_of(g.after_cycles),
+                 behind = spread_of(g.behind_cycles);
+    printf("%s,%d,%d,%d,%d,%d,%zu,%.1f,%.1f,%.2f,%.0f,%.0f,%.0f,%.0f\n", walk.rung->name, walk.d, walk.N, walk.heads,
+           at.first.first, at.first.second, g.tile_cycles.size(), tile.mean, tile.sd, spread_of(g.start_us).sd,
+           after.mean, after.sd, behind.mean, behind.sd);
   }
 }
 
@@ -114,7 +120,8 @@ __global__ void idle_sm(Mark *marks) {
   if (threadIdx.x) return;
   Mark mark = {this_sm(), 0, 0, 0, 0, 0};
   note_edge(&mark.start_ns, &mark.start_cycles);
-  while (global_ns() < mark.start_ns + IDLE_NS) {}
+  while (global_ns() < mark.start_ns + IDLE_NS) {
+  }
   note_edge(&mark.end_ns, &mark.end_cycles);
   marks[blockIdx.x] = mark;
 }
@@ -164,7 +171,9 @@ void print_clocks(const char *rung, int d, int N, int heads, const std::vector<M
 } // namespace
 
 void clocks_print() {
-  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4}, {&marked::FA2_ASYNC, 128, 65536, 4}, {&marked::FA2_ASYNC, 128, 32768, 4},
+  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
+                        {&marked::FA2_ASYNC, 128, 65536, 4},
+                        {&marked::FA2_ASYNC, 128, 32768, 4},
                         {&marked::FA2_TENSOR, 64, 65536, 4}};
   const cudaDeviceProp gpu = ampere_or_later("--clocks");
   puts("rung,d,N,heads,smid,cycles_per_ns");
@@ -173,16 +182,31 @@ void clocks_print() {
 }
 
 void pace_print() {
-  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},   {&marked::FA2_ASYNC, 64, 65536, 16}, {&marked::FA2_ASYNC, 128, 16384, 4},
-                        {&marked::FA2_ASYNC, 128, 65536, 1},  {&marked::FA2_TENSOR, 64, 65536, 4}, {&marked::FA2_TENSOR, 128, 16384, 4},
-                        {&marked::FA2_ASYNC, 64, 16384, 32},  {&marked::FA2_ASYNC, 128, 4096, 16}, {&marked::FA2_ASYNC, 128, 8192, 16},
+  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
+                        {&marked::FA2_ASYNC, 64, 65536, 16},
+                        {&marked::FA2_ASYNC, 128, 16384, 4},
+                        {&marked::FA2_ASYNC, 128, 65536, 1},
+                        {&marked::FA2_TENSOR, 64, 65536, 4},
+                        {&marked::FA2_TENSOR, 128, 16384, 4},
+                        {&marked::FA2_ASYNC, 64, 16384, 32},
+                        {&marked::FA2_ASYNC, 128, 4096, 16},
+                        {&marked::FA2_ASYNC, 128, 8192, 16},
                         /* launches of few waves, or of less than one */
-                        {&marked::FA2_ASYNC, 64, 4096, 1},    {&marked::FA2_ASYNC, 64, 4096, 4},   {&marked::FA2_ASYNC, 64, 8192, 4},
-                        {&marked::FA2_ASYNC, 64, 16384, 4},   {&marked::FA2_ASYNC, 64, 32768, 1},  {&marked::FA2_ASYNC, 128, 4096, 1},
-                        {&marked::FA2_ASYNC, 128, 4096, 4},   {&marked::FA2_ASYNC, 128, 8192, 4},  {&marked::FA2_ASYNC, 128, 32768, 1},
-                        {&marked::FA2_TENSOR, 64, 4096, 1},   {&marked::FA2_TENSOR, 64, 16384, 1}, {&marked::FA2_TENSOR, 128, 4096, 1},
+                        {&marked::FA2_ASYNC, 64, 4096, 1},
+                        {&marked::FA2_ASYNC, 64, 4096, 4},
+                        {&marked::FA2_ASYNC, 64, 8192, 4},
+                        {&marked::FA2_ASYNC, 64, 16384, 4},
+                        {&marked::FA2_ASYNC, 64, 32768, 1},
+                        {&marked::FA2_ASYNC, 128, 4096, 1},
+                        {&marked::FA2_ASYNC, 128, 4096, 4},
+                        {&marked::FA2_ASYNC, 128, 8192, 4},
+                        {&marked::FA2_ASYNC, 128, 32768, 1},
+                        {&marked::FA2_TENSOR, 64, 4096, 1},
+                        {&marked::FA2_TENSOR, 64, 16384, 1},
+                        {&marked::FA2_TENSOR, 128, 4096, 1},
                         {&marked::FA2_TENSOR, 128, 16384, 1}};
   ampere_or_later("--pace");
-  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,after_cycles_sd,behind_cycles_mean,behind_cycles_sd");
+  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,after_"
+       "cycles_sd,behind_cycles_mean,behind_cycles_sd");
   for (const Walk &walk : walks) print_pace(walk);
 }

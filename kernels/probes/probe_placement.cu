@@ -6,13 +6,15 @@
  *
  * Sides: one CTA, on the SM in question, measures the latency of atomicAdd to 256 addresses, best of four each; atomics
  * are done where the address has its home. SMs that see the same addresses near and far are on one side.
- * Places: every CTA notes its SM and stays until all have started; dynamic shared memory says how many fit on an SM. Two launches
- * of each size, as successive ones differ; then some again, after launches with one CTA too many for one wave, which runs where the
- * program lets one end before all others: a launch begins with the GPC after that of the last CTA before it. Rows are in the order of launches.
+ * Places: every CTA notes its SM and stays until all have started; dynamic shared memory says how many fit on an SM.
+ * Two launches of each size, as successive ones differ; then some again, after launches with one CTA too many for one
+ * wave, which runs where the program lets one end before all others: a launch begins with the GPC after that of the
+ * last CTA before it. Rows are in the order of launches.
  *
  *     row,side,near_cycles,far_cycles,ctas_per_sm,ctas,smids
  *     sm,0,325,522,,,17               an SM: its side (SM 0's is 0), the median latencies, its number (%smid)
- *     launch,,,,1,4,128 129 130 131   a launch: how many CTAs fit on an SM, how many there are, where each ran, in their order */
+ *     launch,,,,1,4,128 129 130 131   a launch: how many CTAs fit on an SM, how many there are, where each ran, in
+ * their order */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx.cuh"
 
@@ -24,14 +26,22 @@
 
 namespace {
 
-enum { ADDRESSES = 256, ADDRESS_STEP = 1024 + 32 /* words */, LAUNCHES = 2, SPIN_CYCLES = 400000, CTAS_PER_SM = 8 /* so that one comes to each */, ENDS = 16 };
+enum {
+  ADDRESSES = 256,
+  ADDRESS_STEP = 1024 + 32 /* words */,
+  LAUNCHES = 2,
+  SPIN_CYCLES = 400000,
+  CTAS_PER_SM = 8 /* so that one comes to each */,
+  ENDS = 16
+};
 const unsigned NO_SM = ~0u;
 
 __global__ void note_place(unsigned *smids, unsigned free_first) {
   if (threadIdx.x == 0) smids[blockIdx.x] = this_sm();
   if (this_sm() == free_first) return;
   const long long until = clock64() + SPIN_CYCLES;
-  while (clock64() < until) {}
+  while (clock64() < until) {
+  }
 }
 
 /* Latencies in cycles, seen from SM `smid`; of the CTAs that come to run there, the first one measures. */
@@ -91,14 +101,15 @@ void print_sides(const std::set<unsigned> &smids) {
   std::vector<unsigned> first, cycles(ADDRESSES);
   for (const unsigned smid : smids) {
     GPU(cudaMemset(taken, 0, sizeof(unsigned)));
-    measure_latency<<<CTAS_PER_SM * (int)smids.size(), 32>>>((unsigned *)on_gpu.data, smid, taken, answer);
+    measure_latency<<<CTAS_PER_SM *(int)smids.size(), 32>>>((unsigned *)on_gpu.data, smid, taken, answer);
     GPU(cudaGetLastError());
     unsigned was_taken = 0;
     GPU(cudaMemcpy(&was_taken, taken, sizeof was_taken, cudaMemcpyDeviceToHost));
     if (!was_taken) refuse("no CTA came to run on SM %u: is another program using the GPU?", smid);
     GPU(cudaMemcpy(cycles.data(), answer, sizeof(unsigned) * ADDRESSES, cudaMemcpyDeviceToHost));
     if (first.empty()) first = cycles;
-    printf("sm,%d,%u,%u,,,%u\n", covariance(first, cycles) < 0, median_of(cycles, true), median_of(cycles, false), smid);
+    printf("sm,%d,%u,%u,,,%u\n", covariance(first, cycles) < 0, median_of(cycles, true), median_of(cycles, false),
+           smid);
   }
 }
 
@@ -125,10 +136,12 @@ void placement_print() {
     for (const int ctas : sizes)
       for (int launch = 0; launch < LAUNCHES && ctas <= n * ctas_per_sm; launch++)
         print_launch(ctas_per_sm, places(ctas, shared_bytes_for(gpu, ctas_per_sm)));
-  const std::pair<int, int> again[] = {{1, 32}, {1, 64}, {1, 112}, {1, n}, {2, 200}, {2, 256}, {2, 2 * n}, {3, 300}, {3, 3 * n}};
+  const std::pair<int, int> again[] = {{1, 32},  {1, 64},    {1, 112}, {1, n},    {2, 200},
+                                       {2, 256}, {2, 2 * n}, {3, 300}, {3, 3 * n}};
   for (int i = 0; i < ENDS; i++) {
     const unsigned free_first = one_each[(size_t)(8 + i * (n - 8) / ENDS)];
     print_launch(1, places(n + 1, shared_bytes_for(gpu, 1), free_first));
-    for (const auto &launch : again) print_launch(launch.first, places(launch.second, shared_bytes_for(gpu, launch.first)));
+    for (const auto &launch : again)
+      print_launch(launch.first, places(launch.second, shared_bytes_for(gpu, launch.first)));
   }
 }

@@ -38,7 +38,8 @@ __device__ void store_granule(unsigned char *to, uint4 x) {
 
 __device__ void spin(uint32_t cycles) {
   const long long until = clock64() + cycles;
-  while (clock64() < until) {}
+  while (clock64() < until) {
+  }
 }
 
 __global__ void __launch_bounds__(THREADS) scan_granules(const Scan s) {
@@ -48,8 +49,10 @@ __global__ void __launch_bounds__(THREADS) scan_granules(const Scan s) {
     for (uint32_t at = part.begin; at < part.end; at++) {
       const uint32_t op = s.ops[at];
       unsigned char *granule = s.pool + (size_t)scan_op_granule(op, blockIdx.x) * SCAN_GRANULE_BYTES + 16 * threadIdx.x;
-      if (scan_op_stores(op)) store_granule(granule, make_uint4(op, at, blockIdx.x, threadIdx.x));
-      else read_granule(to, granule);
+      if (scan_op_stores(op))
+        store_granule(granule, make_uint4(op, at, blockIdx.x, threadIdx.x));
+      else
+        read_granule(to, granule);
       __syncthreads();
       if (s.work_cycles) spin(s.work_cycles);
       __syncthreads();
@@ -64,7 +67,8 @@ struct Study {
 
 Status run_scan(void *context, const ScanList *scan, Error *) {
   const Study *study = (const Study *)context;
-  const size_t ops_bytes = scan->n_ops * sizeof *scan->ops, parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
+  const size_t ops_bytes = scan->n_ops * sizeof *scan->ops,
+               parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
   GpuBuffer ops, parts;
   ops.take(ops_bytes, "the list of a scan");
   parts.take(parts_bytes, "the parts of a scan");

@@ -1,14 +1,14 @@
-/* Which lines share a set of L2: lines are read until the fewest are left that push a given one out, as many as a set has room for beside it; all
- * but one of these and any other line push it out again if that one shares the set too.
+/* Which lines share a set of L2: lines are read until the fewest are left that push a given one out, as many as a set
+ * has room for beside it; all but one of these and any other line push it out again if that one shares the set too.
  *
  *     read line     read others     read line: 300 cycles, still there; 460 and more, it has been pushed out
  *
- * One CTA alone on the GPU, so one side of L2: a line with its home on the other side is held as a copy, and is found in the far home when that is
- * gone. Of every line one sector is read: it takes the room of the line. Before the line is timed another of its page is read, so that its
- * address is known how to translate.
+ * One CTA alone on the GPU, so one side of L2: a line with its home on the other side is held as a copy, and is found
+ * in the far home when that is gone. Of every line one sector is read: it takes the room of the line. Before the line
+ * is timed another of its page is read, so that its address is known how to translate.
  *
- *     line,hit_cycles,miss_cycles,ways,others     the line, of 2^24; how long it took to read it there and pushed out; how many push it out; and
- *                                                 all that share its set, with blanks between
+ *     line,hit_cycles,miss_cycles,ways,others     the line, of 2^24; how long it took to read it there and pushed out;
+ * how many push it out; and all that share its set, with blanks between
  *
  * And what a set keeps, of lines that share it, one read after another:
  *
@@ -23,7 +23,12 @@
 namespace {
 
 enum { THREADS = 512, LINE_BYTES = 128, BLOCK_LINES = 128, GROUPS = 24, TRIES = 3, PAGE_LINES = 16384 };
-enum : uint32_t { POOL_LINES = 1u << 24, FIRST_LINES = 420000 /* 27 for each of 15360 sets */, OTHERS_MAX = 4096, TESTS_MOST = 6000 };
+enum : uint32_t {
+  POOL_LINES = 1u << 24,
+  FIRST_LINES = 420000 /* 27 for each of 15360 sets */,
+  OTHERS_MAX = 4096,
+  TESTS_MOST = 6000
+};
 enum { MISS_CYCLES = 80 /* more than a hit: a copy from the far home takes 160 more, and a hit varies by 10 */ };
 
 const uint32_t PROBED[] = {0, 2, 8, 64, 1024, 8192, 131072, 2097152};
@@ -105,7 +110,8 @@ __global__ void read_in_turn(Probe p, const uint32_t *lines, uint32_t n, uint32_
 }
 
 /* Leaves groups out, then smaller ones, as long as the others push the line out without. */
-__global__ void __launch_bounds__(THREADS) reduce(Probe p, uint32_t *lines, uint32_t *spare, uint32_t n, uint32_t *left) {
+__global__ void __launch_bounds__(THREADS)
+    reduce(Probe p, uint32_t *lines, uint32_t *spare, uint32_t n, uint32_t *left) {
   uint32_t *from = lines, *to = spare, tests = 0;
   for (uint32_t groups = GROUPS; tests < TESTS_MOST; groups *= 2) {
     const uint32_t n_groups = min(groups, n);
@@ -121,18 +127,22 @@ __global__ void __launch_bounds__(THREADS) reduce(Probe p, uint32_t *lines, uint
       uint32_t *const was = from;
       from = to, to = was;
     }
-    if (found) groups = GROUPS / 2;
-    else if (n_groups == n) break;
+    if (found)
+      groups = GROUPS / 2;
+    else if (n_groups == n)
+      break;
   }
   for (uint32_t i = threadIdx.x; i < n; i += THREADS) lines[i] = from[i];
   if (threadIdx.x == 0) *left = n;
 }
 
 /* All lines of the pool that push the line out with all but the last of its set: block by block, then line by line. */
-__global__ void __launch_bounds__(THREADS) find_others(Probe p, const uint32_t *set, uint32_t ways, uint32_t *others, uint32_t *n_others) {
+__global__ void __launch_bounds__(THREADS)
+    find_others(Probe p, const uint32_t *set, uint32_t ways, uint32_t *others, uint32_t *n_others) {
   uint32_t n = 0;
   for (uint32_t block = 0; block < POOL_LINES; block += BLOCK_LINES) {
-    if (block / BLOCK_LINES != p.line / BLOCK_LINES && !push_out(p, {set, ways - 1, 0, 0, block, block + BLOCK_LINES})) continue;
+    if (block / BLOCK_LINES != p.line / BLOCK_LINES && !push_out(p, {set, ways - 1, 0, 0, block, block + BLOCK_LINES}))
+      continue;
     for (uint32_t line = block; line < block + BLOCK_LINES; line++) {
       if (line == p.line || !push_out(p, {set, ways - 1, 0, 0, line, line + 1})) continue;
       if (threadIdx.x == 0 && n < OTHERS_MAX) others[n] = line;
@@ -201,7 +211,8 @@ struct Study {
     Set set = {{(const unsigned char *)pool.data, line, 0}, 0, 0, FEW + 1, {}};
     set.hit_cycles = median_cycles(set.probe, 0);
     set.probe.miss_cycles = set.hit_cycles + MISS_CYCLES;
-    for (uint64_t seed = 0; seed < TRIES && set.ways > FEW; seed++) set.ways = push_out_with_few(set.probe, TRIES * line + seed);
+    for (uint64_t seed = 0; seed < TRIES && set.ways > FEW; seed++)
+      set.ways = push_out_with_few(set.probe, TRIES * line + seed);
     if (set.ways > FEW) return set;
     set.miss_cycles = median_cycles(set.probe, set.ways);
     find_others<<<1, THREADS>>>(set.probe, list(lines), set.ways, list(others), list(answers));
@@ -269,7 +280,9 @@ void replacement_print() {
   ampere_or_later("--replacement");
   const Study study;
   const Study::Set set = study.find(PROBED[0]);
-  if (set.others.size() < 128) refuse("--replacement: of the lines that share a set with the first, %zu were found; at least 128 are needed", set.others.size());
+  if (set.others.size() < 128)
+    refuse("--replacement: of the lines that share a set with the first, %zu were found; at least 128 are needed",
+           set.others.size());
   puts("order,n,reads,hits");
   for (uint32_t n = 4; n <= MOST; n++) study.print_circle(set, n);
   for (uint32_t n = 4; n <= MOST; n++) study.print_again(set, n);

@@ -1,5 +1,6 @@
-/* How much of L2 spilled registers take: launches in which all CTAs read one buffer in a circle, and store so much of their own after each granule of it,
- * always to the same addresses, for a profiler. What they store leaves so much less room for the buffer.
+/* How much of L2 spilled registers take: launches in which all CTAs read one buffer in a circle, and store so much of
+ * their own after each granule of it, always to the same addresses, for a profiler. What they store leaves so much less
+ * room for the buffer.
  *
  *     none               nothing
  *     global BYTES       to global memory
@@ -7,7 +8,8 @@
  *     loaded BYTES       to local memory, and loaded again before the next granule, from L1
  *
  *     spills,name
- *     spills,local 7168 mib 28 place 2        28 MiB read PASSES times, at the second place; each CTA stores 7168 bytes after each granule */
+ *     spills,local 7168 mib 28 place 2        28 MiB read PASSES times, at the second place; each CTA stores 7168 bytes
+ * after each granule */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx.cuh"
 
@@ -16,8 +18,22 @@
 
 namespace {
 
-enum { THREADS = 128, GRANULE_BYTES = 16384, ROUND_BYTES = 16 * THREADS, SHARED_BYTES = 90 * 1024 /* so that two CTAs find room on an SM */ };
-enum { PASSES = 3, CTAS_PER_SM = 2, WORK_CYCLES = 1000, PLACES = 6, LEAST_MIB = 18, MOST_MIB = 31, POOL_MIB = 2048, PLACE_MIB = 2 };
+enum {
+  THREADS = 128,
+  GRANULE_BYTES = 16384,
+  ROUND_BYTES = 16 * THREADS,
+  SHARED_BYTES = 90 * 1024 /* so that two CTAs find room on an SM */
+};
+enum {
+  PASSES = 3,
+  CTAS_PER_SM = 2,
+  WORK_CYCLES = 1000,
+  PLACES = 6,
+  LEAST_MIB = 18,
+  MOST_MIB = 31,
+  POOL_MIB = 2048,
+  PLACE_MIB = 2
+};
 
 enum Kind { NONE, GLOBAL, LOCAL, LOADED };
 
@@ -32,7 +48,8 @@ __device__ void read_granule(const unsigned char *from) {
 #if __CUDA_ARCH__ >= 800
   const uint32_t to = shared_address(shared_memory()) + 16 * threadIdx.x;
 #pragma unroll
-  for (int at = 0; at < GRANULE_BYTES; at += ROUND_BYTES) cp_async_16(to + (uint32_t)at, from + at + 16 * threadIdx.x, 16);
+  for (int at = 0; at < GRANULE_BYTES; at += ROUND_BYTES)
+    cp_async_16(to + (uint32_t)at, from + at + 16 * threadIdx.x, 16);
   cp_async_commit();
   cp_async_wait<0>();
 #else
@@ -43,18 +60,22 @@ __device__ void read_granule(const unsigned char *from) {
 
 template <Kind KIND, int WORDS> __global__ void __launch_bounds__(THREADS) read_and_spill(const Reading r) {
   volatile uint32_t spilled[WORDS];
-  volatile uint32_t *stored = r.stored + ((size_t)blockIdx.x * THREADS + threadIdx.x / 32 * 32) * WORDS + threadIdx.x % 32;
+  volatile uint32_t *stored =
+      r.stored + ((size_t)blockIdx.x * THREADS + threadIdx.x / 32 * 32) * WORDS + threadIdx.x % 32;
   uint32_t sum = 0;
   for (int pass = 0; pass < PASSES; pass++)
     for (uint32_t g = 0; g < r.n_granules; g++) {
       read_granule(r.buffer + (size_t)g * GRANULE_BYTES);
 #pragma unroll 1
       for (int w = 0; w < WORDS && KIND != NONE; w++) {
-        if (KIND == GLOBAL) stored[32 * w] = g;
-        else spilled[w] = g;
+        if (KIND == GLOBAL)
+          stored[32 * w] = g;
+        else
+          spilled[w] = g;
       }
       const long long until = clock64() + WORK_CYCLES;
-      while (clock64() < until) {}
+      while (clock64() < until) {
+      }
 #pragma unroll 1
       for (int w = 0; w < WORDS && KIND == LOADED; w++) sum += spilled[w];
       __syncthreads();
@@ -62,7 +83,8 @@ template <Kind KIND, int WORDS> __global__ void __launch_bounds__(THREADS) read_
   if (KIND == LOADED && sum == 1) *r.sum = sum; /* never */
 }
 
-template <Kind KIND, int WORDS> void run(const char *name, unsigned n_ctas, const unsigned char *pool, uint32_t *stored, uint32_t *sum) {
+template <Kind KIND, int WORDS>
+void run(const char *name, unsigned n_ctas, const unsigned char *pool, uint32_t *stored, uint32_t *sum) {
   GPU(cudaFuncSetAttribute(read_and_spill<KIND, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   std::mt19937 random(1);
   for (int place = 1; place <= PLACES; place++)
@@ -72,8 +94,10 @@ template <Kind KIND, int WORDS> void run(const char *name, unsigned n_ctas, cons
       read_and_spill<KIND, WORDS><<<n_ctas, THREADS, SHARED_BYTES>>>(r);
       GPU(cudaGetLastError());
       GPU(cudaDeviceSynchronize());
-      if (KIND == NONE) printf("spills,%s mib %u place %d\n", name, mib, place);
-      else printf("spills,%s %d mib %u place %d\n", name, WORDS * 4 * THREADS, mib, place);
+      if (KIND == NONE)
+        printf("spills,%s mib %u place %d\n", name, mib, place);
+      else
+        printf("spills,%s %d mib %u place %d\n", name, WORDS * 4 * THREADS, mib, place);
       fflush(stdout); /* a profiler writes between the lines */
     }
 }

@@ -1,18 +1,20 @@
-/* When the CTAs of a kernel ask for tiles of K and V: the timed build of two rungs, in which each CTA notes its SM's clock at each
- * ask, and at its start and end the timer that all SMs share as well; a launch each, for a profiler that counts what reaches L2.
+/* When the CTAs of a kernel ask for tiles of K and V: the timed build of two rungs, in which each CTA notes its SM's
+ * clock at each ask, and at its start and end the timer that all SMs share as well; a launch each, for a profiler that
+ * counts what reaches L2.
  *
  *     SM 0    CTA 0     o--0----1------2------3---- ... ||||      o start, 0 1 2 ... asks, | edges of the timer
  *     SM 16   CTA 1       o--0----1-------2------3---- ... ||||
  *
- * One axis for all: a CTA's asks lie between its start and its end as the cycles of its SM's clock do. That clock is its GPC's and
- * changes with the load (kernels/probes/probe_pace.cu); the timer steps 32 ns on an H200, so a start is known to 30 cycles.
+ * One axis for all: a CTA's asks lie between its start and its end as the cycles of its SM's clock do. That clock is
+ * its GPC's and changes with the load (kernels/probes/probe_pace.cu); the timer steps 32 ns on an H200, so a start is
+ * known to 30 cycles.
  *
  *     rung,d,N,heads,causal,launch                                 to which the profiler's counters are joined
- *     rung,d,N,heads,causal,cta,smid,tiles,ask_0,ask_1,ask_2,...   its CTAs: on which SM, how many tiles, and when it asks for some of
- *                                                                  them, in cycles since the first CTA started, empty where it has
- *                                                                  fewer
+ *     rung,d,N,heads,causal,cta,smid,tiles,ask_0,ask_1,ask_2,...   its CTAs: on which SM, how many tiles, and when it
+ * asks for some of them, in cycles since the first CTA started, empty where it has fewer
  *
- * --steps-shared prints the same, its lines beginning with that, of launches in which SMs have one, two or three CTAs, or some have one more than others. */
+ * --steps-shared prints the same, its lines beginning with that, of launches in which SMs have one, two or three CTAs,
+ * or some have one more than others. */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 
@@ -52,7 +54,8 @@ unsigned long long step_ns(const std::vector<Timing> &ctas) {
   return least;
 }
 
-/* A CTA's own clock against the timer: from its start, somewhere in a step of the timer, to the mean of the edges after its end. */
+/* A CTA's own clock against the timer: from its start, somewhere in a step of the timer, to the mean of the edges after
+ * its end. */
 struct Clock {
   double start_ns, ns, cycles; /* since zero_ns, and how long */
   Clock(const Timing &cta, unsigned long long zero_ns, unsigned long long step) {
@@ -81,11 +84,13 @@ void print_steps(const char *study, const Launch &launch, bool causal) {
   for (size_t c = 0; c < timings.size(); c++) {
     const Timing &cta = timings[c];
     const Clock clock(cta, zero_ns, step);
-    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, causal, c, cta.sm, cta.tiles);
+    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, causal, c, cta.sm,
+           cta.tiles);
     for (const int j : TILES) {
       putchar(',');
       if ((unsigned)j >= cta.tiles) continue;
-      const double asks_ns = clock.start_ns + (double)(cta.asks[j] - cta.start_cycles) * clock.ns / clock.cycles - (double)step / 2;
+      const double asks_ns =
+          clock.start_ns + (double)(cta.asks[j] - cta.start_cycles) * clock.ns / clock.cycles - (double)step / 2;
       printf("%.0f", asks_ns * cycles / ns);
     }
     putchar('\n');
@@ -106,21 +111,23 @@ void steps_run() {
   print_headings("steps");
   for (const int causal : {0, 1}) {
     for (const int d : {64, 128}) {
-      for (const Launch &launch : {Launch{&timed::FA2_ASYNC, d, 4096, 1}, Launch{&timed::FA2_ASYNC, d, 4096, 4}, Launch{&timed::FA2_ASYNC, d, 8192, 1},
-                                   Launch{&timed::FA2_ASYNC, d, 16384, 1}, Launch{&timed::FA2_TENSOR, d, 4096, 1}})
+      for (const Launch &launch : {Launch{&timed::FA2_ASYNC, d, 4096, 1}, Launch{&timed::FA2_ASYNC, d, 4096, 4},
+                                   Launch{&timed::FA2_ASYNC, d, 8192, 1}, Launch{&timed::FA2_ASYNC, d, 16384, 1},
+                                   Launch{&timed::FA2_TENSOR, d, 4096, 1}})
         print_steps("steps", launch, causal);
     }
   }
 }
 
-/* 4224 queries of two to six heads, 66 row blocks each: one CTA to each of an H200's 132 SMs; two to half of them; two; three to half; three. And of
- * three heads of 5120, of which 24 SMs have one CTA and the others two. */
+/* 4224 queries of two to six heads, 66 row blocks each: one CTA to each of an H200's 132 SMs; two to half of them; two;
+ * three to half; three. And of three heads of 5120, of which 24 SMs have one CTA and the others two. */
 void steps_shared_run() {
   ampere_or_later("--steps-shared");
   print_headings("steps-shared");
   for (const int causal : {0, 1}) {
     for (const int d : {64, 128}) {
-      for (int heads = 2; heads <= 6; heads++) print_steps("steps-shared", {&timed::FA2_TENSOR, d, 4224, heads}, causal);
+      for (int heads = 2; heads <= 6; heads++)
+        print_steps("steps-shared", {&timed::FA2_TENSOR, d, 4224, heads}, causal);
       print_steps("steps-shared", {&timed::FA2_TENSOR, d, 5120, 3}, causal);
     }
   }

@@ -1,9 +1,10 @@
-/* Watches other people's kernels from outside, without touching their code; kernels/collect/others.py loads this as a library.
+/* Watches other people's kernels from outside, without touching their code; kernels/collect/others.py loads this as a
+ * library.
  *
- *     watch_*   when a kernel stores its row blocks: one CTA polls the first word of each block of O, which the caller has set to something that
- *               no result is. It tells how evenly the CTAs of a kernel go. The watcher takes a place on one SM.
- *     clock_*   how fast the clocks of some SMs run under a kernel: on each of them a CTA that takes all of its shared memory stands beside the
- *               kernel and reads its clock and the time, twice. The kernel has the other SMs. */
+ *     watch_*   when a kernel stores its row blocks: one CTA polls the first word of each block of O, which the caller
+ * has set to something that no result is. It tells how evenly the CTAs of a kernel go. The watcher takes a place on one
+ * SM. clock_*   how fast the clocks of some SMs run under a kernel: on each of them a CTA that takes all of its shared
+ * memory stands beside the kernel and reads its clock and the time, twice. The kernel has the other SMs. */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx.cuh"
 
@@ -32,8 +33,10 @@ __global__ void __launch_bounds__(THREADS) watch(const Watch w) {
     all = true;
     for (int i = (int)threadIdx.x; i < w.n; i += THREADS) {
       if (w.stored_ns[i]) continue;
-      if (w.words[(size_t)(i % w.n_of_head) * w.stride + (size_t)(i / w.n_of_head) * w.head_stride] != w.unset) w.stored_ns[i] = global_ns();
-      else all = false;
+      if (w.words[(size_t)(i % w.n_of_head) * w.stride + (size_t)(i / w.n_of_head) * w.head_stride] != w.unset)
+        w.stored_ns[i] = global_ns();
+      else
+        all = false;
     }
   }
 }
@@ -62,20 +65,24 @@ cudaStream_t stream;
 
 } // namespace
 
-/* Begins to watch n row blocks of `words`, n_of_head to a head, `stride` 4-byte words apart, those of the next head `head_stride` words on, all of them
- * still `unset`, for limit_s seconds at most; returns when the watcher runs. One at a time. */
-extern "C" void watch_begin(const void *words, size_t stride, size_t head_stride, int n, int n_of_head, uint32_t unset, double limit_s) {
+/* Begins to watch n row blocks of `words`, n_of_head to a head, `stride` 4-byte words apart, those of the next head
+ * `head_stride` words on, all of them still `unset`, for limit_s seconds at most; returns when the watcher runs. One at
+ * a time. */
+extern "C" void watch_begin(const void *words, size_t stride, size_t head_stride, int n, int n_of_head, uint32_t unset,
+                            double limit_s) {
   int *started;
   GPU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   GPU(cudaHostAlloc((void **)&started, sizeof *started, cudaHostAllocMapped));
-  running = {(const volatile uint32_t *)words, stride, head_stride, n, n_of_head, unset, (unsigned long long)(limit_s * 1e9), nullptr, started};
+  running = {(const volatile uint32_t *)words,    stride,  head_stride, n, n_of_head, unset,
+             (unsigned long long)(limit_s * 1e9), nullptr, started};
   GPU(cudaMalloc((void **)&running.stored_ns, (size_t)n * sizeof *running.stored_ns));
   GPU(cudaMemset(running.stored_ns, 0, (size_t)n * sizeof *running.stored_ns));
   *running.started = 0;
   GPU(cudaDeviceSynchronize());
   watch<<<1, THREADS, 0, stream>>>(running);
   GPU(cudaGetLastError());
-  while (!*running.started && cudaStreamQuery(stream) == cudaErrorNotReady) {}
+  while (!*running.started && cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
 }
 
 /* Waits for the watcher and copies the times, n of them. */
@@ -87,7 +94,8 @@ extern "C" void watch_end(unsigned long long *stored_ns) {
   GPU(cudaStreamDestroy(stream));
 }
 
-/* Begins to watch the clocks of n SMs, named by their %smid, on a GPU that is idle; returns when all of them are watched. One at a time. */
+/* Begins to watch the clocks of n SMs, named by their %smid, on a GPU that is idle; returns when all of them are
+ * watched. One at a time. */
 extern "C" void clock_begin(const int *sms, int n) {
   int device, n_sm;
   GPU(cudaGetDevice(&device));
@@ -99,7 +107,8 @@ extern "C" void clock_begin(const int *sms, int n) {
   GPU(cudaFuncSetAttribute(watch_clocks, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   watch_clocks<<<n_sm, 1, SHARED_BYTES, stream>>>(clocks);
   GPU(cudaGetLastError());
-  while (clocks->n_there < n && cudaStreamQuery(stream) == cudaErrorNotReady) {}
+  while (clocks->n_there < n && cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
 }
 
 /* The next of two marks. After the second the watched SMs are free. */

@@ -1,14 +1,16 @@
-/* Where each CTA of a launch of several waves, or of one, runs: the marked build of two rungs, each launch under a profiler that counts what crosses
- * between the sides of L2 in the same launch.
+/* Where each CTA of a launch of several waves, or of one, runs: the marked build of two rungs, each launch under a
+ * profiler that counts what crosses between the sides of L2 in the same launch.
  *
- *     SM 5   CTA 0 ------------------>|CTA 264 ---------------->|   which GPC has its turn first, and on which side of L2 the CTAs
- *            CTA 132 ------------------>|CTA 265 ---->|             of a head are: that differs from launch to launch
+ *     SM 5   CTA 0 ------------------>|CTA 264 ---------------->|   which GPC has its turn first, and on which side of
+ * L2 the CTAs CTA 132 ------------------>|CTA 265 ---->|             of a head are: that differs from launch to launch
  *
  *     rung,d,N,heads,causal,launch      to which the profiler's counters are joined
- *     ,,,,,cta,smid,start_ns            its CTAs: where each ran, and when it started after the first, by the timer that all SMs share
+ *     ,,,,,cta,smid,start_ns            its CTAs: where each ran, and when it started after the first, by the timer
+ * that all SMs share
  *
- *     rung,d,N,heads,causal,smids       of one wave: where each CTA ran. Before each runs a kernel of one CTA too many for
- *                                       one wave; it runs where the program lets one end before all others, and the next launch begins with the GPC after */
+ *     rung,d,N,heads,causal,smids       of one wave: where each CTA ran. Before each runs a kernel of one CTA too many
+ * for one wave; it runs where the program lets one end before all others, and the next launch begins with the GPC after
+ */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx.cuh"
@@ -34,7 +36,8 @@ void print_launch(const Launch &launch, const std::vector<Mark> &marks) {
   unsigned long long zero_ns = ~0ull;
   for (const Mark &mark : marks) zero_ns = std::min(zero_ns, mark.start_ns);
   printf("waves,%s,%d,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
-  for (size_t c = 0; c < marks.size(); c++) printf("waves:,,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].start_ns - zero_ns);
+  for (size_t c = 0; c < marks.size(); c++)
+    printf("waves:,,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].start_ns - zero_ns);
   fflush(stdout); /* a profiler writes between the lines */
 }
 
@@ -45,14 +48,16 @@ void run_launches(const Launch &launch) {
 
 __global__ void leave_off_at(unsigned smid) {
   const long long until = clock64() + SPIN_CYCLES;
-  while (clock64() < until && this_sm() != smid) {}
+  while (clock64() < until && this_sm() != smid) {
+  }
 }
 
 void run_begins(const Launch &launch, const cudaDeviceProp &gpu) {
   const int slots = 2 * gpu.multiProcessorCount;
   Pass pass(launch.rung, launch.d, launch.N, launch.heads, launch.causal);
   for (int i = 0; i < BEGINS; i++) {
-    leave_off_at<<<slots + 1, gpu.maxThreadsPerMultiProcessor / 2>>>((unsigned)(2 * (i % GPCS))); /* that SM is of GPC i (sim/l2/placement.h) */
+    leave_off_at<<<slots + 1, gpu.maxThreadsPerMultiProcessor / 2>>>(
+        (unsigned)(2 * (i % GPCS))); /* that SM is of GPC i (sim/l2/placement.h) */
     GPU(cudaGetLastError());
     GPU(cudaDeviceSynchronize());
     const std::vector<Mark> marks = pass.run_marked();
@@ -69,8 +74,10 @@ void waves_run() {
   ampere_or_later("--waves");
   puts("waves,rung,d,N,heads,causal,launch");
   puts("waves:,,,,,cta,smid,start_ns");
-  const Launch launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},   {&marked::FA2_ASYNC, 128, 8192, 4, true},
-                             {&marked::FA2_ASYNC, 128, 16384, 4, true},  {&marked::FA2_ASYNC, 128, 32768, 4, false},
+  const Launch launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},
+                             {&marked::FA2_ASYNC, 128, 8192, 4, true},
+                             {&marked::FA2_ASYNC, 128, 16384, 4, true},
+                             {&marked::FA2_ASYNC, 128, 32768, 4, false},
                              {&marked::FA2_TENSOR, 128, 16384, 4, false}};
   for (const Launch &launch : launches) run_launches(launch);
 }
@@ -78,9 +85,11 @@ void waves_run() {
 void begins_run() {
   const cudaDeviceProp gpu = ampere_or_later("--begins");
   puts("begins,rung,d,N,heads,causal,smids");
-  const Launch launches[] = {{&marked::FA2_ASYNC, 128, 10240, 3, true},  {&marked::FA2_ASYNC, 128, 5120, 6, true},   {&marked::FA2_ASYNC, 128, 5120, 3, true},
-                             {&marked::FA2_ASYNC, 64, 10240, 3, true},   {&marked::FA2_ASYNC, 128, 8192, 4, true},   {&marked::FA2_ASYNC, 128, 10240, 3, false},
-                             {&marked::FA2_ASYNC, 128, 4096, 4, true},   {&marked::FA2_ASYNC, 128, 12288, 2, true},  {&marked::FA2_TENSOR, 128, 5120, 3, true},
-                             {&marked::FA2_TENSOR, 64, 5120, 3, true},   {&marked::FA2_TENSOR, 128, 4096, 4, true},  {&marked::FA2_TENSOR, 128, 8192, 2, true}};
+  const Launch launches[] = {{&marked::FA2_ASYNC, 128, 10240, 3, true}, {&marked::FA2_ASYNC, 128, 5120, 6, true},
+                             {&marked::FA2_ASYNC, 128, 5120, 3, true},  {&marked::FA2_ASYNC, 64, 10240, 3, true},
+                             {&marked::FA2_ASYNC, 128, 8192, 4, true},  {&marked::FA2_ASYNC, 128, 10240, 3, false},
+                             {&marked::FA2_ASYNC, 128, 4096, 4, true},  {&marked::FA2_ASYNC, 128, 12288, 2, true},
+                             {&marked::FA2_TENSOR, 128, 5120, 3, true}, {&marked::FA2_TENSOR, 64, 5120, 3, true},
+                             {&marked::FA2_TENSOR, 128, 4096, 4, true}, {&marked::FA2_TENSOR, 128, 8192, 2, true}};
   for (const Launch &launch : launches) run_begins(launch, gpu);
 }

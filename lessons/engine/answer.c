@@ -20,10 +20,9 @@ typedef struct {
 } Spelling;
 
 static const Spelling SPELLINGS[] = {
-    {"\xC2\xA0", " "},     {"\xE2\x80\x89", " "}, {"\xE2\x80\xAF", " "}, {"\xE2\x88\x92", "-"},
-    {"\xE2\x80\x93", "-"}, {"\xC3\x97", "x"},     {"\xC2\xB7", "*"},     {"\xC2\xB5", "u"},
-    {"\xCE\xBC", "u"},     {"\xE2\x89\x88", "~"}, {"\xC2\xBD", "1/2"},   {"\xC2\xBC", "1/4"},
-    {"\xC2\xBE", "3/4"},   {"\xE2\x80\x99", "'"}, {"\t", " "},
+    {"\xC2\xA0", " "},   {"\xE2\x80\x89", " "}, {"\xE2\x80\xAF", " "}, {"\xE2\x88\x92", "-"}, {"\xE2\x80\x93", "-"},
+    {"\xC3\x97", "x"},   {"\xC2\xB7", "*"},     {"\xC2\xB5", "u"},     {"\xCE\xBC", "u"},     {"\xE2\x89\x88", "~"},
+    {"\xC2\xBD", "1/2"}, {"\xC2\xBC", "1/4"},   {"\xC2\xBE", "3/4"},   {"\xE2\x80\x99", "'"}, {"\t", " "},
 };
 
 static Status clean(const char *text, size_t length, char *out, size_t size, Error *error) {
@@ -31,8 +30,7 @@ static Status clean(const char *text, size_t length, char *out, size_t size, Err
   for (size_t k = 0; k < length;) {
     const size_t n = utf8_sequence((const unsigned char *)text + k, length - k);
     if (n == 0 || (utf8_is_control((const unsigned char *)text + k) && text[k] != '\t'))
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "there are characters in it that no keyboard types; write it again");
+      return error_set(error, STATUS_BAD_REQUEST, "there are characters in it that no keyboard types; write it again");
     const char *put = text + k;
     size_t put_bytes = n;
     for (size_t s = 0; s < sizeof SPELLINGS / sizeof *SPELLINGS; s++)
@@ -41,22 +39,19 @@ static Status clean(const char *text, size_t length, char *out, size_t size, Err
         put_bytes = strlen(put);
       }
     if (used + put_bytes + 1 > size)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "that is a long answer; write a number of at most %d characters",
+      return error_set(error, STATUS_BAD_REQUEST, "that is a long answer; write a number of at most %d characters",
                        (int)size - 1);
     memcpy(out + used, put, put_bytes);
     used += put_bytes;
     k += n;
   }
-  while (used && out[used - 1] == ' ')
-    used--;
+  while (used && out[used - 1] == ' ') used--;
   out[used] = '\0';
   return STATUS_OK;
 }
 
 static const char *skip_blanks(const char *p) {
-  while (*p == ' ')
-    p++;
+  while (*p == ' ') p++;
   return p;
 }
 
@@ -68,8 +63,7 @@ typedef struct {
   double slack;
 } Number;
 
-static void note(Answer *a, bool if_wrong, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void note(Answer *a, bool if_wrong, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void note(Answer *a, bool if_wrong, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -96,8 +90,7 @@ static bool is_grouped(const char *text, size_t length, char separator) {
 
 static size_t count(const char *text, size_t length, char c) {
   size_t n = 0;
-  for (size_t k = 0; k < length; k++)
-    n += text[k] == c;
+  for (size_t k = 0; k < length; k++) n += text[k] == c;
   return n;
 }
 
@@ -110,17 +103,15 @@ static size_t number_length(const char *p) {
     const bool digit_next = isdigit((unsigned char)p[n + (c != '\0')]) != 0;
     if (c == '.' && (digit_next || n > 0)) continue;
     if ((c == ',' || c == '_' || c == '\'') && n > 0 && digit_next) continue;
-    if (c == ' ' && n > 0 && isdigit((unsigned char)p[n - 1]) && digit_next &&
-        isdigit((unsigned char)p[n + 2]) && isdigit((unsigned char)p[n + 3]) &&
-        !isdigit((unsigned char)p[n + 4]))
+    if (c == ' ' && n > 0 && isdigit((unsigned char)p[n - 1]) && digit_next && isdigit((unsigned char)p[n + 2]) &&
+        isdigit((unsigned char)p[n + 3]) && !isdigit((unsigned char)p[n + 4]))
       continue;
     return n;
   }
 }
 
 /* Decides what is the decimal sign and what groups digits. */
-static Status find_decimal_sign(Answer *a, const char *text, size_t length, char *sign,
-                                Error *error) {
+static Status find_decimal_sign(Answer *a, const char *text, size_t length, char *sign, Error *error) {
   const size_t commas = count(text, length, ','), dots = count(text, length, '.');
   const char *const comma = memchr(text, ',', length), *const dot = memchr(text, '.', length);
   const Quote shown = quote(text, length);
@@ -142,11 +133,9 @@ static Status find_decimal_sign(Answer *a, const char *text, size_t length, char
            (int)(comma - text), text, comma + 1 < text + length ? quote(comma + 1, 3).text : "");
     return STATUS_OK;
   }
-  if (commas == 1 &&
-      (dots == 0 || (comma > dot && is_grouped(text, (size_t)(comma - text), '.')))) {
+  if (commas == 1 && (dots == 0 || (comma > dot && is_grouped(text, (size_t)(comma - text), '.')))) {
     *sign = ',';
-    note(a, false, "The comma in %s was read as the decimal sign; Tilewalk writes a point.",
-         shown.text);
+    note(a, false, "The comma in %s was read as the decimal sign; Tilewalk writes a point.", shown.text);
     return STATUS_OK;
   }
   if (dots == 1 && dot > comma && is_grouped(text, (size_t)(dot - text), ',')) return STATUS_OK;
@@ -168,8 +157,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   const char *const text = *p;
   const size_t length = number_length(text);
   if (length == 0 || !strpbrk(text, "0123456789"))
-    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'",
-                     quote(text, strlen(text)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'", quote(text, strlen(text)).text);
   char sign;
   if (find_decimal_sign(a, text, length, &sign, error)) return STATUS_BAD_REQUEST;
   char digits[2 * ANSWER_TEXT_BYTES];
@@ -191,8 +179,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   digits[used] = '\0';
   Decimal decimal, unit;
   if (used == 0 || decimal_read(digits, used, &decimal) != used)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' has more digits, or a larger exponent, than can matter",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' has more digits, or a larger exponent, than can matter",
                      quote(text, length + exponent).text);
   char half[32];
   const int half_length = snprintf(half, sizeof half, "5%.*s", (int)exponent, text + length);
@@ -213,11 +200,9 @@ static Status read_power(Answer *a, const char **p, Number *n, Error *error) {
   q += negative;
   const size_t length = strspn(q, "0123456789");
   if (length == 0 || length > 3)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "behind '^' must stand a whole exponent, as in 2^20");
+    return error_set(error, STATUS_BAD_REQUEST, "behind '^' must stand a whole exponent, as in 2^20");
   int exponent = 0;
-  for (size_t k = 0; k < length; k++)
-    exponent = 10 * exponent + (q[k] - '0');
+  for (size_t k = 0; k < length; k++) exponent = 10 * exponent + (q[k] - '0');
   *n = (Number){pow(n->value, negative ? -exponent : exponent), EXACT_DIGITS, 0};
   *p = q + length;
   return STATUS_OK;
@@ -261,8 +246,7 @@ static Status read_value(Answer *a, const char **p, Error *error) {
     Number below;
     status = read_product(a, &q, &below, error);
     if (status) return status;
-    if (below.value == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "nothing can be divided by 0");
+    if (below.value == 0) return error_set(error, STATUS_BAD_REQUEST, "nothing can be divided by 0");
     n.value /= below.value;
     a->is_fraction = true;
     *p = q;
@@ -281,25 +265,20 @@ static Status read_value(Answer *a, const char **p, Error *error) {
 /* ---- The whole answer */
 
 static Status refuse_words(const char *text, Error *error) {
-  static const char *const NUMBER_WORDS[] = {"one",   "two",   "three", "four", "five",   "six",
-                                             "seven", "eight", "nine",  "ten",  "twen",   "thir",
-                                             "fort",  "fift",  "hund",  "thou", "half",   "quarter",
-                                             "doub",  "twice", "zero",  "none", "a third"};
+  static const char *const NUMBER_WORDS[] = {"one",  "two",     "three", "four",  "five", "six",  "seven",  "eight",
+                                             "nine", "ten",     "twen",  "thir",  "fort", "fift", "hund",   "thou",
+                                             "half", "quarter", "doub",  "twice", "zero", "none", "a third"};
   char lower[ANSWER_TEXT_BYTES];
   size_t n = 0;
-  for (; text[n] && n + 1 < sizeof lower; n++)
-    lower[n] = (char)tolower((unsigned char)text[n]);
+  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)tolower((unsigned char)text[n]);
   lower[n] = '\0';
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
     if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
                        quote(text, strlen(text)).text);
   if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the answer is a finite number; write it in digits");
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no number; write one such as 64, 64 MiB, 50%% or 1/2",
+    return error_set(error, STATUS_BAD_REQUEST, "the answer is a finite number; write it in digits");
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number; write one such as 64, 64 MiB, 50%% or 1/2",
                    quote(text, strlen(text)).text);
 }
 
@@ -329,12 +308,10 @@ static Status check_rest(const char *p, Error *error) {
   if (*p == '+' || (*p == '-' && strcmp(p, "-fold") != 0))
     return error_set(error, STATUS_BAD_REQUEST, "that is a sum or a range; write a single number");
   if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is not understood here; work it out and write a single number",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is not understood here; work it out and write a single number",
                      quote(p, strlen(p)).text);
   if (isdigit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
+    return error_set(error, STATUS_BAD_REQUEST, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
   return STATUS_OK;
 }
 
@@ -351,8 +328,7 @@ Status answer_parse(const char *text, size_t length, Answer *answer, Error *erro
   const bool starts = isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]));
   if (!starts) return refuse_words(p, error);
   if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2]))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "hexadecimal numbers are not read; write decimal digits");
+    return error_set(error, STATUS_BAD_REQUEST, "hexadecimal numbers are not read; write decimal digits");
   status = read_value(&a, &p, error);
   if (status) return status;
   p = read_magnitude(&a, skip_blanks(p));

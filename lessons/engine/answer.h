@@ -81,8 +81,7 @@ typedef enum {
 
 /* Compares. STATUS_BAD_REQUEST, with a message for the learner, when the units do not go together.
  */
-Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict,
-                    Error *error);
+Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict, Error *error);
 
 /* The value of an answer in base units, as the key's unit completes it. */
 double answer_value(const AnswerKey *key, const Answer *answer);

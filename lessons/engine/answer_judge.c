@@ -22,8 +22,7 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
   }
   const Status status = answer_parse(text, strlen(text), &amount, NULL);
   const bool percent = !status && strcmp(amount.unit.name, "%") == 0;
-  if (status || (*amount.unit.name && !percent) || !(amount.number > 0) ||
-      (percent && amount.number >= 100))
+  if (status || (*amount.unit.name && !percent) || !(amount.number > 0) || (percent && amount.number >= 100))
     return error_set(error, STATUS_BAD_REQUEST,
                      "'%s' is no tolerance; write exact, a part such as 1%%, or an amount such as "
                      "0.01",
@@ -37,8 +36,7 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
 
 static bool same_thing(const char *a, const char *b) {
   size_t n = 0;
-  while (a[n] && tolower((unsigned char)a[n]) == tolower((unsigned char)b[n]))
-    n++;
+  while (a[n] && tolower((unsigned char)a[n]) == tolower((unsigned char)b[n])) n++;
   const char *rest_a = a + n, *rest_b = b + n;
   const bool ended_a = !*rest_a || strcmp(rest_a, "s") == 0 || *rest_a == ' ',
              ended_b = !*rest_b || strcmp(rest_b, "s") == 0 || *rest_b == ' ';
@@ -51,16 +49,15 @@ static Status check_units(const AnswerKey *key, const Answer *answer, Error *err
   const bool rates = (wanted->dimension == ANSWER_FLOP || wanted->dimension == ANSWER_FLOP_PER_S) &&
                      (strstr(given->name, "lops") || strstr(given->name, "LOPS"));
   const bool word = wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_PLAIN;
-  const bool times = wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_SHARE &&
-                     (given->factor == 1 || !*wanted->name);
+  const bool times =
+      wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_SHARE && (given->factor == 1 || !*wanted->name);
   if (rates || times || (word && same_thing(wanted->name, given->name))) return STATUS_OK;
   if (wanted->dimension == given->dimension && !word) return STATUS_OK;
   if (!*wanted->name)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the answer is a plain number, without a unit; '%s' is too much",
+    return error_set(error, STATUS_BAD_REQUEST, "the answer is a plain number, without a unit; '%s' is too much",
                      quote(given->name, strlen(given->name)).text);
-  return error_set(error, STATUS_BAD_REQUEST, "the question is about %s, and you wrote %s",
-                   wanted->name, quote(given->name, strlen(given->name)).text);
+  return error_set(error, STATUS_BAD_REQUEST, "the question is about %s, and you wrote %s", wanted->name,
+                   quote(given->name, strlen(given->name)).text);
 }
 
 /* ---- Judging */
@@ -72,27 +69,20 @@ static double factor_of(const AnswerKey *key, const Answer *answer) {
   return own ? answer->unit.factor : key->unit.factor;
 }
 
-double answer_value(const AnswerKey *key, const Answer *answer) {
-  return answer->number * factor_of(key, answer);
-}
+double answer_value(const AnswerKey *key, const Answer *answer) { return answer->number * factor_of(key, answer); }
 
-static bool is_equal(double a, double b) {
-  return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
-}
+static bool is_equal(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
 
 /* Things are counted: no rounding, unless the question allows it. */
 static bool is_counted(const AnswerKey *key) {
-  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) &&
-         key->low == key->high;
+  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
 }
 
 static bool within_tolerance(const AnswerKey *key, double value) {
   const AnswerTolerance *t = &key->tolerance;
   const double amount = t->kind == TOLERANCE_OFF ? t->amount * key->unit.factor : 0;
-  const double low =
-      t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
-  const double high =
-      t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
+  const double low = t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
+  const double high = t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
   return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
 }
 
@@ -100,32 +90,26 @@ static bool within_tolerance(const AnswerKey *key, double value) {
 static AnswerVerdict judge(const AnswerKey *key, const Answer *answer, double factor) {
   const double value = answer->number * factor;
   if (within_tolerance(key, value)) return ANSWER_RIGHT;
-  const bool may_round =
-      key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
+  const bool may_round = key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
   const double slack = answer->slack * factor * (1 + 1e-9);
   if (may_round && value >= key->low - slack && value <= key->high + slack)
     return answer->digits >= DIGITS_ENOUGH ? ANSWER_RIGHT : ANSWER_ROUGH;
   return ANSWER_WRONG;
 }
 
-Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict,
-                    Error *error) {
+Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict, Error *error) {
   const Status status = check_units(key, answer, error);
   if (status) return status;
   const double factor = factor_of(key, answer), value = answer->number * factor;
   AnswerVerdict v = judge(key, answer, factor);
-  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name &&
-                          key->unit.dimension == ANSWER_SHARE && key->unit.factor != 1 &&
-                          fabs(answer->number) <= 1;
-  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT)
-    v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
+  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name && key->unit.dimension == ANSWER_SHARE &&
+                          key->unit.factor != 1 && fabs(answer->number) <= 1;
+  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT) v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
   const AnswerUnit *unit = *answer->unit.name ? &answer->unit : &key->unit;
-  if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name &&
-      judge(key, answer, unit->sister) == ANSWER_RIGHT)
+  if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name && judge(key, answer, unit->sister) == ANSWER_RIGHT)
     v = ANSWER_OTHER_UNIT;
   const double middle = 0.5 * (key->low + key->high);
-  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle))
-    v = ANSWER_NEAR;
+  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle)) v = ANSWER_NEAR;
   *verdict = v;
   return STATUS_OK;
 }
@@ -145,10 +129,8 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
   quantity_number(value / key->unit.factor, number, sizeof number);
   const bool close = strcmp(key->unit.name, "x") == 0;
   size_t length = strlen(key->unit.name);
-  if (strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN)
-    length = singular(key->unit.name, length);
-  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)length,
-           key->unit.name);
+  if (strcmp(number, "1") == 0 && key->unit.dimension == ANSWER_PLAIN) length = singular(key->unit.name, length);
+  snprintf(text, size, "%s%s%.*s", number, *key->unit.name && !close ? " " : "", (int)length, key->unit.name);
 }
 
 /* ---- Choices */
@@ -168,27 +150,22 @@ static int find_choice(const AnswerChoices *c, const char *text, size_t length) 
 }
 
 static const char *next_word(const char *p, size_t *length) {
-  while (*p && (isspace((unsigned char)*p) || strchr(",;()<>.", *p)))
-    p++;
+  while (*p && (isspace((unsigned char)*p) || strchr(",;()<>.", *p))) p++;
   *length = strcspn(p, " \t\r\n,;()<>.");
   return p;
 }
 
 Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen, Error *error) {
   size_t length = strlen(text);
-  while (length && isspace((unsigned char)text[length - 1]))
-    length--;
-  while (length && isspace((unsigned char)*text))
-    text++, length--;
+  while (length && isspace((unsigned char)text[length - 1])) length--;
+  while (length && isspace((unsigned char)*text)) text++, length--;
   int k = find_choice(choices, text, length);
   size_t word = 0;
   const char *first = next_word(text, &word);
   const char *behind = first + word;
-  if (k < 0 && behind + strspn(behind, " ).,") >= text + length)
-    k = find_choice(choices, first, word);
+  if (k < 0 && behind + strspn(behind, " ).,") >= text + length) k = find_choice(choices, first, word);
   if (k < 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is none of the choices; type a letter from a to %c",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the choices; type a letter from a to %c",
                      quote(text, length).text, 'a' + choices->n - 1);
   *chosen = k;
   return STATUS_OK;
@@ -215,23 +192,20 @@ Status answer_order(const AnswerChoices *choices, const char *text, int *order, 
     for (; *p; p = next_word(p + length, &length)) {
       const int k = find_choice(choices, p, length);
       if (k < 0)
-        return error_set(error, STATUS_BAD_REQUEST,
-                         "'%s' is none of the items; type their letters, such as %s",
+        return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the items; type their letters, such as %s",
                          quote(p, length).text, choices->n > 2 ? "b a c" : "b a");
-      if (n == choices->n)
-        return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
+      if (n == choices->n) return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
       order[n++] = k;
     }
   }
   bool seen[ANSWER_CHOICES_MAX] = {false};
   for (int k = 0; k < n; k++) {
     if (seen[order[k]])
-      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place",
-                       'a' + order[k]);
+      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place", 'a' + order[k]);
     seen[order[k]] = true;
   }
   if (n < choices->n)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%d of the %d items are there; put all of them in order", n, choices->n);
+    return error_set(error, STATUS_BAD_REQUEST, "%d of the %d items are there; put all of them in order", n,
+                     choices->n);
   return STATUS_OK;
 }

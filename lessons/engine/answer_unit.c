@@ -77,8 +77,7 @@ enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES };
 
 static bool same(const char *a, const char *b, size_t n, bool any_case) {
   for (size_t k = 0; k < n; k++) {
-    const bool equal =
-        any_case ? tolower((unsigned char)a[k]) == tolower((unsigned char)b[k]) : a[k] == b[k];
+    const bool equal = any_case ? tolower((unsigned char)a[k]) == tolower((unsigned char)b[k]) : a[k] == b[k];
     if (!equal || !a[k]) return false;
   }
   return true;
@@ -99,13 +98,10 @@ static bool find(const char *text, bool any_case, AnswerUnit *unit) {
     for (int b = 0; b < N_BASES; b++) {
       const size_t n = strlen(PREFIXES[p].name), m = strlen(BASES[b].name);
       if (n + m != length || !go_together(&PREFIXES[p], &BASES[b])) continue;
-      if (!same(text, PREFIXES[p].name, n, any_case) || !same(text + n, BASES[b].name, m, any_case))
-        continue;
+      if (!same(text, PREFIXES[p].name, n, any_case) || !same(text + n, BASES[b].name, m, any_case)) continue;
       unit->dimension = BASES[b].dimension;
       unit->factor = PREFIXES[p].factor;
-      unit->sister = unit->dimension == ANSWER_BYTES || unit->dimension == ANSWER_BYTES_PER_S
-                         ? PREFIXES[p].sister
-                         : 0;
+      unit->sister = unit->dimension == ANSWER_BYTES || unit->dimension == ANSWER_BYTES_PER_S ? PREFIXES[p].sister : 0;
       return true;
     }
   return false;
@@ -115,9 +111,8 @@ static bool is_share(const char *text, AnswerUnit *unit) {
   static const struct {
     const char *name;
     double factor;
-  } SHARES[] = {{"%", 0.01},       {"percent", 0.01}, {"per cent", 0.01}, {"x", 1},
-                {"X", 1},          {"times", 1},      {"-fold", 1},       {"fold", 1},
-                {"times less", 1}, {"times more", 1}, {"x less", 1},      {"x more", 1}};
+  } SHARES[] = {{"%", 0.01},  {"percent", 0.01}, {"per cent", 0.01}, {"x", 1},          {"X", 1},      {"times", 1},
+                {"-fold", 1}, {"fold", 1},       {"times less", 1},  {"times more", 1}, {"x less", 1}, {"x more", 1}};
   for (size_t k = 0; k < sizeof SHARES / sizeof *SHARES; k++) {
     if (strcmp(SHARES[k].name, text) != 0) continue;
     unit->dimension = ANSWER_SHARE;
@@ -134,27 +129,23 @@ static bool is_bits(const char *text) {
   if (length == 3 && strchr("KMGT", text[0]) && text[1] == 'i' && text[2] == 'b') return true;
   const size_t prefix = length && strchr("kKMGT", text[0]) ? 1 : 0;
   const char *rest = text + prefix;
-  return strcmp(rest, "bit") == 0 || strcmp(rest, "bits") == 0 || strcmp(rest, "bps") == 0 ||
-         strcmp(rest, "b/s") == 0;
+  return strcmp(rest, "bit") == 0 || strcmp(rest, "bits") == 0 || strcmp(rest, "bps") == 0 || strcmp(rest, "b/s") == 0;
 }
 
 Status answer_unit(const char *text, AnswerUnit *unit, Error *error) {
   AnswerUnit u = {.factor = 1};
   const size_t length = strlen(text);
   if (length >= ANSWER_UNIT_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is too long for a unit; write the number and its unit alone",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a unit; write the number and its unit alone",
                      quote(text, length).text);
   memcpy(u.name, text, length + 1);
   if (is_bits(text))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' would be bits; write bytes with a capital B, such as MB or MiB", text);
-  const bool known =
-      length == 0 || find(text, false, &u) || is_share(text, &u) || find(text, true, &u);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' would be bits; write bytes with a capital B, such as MB or MiB",
+                     text);
+  const bool known = length == 0 || find(text, false, &u) || is_share(text, &u) || find(text, true, &u);
   for (size_t k = 0; !known && k < length; k++)
     if (!isalpha((unsigned char)text[k]) && text[k] != ' ' && text[k] != '-' && text[k] != '_')
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit that is known here",
-                       quote(text, length).text);
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit that is known here", quote(text, length).text);
   *unit = u;
   return STATUS_OK;
 }

@@ -27,8 +27,7 @@ typedef struct {
 /* Reads the table that is the only argument of the running function into *record, which holds
  * defaults. `function` is its name for messages. Two names with one offset are spellings of one
  * thing: only one may be given. */
-void arguments_read(lua_State *lua, const char *function, const ArgumentField *fields, int n_fields,
-                    void *record);
+void arguments_read(lua_State *lua, const char *function, const ArgumentField *fields, int n_fields, void *record);
 
 /* Pushes the argument `name`, nil when it is not given. Returns its Lua type. */
 int arguments_push(lua_State *lua, const char *name);

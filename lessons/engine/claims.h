@@ -80,8 +80,7 @@ typedef struct {
 
 /* Reads buffer[0..length) and adds its entries. `file` is what messages call it. On error nothing
  * is added. */
-Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file,
-                   Error *error);
+Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file, Error *error);
 
 void claims_free(Claims *claims);
 

@@ -26,22 +26,20 @@ static ExpressionValue claimed_value(const Claimed *c) {
   return v;
 }
 
-static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimPart *part,
-                           ExpressionScope *scope, Error *error) {
+static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope,
+                           Error *error) {
   const char *code = pool_text(&claims->pool, part->code);
-  Status status =
-      expression_scope_eval(scope, code, strlen(code), part->code_line, &part->value, error);
+  Status status = expression_scope_eval(scope, code, strlen(code), part->code_line, &part->value, error);
   if (status) return status;
   Error inner = {0};
   status = verdict_judge(&part->claimed, &part->value, &part->judgement, &inner);
   if (status)
-    return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", pool_text(&claims->pool, entry->file),
-                     part->claimed_line, inner.message);
+    return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", pool_text(&claims->pool, entry->file), part->claimed_line,
+                     inner.message);
   return STATUS_OK;
 }
 
-static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope,
-                            Error *error) {
+static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
   entry->verdict = VERDICT_HOLDS;
   for (int k = 0; k < entry->n_parts; k++) {
     ClaimPart *part = &claims->parts[entry->first_part + k];
@@ -67,8 +65,7 @@ static void into_one_line(char *text) {
     else if (to > text && to[-1] != ' ')
       *to++ = ' ';
   }
-  while (to > text && to[-1] == ' ')
-    to--;
+  while (to > text && to[-1] == ' ') to--;
   *to = '\0';
 }
 
@@ -77,13 +74,12 @@ static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *sco
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
     if (!entry->text[k]) continue;
     const char *text = pool_text(&claims->pool, entry->text[k]);
-    const Status status = expression_scope_fill(scope, text, strlen(text), entry->text_line[k],
-                                                filled, sizeof filled, error);
+    const Status status =
+        expression_scope_fill(scope, text, strlen(text), entry->text_line[k], filled, sizeof filled, error);
     if (status) return status;
     into_one_line(filled);
     if (!pool_add(&claims->pool, filled, strlen(filled), &entry->filled[k]))
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s",
-                       claims_id(claims, entry));
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", claims_id(claims, entry));
   }
   return STATUS_OK;
 }
@@ -130,11 +126,10 @@ static void put_rule(const ClaimPart *part, char *text, size_t size) {
   verdict_computed_text(&part->claimed, &part->value, computed, sizeof computed);
   const char *unit = part->claimed.unit, *space = *unit ? " " : "";
   if (part->judgement.true_unit)
-    snprintf(sentence, sizeof sentence, "Right in %s: %s %s = %s %s.", part->judgement.true_unit,
-             part->claimed.text, part->judgement.true_unit, computed, unit);
+    snprintf(sentence, sizeof sentence, "Right in %s: %s %s = %s %s.", part->judgement.true_unit, part->claimed.text,
+             part->judgement.true_unit, computed, unit);
   else if (part->judgement.verdict == VERDICT_ROUNDS)
-    snprintf(sentence, sizeof sentence, "Off by one in the last digit: %s%s%s.", computed, space,
-             unit);
+    snprintf(sentence, sizeof sentence, "Off by one in the last digit: %s%s%s.", computed, space, unit);
   else
     snprintf(sentence, sizeof sentence, "Computed: %s%s%s.", computed, space, unit);
   put_sentence(text, size, sentence);
@@ -144,9 +139,7 @@ void claims_why(const Claims *claims, const ClaimEntry *entry, char *text, size_
   text[0] = '\0';
   const ClaimPart *part = claims_part(claims, entry, 0);
   const bool has_why = entry->text[CLAIM_WHY] != 0;
-  if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why))
-    put_rule(part, text, size);
-  if (entry->verdict != VERDICT_HOLDS)
-    put_sentence(text, size, claims_filled(claims, entry, CLAIM_WHY));
+  if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why)) put_rule(part, text, size);
+  if (entry->verdict != VERDICT_HOLDS) put_sentence(text, size, claims_filled(claims, entry, CLAIM_WHY));
   put_sentence(text, size, claims_filled(claims, entry, CLAIM_NOTE));
 }

@@ -69,13 +69,12 @@ static void read_list(lua_State *lua, int table, ExpressionValue *value) {
     sandbox_fail(lua, "the result is a table without a list of numbers; name the field that is "
                       "meant, or return a number");
   if (n > EXPRESSION_NUMBERS_MAX)
-    sandbox_fail(lua, "the result is a list of %llu; at most %d numbers are read",
-                 (unsigned long long)n, EXPRESSION_NUMBERS_MAX);
+    sandbox_fail(lua, "the result is a list of %llu; at most %d numbers are read", (unsigned long long)n,
+                 EXPRESSION_NUMBERS_MAX);
   value->kind = EXPRESSION_LIST;
   value->n = (int)n;
   for (int k = 0; k < value->n; k++) {
-    if (lua_rawgeti(lua, table, k + 1) != LUA_TNUMBER)
-      sandbox_fail(lua, "item %d of the result is no number", k + 1);
+    if (lua_rawgeti(lua, table, k + 1) != LUA_TNUMBER) sandbox_fail(lua, "item %d of the result is no number", k + 1);
     value->numbers[k] = lua_tonumber(lua, -1);
     lua_pop(lua, 1);
   }
@@ -89,11 +88,9 @@ static void read_series(lua_State *lua, int table, ExpressionValue *value) {
   value->n = (int)n;
   for (int k = 0; k < value->n; k++) {
     const int top = lua_gettop(lua);
-    const bool pair = lua_rawgeti(lua, table, k + 1) == LUA_TTABLE &&
-                      lua_rawgeti(lua, top + 1, 1) == LUA_TNUMBER &&
+    const bool pair = lua_rawgeti(lua, table, k + 1) == LUA_TTABLE && lua_rawgeti(lua, top + 1, 1) == LUA_TNUMBER &&
                       lua_rawgeti(lua, top + 1, 2) == LUA_TNUMBER;
-    if (!pair)
-      sandbox_fail(lua, "item %d of the series is no pair {size, value} of numbers", k + 1);
+    if (!pair) sandbox_fail(lua, "item %d of the series is no pair {size, value} of numbers", k + 1);
     value->at[k] = lua_tonumber(lua, top + 2);
     value->numbers[k] = lua_tonumber(lua, top + 3);
     lua_settop(lua, top);
@@ -129,9 +126,7 @@ static void read_table(lua_State *lua, int table, ExpressionValue *value) {
 static void read_scalar(lua_State *lua, int index, ExpressionValue *value) {
   size_t length;
   switch (lua_type(lua, index)) {
-  case LUA_TNIL:
-    sandbox_fail(lua, "the expression has no value; return a number, true, false or a text");
-    break;
+  case LUA_TNIL: sandbox_fail(lua, "the expression has no value; return a number, true, false or a text"); break;
   case LUA_TBOOLEAN:
     value->kind = EXPRESSION_FLAG;
     value->flag = lua_toboolean(lua, index);
@@ -144,19 +139,15 @@ static void read_scalar(lua_State *lua, int index, ExpressionValue *value) {
   case LUA_TSTRING: {
     const char *text = lua_tolstring(lua, index, &length);
     if (length >= EXPRESSION_TEXT_BYTES)
-      sandbox_fail(lua, "the result is a text of %zu bytes; at most %d fit", length,
-                   EXPRESSION_TEXT_BYTES - 1);
+      sandbox_fail(lua, "the result is a text of %zu bytes; at most %d fit", length, EXPRESSION_TEXT_BYTES - 1);
     if (!utf8_is_text(text, length))
-      sandbox_fail(
-          lua,
-          "the result is a text with bytes that are no text: control characters, or broken UTF-8");
+      sandbox_fail(lua, "the result is a text with bytes that are no text: control characters, or broken UTF-8");
     value->kind = EXPRESSION_TEXT;
     memcpy(value->text, text, length + 1);
     break;
   }
   default:
-    sandbox_fail(lua,
-                 "the result is a %s, which is no answer; return a number, true, false or a text",
+    sandbox_fail(lua, "the result is a %s, which is no answer; return a number, true, false or a text",
                  luaL_typename(lua, index));
   }
 }
@@ -204,8 +195,7 @@ static int compile(lua_State *lua, const Job *job, bool as_expression) {
 static int run_source(lua_State *lua) {
   Job *job = lua_touserdata(lua, 1);
   int lua_status = compile(lua, job, true);
-  if (lua_status == LUA_ERRSYNTAX && has_return(job->source, job->length))
-    lua_status = compile(lua, job, false);
+  if (lua_status == LUA_ERRSYNTAX && has_return(job->source, job->length)) lua_status = compile(lua, job, false);
   if (lua_status != LUA_OK) return lua_error(lua);
   lua_call(lua, 0, 1);
   read_value(lua, lua_gettop(lua), &job->value);
@@ -219,8 +209,7 @@ static int set_name(lua_State *lua) {
   return 0;
 }
 
-Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line,
-                    Error *error) {
+Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line, Error *error) {
   lua_State *lua = scope->lua;
   sandbox_begin(scope);
   lua_pushcfunction(lua, function);
@@ -235,8 +224,7 @@ Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, 
 Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t length, int line,
                              ExpressionValue *value, Error *error) {
   if (length > EXPRESSION_SOURCE_BYTES)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%s:%d: the expression is %zu bytes long; at most %d are read",
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the expression is %zu bytes long; at most %d are read",
                      scope->limits.file, line, length, EXPRESSION_SOURCE_BYTES);
   Job job = {.source = source, .length = length, .line = line};
   const Status status = sandbox_call(scope, run_source, &job, line, error);
@@ -244,14 +232,12 @@ Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t 
   return status;
 }
 
-Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value,
-                            Error *error) {
+Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value, Error *error) {
   Job job = {.name = name, .given = value};
   return sandbox_call(scope, set_name, &job, 0, error);
 }
 
-Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value,
-                       Error *error) {
+Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value, Error *error) {
   ExpressionScope *scope;
   Status status = expression_scope_open(&scope, limits, error);
   if (!status) status = expression_scope_eval(scope, source, strlen(source), 1, value, error);

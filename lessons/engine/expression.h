@@ -70,8 +70,7 @@ typedef struct {
 
 /* Evaluates one source by itself. STATUS_BAD_FILE: it is wrong; STATUS_TOO_LARGE: it wants more
  * than its limits; STATUS_NO_MEMORY. *value is unchanged on error. */
-Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value,
-                       Error *error);
+Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value, Error *error);
 
 typedef struct ExpressionScope ExpressionScope;
 
@@ -85,13 +84,12 @@ Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t 
                              ExpressionValue *value, Error *error);
 
 /* Gives `name` a value. */
-Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value,
-                            Error *error);
+Status expression_scope_set(ExpressionScope *scope, const char *name, const ExpressionValue *value, Error *error);
 
 /* Copies a text and replaces each {expression} in it by its value; "{{" stands for a brace. Numbers
  * are written with up to four significant digits, whole ones with thousands separators. The result
  * is cut when it does not fit: then STATUS_TOO_LARGE. */
-Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line,
-                             char *filled, size_t size, Error *error);
+Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line, char *filled,
+                             size_t size, Error *error);
 
 #endif

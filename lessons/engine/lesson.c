@@ -23,10 +23,8 @@ Status lesson_refuse(const char *file, int line, Error *error, const char *forma
 }
 
 Piece piece_trim(Piece p) {
-  while (p.length && isspace((unsigned char)p.text[p.length - 1]))
-    p.length--;
-  while (p.length && isspace((unsigned char)*p.text))
-    p.text++, p.length--;
+  while (p.length && isspace((unsigned char)p.text[p.length - 1])) p.length--;
+  while (p.length && isspace((unsigned char)*p.text)) p.text++, p.length--;
   return p;
 }
 
@@ -34,13 +32,9 @@ bool piece_starts(Piece p, const char *prefix) {
   return p.length >= strlen(prefix) && memcmp(p.text, prefix, strlen(prefix)) == 0;
 }
 
-bool piece_is(Piece p, const char *text) {
-  return p.length == strlen(text) && piece_starts(p, text);
-}
+bool piece_is(Piece p, const char *text) { return p.length == strlen(text) && piece_starts(p, text); }
 
-Piece piece_after(Piece p, size_t n) {
-  return piece_trim((Piece){p.text + n, p.length - n});
-}
+Piece piece_after(Piece p, size_t n) { return piece_trim((Piece){p.text + n, p.length - n}); }
 
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
   text->line = line;
@@ -49,14 +43,12 @@ Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text)
 }
 
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
-  bool good =
-      piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
+  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
   for (size_t k = 0; good && k < piece.length; k++)
     good = isalnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
   if (!good)
-    return LESSON_REFUSE(
-        r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
-        quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
+    return LESSON_REFUSE(r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
+                         quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
   memcpy(name, piece.text, piece.length);
   name[piece.length] = '\0';
   return STATUS_OK;
@@ -67,25 +59,20 @@ Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line
 static Status check_bytes(LessonReader *r, Piece line) {
   const unsigned char *text = (const unsigned char *)line.text;
   if (line.length > LESSON_LINE_BYTES)
-    return LESSON_REFUSE(r, r->line, "the line is %zu bytes long; at most %d are read", line.length,
-                         LESSON_LINE_BYTES);
+    return LESSON_REFUSE(r, r->line, "the line is %zu bytes long; at most %d are read", line.length, LESSON_LINE_BYTES);
   for (size_t i = 0, n; i < line.length; i += n) {
     n = utf8_sequence(text + i, line.length - i);
     if (n == 0)
-      return LESSON_REFUSE(r, r->line,
-                           "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
+      return LESSON_REFUSE(r, r->line, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
                            text[i]);
     if (utf8_is_control(text + i) && text[i] != '\t')
-      return LESSON_REFUSE(r, r->line,
-                           "byte %zu is a control character (0x%02X); only text may stand here",
-                           i + 1, text[i]);
+      return LESSON_REFUSE(r, r->line, "byte %zu is a control character (0x%02X); only text may stand here", i + 1,
+                           text[i]);
   }
   return STATUS_OK;
 }
 
-static bool at_end(const LessonReader *r) {
-  return r->rest.length == 0;
-}
+static bool at_end(const LessonReader *r) { return r->rest.length == 0; }
 
 /* Takes the next line, without its end. */
 static Status next_line(LessonReader *r, Piece *line) {
@@ -110,13 +97,11 @@ typedef struct {
 
 static Fence fence_of(Piece line) {
   size_t indent = 0;
-  while (indent < line.length && indent < 3 && line.text[indent] == ' ')
-    indent++;
+  while (indent < line.length && indent < 3 && line.text[indent] == ' ') indent++;
   const Piece p = {line.text + indent, line.length - indent};
   Fence f = {0};
   if (p.length < 3 || (p.text[0] != '`' && p.text[0] != '~')) return f;
-  while (f.n < p.length && p.text[f.n] == p.text[0])
-    f.n++;
+  while (f.n < p.length && p.text[f.n] == p.text[0]) f.n++;
   if (f.n < 3) return (Fence){0};
   f.mark = p.text[0];
   f.info = piece_after(p, f.n);
@@ -143,8 +128,7 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
     body->length = (size_t)(here - body->text);
     return STATUS_OK;
   }
-  return LESSON_REFUSE(r, began, "the block that begins here has no closing %.*s",
-                       (int)(open->n < 8 ? open->n : 8),
+  return LESSON_REFUSE(r, began, "the block that begins here has no closing %.*s", (int)(open->n < 8 ? open->n : 8),
                        open->mark == '`' ? "````````" : "~~~~~~~~");
 }
 
@@ -153,11 +137,9 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
 static Status add_block(LessonReader *r, LessonBlock block) {
   Lesson *l = r->lesson;
   if (l->n_blocks == LESSON_BLOCKS_MAX)
-    return LESSON_REFUSE(r, r->line,
-                         "the lesson has more than %d blocks; split it into two lessons",
+    return LESSON_REFUSE(r, r->line, "the lesson has more than %d blocks; split it into two lessons",
                          LESSON_BLOCKS_MAX);
-  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1,
-                       sizeof *l->blocks))
+  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1, sizeof *l->blocks))
     return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
   l->blocks[l->n_blocks++] = block;
   return STATUS_OK;
@@ -167,11 +149,9 @@ static Status add_block(LessonReader *r, LessonBlock block) {
 static Status add_prose(LessonReader *r, const char *begin, const char *end, int line) {
   const Piece all = {begin, (size_t)(end - begin)}, text = piece_trim(all);
   if (text.length == 0) return STATUS_OK;
-  for (const char *p = begin; p < text.text; p++)
-    line += *p == '\n';
+  for (const char *p = begin; p < text.text; p++) line += *p == '\n';
   LessonBlock block = {.kind = LESSON_PROSE};
-  Status status =
-      lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
+  Status status = lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
   if (!status) status = lesson_add_text(r, text, line, &block.text);
   return status ? status : add_block(r, block);
 }
@@ -191,9 +171,8 @@ enum { N_BLOCK_NAMES = sizeof BLOCK_NAMES / sizeof *BLOCK_NAMES };
 
 /* The kind that the info string names; LESSON_PROSE: plain code. A near miss is an error. */
 static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
-  static const char *const CODE[] = {"",         "sh",   "bash",   "text", "lua", "c",
-                                     "cpp",      "cuda", "python", "json", "csv", "console",
-                                     "markdown", "md",   "diff",   "make"};
+  static const char *const CODE[] = {"",       "sh",   "bash", "text",    "lua",      "c",  "cpp",  "cuda",
+                                     "python", "json", "csv",  "console", "markdown", "md", "diff", "make"};
   *kind = LESSON_PROSE;
   for (int k = 1; k < N_BLOCK_NAMES; k++)
     if (piece_is(word, BLOCK_NAMES[k])) *kind = (LessonBlockKind)k;
@@ -203,28 +182,24 @@ static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
   char typed[32];
   snprintf(typed, sizeof typed, "%.*s", (int)(word.length < 31 ? word.length : 31), word.text);
   Nearest nearest = {.word = typed};
-  for (int k = 1; k < N_BLOCK_NAMES; k++)
-    nearest_offer(&nearest, BLOCK_NAMES[k]);
+  for (int k = 1; k < N_BLOCK_NAMES; k++) nearest_offer(&nearest, BLOCK_NAMES[k]);
   if (!nearest.best) return STATUS_OK;
-  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?",
-                       quote(word.text, word.length).text, nearest.best);
+  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?", quote(word.text, word.length).text,
+                       nearest.best);
 }
 
-static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence,
-                         Piece argument) {
+static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence, Piece argument) {
   const int line = r->line;
   Piece body;
   Status status = read_fenced(r, fence, &body);
   if (status) return status;
   if (kind != LESSON_ASK && argument.length)
-    return LESSON_REFUSE(r, line,
-                         "'%s' behind '%s' means nothing; only ask takes a word of its own",
+    return LESSON_REFUSE(r, line, "'%s' behind '%s' means nothing; only ask takes a word of its own",
                          quote(argument.text, argument.length).text, BLOCK_NAMES[kind]);
   LessonBlock block = {.kind = kind};
   const Piece text = piece_trim(body);
   int text_line = line + 1;
-  for (const char *p = body.text; p < text.text; p++)
-    text_line += *p == '\n';
+  for (const char *p = body.text; p < text.text; p++) text_line += *p == '\n';
   if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCK_NAMES[kind]);
   if (kind == LESSON_ASK)
     status = lesson_read_ask(r, argument, body, line, &block);
@@ -235,8 +210,7 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
   else
     status = lesson_add_text(r, text, text_line, &block.text);
   if (!status && kind == LESSON_TEACHER)
-    status =
-        lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
+    status = lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
   return status ? status : add_block(r, block);
 }
 
@@ -250,10 +224,8 @@ static Status read_needs(LessonReader *r, Piece value) {
     const Piece need = piece_trim((Piece){value.text, length});
     if (need.length) {
       char name[LESSON_NAME_BYTES];
-      if (lesson_read_name(r, need, "name of something needed", r->line, name))
-        return STATUS_BAD_FILE;
-      if (l->n_needs == LESSON_NEEDS_MAX)
-        return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
+      if (lesson_read_name(r, need, "name of something needed", r->line, name)) return STATUS_BAD_FILE;
+      if (l->n_needs == LESSON_NEEDS_MAX) return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
       const Status status = lesson_add_text(r, need, r->line, &l->needs[l->n_needs++]);
       if (status) return status;
     }
@@ -276,25 +248,20 @@ static Status read_minutes(LessonReader *r, Piece value) {
 static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   Lesson *l = r->lesson;
   static const char *const KEYS[] = {"idea", "minutes", "needs", "draw"};
-  const bool twice =
-      (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
-  if (twice)
-    return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
+  const bool twice = (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
+  if (twice) return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
   if (piece_is(key, "needs")) return read_needs(r, value);
-  if (value.length == 0)
-    return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
+  if (value.length == 0) return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
   if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
   if (piece_is(key, "minutes")) return read_minutes(r, value);
   if (piece_is(key, "draw")) return lesson_read_draw(r, value, r->line, l->draw, &l->n_draws);
   char typed[32];
   snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
   Nearest nearest = {.word = typed};
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
-    nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(
-      r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
-      quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
-      nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++) nearest_offer(&nearest, KEYS[k]);
+  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
+                       quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
+                       nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
 /* "# Title", blank lines, "- key: value" lines, up to the first line that is neither. */
@@ -306,9 +273,8 @@ static Status read_header(LessonReader *r) {
     if (status) return status;
   }
   if (!piece_starts(line, "# ") || piece_after(line, 2).length == 0)
-    return LESSON_REFUSE(
-        r, r->line ? r->line : 1,
-        "the file does not begin with '# Title'; lessons/README.md shows a whole lesson");
+    return LESSON_REFUSE(r, r->line ? r->line : 1,
+                         "the file does not begin with '# Title'; lessons/README.md shows a whole lesson");
   Status status = lesson_add_text(r, piece_after(line, 2), r->line, &l->title);
   bool is_blank = false;
   while (!status && !at_end(r)) {
@@ -319,10 +285,8 @@ static Status read_header(LessonReader *r) {
     is_blank = piece_trim(line).length == 0;
     if (is_blank) continue;
     if (!after_blank && (*line.text == ' ' || *line.text == '\t'))
-      return LESSON_REFUSE(
-          r, r->line,
-          "a line of the header cannot go on; write it on one line, of at most %d bytes",
-          LESSON_LINE_BYTES);
+      return LESSON_REFUSE(r, r->line, "a line of the header cannot go on; write it on one line, of at most %d bytes",
+                           LESSON_LINE_BYTES);
     if (!piece_starts(line, "- ")) {
       *r = before;
       break;
@@ -330,8 +294,7 @@ static Status read_header(LessonReader *r) {
     const Piece item = piece_after(line, 2);
     const char *colon = memchr(item.text, ':', item.length);
     if (!colon)
-      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value",
-                           quote(item.text, item.length).text);
+      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(item.text, item.length).text);
     const size_t key = (size_t)(colon - item.text);
     status = read_header_key(r, (Piece){item.text, key}, piece_after(item, key + 1));
   }
@@ -359,8 +322,7 @@ static Status read_body(LessonReader *r) {
       prose_line = r->line;
     } else if (fence.mark) {
       size_t word = 0;
-      while (word < fence.info.length && !isspace((unsigned char)fence.info.text[word]))
-        word++;
+      while (word < fence.info.length && !isspace((unsigned char)fence.info.text[word])) word++;
       LessonBlockKind kind = LESSON_PROSE;
       if (!fence.indented) status = block_kind(r, (Piece){fence.info.text, word}, &kind);
       Piece body;
@@ -388,17 +350,14 @@ static void set_names(Lesson *l, const char *file) {
   if (length > 3 && strcmp(l->name + length - 3, ".md") == 0) l->name[length - 3] = '\0';
 }
 
-Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file,
-                          Error *error) {
+Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error) {
   Lesson read = {0};
   set_names(&read, file);
   LessonReader r = {.lesson = &read, .rest = {buffer, length}, .error = error};
   Status status = STATUS_OK;
   if (length > LESSON_FILE_BYTES)
-    status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs",
-                           LESSON_FILE_BYTES / 1024);
-  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0)
-    r.rest = (Piece){buffer + 3, length - 3};
+    status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs", LESSON_FILE_BYTES / 1024);
+  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.rest = (Piece){buffer + 3, length - 3};
   if (!status) status = read_header(&r);
   if (!status) status = read_body(&r);
   if (status) lesson_free(&read);
@@ -414,9 +373,7 @@ void lesson_free(Lesson *lesson) {
   *lesson = (Lesson){0};
 }
 
-const char *lesson_text(const Lesson *lesson, LessonText text) {
-  return pool_text(&lesson->pool, text.offset);
-}
+const char *lesson_text(const Lesson *lesson, LessonText text) { return pool_text(&lesson->pool, text.offset); }
 
 size_t lesson_block_of(const Lesson *lesson, int ask) {
   for (size_t k = 0; k < lesson->n_blocks; k++)
@@ -432,7 +389,6 @@ int lesson_find_ask(const Lesson *lesson, const char *id) {
 
 int lesson_n_counted(const Lesson *lesson) {
   int n = 0;
-  for (size_t k = 0; k < lesson->n_asks; k++)
-    n += !lesson->asks[k].is_prediction;
+  for (size_t k = 0; k < lesson->n_asks; k++) n += !lesson->asks[k].is_prediction;
   return n;
 }

@@ -123,8 +123,7 @@ typedef struct {
 
 /* Reads buffer[0..length). On error *lesson is empty. `file` is copied: its last part is what
  * messages call it. */
-Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file,
-                          Error *error);
+Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error);
 void lesson_free(Lesson *lesson);
 
 const char *lesson_text(const Lesson *lesson, LessonText text);
@@ -144,7 +143,7 @@ typedef struct {
   void *context;
   void (*link)(void *context, const char *target, size_t length, int line);
 } LessonLinks;
-Status lesson_check_markdown(const char *text, size_t length, const char *file, int line,
-                             const LessonLinks *links, Error *error);
+Status lesson_check_markdown(const char *text, size_t length, const char *file, int line, const LessonLinks *links,
+                             Error *error);
 
 #endif

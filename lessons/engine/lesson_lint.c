@@ -9,14 +9,7 @@
 
 #include "lessons/engine/quantity.h"
 
-enum {
-  ASKS_MIN = 3,
-  MINUTES_MIN = 5,
-  MINUTES_MAX = 15,
-  FINDINGS_MAX = 60,
-  STATE_BYTES = 1024,
-  TOKEN_BYTES = 64
-};
+enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024, TOKEN_BYTES = 64 };
 
 typedef struct {
   const Lesson *lesson;
@@ -26,8 +19,7 @@ typedef struct {
   bool no_memory;
 } Lint;
 
-static void report(Lint *l, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
   if (++l->n_findings > FINDINGS_MAX) return;
@@ -60,13 +52,12 @@ static void report_refusal(Lint *l, int line, const Error *why) {
 static void check_header(Lint *l) {
   const Lesson *lesson = l->lesson;
   if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
-    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right",
-           lesson->minutes, MINUTES_MIN, MINUTES_MAX);
+    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN,
+           MINUTES_MAX);
   for (int k = 0; k < lesson->n_needs; k++) {
     const char *need = lesson_text(lesson, lesson->needs[k]);
     if (l->hooks->is_known_need && !l->hooks->is_known_need(l->hooks->context, need))
-      report(l, lesson->needs[k].line,
-             "'%s' is neither a command nor a function that Tilewalk has or plans", need);
+      report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans", need);
   }
 }
 
@@ -88,17 +79,13 @@ static void check_parts(Lint *l) {
     const LessonAsk *ask = &lesson->asks[b->ask];
     n_predictions += ask->is_prediction;
     if (ask->is_prediction && !show_follows(lesson, k))
-      report(l, ask->line,
-             "nothing is shown after the prediction '%s'; put a show before the next question",
-             ask->id);
+      report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question", ask->id);
     if (!ask->n_hints) report(l, ask->line, "the question '%s' has no hint", ask->id);
-    if (!ask->explain.offset && !ask->is_prediction)
-      report(l, ask->line, "the question '%s' has no explain", ask->id);
+    if (!ask->explain.offset && !ask->is_prediction) report(l, ask->line, "the question '%s' has no explain", ask->id);
   }
   const int line = lesson->title.line;
   if (lesson->n_asks < ASKS_MIN)
-    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks,
-           ASKS_MIN);
+    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
   if (!n_predictions)
     report(l, line,
            "nothing is predicted before it is shown; add a question of kind predict, and a show "
@@ -128,8 +115,7 @@ static void check_links(Lint *l) {
       report_error(l, &error);
   }
   if (!l->has_glossary)
-    report(l, l->lesson->title.line,
-           "no term is linked to the glossary; write [tile](glossary.md#tile)");
+    report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
 }
 
 /* ---- Answers given away */
@@ -142,37 +128,29 @@ static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
 
 /* Whether the number at *p, with the word behind it or without, would be graded right. Moves on
  * past it. */
-static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p,
-                      char token[TOKEN_BYTES]) {
+static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p, char token[TOKEN_BYTES]) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   size_t n = strspn(*p, "0123456789.,");
-  while (n && ((*p)[n - 1] == '.' || (*p)[n - 1] == ','))
-    n--;
+  while (n && ((*p)[n - 1] == '.' || (*p)[n - 1] == ',')) n--;
   const char *word = *p + n;
   *p += n ? n : 1;
   if (n < 2 || n >= 24) return false; /* single digits stand everywhere */
-  while (*word == ' ')
-    word++;
+  while (*word == ' ') word++;
   const size_t unit = strcspn(word, " .,;:!?()*|\n");
   const bool is_whole = quantity_is_whole(q->key.low / q->key.unit.factor);
   for (int with_unit = 1; with_unit >= 0; with_unit--) {
     Answer typed;
     AnswerVerdict verdict;
     if (with_unit && (unit == 0 || unit > 12)) continue;
-    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) &&
-        q->key.unit.dimension == ANSWER_PLAIN)
+    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) && q->key.unit.dimension == ANSWER_PLAIN)
       continue;
-    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "",
-             with_unit ? (int)unit : 0, word);
-    if (answer_parse(token, strlen(token), &typed, NULL) ||
-        answer_judge(&q->key, &typed, &verdict, NULL))
-      continue;
+    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
+    if (answer_parse(token, strlen(token), &typed, NULL) || answer_judge(&q->key, &typed, &verdict, NULL)) continue;
     if (verdict == ANSWER_RIGHT) {
       snprintf(token, TOKEN_BYTES, "%.*s", (int)n, *p - n);
       return !is_allowed(l, ask, token);
     }
-    if (with_unit && typed.unit.dimension != ANSWER_PLAIN)
-      return false; /* a unit of its own was judged */
+    if (with_unit && typed.unit.dimension != ANSWER_PLAIN) return false; /* a unit of its own was judged */
   }
   return false;
 }
@@ -181,15 +159,13 @@ static bool holds_text(const char *text, const char *part) {
   const size_t n = strlen(part);
   for (const char *p = text; n >= 8 && *p; p++) {
     size_t k = 0;
-    while (k < n && tolower((unsigned char)p[k]) == tolower((unsigned char)part[k]))
-      k++;
+    while (k < n && tolower((unsigned char)p[k]) == tolower((unsigned char)part[k])) k++;
     if (k == n) return true;
   }
   return false;
 }
 
-static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where,
-                             int line) {
+static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where, int line) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   if (ask->kind == LESSON_ORDER) return;
   if (ask->kind == LESSON_CHOICE) {
@@ -199,8 +175,8 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
   }
   char token[TOKEN_BYTES];
   for (const char *p = text; *p;) {
-    const bool begins = isdigit((unsigned char)*p) &&
-                        (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
+    const bool begins =
+        isdigit((unsigned char)*p) && (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
     if (!begins) {
       p++;
       continue;
@@ -243,14 +219,13 @@ static void check_wrong(Pass *p, const LessonQuestion *q) {
       report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
     for (int other = 0; other < k; other++) {
       const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
-      const bool same =
-          ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
-          : ask->kind == LESSON_CHOICE
-              ? a->choice == b->choice
-              : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
+      const bool same = ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
+                        : ask->kind == LESSON_CHOICE
+                            ? a->choice == b->choice
+                            : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
       if (same)
-        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same",
-               ask->wrong[other].key.line, line, ask->id);
+        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line, line,
+               ask->id);
     }
   }
 }
@@ -262,10 +237,8 @@ static void check_tolerance(Pass *p, const LessonQuestion *q) {
   for (int k = 0; k < ask->n_wrong; k++) {
     const Answer typed = {.number = q->wrong[k].value / q->key.unit.factor, .digits = 99};
     AnswerVerdict verdict;
-    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK &&
-        verdict == ANSWER_RIGHT)
-      report(p->lint, ask->wrong[k].key.line,
-             "the wrong answer '%s' of '%s' lies within the tolerance",
+    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
+      report(p->lint, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' lies within the tolerance",
              lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
   }
 }
@@ -295,8 +268,8 @@ static void check_ask(Pass *p, int index) {
     char typed[LESSON_OPTION_BYTES];
     if (k >= 0 && !q->wrong[k].is_known) continue;
     if (ask->kind == LESSON_NUMBER)
-      snprintf(typed, sizeof typed, "%.17g %s",
-               (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor, q->key.unit.name);
+      snprintf(typed, sizeof typed, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor,
+               q->key.unit.name);
     else if (ask->kind == LESSON_CHOICE)
       snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
     else if (k < 0)
@@ -307,11 +280,10 @@ static void check_ask(Pass *p, int index) {
     if (lesson_run_grade(&p->run, q, typed, grade, &error))
       report_error(l, &error);
     else if (k < 0 && grade->verdict != LESSON_RIGHT)
-      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s",
-             ask->id, typed, grade->message);
+      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
+             grade->message);
     else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED)
-      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed,
-             ask->id);
+      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
   }
   free(grade);
 }
@@ -359,8 +331,7 @@ static void check_task(Pass *p, const LessonTask *task) {
   char change[STATE_BYTES];
   Error error = {0};
   bool at_start = false, at_end = false;
-  for (int k = 0; k < task->n_hints; k++)
-    fill(p, task->hint[k]);
+  for (int k = 0; k < task->n_hints; k++) fill(p, task->hint[k]);
   if (task->explain.offset) fill(p, task->explain);
   if (!task->until.offset) return;
   if (!task->n_hints) report(l, task->line, "the task has no hint");
@@ -371,10 +342,8 @@ static void check_task(Pass *p, const LessonTask *task) {
   if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
       !is_done_at(p, task, change, task->solution.line, &at_end))
     return;
-  if (at_start)
-    report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
-  if (!at_end)
-    report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+  if (at_start) report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
+  if (!at_end) report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
 }
 
 static void check_block(Pass *p, const LessonBlock *b) {
@@ -385,8 +354,7 @@ static void check_block(Pass *p, const LessonBlock *b) {
   case LESSON_PROSE:
   case LESSON_TASK:
     if (!fill(p, b->text)) return;
-    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES)
-      strcat(strcat(p->prose, "\n"), p->text);
+    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(p->prose, "\n"), p->text);
     if (b->kind == LESSON_TASK) check_task(p, &l->lesson->tasks[b->task]);
     return;
   case LESSON_TEACHER: fill(p, b->text); return;
@@ -423,8 +391,7 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
     if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
       report_error(l, &error);
     } else {
-      for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++)
-        check_block(p, &l->lesson->blocks[k]);
+      for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++) check_block(p, &l->lesson->blocks[k]);
       lesson_run_end(&p->run);
     }
   }
@@ -435,15 +402,14 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
 
 /* Findings that do not depend on the draws come once; the variants stop at the first that has
  * findings. */
-Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks,
-                   int *n_findings, Error *error) {
+Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
+                   Error *error) {
   Lint l = {.lesson = lesson, .hooks = hooks};
   check_header(&l);
   check_parts(&l);
   check_links(&l);
   const int before = l.n_findings, n = lesson_variants(lesson);
-  for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++)
-    check_variant(&l, limits, k);
+  for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++) check_variant(&l, limits, k);
   *n_findings = l.n_findings;
   if (l.no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
   return STATUS_OK;

@@ -14,13 +14,12 @@ typedef struct {
   bool (*is_known_need)(void *context, const char *name);
   /* Opens the view of a state after a change of it, and has `look` look at it. */
   Status (*look_at)(void *context, const char *state, const char *change,
-                    Status (*look)(void *data, const LessonView *view, Error *error), void *data,
-                    Error *error);
+                    Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);
   void (*finding)(void *context, const char *message); /* "file:line: what is wrong" */
 } LessonHooks;
 
 /* Reports every finding; *n_findings counts them. An error only when memory runs out. */
-Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks,
-                   int *n_findings, Error *error);
+Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
+                   Error *error);
 
 #endif

@@ -15,8 +15,7 @@ typedef struct {
 
 static int line_of(const Check *c) {
   int line = c->line;
-  for (const char *p = c->text; p < c->last; p++)
-    line += *p == '\n';
+  for (const char *p = c->text; p < c->last; p++) line += *p == '\n';
   return line;
 }
 
@@ -41,8 +40,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context) {
   const MD_ATTRIBUTE *target = type == MD_SPAN_A     ? &((MD_SPAN_A_DETAIL *)detail)->href
                                : type == MD_SPAN_IMG ? &((MD_SPAN_IMG_DETAIL *)detail)->src
                                                      : NULL;
-  if (target && c->links)
-    c->links->link(c->links->context, target->text ? target->text : "", target->size, line_of(c));
+  if (target && c->links) c->links->link(c->links->context, target->text ? target->text : "", target->size, line_of(c));
   return 0;
 }
 
@@ -76,10 +74,9 @@ static bool is_deep(const char *at, size_t length) {
   return false;
 }
 
-Status lesson_check_markdown(const char *prose, size_t length, const char *file, int line,
-                             const LessonLinks *links, Error *error) {
-  Check c = {
-      .text = prose, .length = length, .file = file, .last = prose, .line = line, .links = links};
+Status lesson_check_markdown(const char *prose, size_t length, const char *file, int line, const LessonLinks *links,
+                             Error *error) {
+  Check c = {.text = prose, .length = length, .file = file, .last = prose, .line = line, .links = links};
   for (size_t k = 0; k < length; k++) {
     if (k > 0 && prose[k - 1] != '\n') continue;
     c.last = prose + k;
@@ -94,7 +91,6 @@ Status lesson_check_markdown(const char *prose, size_t length, const char *file,
                             .leave_span = leave_span,
                             .text = text};
   if (md_parse(prose, (MD_SIZE)length, &parser, &c) == 0) return STATUS_OK;
-  if (!c.refusal)
-    return error_set(error, STATUS_NO_MEMORY, "no memory to read the prose of %s", file);
+  if (!c.refusal) return error_set(error, STATUS_NO_MEMORY, "no memory to read the prose of %s", file);
   return lesson_refuse(file, line_of(&c), error, "%s", c.refusal);
 }

@@ -9,16 +9,13 @@
 #include "sim/base/random.h"
 
 const char *lesson_verdict_name(LessonVerdict verdict) {
-  static const char *const NAMES[LESSON_VERDICT_COUNT] = {"right", "nearly", "diagnosed", "wrong",
-                                                          "unreadable"};
+  static const char *const NAMES[LESSON_VERDICT_COUNT] = {"right", "nearly", "diagnosed", "wrong", "unreadable"};
   return NAMES[verdict];
 }
 
 /* ---- Questions */
 
-static const LessonAsk *ask_of(const LessonRun *run, const LessonQuestion *q) {
-  return &run->lesson->asks[q->ask];
-}
+static const LessonAsk *ask_of(const LessonRun *run, const LessonQuestion *q) { return &run->lesson->asks[q->ask]; }
 
 static Status eval(LessonRun *run, LessonText text, ExpressionValue *value, Error *error) {
   const char *source = lesson_text(run->lesson, text);
@@ -63,8 +60,7 @@ static Status compute_choice(LessonRun *run, LessonQuestion *q, Error *error) {
   const Status status = eval(run, ask->answer, &v, error);
   if (status) return status;
   if (v.kind != EXPRESSION_TEXT && v.kind != EXPRESSION_FLAG)
-    return REFUSE(ask->answer, "the answer of '%s' must be the key of an option, or true or false",
-                  ask->id);
+    return REFUSE(ask->answer, "the answer of '%s' must be the key of an option, or true or false", ask->id);
   const char *key = v.kind == EXPRESSION_TEXT ? v.text : v.flag ? "yes" : "no";
   q->right = place_of(run, q, key, strlen(key));
   if (q->right < 0)
@@ -75,8 +71,7 @@ static Status compute_choice(LessonRun *run, LessonQuestion *q, Error *error) {
 }
 
 /* Reads keys in an order; false when they are not all there, each once. */
-static bool order_of_keys(const LessonRun *run, const LessonQuestion *q, const char *keys,
-                          int *order) {
+static bool order_of_keys(const LessonRun *run, const LessonQuestion *q, const char *keys, int *order) {
   int n = 0;
   for (const char *p = keys + strspn(keys, " ,\n"); *p; p += strspn(p, " ,\n")) {
     const size_t length = strcspn(p, " ,\n");
@@ -98,17 +93,13 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   int order[ANSWER_CHOICES_MAX];
   if (v.kind == EXPRESSION_TEXT) {
     if (!order_of_keys(run, q, v.text, order))
-      return REFUSE(ask->answer,
-                    "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,
+      return REFUSE(ask->answer, "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,
                     quote(v.text, strlen(v.text)).text);
-    for (int k = 0; k < q->n_choices; k++)
-      q->rank[order[k]] = k;
+    for (int k = 0; k < q->n_choices; k++) q->rank[order[k]] = k;
   } else if (v.kind == EXPRESSION_LIST && v.n == q->n_choices) {
-    for (int p = 0; p < q->n_choices; p++)
-      q->rank[p] = v.numbers[q->written[p]];
+    for (int p = 0; p < q->n_choices; p++) q->rank[p] = v.numbers[q->written[p]];
   } else {
-    return REFUSE(ask->answer,
-                  "the answer of '%s' must be its keys in order, or a list of %d numbers", ask->id,
+    return REFUSE(ask->answer, "the answer of '%s' must be its keys in order, or a list of %d numbers", ask->id,
                   q->n_choices);
   }
   bool used[ANSWER_CHOICES_MAX] = {false};
@@ -127,8 +118,7 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
 static void place_choices(const LessonRun *run, LessonQuestion *q) {
   const LessonAsk *ask = ask_of(run, q);
   q->n_choices = ask->n_choices;
-  for (int k = 0; k < q->n_choices; k++)
-    q->written[k] = k;
+  for (int k = 0; k < q->n_choices; k++) q->written[k] = k;
   if (ask->kind != LESSON_ORDER) return;
   const uint64_t stream = lesson_run_stream(run->lesson->name, ask->id, "order");
   for (int k = q->n_choices - 1; k > 0; k--) {
@@ -146,8 +136,7 @@ static bool in_order(const LessonQuestion *q, const int *order) {
 }
 
 /* A literal as people write it, else an expression. */
-static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text,
-                           LessonWrong *wrong, Error *error) {
+static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text, LessonWrong *wrong, Error *error) {
   const char *literal = lesson_text(run->lesson, text);
   Answer typed;
   AnswerVerdict verdict = ANSWER_WRONG;
@@ -158,13 +147,11 @@ static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText t
     ExpressionValue v;
     const Status status = eval(run, text, &v, error);
     if (status) return status;
-    if (v.kind != EXPRESSION_NUMBER)
-      return REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
+    if (v.kind != EXPRESSION_NUMBER) return REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
     wrong->value = v.numbers[0];
   }
   const double slack = 1e-9 * fmax(fabs(q->key.low), fabs(q->key.high));
-  wrong->is_known = isfinite(wrong->value) &&
-                    (wrong->value < q->key.low - slack || wrong->value > q->key.high + slack);
+  wrong->is_known = isfinite(wrong->value) && (wrong->value < q->key.low - slack || wrong->value > q->key.high + slack);
   return STATUS_OK;
 }
 
@@ -176,14 +163,12 @@ static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *err
   if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
   if (ask->kind == LESSON_CHOICE) {
     wrong->choice = place_of(run, q, key, strlen(key));
-    if (wrong->choice < 0)
-      return REFUSE(text, "'%s' is the key of no option", quote(key, strlen(key)).text);
+    if (wrong->choice < 0) return REFUSE(text, "'%s' is the key of no option", quote(key, strlen(key)).text);
     wrong->is_known = wrong->choice != q->right;
     return STATUS_OK;
   }
   if (!order_of_keys(run, q, key, wrong->order))
-    return REFUSE(text, "'%s' does not name the key of every item once",
-                  quote(key, strlen(key)).text);
+    return REFUSE(text, "'%s' does not name the key of every item once", quote(key, strlen(key)).text);
   wrong->is_known = !in_order(q, wrong->order);
   return STATUS_OK;
 }
@@ -207,14 +192,12 @@ Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *
   if (!status) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
   place_choices(run, q);
   for (int p = 0; p < q->n_choices && !status; p++)
-    status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p],
-                             sizeof q->choice[p], error);
+    status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
   if (!status)
     status = ask->kind == LESSON_NUMBER   ? compute_number(run, q, error)
              : ask->kind == LESSON_CHOICE ? compute_choice(run, q, error)
                                           : compute_order(run, q, error);
-  for (int k = 0; k < ask->n_wrong && !status; k++)
-    status = compute_wrong(run, q, k, error);
+  for (int k = 0; k < ask->n_wrong && !status; k++) status = compute_wrong(run, q, k, error);
   return status;
 }
 
@@ -231,8 +214,7 @@ static int known_wrong(const LessonQuestion *q, const LessonAsk *ask, const Answ
     AnswerKey key = q->key;
     AnswerVerdict verdict;
     key.low = key.high = q->wrong[k].value;
-    if (q->wrong[k].is_known && answer_judge(&key, typed, &verdict, NULL) == STATUS_OK &&
-        verdict == ANSWER_RIGHT)
+    if (q->wrong[k].is_known && answer_judge(&key, typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
       return k;
   }
   return -1;
@@ -244,22 +226,19 @@ static bool right_with_decimal_comma(const LessonQuestion *q, const char *text) 
   const char *comma = strchr(text, ',');
   Answer typed;
   AnswerVerdict verdict;
-  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other)
-    return false;
+  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other) return false;
   snprintf(other, sizeof other, "%s", text);
   other[comma - text] = '.';
   return answer_parse(other, strlen(other), &typed, NULL) == STATUS_OK &&
          answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
 }
 
-static void grade_number(const LessonRun *run, const LessonQuestion *q, const char *text,
-                         LessonGrade *grade) {
+static void grade_number(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
   const LessonAsk *ask = ask_of(run, q);
   Answer typed;
   AnswerVerdict verdict;
   Error why = {0};
-  if (answer_parse(text, strlen(text), &typed, &why) ||
-      answer_judge(&q->key, &typed, &verdict, &why)) {
+  if (answer_parse(text, strlen(text), &typed, &why) || answer_judge(&q->key, &typed, &verdict, &why)) {
     unreadable(grade, &why);
     return;
   }
@@ -280,12 +259,10 @@ static void grade_number(const LessonRun *run, const LessonQuestion *q, const ch
   else if (verdict == ANSWER_NEAR)
     said = "Close, within five percent.";
   const bool noted = *typed.note && (grade->verdict != LESSON_RIGHT || !typed.note_if_wrong);
-  snprintf(grade->message, sizeof grade->message, "%s%s%s", said, *said && noted ? " " : "",
-           noted ? typed.note : "");
+  snprintf(grade->message, sizeof grade->message, "%s%s%s", said, *said && noted ? " " : "", noted ? typed.note : "");
 }
 
-static void grade_choice(const LessonRun *run, const LessonQuestion *q, const char *text,
-                         LessonGrade *grade) {
+static void grade_choice(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
   const LessonAsk *ask = ask_of(run, q);
   AnswerChoices choices = {.n = q->n_choices};
   for (int p = 0; p < q->n_choices; p++) {
@@ -295,8 +272,7 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   Error why = {0};
   int chosen = -1, order[ANSWER_CHOICES_MAX];
   const bool is_order = ask->kind == LESSON_ORDER;
-  if (is_order ? answer_order(&choices, text, order, &why)
-               : answer_choice(&choices, text, &chosen, &why)) {
+  if (is_order ? answer_order(&choices, text, order, &why) : answer_choice(&choices, text, &chosen, &why)) {
     unreadable(grade, &why);
     return;
   }
@@ -304,28 +280,25 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   if (is_order ? in_order(q, order) : chosen == q->right) grade->verdict = LESSON_RIGHT;
   for (int k = 0; k < ask->n_wrong && grade->verdict == LESSON_NOT_RIGHT; k++) {
     const LessonWrong *w = &q->wrong[k];
-    const bool same = is_order ? memcmp(order, w->order, (size_t)q->n_choices * sizeof *order) == 0
-                               : chosen == w->choice;
+    const bool same =
+        is_order ? memcmp(order, w->order, (size_t)q->n_choices * sizeof *order) == 0 : chosen == w->choice;
     if (w->is_known && same) grade->verdict = LESSON_DIAGNOSED, grade->wrong = k;
   }
 }
 
 /* One of the question's texts, which may name its answer. */
-static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled,
-                  size_t size, Error *error) {
+static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
   filled[0] = '\0';
   if (!text.offset) return STATUS_OK;
   const Status status = name_answer(run, q, error);
   return status ? status : lesson_run_line(run, text, filled, size, error);
 }
 
-Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size,
-                          Error *error) {
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size, Error *error) {
   return say(run, q, ask_of(run, q)->explain, text, size, error);
 }
 
-Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed,
-                        LessonGrade *grade, Error *error) {
+Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed, LessonGrade *grade, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   if (ask->kind == LESSON_NUMBER)
     grade_number(run, q, typed, grade);
@@ -335,13 +308,11 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED) said = ask->wrong[grade->wrong].text;
   char *filled = malloc(LESSON_MESSAGE_BYTES);
-  if (!filled)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
+  if (!filled) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
   const Status status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
   const size_t used = strlen(grade->message);
   if (!status)
-    snprintf(grade->message + used, sizeof grade->message - used, "%s%s",
-             used && *filled ? " " : "", filled);
+    snprintf(grade->message + used, sizeof grade->message - used, "%s%s", used && *filled ? " " : "", filled);
   free(filled);
   return status;
 }

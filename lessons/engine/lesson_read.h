@@ -41,12 +41,12 @@ typedef Status LessonReadKey(LessonReader *r, void *target, Piece key, Piece val
 Status lesson_read_keys(LessonReader *r, Piece body, int line, LessonReadKey *read, void *target);
 
 /* Refuses a key that there is not, and offers the nearest. `what`: "a question". */
-Status lesson_refuse_key(LessonReader *r, Piece key, const char *const *keys, size_t n_keys,
-                         const char *what, int line);
+Status lesson_refuse_key(LessonReader *r, Piece key, const char *const *keys, size_t n_keys, const char *what,
+                         int line);
 
 /* Room for one more of something; `what` is its plural. STATUS_NO_MEMORY, or a refusal. */
-Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes,
-                       size_t most, const char *what, int line);
+Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
+                       const char *what, int line);
 
 /* A question, and a task: what stands between the fences, of which the first is on `line`. */
 Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);

@@ -29,8 +29,7 @@ uint64_t lesson_run_stream(const char *lesson, const char *scope, const char *na
 
 static int draw_index(const LessonRun *run, const LessonDraw *draw, const char *scope) {
   if (run->variant >= 0) return run->variant % draw->n;
-  return (int)random_between(run->seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0,
-                             0, draw->n - 1);
+  return (int)random_between(run->seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0, draw->n - 1);
 }
 
 static ExpressionValue value_of(const char *text) {
@@ -45,8 +44,7 @@ static ExpressionValue value_of(const char *text) {
   return v;
 }
 
-Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope,
-                       Error *error) {
+Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error) {
   for (int k = 0; k < n_draws; k++) {
     const LessonText chosen = draws[k].value[draw_index(run, &draws[k], scope)];
     const ExpressionValue v = value_of(lesson_text(run->lesson, chosen));
@@ -81,25 +79,24 @@ static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error
     const char *code = lesson_text(run->lesson, block->text);
     ExpressionValue ignored;
     if (strlen(code) + 16 > sizeof source)
-      status = lesson_refuse(run->lesson->file, block->text.line, error,
-                             "the setup is longer than %d bytes", EXPRESSION_SOURCE_BYTES - 16);
+      status = lesson_refuse(run->lesson->file, block->text.line, error, "the setup is longer than %d bytes",
+                             EXPRESSION_SOURCE_BYTES - 16);
     if (status) break;
     snprintf(source, sizeof source, "%s\nreturn true", code);
-    status = expression_scope_eval(run->scope, source, strlen(source), block->text.line, &ignored,
-                                   error);
+    status = expression_scope_eval(run->scope, source, strlen(source), block->text.line, &ignored, error);
   }
   if (status) lesson_run_end(run);
   return status;
 }
 
-Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits,
-                        uint64_t seed, Error *error) {
+Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits, uint64_t seed,
+                        Error *error) {
   *run = (LessonRun){.lesson = lesson, .seed = seed, .variant = -1};
   return start(run, limits, error);
 }
 
-Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
-                                const ExpressionLimits *limits, int variant, Error *error) {
+Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits, int variant,
+                                Error *error) {
   *run = (LessonRun){.lesson = lesson, .variant = variant};
   return start(run, limits, error);
 }
@@ -109,9 +106,7 @@ void lesson_run_end(LessonRun *run) {
   run->scope = NULL;
 }
 
-void lesson_run_refill(LessonRun *run) {
-  run->scope->steps_left = run->scope->limits.max_steps;
-}
+void lesson_run_refill(LessonRun *run) { run->scope->steps_left = run->scope->limits.max_steps; }
 
 /* ---- Texts */
 
@@ -126,8 +121,7 @@ static bool shield_code(const char *text, char *out, size_t size) {
         /* only a run that is closed again is code */
         const char *q = p + ticks;
         size_t closing = 0;
-        for (; *q && closing != ticks; q += closing ? closing : strcspn(q, "`"))
-          closing = strspn(q, "`");
+        for (; *q && closing != ticks; q += closing ? closing : strcspn(q, "`")) closing = strspn(q, "`");
         if (closing == ticks || (line_begins && ticks >= 3)) fence = ticks;
       } else if (fence == ticks) {
         fence = 0;
@@ -147,17 +141,14 @@ static bool shield_code(const char *text, char *out, size_t size) {
 
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
   char *shielded = malloc(EXPRESSION_SOURCE_BYTES + 1);
-  if (!shielded)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
+  if (!shielded) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
   Status status;
   if (!shield_code(lesson_text(run->lesson, text), shielded, EXPRESSION_SOURCE_BYTES + 1))
-    status = lesson_refuse(
-        run->lesson->file, text.line, error,
-        "the text that begins here is longer than %d bytes; put a heading or a picture between",
-        EXPRESSION_SOURCE_BYTES);
+    status = lesson_refuse(run->lesson->file, text.line, error,
+                           "the text that begins here is longer than %d bytes; put a heading or a picture between",
+                           EXPRESSION_SOURCE_BYTES);
   else
-    status = expression_scope_fill(run->scope, shielded, strlen(shielded), text.line, filled, size,
-                                   error);
+    status = expression_scope_fill(run->scope, shielded, strlen(shielded), text.line, filled, size, error);
   free(shielded);
   return status;
 }
@@ -178,14 +169,13 @@ Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t siz
   return STATUS_OK;
 }
 
-Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size,
-                        Error *error) {
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size, Error *error) {
   const Status status = lesson_run_line(run, block->text, state, size, error);
   if (status) return status;
   char *to = state;
   for (const char *from = state; *from; from++) {
-    const bool separates = *from == ',' && to > state && isdigit((unsigned char)to[-1]) &&
-                           isdigit((unsigned char)from[1]);
+    const bool separates =
+        *from == ',' && to > state && isdigit((unsigned char)to[-1]) && isdigit((unsigned char)from[1]);
     if (!separates) *to++ = *from;
   }
   *to = '\0';

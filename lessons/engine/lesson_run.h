@@ -26,11 +26,11 @@ typedef struct {
 } LessonRun;
 
 /* Draws, and runs the setup blocks. `limits` as for expressions; its file name is not used. */
-Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits,
-                        uint64_t seed, Error *error);
+Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits, uint64_t seed,
+                        Error *error);
 /* The same with draws by number, for checks that must see every value. */
-Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson,
-                                const ExpressionLimits *limits, int variant, Error *error);
+Status lesson_run_start_variant(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits, int variant,
+                                Error *error);
 void lesson_run_end(LessonRun *run);
 
 /* Gives the expressions the whole budget again. Each thing that a learner does has one of its own,
@@ -44,8 +44,7 @@ int lesson_variants(const Lesson *lesson);
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error);
 
 /* The one-line state of a block, in one line; numbers without thousands separators. */
-Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size,
-                        Error *error);
+Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size, Error *error);
 
 /* The show of a block. */
 Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *show, Error *error);
@@ -91,10 +90,9 @@ typedef struct {
 } LessonGrade;
 
 /* What is said after success, filled in; "" when there is nothing. */
-Status lesson_run_explain(LessonRun *run, const LessonQuestion *question, char *text, size_t size,
-                          Error *error);
+Status lesson_run_explain(LessonRun *run, const LessonQuestion *question, char *text, size_t size, Error *error);
 
-Status lesson_run_grade(LessonRun *run, const LessonQuestion *question, const char *typed,
-                        LessonGrade *grade, Error *error);
+Status lesson_run_grade(LessonRun *run, const LessonQuestion *question, const char *typed, LessonGrade *grade,
+                        Error *error);
 
 #endif

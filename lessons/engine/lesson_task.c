@@ -90,15 +90,12 @@ static int forget_view(lua_State *lua) {
 
 /* ---- Checking */
 
-static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done,
-                       Error *error) {
+static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done, Error *error) {
   const char *source = lesson_text(run->lesson, task->until);
   ExpressionValue value;
   LessonView seen = *view;
   Status status = sandbox_call(run->scope, set_view, &seen, task->until.line, error);
-  if (!status)
-    status =
-        expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error);
+  if (!status) status = expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error);
   if (status) return status;
   if (value.kind != EXPRESSION_FLAG)
     return lesson_refuse(run->lesson->file, task->until.line, error,
@@ -107,8 +104,7 @@ static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView 
   return STATUS_OK;
 }
 
-Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done,
-                         Error *error) {
+Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done, Error *error) {
   ExpressionScope *scope = run->scope;
   const int64_t left = scope->steps_left, most = scope->limits.max_steps;
   if (LESSON_TASK_STEPS < most) scope->limits.max_steps = LESSON_TASK_STEPS;
@@ -123,8 +119,7 @@ Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonVie
   return status;
 }
 
-Status lesson_task_solution(LessonRun *run, const LessonTask *task, char *change, size_t size,
-                            Error *error) {
+Status lesson_task_solution(LessonRun *run, const LessonTask *task, char *change, size_t size, Error *error) {
   const LessonBlock block = {.kind = LESSON_STATE, .text = task->solution};
   return lesson_run_state(run, &block, change, size, error);
 }

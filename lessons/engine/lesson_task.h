@@ -31,11 +31,9 @@ typedef struct {
 } LessonView;
 
 /* Sets *done. Errors are the lesson's, with file and line. */
-Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done,
-                         Error *error);
+Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done, Error *error);
 
 /* The change of the state that makes it done, in one line. */
-Status lesson_task_solution(LessonRun *run, const LessonTask *task, char *change, size_t size,
-                            Error *error);
+Status lesson_task_solution(LessonRun *run, const LessonTask *task, char *change, size_t size, Error *error);
 
 #endif

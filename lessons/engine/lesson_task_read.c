@@ -21,8 +21,7 @@ static Status read_task_key(LessonReader *r, void *target, Piece key, Piece valu
   if (piece_is(key, "solution")) return lesson_once(r, &task->solution, "solution", value, line);
   if (piece_is(key, "explain")) return lesson_once(r, &task->explain, "explain", value, line);
   if (!piece_is(key, "hint")) return lesson_refuse_key(r, key, KEYS, N_KEYS, "a task", line);
-  if (task->n_hints == LESSON_HINTS_MAX)
-    return LESSON_REFUSE(r, line, "more than %d hints", LESSON_HINTS_MAX);
+  if (task->n_hints == LESSON_HINTS_MAX) return LESSON_REFUSE(r, line, "more than %d hints", LESSON_HINTS_MAX);
   return lesson_add_text(r, value, line, &task->hint[task->n_hints++]);
 }
 
@@ -31,10 +30,8 @@ static Status begins_keys(LessonReader *r, Piece line, int at, bool *begins) {
   size_t word = 0;
   char typed[16];
   *begins = false;
-  while (word < line.length && islower((unsigned char)line.text[word]))
-    word++;
-  if (word == 0 || word >= sizeof typed || word == line.length || line.text[word] != ':')
-    return STATUS_OK;
+  while (word < line.length && islower((unsigned char)line.text[word])) word++;
+  if (word == 0 || word >= sizeof typed || word == line.length || line.text[word] != ':') return STATUS_OK;
   snprintf(typed, sizeof typed, "%.*s", (int)word, line.text);
   Nearest nearest = {.word = typed};
   for (int k = 0; k < N_KEYS; k++) {
@@ -42,13 +39,11 @@ static Status begins_keys(LessonReader *r, Piece line, int at, bool *begins) {
     nearest_offer(&nearest, KEYS[k]);
   }
   if (*begins || !nearest.best) return STATUS_OK;
-  return LESSON_REFUSE(r, at, "'%s:' begins no line of a task; did you mean '%s:'?", typed,
-                       nearest.best);
+  return LESSON_REFUSE(r, at, "'%s:' begins no line of a task; did you mean '%s:'?", typed, nearest.best);
 }
 
 /* The Markdown, and the keys with the line before them. */
-static Status split(LessonReader *r, Piece body, int line, Piece *prose, Piece *keys,
-                    int *keys_line) {
+static Status split(LessonReader *r, Piece body, int line, Piece *prose, Piece *keys, int *keys_line) {
   const char *p = body.text, *const end = body.text + body.length;
   *keys_line = line;
   for (bool begins = false; p < end; ++*keys_line) {
@@ -68,24 +63,22 @@ Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *bloc
   Lesson *l = r->lesson;
   Piece prose, keys;
   int keys_line;
-  Status status = lesson_one_more(r, (void **)&l->tasks, &l->tasks_capacity, l->n_tasks,
-                                  sizeof *l->tasks, LESSON_TASKS_MAX, "tasks", line);
+  Status status = lesson_one_more(r, (void **)&l->tasks, &l->tasks_capacity, l->n_tasks, sizeof *l->tasks,
+                                  LESSON_TASKS_MAX, "tasks", line);
   if (!status) status = split(r, body, line, &prose, &keys, &keys_line);
   if (status) return status;
   LessonTask *task = &l->tasks[l->n_tasks];
   *task = (LessonTask){.line = line};
   const Piece text = piece_trim(prose);
   int text_line = line + 1;
-  for (const char *p = prose.text; p < text.text; p++)
-    text_line += *p == '\n';
+  for (const char *p = prose.text; p < text.text; p++) text_line += *p == '\n';
   if (text.length == 0) return LESSON_REFUSE(r, line, "the task does not say what is to be done");
   status = lesson_check_markdown(text.text, text.length, l->file, text_line, NULL, r->error);
   if (!status) status = lesson_add_text(r, text, text_line, &block->text);
   if (!status) status = lesson_read_keys(r, keys, keys_line, read_task_key, task);
   if (status) return status;
   if (!task->until.offset && keys.length)
-    return LESSON_REFUSE(r, line,
-                         "the task has keys, but no 'until: ...' that says when it is done");
+    return LESSON_REFUSE(r, line, "the task has keys, but no 'until: ...' that says when it is done");
   if (task->until.offset && !task->solution.offset)
     return LESSON_REFUSE(r, line,
                          "the task has no 'solution: key=value ...', a change of the state that "

@@ -84,9 +84,8 @@ static CacheRequest read_cache(lua_State *lua, const char *function) {
   if (!r.cache.latent && !r.cache.kv_heads) r.cache.kv_heads = 1;
   if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
   if (!kvcache_dtype_from_name(r.dtype, &r.cache.dtype))
-    sandbox_fail(
-        lua, "%s: '%s' is no data type of a cache; there are fp16, bf16, fp32, fp8, int8 and int4",
-        function, quote(r.dtype, strlen(r.dtype)).text);
+    sandbox_fail(lua, "%s: '%s' is no data type of a cache; there are fp16, bf16, fp32, fp8, int8 and int4", function,
+                 quote(r.dtype, strlen(r.dtype)).text);
   Error error = {0};
   if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, function, &error);
   return r;
@@ -118,8 +117,7 @@ static int machine_kvcache(lua_State *lua) {
  */
 static int machine_grow(lua_State *lua) {
   const CacheRequest r = read_cache(lua, "grow");
-  if (r.tokens > GROW_MAX)
-    sandbox_fail(lua, "grow: at most %d tokens; kvcache answers for any number", GROW_MAX);
+  if (r.tokens > GROW_MAX) sandbox_fail(lua, "grow: at most %d tokens; kvcache answers for any number", GROW_MAX);
   sandbox_charge(lua, 100 * (double)r.tokens);
   KvState state = {0};
   lua_createtable(lua, (int)r.tokens, 0);

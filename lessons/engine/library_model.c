@@ -14,8 +14,7 @@ typedef struct {
   Shape shape;
   Tiling tiling;
   int64_t block, sram_bytes;
-  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES],
-      pace[ARGUMENT_TEXT_BYTES];
+  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES], pace[ARGUMENT_TEXT_BYTES];
 } Request;
 
 static const ArgumentField REQUEST_FIELDS[] = {
@@ -51,12 +50,11 @@ static const Schedule *find_schedule(lua_State *lua, const char *function, const
   char all[128] = "";
   for (int k = 0; k < N_SCHEDULES; k++) {
     nearest_offer(&nearest, SCHEDULES[k]->name);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "",
-             SCHEDULES[k]->name);
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
   }
-  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s", function,
-               quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
-               nearest.best ? nearest.best : "", nearest.best ? "'?)" : "", all);
+  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s", function, quote(name, strlen(name)).text,
+               nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
+               all);
   return NULL;
 }
 
@@ -72,8 +70,7 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
     sandbox_fail(lua, "%s: '%s' is no data type; there are fp32, fp16, bf16 and fp8", function,
                  quote(r.dtype, strlen(r.dtype)).text);
   if (r.block && (r.tiling.B_r || r.tiling.B_c))
-    sandbox_fail(lua, "%s: block sets both sides of a tile; give it or block_q and block_k",
-                 function);
+    sandbox_fail(lua, "%s: block sets both sides of a tile; give it or block_q and block_k", function);
   if (r.block) p.tiling.B_r = p.tiling.B_c = r.block;
   if (*r.gpu) {
     const Gpu *gpu = machine_push_gpu(lua, function, r.gpu);
@@ -86,15 +83,12 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
   p.in_step = strcmp(r.pace, "step") == 0;
   if (!p.in_step && strcmp(r.pace, "time") != 0)
-    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function,
-                 quote(r.pace, strlen(r.pace)).text);
+    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function, quote(r.pace, strlen(r.pace)).text);
   *schedule = find_schedule(lua, function, r.algorithm);
   if (r.tiling.n_splits && !(*schedule)->splits)
-    sandbox_fail(lua, "%s: splits has no effect on %s; only fa2-split splits the keys", function,
-                 (*schedule)->name);
+    sandbox_fail(lua, "%s: splits has no effect on %s; only fa2-split splits the keys", function, (*schedule)->name);
   if (r.tiling.lse && !(*schedule)->writes_lse)
-    sandbox_fail(lua, "%s: lse has no effect on %s; only fa2 and fa2-split write it", function,
-                 (*schedule)->name);
+    sandbox_fail(lua, "%s: lse has no effect on %s; only fa2 and fa2-split write it", function, (*schedule)->name);
   return p;
 }
 
@@ -116,12 +110,10 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
   const int type = arguments_push(lua, "gpu");
   if (type == LUA_TSTRING) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
-    const double reads = (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads *
-                         (double)s->plan.shape.batch;
-    const Problem launched = {.shape = s->plan.shape,
-                              .tiling = s->plan.tiling,
-                              .machine = s->machine,
-                              .in_step = problem->in_step};
+    const double reads =
+        (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads * (double)s->plan.shape.batch;
+    const Problem launched = {
+        .shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine, .in_step = problem->in_step};
     Error error = {0};
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
     if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
@@ -148,13 +140,11 @@ static int model_sim(lua_State *lua) {
 
 /* The pairs of the tile that the mask allows, counted one row at a time from the mask's definition.
  */
-static int64_t allowed_pairs(const Plan *plan, int64_t row0, int64_t row1, int64_t col0,
-                             int64_t col1) {
+static int64_t allowed_pairs(const Plan *plan, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
   int64_t n = 0;
   for (int64_t row = row0; row < row1; row++) {
     const Span seen = band_columns(&plan->band, row);
-    const int64_t begin = seen.begin > col0 ? seen.begin : col0,
-                  end = seen.end < col1 ? seen.end : col1;
+    const int64_t begin = seen.begin > col0 ? seen.begin : col0, end = seen.end < col1 ? seen.end : col1;
     if (end > begin) n += end - begin;
   }
   return n;
@@ -185,9 +175,7 @@ static int model_tiles(lua_State *lua) {
   const Simulation s = answer(lua, "tiles", NULL);
   const Plan *plan = &s.plan;
   if (plan->T_r > TILES_MAX || plan->T_c > TILES_MAX || plan->T_r * plan->T_c > TILES_MAX)
-    sandbox_fail(
-        lua, "tiles: more than %d tiles; sim counts them at any size, tiles lists small problems",
-        TILES_MAX);
+    sandbox_fail(lua, "tiles: more than %d tiles; sim counts them at any size, tiles lists small problems", TILES_MAX);
   sandbox_charge(lua, (double)(plan->T_r * plan->T_c) * (100 + 10 * (double)plan->tiling.B_r));
   int64_t count[TILE_KIND_COUNT] = {0}, n = 0;
   lua_createtable(lua, (int)(plan->T_r * plan->T_c), 4);
@@ -196,8 +184,7 @@ static int model_tiles(lua_State *lua) {
       count[push_tile(lua, plan, i, j)]++;
       lua_rawseti(lua, -2, ++n);
     }
-  for (int k = 0; k < TILE_KIND_COUNT; k++)
-    sandbox_set_number(lua, tile_kind_name((TileKind)k), (double)count[k]);
+  for (int k = 0; k < TILE_KIND_COUNT; k++) sandbox_set_number(lua, tile_kind_name((TileKind)k), (double)count[k]);
   sandbox_set_number(lua, "total", (double)n);
   return 1;
 }
@@ -225,8 +212,7 @@ static void push_event(lua_State *lua, const Event *e) {
 static int model_events(lua_State *lua) {
   const Simulation s = answer(lua, "events", NULL);
   const Wide n = schedule_n_steps(s.schedule, &s.plan);
-  if (n > EVENTS_MAX)
-    sandbox_fail(lua, "events: more than %d events; take a smaller N or larger blocks", EVENTS_MAX);
+  if (n > EVENTS_MAX) sandbox_fail(lua, "events: more than %d events; take a smaller N or larger blocks", EVENTS_MAX);
   sandbox_charge(lua, (double)n * 200);
   lua_createtable(lua, (int)n, 0);
   Cursor cursor = {0};

@@ -20,20 +20,18 @@ static void set_list(lua_State *lua, const char *key, const double *numbers, int
 }
 
 /* Reads the list on top into numbers[0..n). */
-static void read_numbers(lua_State *lua, const char *function, const char *what, double *numbers,
-                         int64_t n) {
+static void read_numbers(lua_State *lua, const char *function, const char *what, double *numbers, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     if (lua_rawgeti(lua, -1, k + 1) != LUA_TNUMBER)
-      sandbox_fail(lua, "%s: item %d of %s is a %s; it must be a number", function, (int)k + 1,
-                   what, luaL_typename(lua, -1));
+      sandbox_fail(lua, "%s: item %d of %s is a %s; it must be a number", function, (int)k + 1, what,
+                   luaL_typename(lua, -1));
     numbers[k] = lua_tonumber(lua, -1);
     lua_pop(lua, 1);
   }
 }
 
 static double *scratch(lua_State *lua, int64_t n_numbers) {
-  double *numbers =
-      lua_newuserdatauv(lua, (size_t)(n_numbers > 0 ? n_numbers : 1) * sizeof *numbers, 0);
+  double *numbers = lua_newuserdatauv(lua, (size_t)(n_numbers > 0 ? n_numbers : 1) * sizeof *numbers, 0);
   memset(numbers, 0, (size_t)n_numbers * sizeof *numbers);
   return numbers;
 }
@@ -67,8 +65,7 @@ static int64_t list_length(lua_State *lua, const char *function, const char *nam
   const int type = arguments_push(lua, name);
   if (type == LUA_TNIL) return -1;
   if (type != LUA_TTABLE)
-    sandbox_fail(lua, "%s: %s is a %s; it must be a list in braces", function, name,
-                 luaL_typename(lua, -1));
+    sandbox_fail(lua, "%s: %s is a %s; it must be a list in braces", function, name, luaL_typename(lua, -1));
   return (int64_t)lua_rawlen(lua, -1);
 }
 
@@ -77,8 +74,7 @@ static void read_values(lua_State *lua, Row *row) {
   const int list = lua_gettop(lua);
   if (n < 0) return;
   if (n != row->n)
-    sandbox_fail(lua, "softmax: %d rows of values for %d scores; there must be one for each",
-                 (int)n, (int)row->n);
+    sandbox_fail(lua, "softmax: %d rows of values for %d scores; there must be one for each", (int)n, (int)row->n);
   if (lua_rawgeti(lua, list, 1) != LUA_TTABLE)
     sandbox_fail(lua, "softmax: values must be a list of rows, {{1, 2}, {3, 4}}");
   row->d = (int64_t)lua_rawlen(lua, -1);
@@ -89,8 +85,7 @@ static void read_values(lua_State *lua, Row *row) {
   row->O = scratch(lua, row->d);
   for (int64_t k = 0; k < n; k++) {
     if (lua_rawgeti(lua, list, k + 1) != LUA_TTABLE || (int64_t)lua_rawlen(lua, -1) != row->d)
-      sandbox_fail(lua, "softmax: row %d of values does not hold %d numbers like the first",
-                   (int)k + 1, (int)row->d);
+      sandbox_fail(lua, "softmax: row %d of values does not hold %d numbers like the first", (int)k + 1, (int)row->d);
     read_numbers(lua, "softmax", "a row of values", row->values + k * row->d, row->d);
     lua_pop(lua, 1);
   }
@@ -98,12 +93,10 @@ static void read_values(lua_State *lua, Row *row) {
 
 static Row read_row(lua_State *lua) {
   SoftmaxRequest r = {.precision = "fp64"};
-  arguments_read(lua, "softmax", SOFTMAX_FIELDS, sizeof SOFTMAX_FIELDS / sizeof *SOFTMAX_FIELDS,
-                 &r);
+  arguments_read(lua, "softmax", SOFTMAX_FIELDS, sizeof SOFTMAX_FIELDS / sizeof *SOFTMAX_FIELDS, &r);
   Row row = {.config = {.without_max = r.no_max, .powers_of_two = r.powers_of_two}};
   Error error = {0};
-  if (precision_from_name(r.precision, &row.config.precision, &error))
-    sandbox_refuse(lua, "softmax", &error);
+  if (precision_from_name(r.precision, &row.config.precision, &error)) sandbox_refuse(lua, "softmax", &error);
   row.n = list_length(lua, "softmax", "scores");
   if (row.n < 1 || row.n > SCORES_MAX)
     sandbox_fail(lua, "softmax: scores must be a list of 1 to %d numbers", SCORES_MAX);
@@ -146,9 +139,9 @@ static int numbers_softmax(lua_State *lua) {
   lua_createtable(lua, (int)ceil_div(row.n, row.block), 0);
   for (int64_t first = 0; first < row.n; first += row.block) {
     const int64_t n = row.n - first < row.block ? row.n - first : row.block;
-    const SoftmaxStep step = softmax_step(&row.config, &state, row.scores + first, n,
-                                          row.values ? row.values + first * row.d : NULL, row.d,
-                                          row.weights + first, row.O);
+    const SoftmaxStep step =
+        softmax_step(&row.config, &state, row.scores + first, n, row.values ? row.values + first * row.d : NULL, row.d,
+                     row.weights + first, row.O);
     push_step(lua, &row, &step);
     lua_rawseti(lua, -2, state.n_blocks);
   }
@@ -210,17 +203,13 @@ typedef struct {
 } AttentionRun;
 
 static AttentionRun read_attention(lua_State *lua) {
-  AttentionRequest r = {
-      .shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .algorithm = "fa2", .inputs = "normal"};
-  arguments_read(lua, "attention", ATTENTION_FIELDS,
-                 sizeof ATTENTION_FIELDS / sizeof *ATTENTION_FIELDS, &r);
+  AttentionRequest r = {.shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .algorithm = "fa2", .inputs = "normal"};
+  arguments_read(lua, "attention", ATTENTION_FIELDS, sizeof ATTENTION_FIELDS / sizeof *ATTENTION_FIELDS, &r);
   AttentionRun run = {.schedule = schedule_find(r.algorithm), .seed = (uint64_t)r.seed};
   Error error = {0};
   if (!run.schedule) sandbox_fail(lua, "attention: there is no algorithm '%s'", r.algorithm);
-  if (!dtype_from_name(r.dtype, &r.shape.dtype))
-    sandbox_fail(lua, "attention: '%s' is no data type", r.dtype);
-  run.config.softmax =
-      (SoftmaxConfig){.precision = attention_precision(r.shape.dtype), .without_max = r.no_max};
+  if (!dtype_from_name(r.dtype, &r.shape.dtype)) sandbox_fail(lua, "attention: '%s' is no data type", r.dtype);
+  run.config.softmax = (SoftmaxConfig){.precision = attention_precision(r.shape.dtype), .without_max = r.no_max};
   if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
     sandbox_refuse(lua, "attention", &error);
   run.inputs = strcmp(r.inputs, "outliers") == 0 ? INPUT_OUTLIERS : INPUT_NORMAL;
@@ -233,9 +222,7 @@ static AttentionRun read_attention(lua_State *lua) {
   return run;
 }
 
-static AttentionView view(const Attention *attention, Tensor tensor) {
-  return attention_in_hbm(attention, tensor);
-}
+static AttentionView view(const Attention *attention, Tensor tensor) { return attention_in_hbm(attention, tensor); }
 
 /* Row `row` of the exact O, in fp64, from the inputs as they are stored. */
 static void reference_row(const Attention *a, int64_t row, double *scores, double *O) {
@@ -244,8 +231,7 @@ static void reference_row(const Attention *a, int64_t row, double *scores, doubl
   const Span seen = band_columns(&a->plan.band, row);
   for (int64_t k = 0; k < a->plan.shape.N_k; k++) {
     double sum = 0;
-    for (int64_t c = 0; c < d; c++)
-      sum += Q.values[row * Q.stride + c] * K.values[k * K.stride + c];
+    for (int64_t c = 0; c < d; c++) sum += Q.values[row * Q.stride + c] * K.values[k * K.stride + c];
     scores[k] = k >= seen.begin && k < seen.end ? sum * a->scale : -INFINITY;
   }
   softmax_reference(scores, a->plan.shape.N_k, V.values, d, NULL, O);
@@ -288,16 +274,14 @@ static int numbers_attention(lua_State *lua) {
                           50 * (double)schedule_n_steps(run.schedule, &run.plan));
   size_t bytes = 0;
   Error error = {0};
-  if (attention_bytes(&run.plan, run.schedule, &bytes, &error))
-    sandbox_refuse(lua, "attention", &error);
+  if (attention_bytes(&run.plan, run.schedule, &bytes, &error)) sandbox_refuse(lua, "attention", &error);
   Attention *attention = NULL;
   void *memory = lua_newuserdatauv(lua, bytes, 0);
   if (attention_start(memory, &run.plan, run.schedule, &run.config, &attention, &error))
     sandbox_refuse(lua, "attention", &error);
   attention_fill(attention, run.inputs, run.seed, 0, 0);
   Cursor cursor = {0};
-  if (attention_walk(attention, run.schedule, &cursor, UINT64_MAX, &error))
-    sandbox_refuse(lua, "attention", &error);
+  if (attention_walk(attention, run.schedule, &cursor, UINT64_MAX, &error)) sandbox_refuse(lua, "attention", &error);
   push_result(lua, attention, cursor.step);
   return 1;
 }
@@ -314,14 +298,12 @@ static uint64_t whole_argument(lua_State *lua, const char *function, int index) 
 
 /* normal(seed, index), uniform(seed, index): element `index` of a fixed random sequence. */
 static int numbers_normal(lua_State *lua) {
-  lua_pushnumber(
-      lua, random_normal(whole_argument(lua, "normal", 1), 0, whole_argument(lua, "normal", 2)));
+  lua_pushnumber(lua, random_normal(whole_argument(lua, "normal", 1), 0, whole_argument(lua, "normal", 2)));
   return 1;
 }
 
 static int numbers_uniform(lua_State *lua) {
-  lua_pushnumber(
-      lua, random_uniform(whole_argument(lua, "uniform", 1), 0, whole_argument(lua, "uniform", 2)));
+  lua_pushnumber(lua, random_uniform(whole_argument(lua, "uniform", 1), 0, whole_argument(lua, "uniform", 2)));
   return 1;
 }
 

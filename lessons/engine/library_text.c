@@ -9,8 +9,7 @@
 
 static double number_argument(lua_State *lua, const char *function, int index) {
   if (lua_type(lua, index) != LUA_TNUMBER)
-    sandbox_fail(lua, "%s: argument %d is a %s; it must be a number", function, index,
-                 luaL_typename(lua, index));
+    sandbox_fail(lua, "%s: argument %d is a %s; it must be a number", function, index, luaL_typename(lua, index));
   return lua_tonumber(lua, index);
 }
 
@@ -22,18 +21,13 @@ static int push_bytes(lua_State *lua, const char *function, bool binary) {
 }
 
 /* binary(69206016) is "66 MiB", decimal(69206016) is "69.21 MB". */
-static int text_binary(lua_State *lua) {
-  return push_bytes(lua, "binary", true);
-}
-static int text_decimal(lua_State *lua) {
-  return push_bytes(lua, "decimal", false);
-}
+static int text_binary(lua_State *lua) { return push_bytes(lua, "binary", true); }
+static int text_decimal(lua_State *lua) { return push_bytes(lua, "decimal", false); }
 
 /* fixed(1.32046, 3) is "1.320". */
 static int text_fixed(lua_State *lua) {
   char text[400];
-  const double value = number_argument(lua, "fixed", 1),
-               decimals = number_argument(lua, "fixed", 2);
+  const double value = number_argument(lua, "fixed", 1), decimals = number_argument(lua, "fixed", 2);
   if (!(decimals >= 0 && decimals <= 17) || decimals != floor(decimals))
     sandbox_fail(lua, "fixed: %g digits after the point; it takes 0 to 17", decimals);
   quantity_fixed(value, (int)decimals, text, sizeof text);
@@ -58,8 +52,7 @@ static int text_percent(lua_State *lua) {
 static int text_size(lua_State *lua) {
   int64_t bytes;
   Error error = {0};
-  if (lua_type(lua, 1) != LUA_TSTRING)
-    sandbox_fail(lua, "size takes a text in quotes, as in size\"64 MiB\"");
+  if (lua_type(lua, 1) != LUA_TSTRING) sandbox_fail(lua, "size takes a text in quotes, as in size\"64 MiB\"");
   if (size_parse(lua_tostring(lua, 1), &bytes, &error)) sandbox_refuse(lua, "size", &error);
   sandbox_push_wide(lua, wide(bytes));
   return 1;
@@ -78,22 +71,19 @@ typedef struct {
 /* Calls the function, argument 1, with every size of the list, argument 2. */
 static void run_experiment(lua_State *lua, const char *name, Experiment *e) {
   if (!lua_isfunction(lua, 1) || !lua_istable(lua, 2))
-    sandbox_fail(
-        lua,
-        "%s takes a function and a list of sizes: %s(function(N) return ... end, {1024, 2048})",
-        name, name);
+    sandbox_fail(lua, "%s takes a function and a list of sizes: %s(function(N) return ... end, {1024, 2048})", name,
+                 name);
   const lua_Unsigned n = lua_rawlen(lua, 2);
   if (n < 2 || n > SIZES_MAX) sandbox_fail(lua, "%s needs 2 to %d sizes", name, SIZES_MAX);
   e->n = (int)n;
   for (int k = 0; k < e->n; k++) {
     lua_pushvalue(lua, 1);
-    if (lua_rawgeti(lua, 2, k + 1) != LUA_TNUMBER)
-      sandbox_fail(lua, "%s: size %d is no number", name, k + 1);
+    if (lua_rawgeti(lua, 2, k + 1) != LUA_TNUMBER) sandbox_fail(lua, "%s: size %d is no number", name, k + 1);
     e->size[k] = lua_tonumber(lua, -1);
     lua_call(lua, 1, 1);
     if (lua_type(lua, -1) != LUA_TNUMBER)
-      sandbox_fail(lua, "%s: the function gives a %s for size %g; it must be a number", name,
-                   luaL_typename(lua, -1), e->size[k]);
+      sandbox_fail(lua, "%s: the function gives a %s for size %g; it must be a number", name, luaL_typename(lua, -1),
+                   e->size[k]);
     e->value[k] = lua_tonumber(lua, -1);
     lua_pop(lua, 1);
   }
@@ -123,10 +113,8 @@ static int text_series(lua_State *lua) {
 static int text_order(lua_State *lua) {
   Experiment e;
   run_experiment(lua, "order", &e);
-  const double before = e.value[e.n - 2], after = e.value[e.n - 1],
-               step = e.size[e.n - 1] / e.size[e.n - 2];
-  if (!(before > 0 && after > 0 && step > 1))
-    sandbox_fail(lua, "order needs growing sizes and values above 0");
+  const double before = e.value[e.n - 2], after = e.value[e.n - 1], step = e.size[e.n - 1] / e.size[e.n - 2];
+  if (!(before > 0 && after > 0 && step > 1)) sandbox_fail(lua, "order needs growing sizes and values above 0");
   const double exponent = log(after / before) / log(step), whole = round(exponent);
   char text[64];
   if (fabs(exponent - whole) > 0.05)
@@ -141,7 +129,6 @@ static int text_order(lua_State *lua) {
   return 1;
 }
 
-const luaL_Reg LIBRARY_TEXT[] = {{"binary", text_binary}, {"decimal", text_decimal},
-                                 {"fixed", text_fixed},   {"percent", text_percent},
-                                 {"size", text_size},     {"series", text_series},
-                                 {"order", text_order},   {NULL, NULL}};
+const luaL_Reg LIBRARY_TEXT[] = {
+    {"binary", text_binary}, {"decimal", text_decimal}, {"fixed", text_fixed}, {"percent", text_percent},
+    {"size", text_size},     {"series", text_series},   {"order", text_order}, {NULL, NULL}};

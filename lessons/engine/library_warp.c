@@ -27,26 +27,22 @@ static const ArgumentField FIELDS[] = {
 enum { LARGEST = 1 << 30 }; /* of all sizes and places here: products stay within 64 bits */
 
 static void check_sizes(lua_State *lua, const Request *r) {
-  const int64_t sizes[] = {r->base,   r->stride, r->element_bytes, r->row_bytes, r->pad_bytes,
-                           r->column, r->row};
+  const int64_t sizes[] = {r->base, r->stride, r->element_bytes, r->row_bytes, r->pad_bytes, r->column, r->row};
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
     if (sizes[k] > LARGEST)
-      sandbox_fail(lua, "warp: %lld is more than the %d that is modelled", (long long)sizes[k],
-                   LARGEST);
+      sandbox_fail(lua, "warp: %lld is more than the %d that is modelled", (long long)sizes[k], LARGEST);
 }
 
 static WarpAccess listed(lua_State *lua, uint32_t element_bytes) {
   WarpAccess access = {.element_bytes = element_bytes};
   const lua_Unsigned n = lua_istable(lua, -1) ? lua_rawlen(lua, -1) : 0;
   if (n < 1 || n > WARP_LANES)
-    sandbox_fail(lua, "warp: addresses must be a list of 1 to %d numbers, one for each lane",
-                 WARP_LANES);
+    sandbox_fail(lua, "warp: addresses must be a list of 1 to %d numbers, one for each lane", WARP_LANES);
   for (lua_Unsigned lane = 0; lane < n; lane++) {
     lua_rawgeti(lua, -1, (lua_Integer)lane + 1);
     const double address = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : -1;
     if (!(address >= 0 && address <= LARGEST) || address != (double)(int64_t)address)
-      sandbox_fail(lua, "warp: address %d must be a whole number from 0 to %d", (int)lane + 1,
-                   LARGEST);
+      sandbox_fail(lua, "warp: address %d must be a whole number from 0 to %d", (int)lane + 1, LARGEST);
     access.address[lane] = (uint64_t)address;
     access.active |= 1u << lane;
     lua_pop(lua, 1);
@@ -55,20 +51,14 @@ static WarpAccess listed(lua_State *lua, uint32_t element_bytes) {
 }
 
 static WarpAccess read_access(lua_State *lua) {
-  Request r = {.stride = -1,
-               .element_bytes = 4,
-               .column = -1,
-               .row = -1,
-               .row_bytes = 128,
-               .swizzle = "none"};
+  Request r = {.stride = -1, .element_bytes = 4, .column = -1, .row = -1, .row_bytes = 128, .swizzle = "none"};
   arguments_read(lua, "warp", FIELDS, sizeof FIELDS / sizeof *FIELDS, &r);
   check_sizes(lua, &r);
   const bool has_list = arguments_push(lua, "addresses") != LUA_TNIL;
   if (has_list + (r.stride >= 0) + (r.column >= 0) + (r.row >= 0) != 1)
     sandbox_fail(lua, "warp takes one of stride (bytes from lane to lane), column, row (of a tile) "
                       "and addresses");
-  WarpTile tile = {(uint64_t)r.base, (uint64_t)r.row_bytes, (uint64_t)r.pad_bytes,
-                   WARP_SWIZZLE_NONE};
+  WarpTile tile = {(uint64_t)r.base, (uint64_t)r.row_bytes, (uint64_t)r.pad_bytes, WARP_SWIZZLE_NONE};
   if (!warp_swizzle_from_name(r.swizzle, &tile.swizzle))
     sandbox_fail(lua, "warp: '%s' is no swizzle; there are none, 32B, 64B and 128B",
                  quote(r.swizzle, strlen(r.swizzle)).text);

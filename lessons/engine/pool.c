@@ -21,8 +21,7 @@ bool pool_grow_array(void **items, size_t *capacity, size_t needed, size_t item_
 
 static bool reserve(Pool *pool, size_t more) {
   void *bytes = pool->bytes;
-  if (more > SIZE_MAX / 4 || !pool_grow_array(&bytes, &pool->capacity, pool->used + more + 2, 1))
-    return false;
+  if (more > SIZE_MAX / 4 || !pool_grow_array(&bytes, &pool->capacity, pool->used + more + 2, 1)) return false;
   pool->bytes = bytes;
   if (pool->used == 0) pool->bytes[pool->used++] = '\0';
   return true;
@@ -45,9 +44,7 @@ bool pool_extend(Pool *pool, const char *text, size_t length) {
   return true;
 }
 
-const char *pool_text(const Pool *pool, size_t offset) {
-  return offset ? pool->bytes + offset : "";
-}
+const char *pool_text(const Pool *pool, size_t offset) { return offset ? pool->bytes + offset : ""; }
 
 void pool_free(Pool *pool) {
   free(pool->bytes);

@@ -50,8 +50,7 @@ const Unit *unit_misspelt(const char *name) {
 }
 
 bool quantity_is_whole(double value) {
-  return isfinite(value) && fabs(value) < 9e15 &&
-         fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
+  return isfinite(value) && fabs(value) < 9e15 && fabs(value - round(value)) <= 1e-9 * fmax(1, fabs(value));
 }
 
 /* Digits with a comma before every three: "-1,048,576". */
@@ -70,10 +69,7 @@ static void grouped(double whole, char *text, size_t size) {
 
 void quantity_number(double value, char *text, size_t size) {
   if (!isfinite(value))
-    snprintf(text, size, "%s",
-             isnan(value) ? "not a number"
-             : value > 0  ? "infinity"
-                          : "-infinity");
+    snprintf(text, size, "%s", isnan(value) ? "not a number" : value > 0 ? "infinity" : "-infinity");
   else if (quantity_is_whole(value) || (fabs(value) >= 1e4 && fabs(value) < 9e15))
     grouped(round(value), text, size);
   else
@@ -95,14 +91,10 @@ void quantity_bytes(double bytes, bool binary, char *text, size_t size) {
   const double step = binary ? 1024 : 1000;
   int u = 0;
   double scaled = bytes;
-  while (u < 6 && fabs(scaled) >= step * (u ? 0.99995 : 1))
-    scaled /= step, u++;
+  while (u < 6 && fabs(scaled) >= step * (u ? 0.99995 : 1)) scaled /= step, u++;
   char number[64];
   const double magnitude = fabs(scaled);
-  const int decimals = magnitude >= 999.95   ? 0
-                       : magnitude >= 99.995 ? 1
-                       : magnitude >= 9.9995 ? 2
-                                             : 3;
+  const int decimals = magnitude >= 999.95 ? 0 : magnitude >= 99.995 ? 1 : magnitude >= 9.9995 ? 2 : 3;
   if (u == 0 || quantity_is_whole(scaled))
     quantity_number(scaled, number, sizeof number);
   else

@@ -15,18 +15,14 @@
 enum {
   HOOK_STEPS = 200,     /* Lua instructions between two looks at the budget */
   HOOKS_PER_CLOCK = 16, /* looks at the budget between two looks at the clock */
-  BYTES_PER_STEP =
-      64, /* allocating and filling so many bytes costs about what an instruction does */
+  BYTES_PER_STEP = 64,  /* allocating and filling so many bytes costs about what an instruction does */
 };
-#define MAX_SECONDS                                                                                \
-  0.5 /* behind the budget, for single instructions that are slow (comparing long texts) */
+#define MAX_SECONDS 0.5 /* behind the budget, for single instructions that are slow (comparing long texts) */
 
 /* ---- Budget
  * --------------------------------------------------------------------------------------- */
 
-ExpressionScope *sandbox_scope(lua_State *lua) {
-  return *(ExpressionScope **)lua_getextraspace(lua);
-}
+ExpressionScope *sandbox_scope(lua_State *lua) { return *(ExpressionScope **)lua_getextraspace(lua); }
 
 static double thread_seconds(void) {
   struct timespec t;
@@ -55,7 +51,7 @@ static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes
     s->used_bytes = s->used_bytes - old_bytes + bytes;
     return grown;
   }
-  s->no_memory = true; /* the call that is running fails, whatever Lua makes of it */
+  s->no_memory = true;                      /* the call that is running fails, whatever Lua makes of it */
   return bytes <= old_bytes ? block : NULL; /* Lua relies on shrinking */
 }
 
@@ -74,8 +70,7 @@ static int raise_out_of_steps(lua_State *lua, const lua_Debug *at) {
   char message[ERROR_MESSAGE_BYTES];
   s->out_of_steps = true;
   snprintf(message, sizeof message,
-           "the expression does too much work (an endless loop?); it may take about %" PRId64
-           " steps",
+           "the expression does too much work (an endless loop?); it may take about %" PRId64 " steps",
            s->limits.max_steps);
   return raise_at(lua, at, message);
 }
@@ -134,19 +129,15 @@ int sandbox_refuse(lua_State *lua, const char *function, const Error *error) {
 
 /* The message on top of the stack, made one printable line that begins with file and line. */
 Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error *error) {
-  if (s->no_memory)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for an expression of %s", s->limits.file);
+  if (s->no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory for an expression of %s", s->limits.file);
   if (lua_status == LUA_ERRMEM)
-    return error_set(
-        error, STATUS_TOO_LARGE,
-        "%s:%d: the expression needs more than %zu KiB of memory, which is all it may use",
-        s->limits.file, line, s->limits.max_memory_bytes / 1024);
-  const char *text = lua_type(s->lua, -1) == LUA_TSTRING
-                         ? lua_tostring(s->lua, -1)
-                         : "the expression raised an error without a message";
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s:%d: the expression needs more than %zu KiB of memory, which is all it may use", s->limits.file,
+                     line, s->limits.max_memory_bytes / 1024);
+  const char *text = lua_type(s->lua, -1) == LUA_TSTRING ? lua_tostring(s->lua, -1)
+                                                         : "the expression raised an error without a message";
   char message[ERROR_MESSAGE_BYTES];
-  const size_t file =
-      strlen(s->limits.file) < LUA_IDSIZE - 1 ? strlen(s->limits.file) : LUA_IDSIZE - 1;
+  const size_t file = strlen(s->limits.file) < LUA_IDSIZE - 1 ? strlen(s->limits.file) : LUA_IDSIZE - 1;
   const bool placed = strncmp(text, s->limits.file, file) == 0 && text[file] == ':';
   if (placed)
     snprintf(message, sizeof message, "%s", text);
@@ -274,9 +265,7 @@ static void put_flag(void *context, const char *key, bool value) {
   add_member(context, key);
 }
 
-static void put_null(void *context, const char *key) {
-  (void)context, (void)key; /* an absent field */
-}
+static void put_null(void *context, const char *key) { (void)context, (void)key; /* an absent field */ }
 
 ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {
   *report_state = (SandboxReport){.lua = lua};
@@ -309,8 +298,7 @@ static void open_base(lua_State *lua) {
 /* Text functions with pattern matching are left out, because a pattern can take forever within one
  * instruction; so is `rep`. Methods of texts are looked up in the same table. */
 static void open_text(lua_State *lua) {
-  static const char *const text[] = {"byte",    "char", "format", "len", "lower",
-                                     "reverse", "sub",  "upper",  NULL};
+  static const char *const text[] = {"byte", "char", "format", "len", "lower", "reverse", "sub", "upper", NULL};
   luaL_requiref(lua, LUA_STRLIBNAME, luaopen_string, 0);
   keep(lua, text);
   lua_pushliteral(lua, "");
@@ -332,8 +320,7 @@ static void open_maths(lua_State *lua) {
   static const char *const maths[] = {"abs",  "ceil", "cos", "deg",       "exp",  "floor", "fmod",
                                       "huge", "log",  "max", "min",       "modf", "pi",    "rad",
                                       "sin",  "sqrt", "tan", "tointeger", "type", "ult",   NULL};
-  static const char *const plain[] = {"abs", "ceil", "exp", "floor", "huge", "log",
-                                      "max", "min",  "pi",  "sqrt",  NULL};
+  static const char *const plain[] = {"abs", "ceil", "exp", "floor", "huge", "log", "max", "min", "pi", "sqrt", NULL};
   luaL_requiref(lua, LUA_MATHLIBNAME, luaopen_math, 0);
   keep(lua, maths);
   for (const char *const *name = plain; *name; name++) {
@@ -347,9 +334,8 @@ static void open_units(lua_State *lua) {
   static const struct {
     const char *name;
     double bytes;
-  } units[] = {{"kB", 1e3},      {"KB", 1e3},         {"MB", 1e6},
-               {"GB", 1e9},      {"TB", 1e12},        {"KiB", 1024},
-               {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}};
+  } units[] = {{"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},         {"GB", 1e9},           {"TB", 1e12},
+               {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}};
   for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
     lua_pushnumber(lua, units[u].bytes);
     lua_setglobal(lua, units[u].name);
@@ -379,8 +365,7 @@ void sandbox_begin(ExpressionScope *s) {
   lua_sethook(s->lua, watch, LUA_MASKCOUNT, HOOK_STEPS);
 }
 
-Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *limits,
-                             Error *error) {
+Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *limits, Error *error) {
   *scope = NULL;
   ExpressionScope *s = calloc(1, sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for an expression");

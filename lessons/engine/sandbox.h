@@ -35,8 +35,7 @@ void sandbox_begin(ExpressionScope *scope);
 Status sandbox_report_error(ExpressionScope *scope, int lua_status, int line, Error *error);
 
 /* Runs `function` protected, with `data` as its only argument, a light userdata. */
-Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line,
-                    Error *error);
+Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line, Error *error);
 
 /* Takes `steps` from the budget before work of that size; raises an error when they are not there.
  */

@@ -7,12 +7,10 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
-static const char *const SCENES[LESSON_SCENE_COUNT] = {
-    "main", "tiles", "hierarchy", "softmax", "causal", "charts", "timeline", "code", "warp"};
+static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
+                                                       "charts", "timeline", "code",      "warp"};
 
-const char *lesson_scene_name(LessonScene scene) {
-  return SCENES[scene];
-}
+const char *lesson_scene_name(LessonScene scene) { return SCENES[scene]; }
 
 enum { VALUE_BYTES = 512 };
 
@@ -37,20 +35,18 @@ static bool read_whole(const char **p, int64_t *number) {
   const size_t n = strspn(*p, "0123456789");
   if (n == 0 || n > 15) return false;
   *number = 0;
-  for (size_t k = 0; k < n; k++)
-    *number = 10 * *number + ((*p)[k] - '0');
+  for (size_t k = 0; k < n; k++) *number = 10 * *number + ((*p)[k] - '0');
   *p += n;
   return true;
 }
 
 static Status read_steps(const char *value, LessonShow *show, Error *error) {
   const char *p = value;
-  const bool good = read_whole(&p, &show->first) && *p++ == '-' && read_whole(&p, &show->last) &&
-                    !*p && show->first <= show->last;
+  const bool good =
+      read_whole(&p, &show->first) && *p++ == '-' && read_whole(&p, &show->last) && !*p && show->first <= show->last;
   show->has_steps = good;
   if (good) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' are no steps; write steps=0-40, the first not behind the last",
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' are no steps; write steps=0-40, the first not behind the last",
                    quote(value, strlen(value)).text);
 }
 
@@ -62,8 +58,7 @@ static Status read_scores(const char *value, LessonShow *show, Error *error) {
     const size_t length = strcspn(p, ",");
     Decimal decimal;
     if (length == 0 || decimal_read(p, length, &decimal) != length)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no score; write scores=1,2.5,-3",
-                       quote(p, length).text);
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no score; write scores=1,2.5,-3", quote(p, length).text);
     if (show->n_scores == LESSON_SCORES_MAX)
       return error_set(error, STATUS_BAD_REQUEST, "more than %d scores", LESSON_SCORES_MAX);
     show->scores[show->n_scores++] = negative ? -decimal_value(decimal) : decimal_value(decimal);
@@ -82,8 +77,7 @@ typedef struct {
 
 enum { WARP_LARGEST = 1 << 20 };
 
-static Status read_warp_key(const char *key, const char *value, WarpKeys *keys, bool *is_known,
-                            Error *error) {
+static Status read_warp_key(const char *key, const char *value, WarpKeys *keys, bool *is_known, Error *error) {
   const struct {
     const char *name;
     int64_t *number;
@@ -96,16 +90,14 @@ static Status read_warp_key(const char *key, const char *value, WarpKeys *keys, 
     if (strcmp(key, NUMBERS[k].name) != 0) continue;
     const char *p = value;
     *is_known = keys->is_given = true;
-    if (read_whole(&p, NUMBERS[k].number) && !*p && *NUMBERS[k].number <= WARP_LARGEST)
-      return STATUS_OK;
+    if (read_whole(&p, NUMBERS[k].number) && !*p && *NUMBERS[k].number <= WARP_LARGEST) return STATUS_OK;
     return error_set(error, STATUS_BAD_REQUEST, "%s=%s is no whole number from 0 to %d", key,
                      quote(value, strlen(value)).text, WARP_LARGEST);
   }
   if (strcmp(key, "swizzle") != 0) return STATUS_OK;
   *is_known = keys->is_given = true;
   if (warp_swizzle_from_name(value, &keys->swizzle)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no swizzle; there are none, 32B, 64B and 128B",
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
                    quote(value, strlen(value)).text);
 }
 
@@ -114,23 +106,20 @@ static Status warp_of(const WarpKeys *keys, LessonShow *show, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "scene=warp takes stride (bytes from lane to lane) or column (of a tile)");
   if (keys->stride >= 0 && (keys->row_bytes >= 0 || keys->pad_bytes >= 0 || keys->swizzle))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "row_bytes, pad_bytes and swizzle go with column, not with stride");
+    return error_set(error, STATUS_BAD_REQUEST, "row_bytes, pad_bytes and swizzle go with column, not with stride");
   const uint32_t bytes = keys->bytes >= 0 ? (uint32_t)keys->bytes : 4;
   const WarpTile tile = {.row_bytes = keys->row_bytes >= 0 ? (uint64_t)keys->row_bytes : 128,
                          .pad_bytes = keys->pad_bytes >= 0 ? (uint64_t)keys->pad_bytes : 0,
                          .swizzle = keys->swizzle};
   show->warp_in_banks = keys->column >= 0;
-  show->warp = show->warp_in_banks ? warp_column(&tile, (uint64_t)keys->column, bytes)
-                                   : warp_strided(0, keys->stride, bytes);
+  show->warp =
+      show->warp_in_banks ? warp_column(&tile, (uint64_t)keys->column, bytes) : warp_strided(0, keys->stride, bytes);
   if (show->warp_in_banks && bytes > WARP_BANK_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "a column is drawn for lanes of at most %d bytes",
-                     WARP_BANK_BYTES);
+    return error_set(error, STATUS_BAD_REQUEST, "a column is drawn for lanes of at most %d bytes", WARP_BANK_BYTES);
   return warp_check(&show->warp, error);
 }
 
-static Status read_key(const char *key, const char *value, LessonShow *show, WarpKeys *warp,
-                       Error *error) {
+static Status read_key(const char *key, const char *value, LessonShow *show, WarpKeys *warp, Error *error) {
   if (strcmp(key, "scene") == 0) return read_scene(value, show, error);
   if (strcmp(key, "steps") == 0) return read_steps(value, show, error);
   if (strcmp(key, "scores") == 0) return read_scores(value, show, error);
@@ -152,8 +141,7 @@ Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {
     const size_t length = strcspn(p, " \t"), equals = strcspn(p, "= \t");
     char key[16], value[VALUE_BYTES];
     if (equals >= length || equals == 0 || equals >= sizeof key || length - equals > sizeof value)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' in a show is not of the form key=value",
-                       quote(p, length).text);
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' in a show is not of the form key=value", quote(p, length).text);
     snprintf(key, sizeof key, "%.*s", (int)equals, p);
     snprintf(value, sizeof value, "%.*s", (int)(length - equals - 1), p + equals + 1);
     const Status status = read_key(key, value, &s, &warp, error);
@@ -161,15 +149,12 @@ Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {
     has_scene = has_scene || strcmp(key, "scene") == 0;
     p += length;
   }
-  if (!has_scene)
-    return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=tiles");
+  if (!has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=tiles");
   if ((s.n_scores || s.block) && s.scene != LESSON_SCENE_SOFTMAX)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "scores and block belong to scene=softmax; %s shows the run of the state",
-                     SCENES[s.scene]);
+                     "scores and block belong to scene=softmax; %s shows the run of the state", SCENES[s.scene]);
   if (warp.is_given && s.scene != LESSON_SCENE_WARP)
-    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=warp, not to %s",
-                     SCENES[s.scene]);
+    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=warp, not to %s", SCENES[s.scene]);
   if (s.scene == LESSON_SCENE_WARP && s.has_steps)
     return error_set(error, STATUS_BAD_REQUEST, "scene=warp shows one access; leave out steps");
   const Status status = s.scene == LESSON_SCENE_WARP ? warp_of(&warp, &s, error) : STATUS_OK;

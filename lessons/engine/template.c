@@ -35,9 +35,7 @@ static void put_value(Filler *f, const ExpressionValue *value) {
   default: break;
   }
   for (int k = 0; k < value->n; k++) {
-    if (k)
-      put(f, value->kind == EXPRESSION_RANGE ? " to " : ", ",
-          value->kind == EXPRESSION_RANGE ? 4 : 2);
+    if (k) put(f, value->kind == EXPRESSION_RANGE ? " to " : ", ", value->kind == EXPRESSION_RANGE ? 4 : 2);
     quantity_number(value->numbers[k], text, sizeof text);
     put(f, text, strlen(text));
   }
@@ -68,29 +66,24 @@ static size_t hole_end(const Filler *f) {
 static Status fill_hole(Filler *f, Error *error) {
   const size_t end = hole_end(f);
   if (end == f->length)
-    return error_set(error, STATUS_BAD_FILE,
-                     "%s:%d: a '{' in the text has no '}'; write {{ for a plain brace",
+    return error_set(error, STATUS_BAD_FILE, "%s:%d: a '{' in the text has no '}'; write {{ for a plain brace",
                      f->scope->limits.file, f->line);
   ExpressionValue value;
-  const Status status =
-      expression_scope_eval(f->scope, f->text + f->at + 1, end - f->at - 1, f->line, &value, error);
+  const Status status = expression_scope_eval(f->scope, f->text + f->at + 1, end - f->at - 1, f->line, &value, error);
   if (status) return status;
   put_value(f, &value);
-  for (; f->at <= end; f->at++)
-    f->line += f->text[f->at] == '\n';
+  for (; f->at <= end; f->at++) f->line += f->text[f->at] == '\n';
   return STATUS_OK;
 }
 
-Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line,
-                             char *filled, size_t size, Error *error) {
+Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line, char *filled,
+                             size_t size, Error *error) {
   Filler f = {scope, text, length, 0, line, filled, size, 0, false};
   if (length > EXPRESSION_SOURCE_BYTES)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%s:%d: the text is %zu bytes long; at most %d are read", scope->limits.file,
-                     line, length, EXPRESSION_SOURCE_BYTES);
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the text is %zu bytes long; at most %d are read",
+                     scope->limits.file, line, length, EXPRESSION_SOURCE_BYTES);
   while (f.at < length) {
-    const bool brace = text[f.at] == '{',
-               twice = brace && f.at + 1 < length && text[f.at + 1] == '{';
+    const bool brace = text[f.at] == '{', twice = brace && f.at + 1 < length && text[f.at + 1] == '{';
     if (brace && !twice) {
       const Status status = fill_hole(&f, error);
       if (status) return status;
@@ -102,7 +95,7 @@ Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t le
   }
   if (size) filled[f.used] = '\0';
   if (f.cut)
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the filled-in text is longer than %zu bytes",
-                     scope->limits.file, line, size - 1);
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the filled-in text is longer than %zu bytes", scope->limits.file,
+                     line, size - 1);
   return STATUS_OK;
 }

@@ -17,8 +17,7 @@ const char *verdict_name(Verdict verdict) {
  * ------------------------------------------------------------------------------ */
 
 static const char *skip_blanks(const char *p) {
-  while (*p == ' ' || *p == '\t')
-    p++;
+  while (*p == ' ' || *p == '\t') p++;
   return p;
 }
 
@@ -55,8 +54,7 @@ static Status read_second(const char **p, Claimed *c, Error *error) {
   }
   if (!read_number(p, c, 1)) return error_set(error, STATUS_BAD_REQUEST, "a range is written 4-8");
   if (c->numbers[0] > c->numbers[1])
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the range goes down; write the smaller number first");
+    return error_set(error, STATUS_BAD_REQUEST, "the range goes down; write the smaller number first");
   c->kind = CLAIMED_RANGE;
   c->n = 2;
   return STATUS_OK;
@@ -70,8 +68,7 @@ static Status read_unit(const char *p, Claimed *c, Error *error) {
   memcpy(c->unit, p, length + 1);
   const Unit *meant = unit_misspelt(c->unit);
   if (meant)
-    return error_set(error, STATUS_BAD_REQUEST, "there is no unit '%s'; it must be '%s'", c->unit,
-                     meant->name);
+    return error_set(error, STATUS_BAD_REQUEST, "there is no unit '%s'; it must be '%s'", c->unit, meant->name);
   return STATUS_OK;
 }
 
@@ -94,8 +91,7 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
   }
   if (status) return status;
   if (c->n == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read",
-                     quote(begin, strlen(begin)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read", quote(begin, strlen(begin)).text);
   snprintf(c->text, sizeof c->text, "%.*s", (int)(p - begin), begin);
   return read_unit(skip_blanks(p), c, error);
 }
@@ -105,12 +101,9 @@ Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
   Status status = STATUS_OK;
   const char *p = skip_blanks(text);
   if (strlen(p) >= CLAIMED_TEXT_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the claimed value is %zu bytes long; at most %d are read", strlen(p),
+    return error_set(error, STATUS_BAD_REQUEST, "the claimed value is %zu bytes long; at most %d are read", strlen(p),
                      CLAIMED_TEXT_BYTES - 1);
-  if (!*p)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "there is no claimed value; write one, such as 67 MB");
+  if (!*p) return error_set(error, STATUS_BAD_REQUEST, "there is no claimed value; write one, such as 67 MB");
   if (isdigit((unsigned char)*p) || *p == '.') {
     status = read_numbers(p, &c, error);
   } else {
@@ -143,8 +136,7 @@ double verdict_in_unit(const Claimed *claimed, const ExpressionValue *value, int
 /* How many units of the last printed digit lie between printed and computed, once the latter is
  * rounded. */
 static double steps_off(const Claimed *c, int k, double computed) {
-  const double scale = pow(10, c->decimals[k]), printed = round(c->numbers[k] * scale),
-               scaled = computed * scale;
+  const double scale = pow(10, c->decimals[k]), printed = round(c->numbers[k] * scale), scaled = computed * scale;
   if (fabs(scaled - printed) <= 0.5 * (1 + 1e-9)) return 0; /* a tie may be rounded either way */
   return fabs(round(scaled) - printed);
 }
@@ -179,10 +171,8 @@ static bool between(const Claimed *c, int k, double low, double high, double com
 static Verdict judge_claimed_range(const Claimed *c, const ExpressionValue *v, double factor) {
   for (int k = 0; k < v->n; k++) {
     const double computed = in_unit(c, v->numbers[k], factor);
-    if (computed < c->numbers[0] && !between(c, 0, c->numbers[0], c->numbers[0], computed))
-      return VERDICT_WRONG;
-    if (computed > c->numbers[1] && !between(c, 1, c->numbers[1], c->numbers[1], computed))
-      return VERDICT_WRONG;
+    if (computed < c->numbers[0] && !between(c, 0, c->numbers[0], c->numbers[0], computed)) return VERDICT_WRONG;
+    if (computed > c->numbers[1] && !between(c, 1, c->numbers[1], c->numbers[1], computed)) return VERDICT_WRONG;
   }
   return VERDICT_HOLDS;
 }
@@ -219,33 +209,27 @@ static const char *kind_name(ExpressionKind kind) {
 
 static Status check_comparable(const Claimed *c, const ExpressionValue *v, Error *error) {
   const bool numbers = v->n > 0;
-  const bool fits = c->kind == CLAIMED_FLAG    ? v->kind == EXPRESSION_FLAG
-                    : c->kind == CLAIMED_WORD  ? v->kind == EXPRESSION_TEXT
-                    : c->kind == CLAIMED_RANGE ? numbers
-                    : v->kind == EXPRESSION_RANGE || v->kind == EXPRESSION_SERIES
-                        ? c->n == 1
-                        : numbers && c->n == v->n;
+  const bool fits = c->kind == CLAIMED_FLAG                                       ? v->kind == EXPRESSION_FLAG
+                    : c->kind == CLAIMED_WORD                                     ? v->kind == EXPRESSION_TEXT
+                    : c->kind == CLAIMED_RANGE                                    ? numbers
+                    : v->kind == EXPRESSION_RANGE || v->kind == EXPRESSION_SERIES ? c->n == 1
+                                                                                  : numbers && c->n == v->n;
   if (fits) return STATUS_OK;
   if (c->kind == CLAIMED_NUMBERS && numbers)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%d numbers are claimed and %d computed; they must be as many", c->n, v->n);
-  const char *wanted = c->kind == CLAIMED_FLAG   ? "true or false"
-                       : c->kind == CLAIMED_WORD ? "a text"
-                                                 : "a number";
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "the claim '%s' needs %s, and the expression gives %s", c->text, wanted,
+    return error_set(error, STATUS_BAD_REQUEST, "%d numbers are claimed and %d computed; they must be as many", c->n,
+                     v->n);
+  const char *wanted = c->kind == CLAIMED_FLAG ? "true or false" : c->kind == CLAIMED_WORD ? "a text" : "a number";
+  return error_set(error, STATUS_BAD_REQUEST, "the claim '%s' needs %s, and the expression gives %s", c->text, wanted,
                    kind_name(v->kind));
 }
 
-Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement,
-                     Error *error) {
+Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement, Error *error) {
   const Status status = check_comparable(claimed, value, error);
   if (status) return status;
   const Unit *unit = unit_find(claimed->unit);
   Judgement j = {judge(claimed, value, unit ? unit->factor : 1), NULL};
   const bool settled = j.verdict == VERDICT_HOLDS || j.verdict == VERDICT_LIMIT;
-  if (!settled && unit && unit->sister &&
-      judge(claimed, value, unit_factor(unit->sister)) == VERDICT_HOLDS)
+  if (!settled && unit && unit->sister && judge(claimed, value, unit_factor(unit->sister)) == VERDICT_HOLDS)
     j = (Judgement){VERDICT_ROUNDS, unit->sister};
   *judgement = j;
   return STATUS_OK;
@@ -254,8 +238,7 @@ Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judge
 /* ---- Text
  * ----------------------------------------------------------------------------------------- */
 
-static void put_number(const Claimed *c, double number, int decimals, bool plain_whole, char *text,
-                       size_t size) {
+static void put_number(const Claimed *c, double number, int decimals, bool plain_whole, char *text, size_t size) {
   char digits[64];
   if (quantity_is_whole(number) && plain_whole && fabs(number) < 1e15)
     snprintf(digits, sizeof digits, "%.0f", number);

@@ -19,13 +19,7 @@
 #include "lessons/engine/expression.h"
 #include "lessons/engine/quantity.h"
 
-typedef enum {
-  VERDICT_HOLDS = 0,
-  VERDICT_ROUNDS,
-  VERDICT_LIMIT,
-  VERDICT_WRONG,
-  VERDICT_COUNT
-} Verdict;
+typedef enum { VERDICT_HOLDS = 0, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG, VERDICT_COUNT } Verdict;
 
 const char *verdict_name(Verdict verdict); /* "holds", ... */
 
@@ -58,13 +52,11 @@ typedef struct {
 
 /* STATUS_BAD_REQUEST when the two cannot be compared: a list of another length, a number for a
  * flag. */
-Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement,
-                     Error *error);
+Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement, Error *error);
 
 /* The computed value in the claim's unit, with one digit more than it prints: "70.3", "0.375 to
  * 0.4995". */
-void verdict_computed_text(const Claimed *claimed, const ExpressionValue *value, char *text,
-                           size_t size);
+void verdict_computed_text(const Claimed *claimed, const ExpressionValue *value, char *text, size_t size);
 
 /* Number k of the value in the claim's unit (and as a reciprocal where the claim is one). */
 double verdict_in_unit(const Claimed *claimed, const ExpressionValue *value, int k);

@@ -37,16 +37,16 @@ typedef enum {
  * stats, [col0, col1) x d for K and V, and [row0, row1) x [col0, col1) for S and P; ranges that do not
  * apply are empty. Indices count from 0. */
 typedef struct {
-  uint8_t kind;    /* EventKind */
-  uint8_t tensor;  /* Tensor: what is moved or written to */
-  uint8_t tile;    /* TileKind of tile (i, j), where there is one */
-  uint8_t pass;    /* which pass of the algorithm, from 0 */
-  int32_t split;   /* fa2-split: which part of the keys, else 0 */
-  uint64_t step;   /* position in the stream, from 0 */
-  int64_t i, j;    /* row block and column block; -1 where there is none */
+  uint8_t kind;   /* EventKind */
+  uint8_t tensor; /* Tensor: what is moved or written to */
+  uint8_t tile;   /* TileKind of tile (i, j), where there is one */
+  uint8_t pass;   /* which pass of the algorithm, from 0 */
+  int32_t split;  /* fa2-split: which part of the keys, else 0 */
+  uint64_t step;  /* position in the stream, from 0 */
+  int64_t i, j;   /* row block and column block; -1 where there is none */
   int64_t row0, row1, col0, col1;
-  uint64_t bytes;  /* of a load or store, else 0 */
-  uint64_t flops;  /* of a matrix product, else 0 */
+  uint64_t bytes; /* of a load or store, else 0 */
+  uint64_t flops; /* of a matrix product, else 0 */
 } Event;
 
 const char *event_kind_name(EventKind kind); /* "load", "new max", ... */

@@ -31,8 +31,10 @@ static int64_t find_outer(const Schedule *s, const Plan *plan, int pass, Wide st
   int64_t low = 0, high = s->outer_count(plan, pass); /* low starts at or before step, high after it */
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
-    if (s->steps_before(plan, pass, middle) <= step) low = middle;
-    else high = middle;
+    if (s->steps_before(plan, pass, middle) <= step)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }
@@ -43,8 +45,10 @@ static int64_t find_inner(const Schedule *s, const Plan *plan, const Cursor *c, 
   int64_t low = -1, high = s->inner_count(plan, c) + 1;
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
-    if (wide(s->steps_within(plan, c, middle)) <= step) low = middle;
-    else high = middle;
+    if (wide(s->steps_within(plan, c, middle)) <= step)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }

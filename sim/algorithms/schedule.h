@@ -21,14 +21,14 @@
 
 /* Where a walk stands. Zero is the first event. */
 typedef struct {
-  uint64_t step;          /* number of events already given */
-  uint8_t pass, phase;    /* which pass; what comes next within the tile */
-  uint8_t tile;           /* TileKind of the present tile */
+  uint64_t step;       /* number of events already given */
+  uint8_t pass, phase; /* which pass; what comes next within the tile */
+  uint8_t tile;        /* TileKind of the present tile */
   bool done;
-  int64_t i, j, split;    /* present row block, column block, split */
+  int64_t i, j, split; /* present row block, column block, split */
   int64_t row0, row1, col0, col1;
-  int64_t stop;           /* inner loop ends here */
-  BandRow band;           /* inner tiles that are computed, and full, for the present outer block */
+  int64_t stop; /* inner loop ends here */
+  BandRow band; /* inner tiles that are computed, and full, for the present outer block */
 } Cursor;
 
 typedef struct {
@@ -41,10 +41,10 @@ typedef struct {
   const char *summary; /* one line */
   const char *source;  /* the paper it follows */
   int n_passes;
-  bool skips;          /* leaves masked tiles out (else it computes and masks them) */
-  bool splits;         /* obeys Tiling.n_splits */
-  bool writes_lse;     /* obeys Tiling.lse */
-  bool whole_head;     /* one CTA does all passes of a head: its outer loop is not over rows, which could be dealt out */
+  bool skips;      /* leaves masked tiles out (else it computes and masks them) */
+  bool splits;     /* obeys Tiling.n_splits */
+  bool writes_lse; /* obeys Tiling.lse */
+  bool whole_head; /* one CTA does all passes of a head: its outer loop is not over rows, which could be dealt out */
 
   bool (*next)(const Plan *plan, Cursor *cursor, Event *event); /* false: the walk is over */
 
@@ -61,8 +61,8 @@ typedef struct {
   /* Closed forms, per head, independent of `next`. */
   void (*traffic)(const Plan *plan, Traffic *traffic, bool *overflow);
   LoadsPerBlock (*loads)(const Plan *plan);
-  SramTiles sram;                                                    /* tiles that live in SRAM together */
-  Wide (*intermediate_bytes)(const Plan *plan, bool *overflow);      /* extra storage in HBM, per head */
+  SramTiles sram;                                               /* tiles that live in SRAM together */
+  Wide (*intermediate_bytes)(const Plan *plan, bool *overflow); /* extra storage in HBM, per head */
 } Schedule;
 
 extern const Schedule *const SCHEDULES[];

@@ -11,8 +11,23 @@
  * O is kept normalised between tiles, as in the paper; FlashAttention-2 stopped doing that. */
 #include "sim/algorithms/schedule_step.h"
 
-enum { INIT_O = 0, INIT_STATS, LOAD_K, LOAD_V, TILE, LOAD_O, LOAD_STATS, PRODUCT, MASK, NEW_MAX, RESCALE, ACCUMULATE, NORMALISE,
-       STORE_O, STORE_STATS };
+enum {
+  INIT_O = 0,
+  INIT_STATS,
+  LOAD_K,
+  LOAD_V,
+  TILE,
+  LOAD_O,
+  LOAD_STATS,
+  PRODUCT,
+  MASK,
+  NEW_MAX,
+  RESCALE,
+  ACCUMULATE,
+  NORMALISE,
+  STORE_O,
+  STORE_STATS
+};
 enum { PASS_INIT = 0, PASS_WALK = 1 };
 enum { TILE_STEPS = 10 }; /* of a full tile: 3 loads, product, new max, rescale, accumulate, normalise, 2 stores */
 
@@ -84,9 +99,7 @@ static bool tile_next(const Plan *plan, Cursor *c, Event *event) {
   case MASK: c->phase = NEW_MAX; return step_emit(c, event, EVENT_MASK, TENSOR_S, 0, 0);
   case NEW_MAX: c->phase = RESCALE; return step_emit(c, event, EVENT_NEW_MAX, TENSOR_STATS, 0, 0);
   case RESCALE: c->phase = ACCUMULATE; return step_emit(c, event, EVENT_RESCALE, TENSOR_O, 0, 0);
-  case ACCUMULATE:
-    c->phase = NORMALISE;
-    return step_emit(c, event, EVENT_ACCUMULATE, TENSOR_O, 0, step_flops(plan, c));
+  case ACCUMULATE: c->phase = NORMALISE; return step_emit(c, event, EVENT_ACCUMULATE, TENSOR_O, 0, step_flops(plan, c));
   case NORMALISE: c->phase = STORE_O; return step_emit_rows(c, event, EVENT_NORMALISE, TENSOR_O, 0);
   case STORE_O: c->phase = STORE_STATS; return step_emit_rows(c, event, EVENT_STORE, TENSOR_O, row_bytes);
   default: /* STORE_STATS */
@@ -140,8 +153,7 @@ static void fa1_traffic(const Plan *plan, Traffic *t, bool *overflow) {
 }
 
 static LoadsPerBlock fa1_loads(const Plan *plan) {
-  return (LoadsPerBlock){
-      .Q = band_longest_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c), .K = 1, .V = 1};
+  return (LoadsPerBlock){.Q = band_longest_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c), .K = 1, .V = 1};
 }
 
 static Wide fa1_intermediate_bytes(const Plan *plan, bool *overflow) {

@@ -16,7 +16,15 @@
 
 enum { PASS_SPLITS = 0, PASS_COMBINE = 1 };
 enum { TAIL_STORE = ROW_TAIL + 1, TAIL_LSE, TAIL_NEXT };
-enum { COMBINE_LOAD_LSE = 0, COMBINE_MAX, COMBINE_LOAD_O, COMBINE_ADD, COMBINE_NORMALISE, COMBINE_STORE, COMBINE_STORE_LSE };
+enum {
+  COMBINE_LOAD_LSE = 0,
+  COMBINE_MAX,
+  COMBINE_LOAD_O,
+  COMBINE_ADD,
+  COMBINE_NORMALISE,
+  COMBINE_STORE,
+  COMBINE_STORE_LSE
+};
 enum { PARTIAL_BYTES = 4 }; /* partial O is kept in fp32 */
 
 static int64_t n_splits(const Plan *plan) { return plan->tiling.n_splits; }

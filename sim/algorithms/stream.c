@@ -83,8 +83,10 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, s, n_tiles, 2, true);
   }
   if (slot->left > 0) return;
-  if (combines(s)) write_granule(step, s, STREAM_PARTIAL, row_of(s, slot) * s->plan->tiling.n_splits + slot->split);
-  else write_granule(step, s, STREAM_O, row_of(s, slot));
+  if (combines(s))
+    write_granule(step, s, STREAM_PARTIAL, row_of(s, slot) * s->plan->tiling.n_splits + slot->split);
+  else
+    write_granule(step, s, STREAM_O, row_of(s, slot));
   slot->busy = false;
 }
 
@@ -133,7 +135,8 @@ static void fa1_next_tile(const Stream *s, StreamSlot *slot) {
 static void fa1_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t rows = slot->head * s->n_rows;
   if (slot->outer < 0) {
-    for (int n = 0; n < PACE_ACCESSES_MAX && slot->left > 0; n++, slot->left--) write_granule(step, s, STREAM_O, rows + slot->at++);
+    for (int n = 0; n < PACE_ACCESSES_MAX && slot->left > 0; n++, slot->left--)
+      write_granule(step, s, STREAM_O, rows + slot->at++);
   } else {
     if (slot->fresh) read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->outer);
     slot->fresh = false;
@@ -201,7 +204,8 @@ static void values_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   read_granule(step, s, STREAM_V, (slot->kv_head * s->n_cols + slot->at) * parts + slot->split);
   add_tiles(step, s, (double)s->merge / (double)parts, 1, false);
   slot->busy = ++slot->at < s->n_cols;
-  if (!slot->busy) write_granule(step, s, STREAM_O, (slot->head * s->plan->T_r + slot->row_block) * parts + slot->split);
+  if (!slot->busy)
+    write_granule(step, s, STREAM_O, (slot->head * s->plan->T_r + slot->row_block) * parts + slot->split);
 }
 
 /* ---- The table ------------------------------------------------------------------------------------ */
@@ -219,7 +223,8 @@ static void set_kind(Stream *s, StreamKind kind, int64_t n, double all_bytes) {
 /* Whether pieces of one head, counted through all batches, come before those of the next. */
 static bool heads_in_turn(const Stream *s) {
   const LaunchOrder order = s->launch->config.order;
-  return s->kernels == STANDARD || order == ORDER_QUERY_HEAD_BATCH || (order == ORDER_QUERY_BATCH_HEAD && s->plan->shape.batch == 1);
+  return s->kernels == STANDARD || order == ORDER_QUERY_HEAD_BATCH ||
+         (order == ORDER_QUERY_BATCH_HEAD && s->plan->shape.batch == 1);
 }
 
 /* What comes and goes by itself of Q and O is no larger than of K and V. */
@@ -238,18 +243,23 @@ static void set_kinds(Stream *s) {
     all_kv = ceil_div(s->n_heads, p->shape.heads / p->shape.kv_heads);
     all = s->n_heads;
   }
-  const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q, keys = (double)all_kv * (double)p->shape.N_k;
+  const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q,
+               keys = (double)all_kv * (double)p->shape.N_k;
   set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
   const int64_t apart = p->shape.N_k > LONG_KEYS ? 2 : TILES_APART; /* more takes time */
   if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = (uint32_t)(s->merge < apart ? s->merge : apart);
   set_kind(s, STREAM_Q, all * s->n_rows, queries * row);
-  if (s->kernels == WALK && s->launch->config.reloads_q) { /* parts as small as those of Q, which stay: larger ones would have room where Q leaves none */
+  if (s->kernels == WALK &&
+      s->launch->config
+          .reloads_q) { /* parts as small as those of Q, which stay: larger ones would have room where Q leaves none */
     const double parts = ceil(s->kinds[STREAM_KV].bytes / 2 / s->kinds[STREAM_Q].bytes);
     s->kinds[STREAM_KV].n_tiles = (uint32_t)fmin(parts, p->shape.N_k > LONG_KEYS ? 4 : HIERARCHY_TILES_MAX);
   }
-  if (s->kernels == FA1) set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
-  else set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
+  if (s->kernels == FA1)
+    set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
+  else
+    set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
   if (s->n_kernels == 2) {
     const double partial = (double)p->shape.d * 4 + STATS_BYTES; /* fp32, and a log-sum-exp */
     set_kind(s, STREAM_PARTIAL, all * s->n_rows * p->tiling.n_splits, queries * (double)p->tiling.n_splits * partial);
@@ -266,7 +276,8 @@ static void set_kinds(Stream *s) {
   }
   const LaunchConfig *kernel = &s->launch->config;
   if (kernel->spill_block_bytes > 0 && s->kernels == WALK && !combines(s))
-    s->kinds[STREAM_SPILL] = (HierarchyKind){.n = (uint64_t)s->launch->n_slots, .bytes = (double)kernel->spill_block_bytes};
+    s->kinds[STREAM_SPILL] =
+        (HierarchyKind){.n = (uint64_t)s->launch->n_slots, .bytes = (double)kernel->spill_block_bytes};
   for (int k = 1; k < STREAM_KIND_COUNT; k++) s->first[k] = s->first[k - 1] + (int64_t)s->kinds[k - 1].n;
 }
 
@@ -275,9 +286,11 @@ static double steps_per_head(const Stream *s) {
   const Tiling *t = &p->tiling;
   if (s->kernels == STANDARD) return (double)p->T_r * (double)s->n_cols * (3 + (double)parts_of_d(p));
   if (s->kernels == FA1)
-    return (double)s->n_rows / PACE_ACCESSES_MAX + (double)band_count(&p->keys, t->B_c, t->B_r * s->merge, p->T_c).computed;
+    return (double)s->n_rows / PACE_ACCESSES_MAX +
+           (double)band_count(&p->keys, t->B_c, t->B_r * s->merge, p->T_c).computed;
   const BandCount tiles = band_count(&p->band, t->B_r, t->B_c * s->merge, p->T_r);
-  const double walk = (double)tiles.computed * (double)s->rounds + (double)tiles.n_empty; /* a row block without keys stores its zeros in one step */
+  const double walk = (double)tiles.computed * (double)s->rounds +
+                      (double)tiles.n_empty; /* a row block without keys stores its zeros in one step */
   return combines(s) ? walk + (double)p->T_r * (double)t->n_splits : walk; /* of a split: about */
 }
 
@@ -288,7 +301,8 @@ static int64_t rounds_of(const Plan *p, const LaunchConfig *kernel) {
   return (int64_t)ceil(tile_bytes / (double)kernel->round_bytes);
 }
 
-bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge, int64_t n_heads) {
+bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
+                 int64_t n_heads) {
   Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1, .n_kernels = 1, .kernels = WALK};
   s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
   s.n_rows = plan->T_r;
@@ -320,7 +334,8 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
 }
 
 double stream_standard_read_bytes(const Plan *p) {
-  const double row = row_bytes(p), N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k, scores = N_q * N_k * p->element_bytes;
+  const double row = row_bytes(p), N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k,
+               scores = N_q * N_k * p->element_bytes;
   const double per_head = (double)p->T_c * N_q * row + (double)p->T_r * N_k * row + 2 * scores /* softmax */
                           + (double)parts_of_d(p) * scores + (double)p->T_r * N_k * row;
   return per_head * (double)p->shape.batch * (double)p->shape.heads;

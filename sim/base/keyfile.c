@@ -38,18 +38,12 @@ Status keyfile_refuse(const char *display_name, int line, Error *error, const ch
 
 #define REFUSE(p, ...) keyfile_refuse((p)->display_name, (p)->line, (p)->error, __VA_ARGS__)
 
-static Quote quote_piece(Piece piece) {
-  return quote(piece.text, piece.length);
-}
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
+static Quote quote_piece(Piece piece) { return quote(piece.text, piece.length); }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static Piece trim(Piece piece) {
-  while (piece.length && is_blank(piece.text[piece.length - 1]))
-    piece.length--;
-  while (piece.length && is_blank(*piece.text))
-    piece.text++, piece.length--;
+  while (piece.length && is_blank(piece.text[piece.length - 1])) piece.length--;
+  while (piece.length && is_blank(*piece.text)) piece.text++, piece.length--;
   return piece;
 }
 
@@ -57,9 +51,7 @@ static bool starts_with(Piece piece, const char *prefix) {
   return piece.length >= strlen(prefix) && memcmp(piece.text, prefix, strlen(prefix)) == 0;
 }
 
-static Piece skip(Piece piece, size_t n) {
-  return trim((Piece){piece.text + n, piece.length - n});
-}
+static Piece skip(Piece piece, size_t n) { return trim((Piece){piece.text + n, piece.length - n}); }
 
 /* --- Bytes of a line --- */
 
@@ -83,16 +75,12 @@ static Status check_bytes(Parser *p, Piece line) {
   const unsigned char *text = (const unsigned char *)line.text;
   for (size_t i = 0, n; i < line.length; i += n) {
     n = utf8_sequence(text + i, line.length - i);
-    if (n == 0)
-      return REFUSE(p, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
-                    text[i]);
-    const bool control = (text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7F ||
-                         (text[i] == 0xC2 && text[i + 1] < 0xA0);
+    if (n == 0) return REFUSE(p, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
+    const bool control =
+        (text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7F || (text[i] == 0xC2 && text[i + 1] < 0xA0);
     if (control)
-      return REFUSE(
-          p,
-          "byte %zu is a control character (0x%02X); only printable text and tabs may stand here",
-          i + 1, text[i]);
+      return REFUSE(p, "byte %zu is a control character (0x%02X); only printable text and tabs may stand here", i + 1,
+                    text[i]);
   }
   return STATUS_OK;
 }
@@ -112,13 +100,9 @@ static int find_field(const Parser *p, Piece key) {
 static Status refuse_key(Parser *p, Piece key) {
   const Quote typed = quote_piece(key);
   Nearest nearest = {.word = typed.text};
-  for (int f = 0; f < p->n_fields; f++)
-    nearest_offer(&nearest, p->fields[f].name);
-  if (nearest.best)
-    return REFUSE(p, "unknown key '%s'; did you mean '%s'?", typed.text, nearest.best);
-  return REFUSE(p,
-                "unknown key '%s'; remove the line, or put '#' before it to keep it as a comment",
-                typed.text);
+  for (int f = 0; f < p->n_fields; f++) nearest_offer(&nearest, p->fields[f].name);
+  if (nearest.best) return REFUSE(p, "unknown key '%s'; did you mean '%s'?", typed.text, nearest.best);
+  return REFUSE(p, "unknown key '%s'; remove the line, or put '#' before it to keep it as a comment", typed.text);
 }
 
 /* --- Values --- */
@@ -156,14 +140,11 @@ static const RateUnit RATE_UNITS[] = {
     {KEYFILE_OPS_PER_CLOCK, "op/clk", 0, 0},
 };
 
-static const char *const BASE_UNIT[KEYFILE_KIND_COUNT] = {"",       "",  "B",     "B/s",   "Hz",
-                                                          "FLOP/s", "s", "B/clk", "op/clk"};
+static const char *const BASE_UNIT[KEYFILE_KIND_COUNT] = {"", "", "B", "B/s", "Hz", "FLOP/s", "s", "B/clk", "op/clk"};
 static const char *const EXAMPLE[KEYFILE_KIND_COUNT] = {
     "", "132", "60 MiB", "4.8 TB/s", "1980 MHz", "312 TFLOP/s", "3 us", "128 B/clk", "16 op/clk"};
 
-const char *keyfile_base_unit(KeyfileKind kind) {
-  return BASE_UNIT[kind];
-}
+const char *keyfile_base_unit(KeyfileKind kind) { return BASE_UNIT[kind]; }
 
 static const RateUnit *find_rate_unit(KeyfileKind kind, Piece name) {
   for (size_t u = 0; u < sizeof RATE_UNITS / sizeof RATE_UNITS[0]; u++)
@@ -175,16 +156,16 @@ static Status read_rate(Parser *p, const KeyfileField *field, Piece value, doubl
   Decimal decimal;
   const size_t n = decimal_read(value.text, value.length, &decimal);
   if (n == 0)
-    return REFUSE(p, "%s = '%s' is not a positive number; write one such as %s", field->name,
-                  quote_piece(value).text, EXAMPLE[field->kind]);
+    return REFUSE(p, "%s = '%s' is not a positive number; write one such as %s", field->name, quote_piece(value).text,
+                  EXAMPLE[field->kind]);
   const Piece unit = skip(value, n);
   const RateUnit *known = find_rate_unit(field->kind, unit);
   if (!known && unit.length == 0)
-    return REFUSE(p, "%s = %s has no unit; write one, such as %s", field->name,
-                  quote_piece(value).text, EXAMPLE[field->kind]);
+    return REFUSE(p, "%s = %s has no unit; write one, such as %s", field->name, quote_piece(value).text,
+                  EXAMPLE[field->kind]);
   if (!known)
-    return REFUSE(p, "%s: unknown unit '%s'; write it as in %s", field->name,
-                  quote_piece(unit).text, EXAMPLE[field->kind]);
+    return REFUSE(p, "%s: unknown unit '%s'; write it as in %s", field->name, quote_piece(unit).text,
+                  EXAMPLE[field->kind]);
   decimal.exponent10 += known->exponent10;
   *number = decimal_value(decimal) * (double)((int64_t)1 << known->exponent2);
   return STATUS_OK;
@@ -196,19 +177,18 @@ static Status read_whole(Parser *p, const KeyfileField *field, Piece value, int6
   text[value.length] = '\0';
   const char last = text[value.length - 1];
   if (field->kind == KEYFILE_BYTES && last >= '0' && last <= '9')
-    return REFUSE(p, "%s = %s has no unit; write one, such as 128 B or %s", field->name,
-                  quote_piece(value).text, EXAMPLE[field->kind]);
+    return REFUSE(p, "%s = %s has no unit; write one, such as 128 B or %s", field->name, quote_piece(value).text,
+                  EXAMPLE[field->kind]);
   Error inner = {0};
-  const Status status = field->kind == KEYFILE_COUNT ? size_parse_count(text, number, &inner)
-                                                     : size_parse(text, number, &inner);
+  const Status status =
+      field->kind == KEYFILE_COUNT ? size_parse_count(text, number, &inner) : size_parse(text, number, &inner);
   if (status != STATUS_OK) return REFUSE(p, "%s: %s", field->name, inner.message);
   return STATUS_OK;
 }
 
 static Status store_text(Parser *p, const KeyfileField *field, Piece value) {
   if (value.length >= KEYFILE_TEXT_BYTES)
-    return REFUSE(p, "%s is %zu bytes long; at most %d fit", field->name, value.length,
-                  KEYFILE_TEXT_BYTES - 1);
+    return REFUSE(p, "%s is %zu bytes long; at most %d fit", field->name, value.length, KEYFILE_TEXT_BYTES - 1);
   char *member = p->record + field->offset;
   memset(member, 0, KEYFILE_TEXT_BYTES);
   memcpy(member, value.text, value.length);
@@ -232,8 +212,8 @@ static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
   }
   if (number >= field->min && number <= field->max) return STATUS_OK;
   const char *unit = BASE_UNIT[field->kind];
-  return REFUSE(p, "%s = %s is out of range: it must be from %g to %g%s%s", field->name,
-                quote_piece(value).text, field->min, field->max, *unit ? " " : "", unit);
+  return REFUSE(p, "%s = %s is out of range: it must be from %g to %g%s%s", field->name, quote_piece(value).text,
+                field->min, field->max, *unit ? " " : "", unit);
 }
 
 /* --- Sources --- */
@@ -250,9 +230,7 @@ static Status store_source(Parser *p, int field, Piece comment) {
   Piece source = starts_with(comment, "source:") ? skip(comment, strlen("source:")) : comment;
   const char *name = p->fields[field].name;
   if (source.length == 0)
-    return REFUSE(
-        p, "'source:' of %s is empty; name a document and a page or table, or write 'assumed: why'",
-        name);
+    return REFUSE(p, "'source:' of %s is empty; name a document and a page or table, or write 'assumed: why'", name);
   if (source.length >= KEYFILE_SOURCE_BYTES)
     return REFUSE(p, "the source of %s is %zu bytes long; at most %d fit", name, source.length,
                   KEYFILE_SOURCE_BYTES - 1);
@@ -286,10 +264,8 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
   if (key.length == 0) return REFUSE(p, "no key before '='; write 'key = value'");
   if (field < 0) return refuse_key(p, key);
   if (p->notes[field].line)
-    return REFUSE(p, "%s is given twice, first on line %d; keep one", p->fields[field].name,
-                  p->notes[field].line);
-  const Status status =
-      store_value(p, &p->fields[field], skip(entry, (size_t)(equals + 1 - entry.text)));
+    return REFUSE(p, "%s is given twice, first on line %d; keep one", p->fields[field].name, p->notes[field].line);
+  const Status status = store_value(p, &p->fields[field], skip(entry, (size_t)(equals + 1 - entry.text)));
   if (status != STATUS_OK) return status;
   p->notes[field].line = p->line;
   if (is_source(comment)) return store_source(p, field, comment);
@@ -300,8 +276,7 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
 static Status read_line(Parser *p, Piece line) {
   if (line.length && line.text[line.length - 1] == '\r') line.length--;
   if (line.length > KEYFILE_LINE_BYTES)
-    return REFUSE(p, "the line is %zu bytes long; at most %d are read", line.length,
-                  KEYFILE_LINE_BYTES);
+    return REFUSE(p, "the line is %zu bytes long; at most %d are read", line.length, KEYFILE_LINE_BYTES);
   const Status status = check_bytes(p, line);
   if (status != STATUS_OK) return status;
   const char *hash = memchr(line.text, '#', line.length);
@@ -316,23 +291,20 @@ static Status read_line(Parser *p, Piece line) {
 static Status check_required(Parser *p) {
   for (int f = 0; f < p->n_fields; f++)
     if (p->fields[f].required && p->notes[f].line == 0)
-      return keyfile_refuse(p->display_name, 0, p->error,
-                            "no '%s' (%s) in the file; add a line '%s = %s%s'", p->fields[f].name,
-                            p->fields[f].help, p->fields[f].name,
+      return keyfile_refuse(p->display_name, 0, p->error, "no '%s' (%s) in the file; add a line '%s = %s%s'",
+                            p->fields[f].name, p->fields[f].help, p->fields[f].name,
                             p->fields[f].kind == KEYFILE_TEXT ? "..." : EXAMPLE[p->fields[f].kind],
                             p->fields[f].kind == KEYFILE_TEXT ? "" : "  # source: ...");
   return STATUS_OK;
 }
 
-Status keyfile_parse(const char *buffer, size_t length, const char *display_name,
-                     const KeyfileField *fields, int n_fields, void *record, KeyfileNote *notes,
-                     Error *error) {
+Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
+                     int n_fields, void *record, KeyfileNote *notes, Error *error) {
   Parser parser = {display_name, fields, n_fields, record, notes, 0, -1, error};
   Parser *p = &parser;
   if (length > KEYFILE_MAX_BYTES)
-    return keyfile_refuse(display_name, 0, error,
-                          "%zu bytes long, too long for a description; at most %d are read", length,
-                          KEYFILE_MAX_BYTES);
+    return keyfile_refuse(display_name, 0, error, "%zu bytes long, too long for a description; at most %d are read",
+                          length, KEYFILE_MAX_BYTES);
   if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) buffer += 3, length -= 3;
   while (length) {
     if (++p->line > KEYFILE_MAX_LINES)

@@ -72,9 +72,8 @@ const char *keyfile_base_unit(KeyfileKind kind);
 /* Reads buffer[0..length) into *record and notes[0..n_fields). Members and notes of keys that the
  * file does not give are left as they are, so the caller clears or presets them. On error both may
  * be partly filled and must not be used. display_name stands at the start of every message. */
-Status keyfile_parse(const char *buffer, size_t length, const char *display_name,
-                     const KeyfileField *fields, int n_fields, void *record, KeyfileNote *notes,
-                     Error *error);
+Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
+                     int n_fields, void *record, KeyfileNote *notes, Error *error);
 
 /* "FILE:LINE: message" for checks that a caller makes afterwards; line 0 leaves the line out. */
 Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...)

@@ -17,11 +17,9 @@ typedef struct {
 static inline Quote quote(const char *text, size_t length) {
   Quote q;
   size_t n = 0;
-  for (; n < length && n < QUOTE_CHARS; n++)
-    q.text[n] = text[n] >= 32 && text[n] < 127 ? text[n] : '?';
+  for (; n < length && n < QUOTE_CHARS; n++) q.text[n] = text[n] >= 32 && text[n] < 127 ? text[n] : '?';
   if (n < length)
-    for (int dots = 0; dots < 3; dots++)
-      q.text[n++] = '.';
+    for (int dots = 0; dots < 3; dots++) q.text[n++] = '.';
   q.text[n] = '\0';
   return q;
 }

@@ -13,9 +13,8 @@ RandomBlock random_philox(RandomBlock counter, uint32_t key0, uint32_t key1) {
   for (int round = 0; round < PHILOX_ROUNDS; round++) {
     uint64_t product0 = (uint64_t)multiplier0 * counter.word[0];
     uint64_t product1 = (uint64_t)multiplier1 * counter.word[2];
-    counter =
-        (RandomBlock){{(uint32_t)(product1 >> 32) ^ counter.word[1] ^ key0, (uint32_t)product1,
-                       (uint32_t)(product0 >> 32) ^ counter.word[3] ^ key1, (uint32_t)product0}};
+    counter = (RandomBlock){{(uint32_t)(product1 >> 32) ^ counter.word[1] ^ key0, (uint32_t)product1,
+                             (uint32_t)(product0 >> 32) ^ counter.word[3] ^ key1, (uint32_t)product0}};
     key0 += increment0;
     key1 += increment1;
   }
@@ -24,26 +23,17 @@ RandomBlock random_philox(RandomBlock counter, uint32_t key0, uint32_t key1) {
 
 /* The counter is (index, stream), the key is the seed, so no two elements ever share a block. */
 static RandomBlock block_at(uint64_t seed, uint64_t stream, uint64_t index) {
-  RandomBlock counter = {
-      {(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
+  RandomBlock counter = {{(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
   return random_philox(counter, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
-static uint64_t low_half(RandomBlock block) {
-  return (uint64_t)block.word[1] << 32 | block.word[0];
-}
+static uint64_t low_half(RandomBlock block) { return (uint64_t)block.word[1] << 32 | block.word[0]; }
 
-static uint64_t high_half(RandomBlock block) {
-  return (uint64_t)block.word[3] << 32 | block.word[2];
-}
+static uint64_t high_half(RandomBlock block) { return (uint64_t)block.word[3] << 32 | block.word[2]; }
 
-static double to_unit_interval(uint64_t bits) {
-  return ((double)(bits >> 12) + 0.5) * 0x1p-52;
-}
+static double to_unit_interval(uint64_t bits) { return ((double)(bits >> 12) + 0.5) * 0x1p-52; }
 
-uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) {
-  return low_half(block_at(seed, stream, index));
-}
+uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) { return low_half(block_at(seed, stream, index)); }
 
 double random_uniform(uint64_t seed, uint64_t stream, uint64_t index) {
   return to_unit_interval(random_bits(seed, stream, index));

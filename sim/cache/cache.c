@@ -23,16 +23,12 @@ static inline uint64_t divide(uint64_t x, uint64_t by, uint64_t shift) {
 
 /* --- layout in memory --- */
 
-static uint64_t align_up(uint64_t bytes) {
-  return (bytes + 63) & ~(uint64_t)63;
-}
+static uint64_t align_up(uint64_t bytes) { return (bytes + 63) & ~(uint64_t)63; }
 
 /* Words of fewer tag bits would soon be too narrow. */
 enum { NARROW_TAG_BITS = 16 };
 
-static uint32_t word_bits_for(uint32_t bits) {
-  return bits <= 32 ? 32 : bits <= 64 ? 64 : 128;
-}
+static uint32_t word_bits_for(uint32_t bits) { return bits <= 32 ? 32 : bits <= 64 ? 64 : 128; }
 
 /* Everything that follows from the config; the counts are zero. */
 static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
@@ -41,8 +37,7 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   const Status status = cache_config_resolve(config, c, error);
   if (status != STATUS_OK) return status;
   state->first_set = cache_sets_before(c, c->part);
-  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set,
-                 lines = sets * c->ways;
+  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set, lines = sets * c->ways;
   state->sets = sets;
   state->cache_sets = cache_sets_of(c);
   state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
@@ -51,22 +46,19 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   state->line_shift = log2_exact(c->line_bytes);
   state->sector_shift = log2_exact(c->sector_bytes);
   state->set_shift = log2_exact(state->cache_sets);
-  state->tag_is_line = c->index == CACHE_INDEX_RANDOM ||
-                       (c->index == CACHE_INDEX_XOR &&
-                        (state->set_shift == NO_SHIFT || c->xor_shift_bits < state->set_shift));
+  state->tag_is_line =
+      c->index == CACHE_INDEX_RANDOM ||
+      (c->index == CACHE_INDEX_XOR && (state->set_shift == NO_SHIFT || c->xor_shift_bits < state->set_shift));
   const uint64_t last_line = (state->address_end - 1) / c->line_bytes;
   const uint64_t last_tag = state->tag_is_line ? last_line : last_line / state->cache_sets;
-  const uint32_t tag_bits =
-      last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
+  const uint32_t tag_bits = last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
   const bool by_set = c->layout == CACHE_LAYOUT_BY_SET;
   const bool many = by_set && c->ways > CACHE_SEARCH_MAX_WAYS;
   state->wide_bits = word_bits_for(tag_bits + 2 * state->sectors_per_line);
-  state->narrow_bits =
-      many || tag_bits < NARROW_TAG_BITS /* the table of cache_many.c knows lines by their tags */
-          ? state->wide_bits
-          : word_bits_for(NARROW_TAG_BITS + 2 * state->sectors_per_line);
-  const uint64_t lanes =
-      512 / state->narrow_bits; /* one more group of them keeps positions off one host set */
+  state->narrow_bits = many || tag_bits < NARROW_TAG_BITS /* the table of cache_many.c knows lines by their tags */
+                           ? state->wide_bits
+                           : word_bits_for(NARROW_TAG_BITS + 2 * state->sectors_per_line);
+  const uint64_t lanes = 512 / state->narrow_bits; /* one more group of them keeps positions off one host set */
   state->set_stride = by_set ? c->ways : 1;
   state->position_stride = by_set ? 1 : (sets + lanes - 1) / lanes * lanes + lanes;
   state->mask_bytes = c->no_byte_masks || c->sector_bytes == 1 ? 0 : (c->line_bytes + 7) / 8;
@@ -84,9 +76,8 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
     state->fronts_offset = state->state_bytes;
     state->state_bytes += align_up((sets / CACHE_GROUP_SETS + 1) * sizeof(uint32_t));
   }
-  state->by_shifts = state->lru_by_order && c->index == CACHE_INDEX_MODULO &&
-                     state->line_shift < NO_SHIFT && state->sector_shift < NO_SHIFT &&
-                     state->set_shift < NO_SHIFT;
+  state->by_shifts = state->lru_by_order && c->index == CACHE_INDEX_MODULO && state->line_shift < NO_SHIFT &&
+                     state->sector_shift < NO_SHIFT && state->set_shift < NO_SHIFT;
   state->random = c->seed;
   return STATUS_OK;
 }
@@ -112,8 +103,7 @@ Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
   if (status != STATUS_OK) return status;
   const size_t bytes = (size_t)align_up(planned.state_bytes);
   *state = aligned_alloc(64, bytes);
-  if (!*state)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%zu bytes)", bytes);
+  if (!*state) return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%zu bytes)", bytes);
   **state = planned;
   cache_reset(*state);
   return STATUS_OK;
@@ -132,8 +122,7 @@ void cache_reset(CacheState *state) {
 
 static inline uint64_t fold(uint64_t line, uint32_t bits) {
   uint64_t x = 0;
-  for (; line; line = bits < 64 ? line >> bits : 0)
-    x ^= line;
+  for (; line; line = bits < 64 ? line >> bits : 0) x ^= line;
   return x;
 }
 
@@ -181,8 +170,7 @@ static void masks_shift(CacheState *state, uint64_t set, uint64_t place) {
 
 /* Marks the bytes stored into the sectors `partly`, after forgetting what the mask said of those
  * that were not there (`fresh`). Returns the sectors that have now been written completely. */
-static uint64_t masks_mark(CacheState *state, const Touch *touch, uint64_t place, uint64_t partly,
-                           uint64_t fresh) {
+static uint64_t masks_mark(CacheState *state, const Touch *touch, uint64_t place, uint64_t partly, uint64_t fresh) {
   if (!state->mask_bytes) return 0;
   unsigned char *mask = masks_of(state, touch->set, place);
   const uint64_t sector_bytes = state->config.sector_bytes;
@@ -224,8 +212,7 @@ static uint64_t pick_victim(CacheState *state, uint64_t set) {
   if (state->config.policy == CACHE_RANDOM) return scale_to(mix(state->random++), ways);
   const uint64_t tree = *tree_of(state, set);
   uint64_t node = 1;
-  while (node < ways)
-    node = 2 * node + (tree >> (node - 1) & 1);
+  while (node < ways) node = 2 * node + (tree >> (node - 1) & 1);
   return node - ways;
 }
 
@@ -243,8 +230,7 @@ static uint64_t pick_victim(CacheState *state, uint64_t set) {
 #define NAME(x) x##_128
 #include "sim/cache/cache_sets.h"
 
-__attribute__((noinline)) static void touch(CacheState *state, const Touch *one,
-                                            CacheEvent *event) {
+__attribute__((noinline)) static void touch(CacheState *state, const Touch *one, CacheEvent *event) {
   if (state->word_bits == 32)
     touch_32(state, one, event);
   else if (state->word_bits == 64)
@@ -253,8 +239,8 @@ __attribute__((noinline)) static void touch(CacheState *state, const Touch *one,
     touch_128(state, one, event);
 }
 
-static inline void touch_plain(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors,
-                               uint64_t n, CacheKind kind) {
+static inline void touch_plain(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors, uint64_t n,
+                               CacheKind kind) {
   if (state->word_bits == 32)
     touch_plain_32(state, set, tag, sectors, n, kind);
   else if (state->word_bits == 64)
@@ -266,26 +252,23 @@ static inline void touch_plain(CacheState *state, uint64_t set, uint64_t tag, ui
 /* --- accesses --- */
 
 /* The sectors that bytes first..last of a line touch, and those that they cover. */
-static inline void split_line(const CacheState *state, uint64_t first, uint64_t last,
-                              uint64_t *sectors, uint64_t *whole) {
+static inline void split_line(const CacheState *state, uint64_t first, uint64_t last, uint64_t *sectors,
+                              uint64_t *whole) {
   const uint64_t sector_bytes = state->config.sector_bytes, shift = state->sector_shift;
   *sectors = *whole = state->all_sectors;
   if (first == 0 && last + 1 == state->config.line_bytes) return;
-  *sectors =
-      ones(divide(last, sector_bytes, shift) + 1) & ~ones(divide(first, sector_bytes, shift));
-  *whole = ones(divide(last + 1, sector_bytes, shift)) &
-           ~ones(divide(first + sector_bytes - 1, sector_bytes, shift));
+  *sectors = ones(divide(last, sector_bytes, shift) + 1) & ~ones(divide(first, sector_bytes, shift));
+  *whole = ones(divide(last + 1, sector_bytes, shift)) & ~ones(divide(first + sector_bytes - 1, sector_bytes, shift));
 }
 
 /* Looks up bytes first..last of one line. */
-static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64_t last,
-                        CacheKind kind, CacheEvent *event) {
+static void access_line(CacheState *state, uint64_t line, uint64_t first, uint64_t last, CacheKind kind,
+                        CacheEvent *event) {
   uint64_t set, tag, sectors, whole;
   locate(state, line, &set, &tag);
   if (set >= state->sets) return;
   split_line(state, first, last, &sectors, &whole);
-  if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event &&
-      !state->partial_sectors) {
+  if (state->lru_by_order && (kind == CACHE_READ || sectors == whole) && !event && !state->partial_sectors) {
     touch_plain(state, set, tag, sectors, count_bits(sectors), kind);
     return;
   }
@@ -299,19 +282,16 @@ static inline bool accepts(CacheState *state, uint64_t address, uint64_t bytes) 
 
 /* The usual access of the usual cache: LRU, modulo, sizes that are powers of two; within one line,
  * whole sectors where it is a store. Where it is another one: false, and nothing was done. */
-static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_t bytes,
-                                    CacheKind kind) {
+static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
   if (!state->by_shifts || state->partial_sectors) return false;
   const uint64_t line = address >> state->line_shift, end = address + (bytes - 1);
   if (end >> state->line_shift != line) return false;
-  if (kind == CACHE_WRITE && ((address | (end + 1)) & (state->config.sector_bytes - 1)))
-    return false;
+  if (kind == CACHE_WRITE && ((address | (end + 1)) & (state->config.sector_bytes - 1))) return false;
   const uint64_t set = (line & (state->cache_sets - 1)) - state->first_set;
   state->counts.accesses += !state->config.part;
   if (set >= state->sets) return true;
   const uint64_t in_line = state->config.line_bytes - 1;
-  const uint64_t begin = (address & in_line) >> state->sector_shift,
-                 last = (end & in_line) >> state->sector_shift;
+  const uint64_t begin = (address & in_line) >> state->sector_shift, last = (end & in_line) >> state->sector_shift;
   const uint64_t sectors = ((uint64_t)2 << last) - ((uint64_t)1 << begin);
   const uint64_t tag = (line >> state->set_shift) - state->tag_base;
   touch_plain(state, set, tag, sectors, last - begin + 1, kind);
@@ -319,8 +299,8 @@ static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_
 }
 
 /* Apart, so that the usual access keeps nothing over a call. */
-__attribute__((noinline)) static Status admit_and_access(CacheState *state, uint64_t address,
-                                                         uint64_t bytes, CacheKind kind) {
+__attribute__((noinline)) static Status admit_and_access(CacheState *state, uint64_t address, uint64_t bytes,
+                                                         CacheKind kind) {
   if (!cache_words_admit(state, address, bytes)) return STATUS_BAD_REQUEST;
   return cache_access(state, address, bytes, kind);
 }
@@ -330,20 +310,16 @@ Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKi
   if (access_by_shifts(state, address, bytes, kind)) return STATUS_OK;
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
-  uint64_t line = divide(address, line_bytes, state->line_shift),
-           first = address - line * line_bytes;
+  uint64_t line = divide(address, line_bytes, state->line_shift), first = address - line * line_bytes;
   state->counts.accesses += !state->config.part;
-  for (; line < last_line; line++, first = 0)
-    access_line(state, line, first, line_bytes - 1, kind, NULL);
+  for (; line < last_line; line++, first = 0) access_line(state, line, first, line_bytes - 1, kind, NULL);
   access_line(state, line, first, end - last_line * line_bytes, kind, NULL);
   return STATUS_OK;
 }
 
-Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind,
-                         CacheEvent *event) {
+Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind, CacheEvent *event) {
   const uint64_t line_bytes = state->config.line_bytes;
-  const uint64_t line = divide(address, line_bytes, state->line_shift),
-                 first = address - line * line_bytes;
+  const uint64_t line = divide(address, line_bytes, state->line_shift), first = address - line * line_bytes;
   if (bytes > line_bytes - first || !accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
   memset(event, 0, sizeof *event);
   state->counts.accesses += !state->config.part;
@@ -363,8 +339,7 @@ static uint64_t lines_elsewhere(const CacheState *state, uint64_t line) {
 /* How many lines from `line` on cache_run can take at once: they share a tag, lie in neighbouring
  * sets and fill whole groups of lanes. With an XOR index an aligned group of 2^k lines fills an
  * aligned group of sets in some order, and between different sets the order does not matter. */
-static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_lines, uint64_t *set,
-                           uint64_t *tag) {
+static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_lines, uint64_t *set, uint64_t *tag) {
   const uint64_t lanes = state->config.vector_bytes * 8 / state->word_bits;
   if (n_lines < lanes || state->partial_sectors) return 0;
   locate(state, line, set, tag);
@@ -380,19 +355,17 @@ static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_li
 }
 
 static bool has_runs(const CacheState *state) {
-  return state->position_stride != 1 && state->word_bits != 128 &&
-         state->config.policy == CACHE_LRU && state->config.index != CACHE_INDEX_RANDOM &&
-         !state->tag_is_line;
+  return state->position_stride != 1 && state->word_bits != 128 && state->config.policy == CACHE_LRU &&
+         state->config.index != CACHE_INDEX_RANDOM && !state->tag_is_line;
 }
 
 Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind) {
   if (!accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
-  uint64_t line = divide(address, line_bytes, state->line_shift),
-           first = address - line * line_bytes, left = last_line - line + 1;
-  const uint64_t cut =
-      end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
+  uint64_t line = divide(address, line_bytes, state->line_shift), first = address - line * line_bytes,
+           left = last_line - line + 1;
+  const uint64_t cut = end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
   const bool runs = has_runs(state);
   if (!state->config.part) state->counts.accesses += left;
   for (uint64_t n; left; left -= n, line += n, first = 0) { /* line may wrap when nothing is left */

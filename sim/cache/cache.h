@@ -73,12 +73,11 @@ typedef struct {
   uint64_t seed;           /* for the random index and the random policy */
   CacheLayout layout;      /* by position, except with a random index */
   uint32_t address_bits;   /* 48; accesses beyond are refused. Fewer make a smaller state. */
-  uint32_t
-      vector_bytes;   /* the widest the host has, of 16, 32 and 64; changes speed, never counts */
-  bool no_byte_masks; /* true: no memory for byte masks; parts of a sector then never add up to a
-                         whole */
-  uint32_t parts;     /* 1. More: this state holds only the sets of one part of the cache, */
-  uint32_t part;      /* number `part` from 0; see below */
+  uint32_t vector_bytes;   /* the widest the host has, of 16, 32 and 64; changes speed, never counts */
+  bool no_byte_masks;      /* true: no memory for byte masks; parts of a sector then never add up to a
+                              whole */
+  uint32_t parts;          /* 1. More: this state holds only the sets of one part of the cache, */
+  uint32_t part;           /* number `part` from 0; see below */
 } CacheConfig;
 
 /* A cache in parts: its sets split into `parts` runs of neighbours, one state each, for as many
@@ -118,9 +117,8 @@ typedef struct {
   uint64_t all_sectors;                   /* sectors_per_line ones */
   uint64_t address_end;                   /* first address refused; 0: none */
   uint64_t tag_is_line;                   /* 1 where the set cannot be taken out of the tag */
-  uint64_t
-      lru_by_order;   /* 1 where the order of the words in a set is all there is to replacement */
-  uint64_t by_shifts; /* 1 where besides every size is a power of two and the index is modulo */
+  uint64_t lru_by_order;                  /* 1 where the order of the words in a set is all there is to replacement */
+  uint64_t by_shifts;                     /* 1 where besides every size is a power of two and the index is modulo */
   uint64_t line_shift, sector_shift, set_shift; /* log2 where a power of two, else NO_SHIFT */
   uint64_t set_stride, position_stride;         /* in words */
   uint64_t mask_bytes;                          /* per line */
@@ -179,8 +177,7 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
 
 /* One access within one line, with what happened in *event. STATUS_BAD_REQUEST also where it spans
  * two lines. */
-Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind,
-                         CacheEvent *event);
+Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, CacheKind kind, CacheEvent *event);
 
 /* Writes back every dirty sector (adds to written_back_sectors); the lines stay, clean. Partly
  * written sectors leave the cache. */

@@ -7,8 +7,7 @@ enum { MASKS_MAX_LINE_BYTES = 65536, TREE_MAX_WAYS = 64 };
 enum { PART_SETS = 16 }; /* parts begin at multiples of it: the sets of one vector stay together */
 
 static Status check_sizes(const CacheConfig *c, Error *error) {
-  if (c->line_bytes % c->sector_bytes ||
-      c->line_bytes / c->sector_bytes > CACHE_MAX_SECTORS_PER_LINE)
+  if (c->line_bytes % c->sector_bytes || c->line_bytes / c->sector_bytes > CACHE_MAX_SECTORS_PER_LINE)
     return error_set(error, STATUS_BAD_REQUEST,
                      "cache: a line of %llu bytes cannot have sectors of %llu: a line holds 1 to "
                      "%d whole sectors",
@@ -16,43 +15,33 @@ static Status check_sizes(const CacheConfig *c, Error *error) {
                      CACHE_MAX_SECTORS_PER_LINE);
   const uint64_t lines = c->size_bytes / c->line_bytes;
   if (!lines || lines * c->line_bytes != c->size_bytes || lines % c->ways)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "cache: %llu bytes are not a whole number of sets of %llu ways x %llu bytes; the nearest "
-        "size below is %llu",
-        (unsigned long long)c->size_bytes, (unsigned long long)c->ways,
-        (unsigned long long)c->line_bytes,
-        (unsigned long long)(lines / c->ways * c->ways * c->line_bytes));
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: %llu bytes are not a whole number of sets of %llu ways x %llu bytes; the nearest "
+                     "size below is %llu",
+                     (unsigned long long)c->size_bytes, (unsigned long long)c->ways, (unsigned long long)c->line_bytes,
+                     (unsigned long long)(lines / c->ways * c->ways * c->line_bytes));
   if (lines > CACHE_MAX_LINES)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "cache: %llu lines are more than the %llu that can be simulated",
+    return error_set(error, STATUS_TOO_LARGE, "cache: %llu lines are more than the %llu that can be simulated",
                      (unsigned long long)lines, (unsigned long long)CACHE_MAX_LINES);
   if (c->line_bytes > MASKS_MAX_LINE_BYTES && !c->no_byte_masks)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "cache: lines of %llu bytes are too long for byte masks (at most %d); set no_byte_masks",
-        (unsigned long long)c->line_bytes, MASKS_MAX_LINE_BYTES);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cache: lines of %llu bytes are too long for byte masks (at most %d); set no_byte_masks",
+                     (unsigned long long)c->line_bytes, MASKS_MAX_LINE_BYTES);
   return STATUS_OK;
 }
 
-uint64_t cache_sets_of(const CacheConfig *c) {
-  return c->size_bytes / c->line_bytes / c->ways;
-}
+uint64_t cache_sets_of(const CacheConfig *c) { return c->size_bytes / c->line_bytes / c->ways; }
 
 static Status check_choices(const CacheConfig *c, Error *error) {
   if ((unsigned)c->index > CACHE_INDEX_RANDOM || (unsigned)c->policy > CACHE_RANDOM ||
       (unsigned)c->layout > CACHE_LAYOUT_BY_SET)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: index, policy or layout is none of its named values");
+    return error_set(error, STATUS_BAD_REQUEST, "cache: index, policy or layout is none of its named values");
   if (c->vector_bytes && c->vector_bytes != 16 && c->vector_bytes != 32 && c->vector_bytes != 64)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: vectors of %u bytes; 16, 32 or 64 are known", c->vector_bytes);
+    return error_set(error, STATUS_BAD_REQUEST, "cache: vectors of %u bytes; 16, 32 or 64 are known", c->vector_bytes);
   if (c->address_bits < 8 || c->address_bits > 64)
-    return error_set(error, STATUS_BAD_REQUEST, "cache: addresses of %u bits; 8 to 64 are modelled",
-                     c->address_bits);
+    return error_set(error, STATUS_BAD_REQUEST, "cache: addresses of %u bits; 8 to 64 are modelled", c->address_bits);
   if (c->policy == CACHE_TREE_PLRU && (log2_exact(c->ways) == NO_SHIFT || c->ways > TREE_MAX_WAYS))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: tree-PLRU needs a power of two of ways, at most %d, not %llu",
+    return error_set(error, STATUS_BAD_REQUEST, "cache: tree-PLRU needs a power of two of ways, at most %d, not %llu",
                      TREE_MAX_WAYS, (unsigned long long)c->ways);
   if (c->parts > 1 && (c->policy == CACHE_RANDOM || c->parts > cache_sets_of(c) / PART_SETS))
     return error_set(error, STATUS_BAD_REQUEST,
@@ -60,8 +49,7 @@ static Status check_choices(const CacheConfig *c, Error *error) {
                      "policy there is one part",
                      c->parts, (unsigned long long)cache_sets_of(c), PART_SETS);
   if (c->part >= c->parts)
-    return error_set(error, STATUS_BAD_REQUEST, "cache: part %u of %u parts; they count from 0",
-                     c->part, c->parts);
+    return error_set(error, STATUS_BAD_REQUEST, "cache: part %u of %u parts; they count from 0", c->part, c->parts);
   return STATUS_OK;
 }
 
@@ -71,8 +59,7 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
   if (!c.ways) c.ways = 16;
   if (!c.line_bytes) c.line_bytes = 128;
   if (!c.sector_bytes)
-    c.sector_bytes =
-        c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
+    c.sector_bytes = c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
   if (!c.address_bits) c.address_bits = 48;
   if (!c.parts) c.parts = 1;
   Status status = check_sizes(&c, error);
@@ -81,8 +68,7 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
   const uint64_t sets = cache_sets_of(&c);
   if (!c.xor_shift_bits) c.xor_shift_bits = sets > 1 ? log2_up(sets) : 1;
   if (c.layout == CACHE_LAYOUT_AUTO)
-    c.layout = c.index == CACHE_INDEX_RANDOM || c.policy != CACHE_LRU || sets < 16 ||
-                       c.ways > CACHE_SEARCH_MAX_WAYS
+    c.layout = c.index == CACHE_INDEX_RANDOM || c.policy != CACHE_LRU || sets < 16 || c.ways > CACHE_SEARCH_MAX_WAYS
                    ? CACHE_LAYOUT_BY_SET
                    : CACHE_LAYOUT_BY_POSITION;
   const uint32_t host = c.layout == CACHE_LAYOUT_BY_POSITION ? cache_host_vector_bytes() : 16;
@@ -100,6 +86,5 @@ uint32_t cache_most_parts(const CacheConfig *config) {
 }
 
 uint64_t cache_sets_before(const CacheConfig *c, uint64_t part) {
-  return part == c->parts ? cache_sets_of(c)
-                          : cache_sets_of(c) / PART_SETS * part / c->parts * PART_SETS;
+  return part == c->parts ? cache_sets_of(c) : cache_sets_of(c) / PART_SETS * part / c->parts * PART_SETS;
 }

@@ -25,13 +25,12 @@
 
 static inline bool any_bit(const uint64_t *parts, int n) {
   uint64_t any = 0;
-  for (int i = 0; i < n; i++)
-    any |= parts[i];
+  for (int i = 0; i < n; i++) any |= parts[i];
   return any != 0;
 }
 
-static void cache_count_run(CacheState *state, uint64_t lines, uint64_t line_misses,
-                            uint64_t sector_misses, CacheKind kind) {
+static void cache_count_run(CacheState *state, uint64_t lines, uint64_t line_misses, uint64_t sector_misses,
+                            CacheKind kind) {
   CacheCounts *counts = &state->counts;
   counts->lines_touched += lines;
   counts->line_misses += line_misses;
@@ -101,9 +100,7 @@ void cache_run(CacheState *state, uint64_t set, uint64_t n, uint64_t tag, CacheK
   }
 }
 #else
-uint32_t cache_host_vector_bytes(void) {
-  return 16;
-}
+uint32_t cache_host_vector_bytes(void) { return 16; }
 
 void cache_run(CacheState *state, uint64_t set, uint64_t n, uint64_t tag, CacheKind kind) {
   (state->word_bits == 32 ? run_32_in_16 : run_64_in_16)(state, set, n, tag, kind);

@@ -48,9 +48,7 @@ uint64_t cache_many_first(const CacheState *state, uint64_t set, uint64_t tag) {
   return (uint64_t)*bucket_of(state, set, tag) - 1; /* none: 0 - 1 is CACHE_NOWHERE */
 }
 
-uint64_t cache_many_next(const CacheState *state, uint64_t place) {
-  return (uint64_t)links_of(state)[place].chain - 1;
-}
+uint64_t cache_many_next(const CacheState *state, uint64_t place) { return (uint64_t)links_of(state)[place].chain - 1; }
 
 void cache_many_insert(CacheState *state, uint64_t set, uint64_t tag, uint64_t place) {
   uint32_t *bucket = bucket_of(state, set, tag);
@@ -61,8 +59,7 @@ void cache_many_insert(CacheState *state, uint64_t set, uint64_t tag, uint64_t p
 void cache_many_remove(CacheState *state, uint64_t set, uint64_t tag, uint64_t place) {
   Link *links = links_of(state);
   uint32_t *from = bucket_of(state, set, tag);
-  while (*from != place + 1)
-    from = &links[*from - 1].chain;
+  while (*from != place + 1) from = &links[*from - 1].chain;
   *from = links[place].chain;
 }
 

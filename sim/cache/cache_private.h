@@ -18,17 +18,11 @@ static inline uint64_t count_bits(uint64_t x) {
   return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
 }
 
-static inline uint64_t ones(uint64_t n) {
-  return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
-}
+static inline uint64_t ones(uint64_t n) { return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1; }
 
-static inline uint64_t log2_exact(uint64_t x) {
-  return x && !(x & (x - 1)) ? (uint64_t)__builtin_ctzll(x) : NO_SHIFT;
-}
+static inline uint64_t log2_exact(uint64_t x) { return x && !(x & (x - 1)) ? (uint64_t)__builtin_ctzll(x) : NO_SHIFT; }
 
-static inline uint32_t log2_up(uint64_t x) {
-  return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1);
-}
+static inline uint32_t log2_up(uint64_t x) { return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1); }
 
 /* Of a resolved config: the sets of all parts, and those before part `part` (config->parts: all).
  */
@@ -87,8 +81,7 @@ void cache_words_reset(CacheState *state);
 /* Whether the words, as wide as they are, hold the tags of this access; false for zero bytes. */
 static inline bool cache_words_fit(const CacheState *state, uint64_t address, uint64_t bytes) {
   const uint64_t last = address + (bytes - 1);
-  return bytes && address <= last && state->first_accepted <= address &&
-         last <= state->last_accepted;
+  return bytes && address <= last && state->first_accepted <= address && last <= state->last_accepted;
 }
 
 /* Makes the words fit. False, with nothing changed, for what cache_access refuses. */

@@ -34,18 +34,15 @@ TARGET static inline bool RUN(any)(RUN(Lanes) lanes) {
 TARGET static inline bool RUN(in_front)(WORD *first, const RUN(Wanted) * wanted) {
   RUN(Lanes) other = {0};
   for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES)
-    other |=
-        (*(RUN(LanesInMemory) *)(first + i) & ~wanted->dirty_bits) ^ (wanted->key | wanted->all);
+    other |= (*(RUN(LanesInMemory) *)(first + i) & ~wanted->dirty_bits) ^ (wanted->key | wanted->all);
   if (RUN(any)(other)) return false;
-  for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES)
-    *(RUN(LanesInMemory) *)(first + i) |= wanted->front;
+  for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES) *(RUN(LanesInMemory) *)(first + i) |= wanted->front;
   return true;
 }
 
 /* Lanes of ones where the group's words in one place are of this line, in all its sets (`every`) or
  * in any of them. */
-TARGET static inline RUN(Lanes)
-    RUN(holds)(const WORD *words, const RUN(Wanted) * wanted, bool every) {
+TARGET static inline RUN(Lanes) RUN(holds)(const WORD *words, const RUN(Wanted) * wanted, bool every) {
   RUN(Lanes) sum = every ? ~(RUN(Lanes)){0} : (RUN(Lanes)){0};
   for (int i = 0; i < CACHE_GROUP_SETS; i += WORD_LANES) {
     const RUN(Lanes) here = *(const RUN(LanesInMemory) *)(words + i),
@@ -107,8 +104,7 @@ TARGET static inline void RUN(look_up)(CacheState *state, WORD *words, uint64_t 
 
 /* A run of `n` neighbouring sets that all look up one tag, group by group: whole lines, LRU, no
  * partly written sector anywhere. */
-TARGET static void RUN(run)(CacheState *state, uint64_t set, uint64_t n, uint64_t tag,
-                            CacheKind kind) {
+TARGET static void RUN(run)(CacheState *state, uint64_t set, uint64_t n, uint64_t tag, CacheKind kind) {
   const uint32_t n_sectors = state->sectors_per_line;
   const WORD key = ((WORD)tag + 1) << (2 * n_sectors), all = (WORD)state->all_sectors;
   const WORD dirty_bits = (WORD)(all << n_sectors);
@@ -136,8 +132,7 @@ TARGET static void RUN(run)(CacheState *state, uint64_t set, uint64_t n, uint64_
       turned = RUN(turns)(state, words + set, last, &wanted);
       if (turned) cache_fronts(state)[group] = (uint32_t)(front = last);
     }
-    for (; set < until; set += WORD_LANES)
-      RUN(look_up)(state, words + set, front, turned, &wanted, &sums);
+    for (; set < until; set += WORD_LANES) RUN(look_up)(state, words + set, front, turned, &wanted, &sums);
   }
   uint64_t misses = 0;
   for (int i = 0; i < WORD_LANES; i++) {

@@ -4,9 +4,7 @@
  * A word is  tag + 1 | dirty bits | valid bits,  the bits one per sector; 0 is an empty place. All
  * functions take the words of one set, `words`, and the place `front` of its position 0. */
 
-static inline WORD NAME(tag_mask)(const CacheState *state) {
-  return (WORD) ~(WORD)0 << (2 * state->sectors_per_line);
-}
+static inline WORD NAME(tag_mask)(const CacheState *state) { return (WORD) ~(WORD)0 << (2 * state->sectors_per_line); }
 
 static inline WORD NAME(key)(const CacheState *state, uint64_t tag) {
   return ((WORD)tag + 1) << (2 * state->sectors_per_line);
@@ -16,14 +14,12 @@ static inline WORD *NAME(set_words)(CacheState *state, uint64_t set) {
   return (WORD *)(void *)((char *)state + state->words_offset) + set * state->set_stride;
 }
 
-static inline WORD *NAME(at)(const CacheState *state, WORD *words, uint64_t front,
-                             uint64_t position) {
+static inline WORD *NAME(at)(const CacheState *state, WORD *words, uint64_t front, uint64_t position) {
   return words + cache_place(state, front, position) * state->position_stride;
 }
 
 /* The position of a line in its set, or `ways`. */
-static uint64_t NAME(find)(const CacheState *state, uint64_t set, uint64_t tag, WORD *words,
-                           uint64_t front) {
+static uint64_t NAME(find)(const CacheState *state, uint64_t set, uint64_t tag, WORD *words, uint64_t front) {
   const WORD mask = NAME(tag_mask)(state), key = NAME(key)(state, tag);
   const uint64_t ways = state->config.ways;
   if (state->many_offset) {
@@ -42,8 +38,7 @@ static void NAME(shift)(const CacheState *state, WORD *words, uint64_t front, ui
   if (state->position_stride == 1)
     memmove(words + 1, words, last * sizeof(WORD));
   else
-    for (uint64_t p = last; p > 0; p--)
-      *NAME(at)(state, words, front, p) = *NAME(at)(state, words, front, p - 1);
+    for (uint64_t p = last; p > 0; p--) *NAME(at)(state, words, front, p) = *NAME(at)(state, words, front, p - 1);
 }
 
 /* Counts the line that leaves, and gives its place back. */
@@ -60,15 +55,14 @@ static void NAME(evict)(CacheState *state, uint64_t set, WORD word, CacheEvent *
   }
   if (event) {
     event->evicted = true;
-    event->victim_address =
-        line_of(state, set, (uint64_t)(word >> (2 * n)) - 1) * state->config.line_bytes;
+    event->victim_address = line_of(state, set, (uint64_t)(word >> (2 * n)) - 1) * state->config.line_bytes;
     event->victim_dirty_sectors = (uint32_t)dirty;
   }
 }
 
 /* Finds a place for a line that is not there: its position, emptied. */
-static uint64_t NAME(make_room)(CacheState *state, uint64_t set, uint64_t tag, WORD *words,
-                                uint64_t front, CacheEvent *event) {
+static uint64_t NAME(make_room)(CacheState *state, uint64_t set, uint64_t tag, WORD *words, uint64_t front,
+                                CacheEvent *event) {
   const uint64_t ways = state->config.ways;
   uint64_t place = ways - 1; /* LRU and FIFO: empty places gather at the end */
   const bool by_order = state->config.policy == CACHE_LRU || state->config.policy == CACHE_FIFO;
@@ -92,8 +86,7 @@ static uint64_t NAME(make_room)(CacheState *state, uint64_t set, uint64_t tag, W
 
 /* Brings a line that was found (or just placed, `hit` false) to the front, where the policy keeps
  * an order. Returns its position now. */
-static uint64_t NAME(reorder)(CacheState *state, uint64_t set, WORD *words, uint64_t front,
-                              uint64_t place, bool hit) {
+static uint64_t NAME(reorder)(CacheState *state, uint64_t set, WORD *words, uint64_t front, uint64_t place, bool hit) {
   const CachePolicy policy = state->config.policy;
   if (policy == CACHE_TREE_PLRU) tree_touch(state, set, place);
   if (policy != CACHE_LRU && hit) return place;
@@ -109,8 +102,7 @@ static uint64_t NAME(reorder)(CacheState *state, uint64_t set, WORD *words, uint
 
 /* From `word` to `end` every word moves one place back, up to the one that is looked for, which is
  * the result (0: not there). *before enters the first place; then it is the last word passed. */
-static inline WORD NAME(move_back)(WORD *word, const WORD *end, uint64_t step, WORD mask, WORD key,
-                                   WORD *before) {
+static inline WORD NAME(move_back)(WORD *word, const WORD *end, uint64_t step, WORD mask, WORD key, WORD *before) {
   for (; word != end; word += step) {
     const WORD here = *word;
     *word = *before;
@@ -122,16 +114,15 @@ static inline WORD NAME(move_back)(WORD *word, const WORD *end, uint64_t step, W
 
 /* What most look-ups are, done in one pass: LRU kept by order, nothing written in part, no event
  * asked for; `sectors` holds n ones. */
-static inline void NAME(touch_plain)(CacheState *state, uint64_t set, uint64_t tag,
-                                     uint64_t sectors, uint64_t n, CacheKind kind) {
+static inline void NAME(touch_plain)(CacheState *state, uint64_t set, uint64_t tag, uint64_t sectors, uint64_t n,
+                                     CacheKind kind) {
   const WORD mask = NAME(tag_mask)(state), key = NAME(key)(state, tag);
   const uint64_t front = cache_front(state, set), step = state->position_stride;
   CacheCounts *counts = &state->counts;
   WORD *words = NAME(set_words)(state, set), *first = words + front * step, found = *first;
   if ((found & mask) != key) {
     WORD before = found;
-    found =
-        NAME(move_back)(first + step, words + state->config.ways * step, step, mask, key, &before);
+    found = NAME(move_back)(first + step, words + state->config.ways * step, step, mask, key, &before);
     if (!found && front) found = NAME(move_back)(words, first, step, mask, key, &before);
     if (!found) {
       counts->line_misses++;
@@ -187,8 +178,7 @@ static void NAME(touch)(CacheState *state, const Touch *touch, CacheEvent *event
   }
   if (event) {
     event->line_hit = hit;
-    *(touch->kind == CACHE_READ ? &event->fetched_sectors : &event->absent_sectors) =
-        (uint32_t)missed;
+    *(touch->kind == CACHE_READ ? &event->fetched_sectors : &event->absent_sectors) = (uint32_t)missed;
   }
 
   place = NAME(reorder)(state, touch->set, words, front, place, hit);

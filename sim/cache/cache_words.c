@@ -19,9 +19,7 @@ static void set_word_bits(CacheState *state, uint32_t bits) {
   state->last_accepted = wide ? state->address_end - 1 : 0;
 }
 
-void cache_words_reset(CacheState *state) {
-  set_word_bits(state, state->narrow_bits);
-}
+void cache_words_reset(CacheState *state) { set_word_bits(state, state->narrow_bits); }
 
 /* In place, from the last word to the first: wide word i covers the narrow ones 2i and 2i + 1, or
  * 4i to 4i + 3, all of which have been read by then. */
@@ -44,17 +42,15 @@ static void widen(CacheState *state) {
 /* Around `address`, as far as the address space goes. Narrow words do not hold all its tags, so
  * last_tag >= n_tags. */
 static void place_window(CacheState *state, uint64_t address) {
-  const uint64_t tag_bytes =
-      state->config.line_bytes * (state->tag_is_line ? 1 : state->cache_sets);
+  const uint64_t tag_bytes = state->config.line_bytes * (state->tag_is_line ? 1 : state->cache_sets);
   const uint64_t n_tags = ones(state->word_bits - 2 * state->sectors_per_line); /* of tag + 1 > 0 */
   const uint64_t tag = address / tag_bytes, last_tag = (state->address_end - 1) / tag_bytes;
   uint64_t base = tag > n_tags / 2 ? tag - n_tags / 2 : 0;
   if (base > last_tag - n_tags + 1) base = last_tag - n_tags + 1;
   state->tag_base = base;
   state->first_accepted = base * tag_bytes;
-  state->last_accepted = last_tag - base < n_tags
-                             ? state->address_end - 1
-                             : state->first_accepted + (n_tags * tag_bytes - 1);
+  state->last_accepted =
+      last_tag - base < n_tags ? state->address_end - 1 : state->first_accepted + (n_tags * tag_bytes - 1);
 }
 
 bool cache_words_admit(CacheState *state, uint64_t address, uint64_t bytes) {

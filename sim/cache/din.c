@@ -10,19 +10,14 @@ static const unsigned char DIGIT[256] = {
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
-static inline unsigned digit(char c) {
-  return DIGIT[(unsigned char)c];
-}
+static inline unsigned digit(char c) { return DIGIT[(unsigned char)c]; }
 
-static bool is_power_of_two(uint64_t x) {
-  return x && !(x & (x - 1));
-}
+static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
 /* --- any line, with its errors --- */
 
 static const char *skip_blanks(const char *p, const char *end) {
-  while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
-    p++;
+  while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
   return p;
 }
 
@@ -53,11 +48,9 @@ static uint64_t read_decimal_power(const char *from, const char *end) {
   return is_power_of_two(value) && value >= 16 ? value : 0;
 }
 
-static Status bad_line(const DinParser *parser, const char *what, const char *from, const char *end,
-                       Error *error) {
+static Status bad_line(const DinParser *parser, const char *what, const char *from, const char *end, Error *error) {
   const char *to = from;
-  while (to < end && *to != ' ' && *to != '\t' && *to != '\r')
-    to++;
+  while (to < end && *to != ' ' && *to != '\t' && *to != '\r') to++;
   return error_set(error, STATUS_BAD_FILE,
                    "trace line %llu: '%s' is no %s; a line reads: label (0, 1, 2 or r, w, i), "
                    "hexadecimal address, optional size",
@@ -79,29 +72,24 @@ static bool read_label(char c, DinLabel *label) {
   }
 }
 
-static Status check_range(const DinParser *parser, const DinRecord *record, uint64_t size,
-                          Error *error) {
+static Status check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
   if (size < 1 || size > DIN_SIZE_MAX)
-    return error_set(error, STATUS_BAD_FILE,
-                     "trace line %llu: a size of %llu bytes; one access moves 1 to %d bytes",
+    return error_set(error, STATUS_BAD_FILE, "trace line %llu: a size of %llu bytes; one access moves 1 to %d bytes",
                      (unsigned long long)parser->line, (unsigned long long)size, DIN_SIZE_MAX);
   if (record->address > UINT64_MAX - (size - 1))
-    return error_set(
-        error, STATUS_BAD_FILE,
-        "trace line %llu: %llu bytes at address %llx run past the end of the address space",
-        (unsigned long long)parser->line, (unsigned long long)size,
-        (unsigned long long)record->address);
+    return error_set(error, STATUS_BAD_FILE,
+                     "trace line %llu: %llu bytes at address %llx run past the end of the address space",
+                     (unsigned long long)parser->line, (unsigned long long)size, (unsigned long long)record->address);
   return STATUS_OK;
 }
 
 /* One line without its newline. *is_record is false for a line that holds none. */
-static Status read_line(const DinParser *parser, const char *p, const char *end, DinRecord *record,
-                        bool *is_record, Error *error) {
+static Status read_line(const DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
+                        Error *error) {
   *is_record = false;
   p = skip_blanks(p, end);
   if (p == end || *p == '#') return STATUS_OK;
-  if (!read_label(*p, &record->label) || !ends_field(p + 1, end))
-    return bad_line(parser, "label", p, end, error);
+  if (!read_label(*p, &record->label) || !ends_field(p + 1, end)) return bad_line(parser, "label", p, end, error);
   const char *from = p = skip_blanks(p + 1, end);
   bool prefixed;
   if (!read_hex(&p, end, &record->address, &prefixed) || !ends_field(p, end))
@@ -109,13 +97,11 @@ static Status read_line(const DinParser *parser, const char *p, const char *end,
   from = p = skip_blanks(p, end);
   uint64_t size = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
   if (p < end && *p != '#') {
-    if (!read_hex(&p, end, &size, &prefixed) || !ends_field(p, end))
-      return bad_line(parser, "size", from, end, error);
+    if (!read_hex(&p, end, &size, &prefixed) || !ends_field(p, end)) return bad_line(parser, "size", from, end, error);
     const uint64_t decimal = prefixed ? 0 : read_decimal_power(from, p);
     if (decimal) size = decimal;
     from = p = skip_blanks(p, end);
-    if (p < end && *p != '#')
-      return bad_line(parser, "comment (those begin with #)", from, end, error);
+    if (p < end && *p != '#') return bad_line(parser, "comment (those begin with #)", from, end, error);
   }
   const Status status = check_range(parser, record, size, error);
   record->size_bytes = (uint32_t)size;
@@ -166,20 +152,17 @@ static inline size_t fast_line(const char *text, uint32_t default_bytes, DinReco
 /* --- pieces of text --- */
 
 static Status too_long(const DinParser *parser, Error *error) {
-  return error_set(error, STATUS_BAD_FILE,
-                   "trace line %llu: more than %d characters; is this a trace?",
+  return error_set(error, STATUS_BAD_FILE, "trace line %llu: more than %d characters; is this a trace?",
                    (unsigned long long)parser->line + 1, DIN_LINE_BYTES_MAX);
 }
 
-Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last,
-                 DinRecord *records, size_t max_records, size_t *n_records, size_t *used,
-                 Error *error) {
+Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last, DinRecord *records,
+                 size_t max_records, size_t *n_records, size_t *used, Error *error) {
   const uint32_t default_bytes = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
   size_t done = 0, n = 0;
   Status status = STATUS_OK;
   while (done < bytes && n < max_records) {
-    const size_t fast =
-        bytes - done >= FAST_BYTES ? fast_line(text + done, default_bytes, &records[n]) : 0;
+    const size_t fast = bytes - done >= FAST_BYTES ? fast_line(text + done, default_bytes, &records[n]) : 0;
     if (fast) {
       parser->line++;
       n++;
@@ -211,10 +194,8 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
 /* Writes the digits of a number and returns where they end. */
 static char *put_hex(char *to, uint64_t value) {
   int digits = 1;
-  for (uint64_t rest = value >> 4; rest; rest >>= 4)
-    digits++;
-  for (int i = digits - 1; i >= 0; i--, value >>= 4)
-    to[i] = "0123456789abcdef"[value & 15];
+  for (uint64_t rest = value >> 4; rest; rest >>= 4) digits++;
+  for (int i = digits - 1; i >= 0; i--, value >>= 4) to[i] = "0123456789abcdef"[value & 15];
   return to + digits;
 }
 
@@ -267,11 +248,8 @@ Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records,
                               ? cache_access_range(cache, r->address, r->size_bytes, kind)
                               : cache_access(cache, r->address, r->size_bytes, kind);
     if (status != STATUS_OK)
-      return error_set(
-          error, status,
-          "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
-          (unsigned long long)r->size_bytes, (unsigned long long)r->address,
-          cache->config.address_bits);
+      return error_set(error, status, "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
+                       (unsigned long long)r->size_bytes, (unsigned long long)r->address, cache->config.address_bits);
     cache->counts.accesses = accesses + !cache->config.part; /* records, not lines */
   }
   return STATUS_OK;

@@ -46,9 +46,8 @@ typedef struct {
  * come again, followed by more. With `is_last` the text ends the trace, and its last line needs no
  * newline. STATUS_BAD_FILE at the first line that cannot be read, with its number; the records
  * before it, *n_records of them, are good. */
-Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last,
-                 DinRecord *records, size_t max_records, size_t *n_records, size_t *used,
-                 Error *error);
+Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last, DinRecord *records,
+                 size_t max_records, size_t *n_records, size_t *used, Error *error);
 
 /* One line with its newline, as din_parse reads it and as Dinero does. Returns its length;
  * no zero follows. */

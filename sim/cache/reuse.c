@@ -9,13 +9,9 @@ enum { FAN = 16, WORD_BITS = 64, CHUNK = 64 };
 #define MAX_BLOCKS ((uint64_t)1 << 28)
 #define NO_BLOCK   UINT64_MAX
 
-static inline void *at(const ReuseState *state, uint64_t offset) {
-  return (char *)(uintptr_t)state + offset;
-}
+static inline void *at(const ReuseState *state, uint64_t offset) { return (char *)(uintptr_t)state + offset; }
 
-static inline uint64_t *bits_of(const ReuseState *state) {
-  return at(state, state->bits_offset);
-}
+static inline uint64_t *bits_of(const ReuseState *state) { return at(state, state->bits_offset); }
 static inline uint32_t *counts_of(const ReuseState *state, uint64_t level) {
   return at(state, state->counts_offset[level]);
 }
@@ -26,29 +22,21 @@ static inline uint64_t count_bits(uint64_t x) { /* Warren, Hacker's Delight, 5-1
   return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56;
 }
 
-static inline uint64_t ones(uint64_t n) {
-  return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
-}
+static inline uint64_t ones(uint64_t n) { return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1; }
 
-static uint64_t round_up(uint64_t x, uint64_t to) {
-  return (x + to - 1) / to * to;
-}
+static uint64_t round_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
 static Status plan(uint64_t max_blocks, ReuseState *state, Error *error) {
   memset(state, 0, sizeof *state);
-  if (!max_blocks)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "reuse: room for no block at all; at least 1 is needed");
+  if (!max_blocks) return error_set(error, STATUS_BAD_REQUEST, "reuse: room for no block at all; at least 1 is needed");
   if (max_blocks > MAX_BLOCKS)
-    return error_set(
-        error, STATUS_TOO_LARGE,
-        "reuse: room for %llu different blocks is more than 2^28; count in larger blocks",
-        (unsigned long long)max_blocks);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "reuse: room for %llu different blocks is more than 2^28; count in larger blocks",
+                     (unsigned long long)max_blocks);
   state->max_blocks = max_blocks;
   state->n_moments = round_up(2 * max_blocks, WORD_BITS);
   uint64_t table = CHUNK, offset = round_up(sizeof *state, 64);
-  while (table < 2 * max_blocks)
-    table *= 2;
+  while (table < 2 * max_blocks) table *= 2;
   state->table_mask = table - 1;
   state->bits_offset = offset;
   uint64_t nodes = state->n_moments / WORD_BITS;
@@ -91,8 +79,7 @@ Status reuse_init(ReuseState *state, uint64_t max_blocks, Error *error) {
 static inline uint64_t rank(const ReuseState *state, uint64_t moment) {
   uint64_t node = moment / WORD_BITS;
   uint64_t sum = count_bits(bits_of(state)[node] << (WORD_BITS - 1 - moment % WORD_BITS));
-  for (uint64_t level = 0; level < state->n_levels; level++, node /= FAN)
-    sum += counts_of(state, level)[node];
+  for (uint64_t level = 0; level < state->n_levels; level++, node /= FAN) sum += counts_of(state, level)[node];
   return sum;
 }
 
@@ -103,8 +90,7 @@ static inline void clear_bits(ReuseState *state, uint64_t moment, uint64_t n) {
   for (uint64_t level = 0; level < state->n_levels; level++, node /= FAN) {
     uint32_t *group = counts_of(state, level) + node / FAN * FAN;
     const uint32_t place = (uint32_t)(node % FAN), less = (uint32_t)n;
-    for (uint32_t i = 0; i < FAN; i++)
-      group[i] -= i > place ? less : 0;
+    for (uint32_t i = 0; i < FAN; i++) group[i] -= i > place ? less : 0;
   }
 }
 
@@ -122,8 +108,7 @@ static void begin_word(ReuseState *state, uint64_t now) {
 /* Sets the bits of the next `n` moments. */
 static inline void set_bits(ReuseState *state, uint64_t n) {
   while (n) {
-    const uint64_t place = state->now % WORD_BITS, room = WORD_BITS - place,
-                   taken = n < room ? n : room;
+    const uint64_t place = state->now % WORD_BITS, room = WORD_BITS - place, taken = n < room ? n : room;
     if (!place && state->now) begin_word(state, state->now);
     bits_of(state)[state->now / WORD_BITS] |= ones(taken) << place;
     state->now += taken;
@@ -203,19 +188,14 @@ Status reuse_use_range(ReuseState *state, uint64_t first_block, uint64_t n) {
   return STATUS_OK;
 }
 
-Status reuse_use(ReuseState *state, uint64_t block) {
-  return reuse_use_range(state, block, 1);
-}
+Status reuse_use(ReuseState *state, uint64_t block) { return reuse_use_range(state, block, 1); }
 
-const uint64_t *reuse_histogram(const ReuseState *state) {
-  return at(state, state->histogram_offset);
-}
+const uint64_t *reuse_histogram(const ReuseState *state) { return at(state, state->histogram_offset); }
 
 uint64_t reuse_misses(const ReuseState *state, uint64_t capacity_blocks) {
   const uint64_t *histogram = reuse_histogram(state);
   uint64_t misses = state->first_uses;
-  for (uint64_t d = capacity_blocks; d < state->max_blocks; d++)
-    misses += histogram[d];
+  for (uint64_t d = capacity_blocks; d < state->max_blocks; d++) misses += histogram[d];
   return misses;
 }
 

@@ -17,8 +17,7 @@ double sdcm_hit_probability(uint64_t d, uint64_t ways, uint64_t blocks) {
   return sum < 1 ? sum : 1;
 }
 
-double sdcm_misses(const uint64_t *histogram, uint64_t n, uint64_t first_uses, uint64_t ways,
-                   uint64_t blocks) {
+double sdcm_misses(const uint64_t *histogram, uint64_t n, uint64_t first_uses, uint64_t ways, uint64_t blocks) {
   double misses = (double)first_uses;
   for (uint64_t d = 0; d < n; d++)
     if (histogram[d]) misses += (double)histogram[d] * (1 - sdcm_hit_probability(d, ways, blocks));

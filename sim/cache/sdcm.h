@@ -25,7 +25,6 @@ double sdcm_hit_probability(uint64_t d, uint64_t ways, uint64_t blocks);
 
 /* Expected misses of a trace with these uses at each distance (histogram[d], d < n) and first uses.
  */
-double sdcm_misses(const uint64_t *histogram, uint64_t n, uint64_t first_uses, uint64_t ways,
-                   uint64_t blocks);
+double sdcm_misses(const uint64_t *histogram, uint64_t n, uint64_t first_uses, uint64_t ways, uint64_t blocks);
 
 #endif

@@ -51,8 +51,7 @@ size_t tile_cache_state_bytes(const CacheConfig *config, uint64_t granule_bytes)
 
 /* Makes an empty cache. STATUS_BAD_REQUEST, with the reason, where collapsing would not be exact.
  */
-Status tile_cache_init(TileCache *tiles, const CacheConfig *config, uint64_t granule_bytes,
-                       Error *error);
+Status tile_cache_init(TileCache *tiles, const CacheConfig *config, uint64_t granule_bytes, Error *error);
 
 /* Forgets all granules and counts. */
 void tile_cache_reset(TileCache *tiles);
@@ -63,8 +62,7 @@ bool tile_cache_touch(TileCache *tiles, uint64_t granule, CacheKind kind);
 
 /* A run of granules by address. STATUS_BAD_REQUEST, with nothing changed, where address and bytes
  * are not multiples of the granule or lie beyond the config's address_bits. */
-static inline Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes,
-                                       CacheKind kind);
+static inline Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind);
 
 /* The counts that the full cache would show; `accesses` is one a line, as with cache_access_range.
  */
@@ -86,8 +84,7 @@ static inline TileGroup *tile_cache_group(const TileCache *tiles, uint64_t group
 bool tile_cache_bring(TileCache *tiles, TileGroup *group, uint32_t key, uint32_t write);
 Status tile_cache_access_run(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind);
 
-static inline bool tile_cache_touch_in(TileCache *tiles, TileGroup *group, uint64_t granule,
-                                       CacheKind kind) {
+static inline bool tile_cache_touch_in(TileCache *tiles, TileGroup *group, uint64_t granule, CacheKind kind) {
   const uint32_t key = (uint32_t)(granule + 1) << 1, write = kind == CACHE_WRITE;
   *(write ? &tiles->counts.writes : &tiles->counts.reads) += 1;
   uint32_t *first = &group->words[group->front];
@@ -96,8 +93,7 @@ static inline bool tile_cache_touch_in(TileCache *tiles, TileGroup *group, uint6
   return true;
 }
 
-static inline Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes,
-                                       CacheKind kind) {
+static inline Status tile_cache_access(TileCache *tiles, uint64_t address, uint64_t bytes, CacheKind kind) {
   const uint64_t granule = address >> tiles->granule_shift;
   if (tiles->by_shifts && bytes == tiles->granule_bytes && !(address & (bytes - 1)) &&
       granule < tiles->end_granule) { /* one granule, found by shifts: the usual access */

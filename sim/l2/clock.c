@@ -9,9 +9,17 @@
 
 enum { WHEEL = 4096, PENDING_BITS = 7, PENDING = 1 << PENDING_BITS };
 enum { SMS_OF_TPC = 2 };
-enum { DRAW_CTA, DRAW_JITTER, DRAW_START, DRAW_SIDES = 4, DRAW_SLIP, DRAW_HANDOVER }; /* streams of random numbers, which stay what they are */
-#define NOBODY       UINT32_MAX
-#define UNLIKE_PART  (1.0 / 3) /* of a CTA's work, by which another's begins earlier or later that is not in step with it: assumed */
+enum {
+  DRAW_CTA,
+  DRAW_JITTER,
+  DRAW_START,
+  DRAW_SIDES = 4,
+  DRAW_SLIP,
+  DRAW_HANDOVER
+}; /* streams of random numbers, which stay what they are */
+#define NOBODY UINT32_MAX
+#define UNLIKE_PART                                                                                                    \
+  (1.0 / 3) /* of a CTA's work, by which another's begins earlier or later that is not in step with it: assumed */
 #define START_CYCLES 1.0 /* from one CTA's start to the next: 264 start within 300 cycles [measured] */
 
 /* What a CTA of a shared SM does until its time has come. */
@@ -21,9 +29,9 @@ typedef struct {
   double time;                       /* of the next step */
   double waits_slower, works_slower; /* by this part, for good */
   double clock;                      /* of its GPC: a step takes this part of its cycles */
-  double owes;                       /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
-  uint32_t next;                     /* in the same bucket */
-  uint32_t steps, n_worked;          /* n_worked: with work */
+  double owes; /* so much of a step is still to be waited before its next work; less than 0: it may take so much less */
+  uint32_t next;            /* in the same bucket */
+  uint32_t steps, n_worked; /* n_worked: with work */
   uint32_t sm, resident;
   uint16_t gpc;
   uint8_t side, state; /* a State */
@@ -35,7 +43,8 @@ typedef struct {
 
 /* What the CTAs of an SM need to know of each other. */
 typedef struct {
-  double work_until; /* it is done when those that work have done so much each on this SM; less than that: it does not work */
+  double work_until; /* it is done when those that work have done so much each on this SM; less than that: it does not
+                        work */
   double works_at;   /* when its work begins, or began last */
   double since;      /* when it began; INFINITY: it is done */
   bool is_new;       /* took another's place and has not worked yet */
@@ -44,7 +53,7 @@ typedef struct {
 /* Its CTAs that work have had equal parts of it until then, those that wait smaller ones. */
 typedef struct {
   double until, worked; /* worked: how much each that works has done by then, cycles since the beginning */
-  uint32_t first, end; /* its CTAs, among the residents of all SMs */
+  uint32_t first, end;  /* its CTAs, among the residents of all SMs */
   uint32_t n_there, n_working;
 } Sm;
 
@@ -55,7 +64,8 @@ typedef struct {
   double until, there;
 } Pending;
 
-/* When the halves of a granule are there on a side, and until when the home does not know yet that the other side has asked for it. */
+/* When the halves of a granule are there on a side, and until when the home does not know yet that the other side has
+ * asked for it. */
 typedef struct {
   double home, copy, unknown_until;
 } Arrival;
@@ -74,29 +84,31 @@ struct Pace {
   Place *places; /* where the caller named none */
   Sm *sms;
   Resident *residents; /* SM by SM */
-  double slips_every; /* so many steps with work apart, on average; 0: never */
+  double slips_every;  /* so many steps with work apart, on average; 0: never */
   double bucket_cycles, buckets_per_cycle;
   double l2_cycles_per_byte, hbm_cycles_per_byte;
-  uint64_t in_use[WHEEL / 64]; /* a bit for each bucket */
-  uint64_t bucket; /* being served; before the first: one less, modulo 2^64 */
+  uint64_t in_use[WHEEL / 64];          /* a bit for each bucket */
+  uint64_t bucket;                      /* being served; before the first: one less, modulo 2^64 */
   Arrival (*arrivals)[HIERARCHY_SIDES]; /* by granule */
-  Pending (*pending)[PENDING];        /* by GPC, and noted_at(granule) */
+  Pending (*pending)[PENDING];          /* by GPC, and noted_at(granule) */
   uint32_t n_waiting, kernel;
-  uint32_t n_there;   /* CTAs that are not done */
-  double own_cycles;  /* by which a step varies while so many are there */
-  uint32_t n_begun; /* CTAs that have asked for what they need first */
-  double begun_at;  /* when all of it is there, */
+  uint32_t n_there;                          /* CTAs that are not done */
+  double own_cycles;                         /* by which a step varies while so many are there */
+  uint32_t n_begun;                          /* CTAs that have asked for what they need first */
+  double begun_at;                           /* when all of it is there, */
   double side_begins_later[HIERARCHY_SIDES]; /* on one side at once */
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   uint64_t jitter_seed;
-  PaceResult result; /* bytes.read_bytes: of requests that joined another */
-  Bucket wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket; last here, for it begins with any content */
+  PaceResult result;   /* bytes.read_bytes: of requests that joined another */
+  Bucket wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket; last here, for
+                          it begins with any content */
 };
 
 /* --- the clock --- */
 
 static void wait_until(Pace *p, uint32_t cta, double time) {
-  const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1, bucket = (due > soonest ? due : soonest) % WHEEL;
+  const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1,
+                 bucket = (due > soonest ? due : soonest) % WHEEL;
   const uint64_t bit = UINT64_C(1) << bucket % 64;
   p->ctas[cta].time = time;
   p->ctas[cta].next = NOBODY;
@@ -111,7 +123,8 @@ static void wait_until(Pace *p, uint32_t cta, double time) {
 }
 
 /* 64 bits for the n-th draw of a stream. The seed is spread over all bits first: the draws of
- * neighbouring seeds would else be the same numbers in another order, and no sample of many seeds larger than that of one. */
+ * neighbouring seeds would else be the same numbers in another order, and no sample of many seeds larger than that of
+ * one. */
 static uint64_t draw(uint64_t seed, uint64_t stream, uint64_t n) {
   return mix(mix((seed + 1) * 0xd1342543de82ef95u ^ stream << 40 ^ n));
 }
@@ -129,13 +142,9 @@ static inline double jitter(const Pace *p, uint32_t cta, uint32_t step) {
   return about_normal(x ^ (x >> 31));
 }
 
-static double later(double a, double b) {
-  return a > b ? a : b;
-}
+static double later(double a, double b) { return a > b ? a : b; }
 
-static double sooner(double a, double b) {
-  return a < b ? a : b;
-}
+static double sooner(double a, double b) { return a < b ? a : b; }
 
 /* --- one step --- */
 
@@ -158,7 +167,8 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
   double there = queue(&p->l2_free[side], now, 2 * half, p->l2_cycles_per_byte) + hit;
   if (read.home_missing + read.copy_missing > 0)
-    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half, p->hbm_cycles_per_byte));
+    there = later(there, queue(&p->hbm_free, now, (read.home_missing + read.copy_missing * read.far_missing) * half,
+                               p->hbm_cycles_per_byte));
   if (read.home_missing > 0)
     own->home = there + c->miss_cycles;
   else if (now < own->unknown_until && own->copy <= 0) /* asked for by the other side, and by nobody of this one */
@@ -181,14 +191,12 @@ static double varied(const Pace *p, uint32_t at, double cycles) {
   return cycles * (1 + later(p->config.passing_spread * jitter(p, at, p->ctas[at].steps), -0.9));
 }
 
-/* Where a coalescer notes a granule (Fibonacci hashing, Knuth 6.4). Its last bits alone would not do: heads are as long as powers of two, and
- * those that are walked at the same time are at the same tile. */
-static uint32_t noted_at(uint64_t granule) {
-  return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> (64 - PENDING_BITS));
-}
+/* Where a coalescer notes a granule (Fibonacci hashing, Knuth 6.4). Its last bits alone would not do: heads are as long
+ * as powers of two, and those that are walked at the same time are at the same tile. */
+static uint32_t noted_at(uint64_t granule) { return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> (64 - PENDING_BITS)); }
 
-/* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer, and never reaches
- * L2. */
+/* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer,
+ * and never reaches L2. */
 static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
   const PaceConfig *c = &p->config;
   const Cta *cta = &p->ctas[at];
@@ -208,9 +216,7 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
 }
 
 /* CTAs that ask ahead go together on their SM: what varies does so for all of them. */
-static uint32_t goes_with(const PaceConfig *c, uint32_t at, uint32_t sm) {
-  return c->overlapped ? sm : at;
-}
+static uint32_t goes_with(const PaceConfig *c, uint32_t at, uint32_t sm) { return c->overlapped ? sm : at; }
 
 /* Steps with work until the next slip of an SM's CTAs, which draw the same. */
 static double until_slip(const Pace *p, const Cta *cta) {
@@ -267,7 +273,8 @@ static double slipping(const Pace *p, Cta *cta) {
 /* So many CTAs more are there, or fewer, and steps vary by more, or less. */
 static void count_there(Pace *p, int more) {
   p->n_there += (uint32_t)more;
-  if (p->config.busy_cycles > 0) p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
+  if (p->config.busy_cycles > 0)
+    p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
 }
 
 /* What a step takes of its GPC's cycles. */
@@ -306,18 +313,20 @@ static void share(Pace *p, Sm *sm, double now) {
   sm->until = now;
 }
 
-/* When its work ends if no other begins some before: those with less left are done by then, and wait, the others as far as it is. */
+/* When its work ends if no other begins some before: those with less left are done by then, and wait, the others as far
+ * as it is. */
 static double work_ends(const Pace *p, const Cta *cta) {
   const Sm *sm = &p->sms[cta->sm];
   const double own = p->residents[cta->resident].work_until - sm->worked;
   double cycles = 0;
-  for (uint32_t i = sm->first; i < sm->end; i++) cycles += sooner(later(p->residents[i].work_until - sm->worked, 0), own);
+  for (uint32_t i = sm->first; i < sm->end; i++)
+    cycles += sooner(later(p->residents[i].work_until - sm->worked, 0), own);
   const double waiting = p->config.waiting_share;
   return cta->time + (1 - waiting) * cycles + waiting * sm->n_there * own;
 }
 
-/* How many others of its SM are not in step with it: their work begins earlier or later, by a third of it or more; or parts of one. The next one's, or the
- * last of both if the other's next is not known yet. */
+/* How many others of its SM are not in step with it: their work begins earlier or later, by a third of it or more; or
+ * parts of one. The next one's, or the last of both if the other's next is not known yet. */
 static double n_unlike(const Pace *p, const Cta *cta, double works_at, double work_cycles) {
   const Sm *sm = &p->sms[cta->sm];
   const Resident *own = &p->residents[cta->resident];
@@ -336,7 +345,8 @@ static void begin_to_work(Pace *p, uint32_t at, double there, double work_cycles
   Cta *cta = &p->ctas[at];
   double more = 0;
   if (p->config.unlike_spread > 0)
-    more = p->config.unlike_spread * n_unlike(p, cta, there, work_cycles) * jitter(p, 2 * p->config.n_ctas + at, cta->steps);
+    more = p->config.unlike_spread * n_unlike(p, cta, there, work_cycles) *
+           jitter(p, 2 * p->config.n_ctas + at, cta->steps);
   p->residents[cta->resident].works_at = there;
   cta->work = work_cycles * (1 + more) * (1 + cta->works_slower) * cta->clock * slipping(p, cta);
   cta->state = ARRIVES;
@@ -382,10 +392,8 @@ static void take_step(Pace *p, uint32_t at) {
   }
   double there = step.wait_cycles > 0 ? now + varied(p, at, step.wait_cycles) : now;
   if (step.is_replaced) replace(p, at, there);
-  for (uint32_t i = 0; i < step.n_reads; i++)
-    there = later(there, ask(p, at, step.reads[i], now));
-  for (uint32_t i = 0; i < step.n_writes; i++)
-    hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
+  for (uint32_t i = 0; i < step.n_reads; i++) there = later(there, ask(p, at, step.reads[i], now));
+  for (uint32_t i = 0; i < step.n_writes; i++) hierarchy_write(p->hierarchy, cta->side, step.writes[i]);
   if (step.renewed) hierarchy_renew(p->hierarchy, cta->side, step.renewed - 1);
   there += step.latency_cycles;
   if (p->config.shared_work && !begins && step.work_cycles > 0) {
@@ -396,8 +404,10 @@ static void take_step(Pace *p, uint32_t at) {
   cta->steps++;
   p->result.steps++;
   p->result.cycles = later(p->result.cycles, ends);
-  if (begins) begin_together(p, ends);
-  else wait_until(p, at, ends);
+  if (begins)
+    begin_together(p, ends);
+  else
+    wait_until(p, at, ends);
 }
 
 /* To the next bucket in use; somebody waits. */
@@ -503,7 +513,8 @@ static void place(Pace *p, const Place *places) {
     const uint64_t layer = places[i].layer % c->ctas_per_sm;
     cta->waits_slower = c->lasting_spread * normal;
     cta->works_slower = c->work_spread * normal;
-    cta->starts_later = c->lag_cycles * (double)layer + c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
+    cta->starts_later = c->lag_cycles * (double)layer +
+                        c->start_cycles * exponential(draw(c->seed, DRAW_START, places[i].sm / SMS_OF_TPC));
     cta->clock = c->loaded && !c->in_step ? 1 - c->clocks_apart * places[i].clock_ppm * 1e-6 : 1;
     cta->side = c->hierarchy.one_partition ? 0 : (uint8_t)places[i].side;
     cta->gpc = (uint16_t)places[i].gpc;
@@ -540,8 +551,7 @@ static void set_sides_apart(Pace *p) {
 static Status prepare(Pace *p, Error *error) {
   const PaceConfig *c = &p->config;
   if (c->n_ctas < 1 || c->n_ctas > PACE_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "pace: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
+    return error_set(error, STATUS_BAD_REQUEST, "pace: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
                      c->ctas_per_sm, PACE_CTAS_MAX);
   const size_t bytes = hierarchy_state_bytes(&c->hierarchy);
   Hierarchy probe;
@@ -560,8 +570,7 @@ static Status prepare(Pace *p, Error *error) {
   if (places) p->sms = calloc(n_sms, sizeof *p->sms);
   p->residents = calloc(c->n_ctas, sizeof *p->residents);
   if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals)
-    return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules",
-                     c->n_ctas, n);
+    return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules", c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
   p->buckets_per_cycle = 1 / p->bucket_cycles;
   if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
@@ -575,9 +584,7 @@ static Status prepare(Pace *p, Error *error) {
   return status;
 }
 
-uint32_t pace_kernel(const Pace *p) {
-  return p->kernel;
-}
+uint32_t pace_kernel(const Pace *p) { return p->kernel; }
 
 PaceResult pace_so_far(const Pace *p) {
   PaceResult r = p->result;
@@ -589,8 +596,7 @@ PaceResult pace_so_far(const Pace *p) {
   return r;
 }
 
-Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
-                PaceResult *result, Error *error) {
+Status pace_run(const PaceConfig *config, PaceProgram *program, void *context, PaceResult *result, Error *error) {
   Pace *const p = malloc(sizeof *p);
   if (!p) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for a clock");
   memset(p, 0, offsetof(Pace, wheel));

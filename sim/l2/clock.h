@@ -15,23 +15,28 @@
  * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
  *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
  *   one request after another.
- * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait. One that asks when a part of its step is
- *   over (ahead) takes that, and the longer of the rest and the wait: who is the first to ask for what comes from HBM then falls back to those behind.
- * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the others wait; but loads and stores into
- *   shared memory take a part as well (waiting_share). Those that are not in step vary more from tile to tile (unlike_spread). How far its CTAs are
- *   apart makes one SM faster than the next, and pulls those apart that walk together.
- * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all of them.
- * - Now and then the oldest of a full SM is a whole step further ahead of the youngest: how often hangs on the kernel (slot_spread). In some kernels it gets
- *   ahead with every step instead (steady). Who is replaced is the youngest then, so that two of an SM end up half a row block apart.
- * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves; of those that wait, it counts as one more.
+ * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait. One
+ * that asks when a part of its step is over (ahead) takes that, and the longer of the rest and the wait: who is the
+ * first to ask for what comes from HBM then falls back to those behind.
+ * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the
+ * others wait; but loads and stores into shared memory take a part as well (waiting_share). Those that are not in step
+ * vary more from tile to tile (unlike_spread). How far its CTAs are apart makes one SM faster than the next, and pulls
+ * those apart that walk together.
+ * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all
+ * of them.
+ * - Now and then the oldest of a full SM is a whole step further ahead of the youngest: how often hangs on the kernel
+ * (slot_spread). In some kernels it gets ahead with every step instead (steady). Who is replaced is the youngest then,
+ * so that two of an SM end up half a row block apart.
+ * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves; of those
+ * that wait, it counts as one more.
  * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
  *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
- * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter than the
- *   others'; every wait and every step takes a little more or less, steps the more, the more CTAs are there (busy_cycles); some CTAs are slower for good, by little;
- *   those of an SM share it unevenly;
- *   GPCs that are busy have clocks of their own.
- * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them by turns; for one
- *   side a little later than for the other.
+ * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter
+ * than the others'; every wait and every step takes a little more or less, steps the more, the more CTAs are there
+ * (busy_cycles); some CTAs are slower for good, by little; those of an SM share it unevenly; GPCs that are busy have
+ * clocks of their own.
+ * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them
+ * by turns; for one side a little later than for the other.
  * - In step, instead of all that: each step takes one turn of the clock.
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
@@ -44,18 +49,21 @@
  *     starting apart     3.3 %,  28 %      3.8 %,  28 %          9 %,  31 %              4 %, 18 %
  *     triangular         1.1 %,  10 %      1.0 %,   9 %          6 %,  35 %              2 %, 10 %
  *
- * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of four places of the buffer.)
+ * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of
+ * four places of the buffer.)
  *
- * The coalescer was measured by itself: SMs ask for the same granule at chosen moments (assets/counters/h200_coalescer.csv,
- * h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or two to an SM, of what L2 has and of what it has not: what
- * reaches L2 is between 0.25 and 0.87 of what is asked for, and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two
- * SMs of different sides: what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM
- * asks for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of attention: joined by
- * this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left as were counted, within 0.02 on average in
- * 20 launches of 32 to 128 CTAs (h200_steps.csv, tests/model/test_steps.c). It also says how a launch begins under a profiler, which empties the
- * caches of code too: the CTAs of a side have their first tile within 40 cycles of each other, one side 95 cycles after the other (one
- * standard deviation); the code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each
- * much later than the others, the SMs of a TPC together; then each step adds little.
+ * The coalescer was measured by itself: SMs ask for the same granule at chosen moments
+ * (assets/counters/h200_coalescer.csv, h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or
+ * two to an SM, of what L2 has and of what it has not: what reaches L2 is between 0.25 and 0.87 of what is asked for,
+ * and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two SMs of different sides: what
+ * the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks for
+ * as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of
+ * attention: joined by this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left
+ * as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs (h200_steps.csv, tests/model/test_steps.c).
+ * It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side have
+ * their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the
+ * code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each much
+ * later than the others, the SMs of a TPC together; then each step adds little.
  *
  * Fitted is early_cycles; the other numbers are measured.
  *
@@ -68,8 +76,8 @@
 
 enum { PACE_CTAS_MAX = 1 << 17 };
 
-/* How much the wait for a granule varies from one to the next, one standard deviation, and the size for which it was measured: what is
- * asked for in one step varies as its square root. */
+/* How much the wait for a granule varies from one to the next, one standard deviation, and the size for which it was
+ * measured: what is asked for in one step varies as its square root. */
 #define PACE_PASSING_SPREAD 0.16
 #define PACE_SPREAD_BYTES   16384.0
 
@@ -77,28 +85,33 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_HIT_CYCLES   525.0
 #define PACE_SHARE_CYCLES 160.0
 
-/* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last line comes so much sooner (105
- * cycles: what CTAs of fa2_tensor wait that are the first to ask, h200_steps_shared.csv), and of less in proportion. */
+/* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last
+ * line comes so much sooner (105 cycles: what CTAs of fa2_tensor wait that are the first to ask,
+ * h200_steps_shared.csv), and of less in proportion. */
 #define PACE_MISS_CYCLES  625.0
 #define PACE_EARLY_CYCLES 450.0
 #define PACE_LINES_CYCLES 210.0 /* 16 KiB's */
 
-/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200_steps_shared.csv; tests/model/test_steps_shared.c): what one that waits for its data takes
- * of it, as part of what one takes that works; and how much the work of a step varies for each other that is not in step with it. */
+/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200_steps_shared.csv;
+ * tests/model/test_steps_shared.c): what one that waits for its data takes of it, as part of what one takes that works;
+ * and how much the work of a step varies for each other that is not in step with it. */
 #define PACE_WAITING_SHARE 0.7
 #define PACE_UNLIKE_SPREAD 0.03
 
-/* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks ahead, alone on its SM (19
- * to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their root, so nothing else lasts). Those of an SM that ask
- * ahead vary together: where neither is ahead for good they end 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
+/* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks
+ * ahead, alone on its SM (19 to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their
+ * root, so nothing else lasts). Those of an SM that ask ahead vary together: where neither is ahead for good they end
+ * 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
 #define PACE_OWN_CYCLES        15.0
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
 
-/* CTAs of an SM (h200_ends.csv, h200_pace.csv; tests/model/test_slot_spread.c): by how much of a step the older gets ahead at once, and the younger falls
- * behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as differently far on others, as this makes them. Of those that ask ahead: by
- * how many cycles each is behind the one before it from the start; how often the second of two that begin together in the place of others misses a
- * turn. And of any kernel: how long after a CTA ends the next one starts in its place (1059 in the mean of fa2_async, 640 to 1550 of fa2_tensor). */
+/* CTAs of an SM (h200_ends.csv, h200_pace.csv; tests/model/test_slot_spread.c): by how much of a step the older gets
+ * ahead at once, and the younger falls behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as
+ * differently far on others, as this makes them. Of those that ask ahead: by how many cycles each is behind the one
+ * before it from the start; how often the second of two that begin together in the place of others misses a turn. And
+ * of any kernel: how long after a CTA ends the next one starts in its place (1059 in the mean of fa2_async, 640 to 1550
+ * of fa2_tensor). */
 #define PACE_SLIP_STEPS      0.5
 #define PACE_LAG_CYCLES      720.0
 #define PACE_MISSED_TURNS    0.2
@@ -110,11 +123,12 @@ enum { PACE_ACCESSES_MAX = 6 };
 typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
-  uint64_t renewed; /* one more than a granule that it has read and reads again with each step: counted elsewhere; 0: none */
+  uint64_t
+      renewed; /* one more than a granule that it has read and reads again with each step: counted elsewhere; 0: none */
   double work_cycles;
   double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
-  double wait_cycles; /* at least so long, besides; it varies as waits do */
-  bool is_replaced;   /* by another CTA, when that is over: it is then the youngest of its SM */
+  double wait_cycles;    /* at least so long, besides; it varies as waits do */
+  bool is_replaced;      /* by another CTA, when that is over: it is then the youngest of its SM */
 } PaceStep;
 
 /* A run in progress. */
@@ -128,7 +142,7 @@ typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep
  * one at a time; negative cycles and spreads: none. */
 typedef struct {
   HierarchyConfig hierarchy; /* its granules are needed */
-  uint32_t n_ctas; /* all resident at once; needed */
+  uint32_t n_ctas;           /* all resident at once; needed */
   const Place *places;       /* where each runs; NULL: dealt to SMs in turns, every other SM on side 1 */
   uint32_t ctas_per_sm;      /* 1 */
   uint32_t full_ctas;        /* ctas_per_sm: so many an SM has room for */
@@ -136,39 +150,51 @@ typedef struct {
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
   bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
   double skew_cycles;        /* the last CTA begins so much after the first */
-  bool shared_work;          /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time it takes longer; */
-  double waiting_share;      /* 0: then, what one that waits for its data takes of the SM, as part of what one takes that works */
-  double unlike_spread;      /* 0: then, how much its work takes more or less, one standard deviation, for each other of the SM that is not in step with it */
-  bool overlapped;           /* a step works on what the one before asked for while its own data come: it takes the longer of both */
-  double ahead;              /* 1: then, so much of a step's work is left when it asks: what is waited for longer than that takes longer */
-  double tick_cycles;        /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take longer to run */
-  double hit_cycles;         /* 525: one CTA alone, from L2 [measured] */
-  double share_cycles;       /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */
-  double miss_cycles;        /* 625: more when a line comes from HBM [measured] */
-  double far_cycles;         /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
-  double unknown_cycles;     /* 85: what the other side alone has asked for counts as missing at home for so long [measured] */
-  double coalesce_cycles;    /* 70: so long others may join a request for what L2 has [measured] */
-  double early_cycles;       /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the granule's last line [fitted] */
-  double lasting_spread;     /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
-  double work_spread;        /* 0.0002: of the work, likewise [measured: at most] */
-  double slot_spread;        /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
-  bool steady;               /* with every step, by its part; else, where full_ctas are there, */
-  double slip_steps;         /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
-  double lag_cycles;         /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
-  double missed_turns;       /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first wave, misses a step [measured] */
-  double turn_steps;         /* 1: what a turn is of a step */
-  double passing_spread;     /* 0.16: of the wait, from one request to the next [measured] */
-  double own_cycles;         /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next [measured] */
-  double busy_cycles;        /* 0: besides while all CTAs are there, less in proportion when fewer are left */
-  double start_cycles;       /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution over TPCs, whose
-                                code has yet to come; `overlapped` alone: those that wait for their data are together again with the next */
-  bool together;             /* what all CTAs ask for first is there for all of a side at the same time */
-  double sides_cycles;       /* 95: then one side has it so much after the other, one standard deviation [measured] */
-  bool loaded;               /* GPCs have clocks of their own, as where their SMs are busy with arithmetic, */
-  double clocks_apart;       /* 1: so many times as far apart as places say */
+  bool shared_work; /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time
+                       it takes longer; */
+  double waiting_share; /* 0: then, what one that waits for its data takes of the SM, as part of what one takes that
+                           works */
+  double unlike_spread; /* 0: then, how much its work takes more or less, one standard deviation, for each other of the
+                           SM that is not in step with it */
+  bool overlapped; /* a step works on what the one before asked for while its own data come: it takes the longer of both
+                    */
+  double ahead;    /* 1: then, so much of a step's work is left when it asks: what is waited for longer than that takes
+                      longer */
+  double tick_cycles;  /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take
+                          longer to run */
+  double hit_cycles;   /* 525: one CTA alone, from L2 [measured] */
+  double share_cycles; /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */
+  double miss_cycles;  /* 625: more when a line comes from HBM [measured] */
+  double far_cycles;   /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
+  double
+      unknown_cycles; /* 85: what the other side alone has asked for counts as missing at home for so long [measured] */
+  double coalesce_cycles; /* 70: so long others may join a request for what L2 has [measured] */
+  double early_cycles;    /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the
+                             granule's last line [fitted] */
+  double lasting_spread;  /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
+  double work_spread;     /* 0.0002: of the work, likewise [measured: at most] */
+  double slot_spread;    /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
+  bool steady;           /* with every step, by its part; else, where full_ctas are there, */
+  double slip_steps;     /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
+  double lag_cycles;     /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
+  double missed_turns;   /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first
+                            wave, misses a step [measured] */
+  double turn_steps;     /* 1: what a turn is of a step */
+  double passing_spread; /* 0.16: of the wait, from one request to the next [measured] */
+  double own_cycles;     /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next
+                            [measured] */
+  double busy_cycles;    /* 0: besides while all CTAs are there, less in proportion when fewer are left */
+  double start_cycles; /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution
+                          over TPCs, whose code has yet to come; `overlapped` alone: those that wait for their data are
+                          together again with the next */
+  bool together;       /* what all CTAs ask for first is there for all of a side at the same time */
+  double sides_cycles; /* 95: then one side has it so much after the other, one standard deviation [measured] */
+  bool loaded;         /* GPCs have clocks of their own, as where their SMs are busy with arithmetic, */
+  double clocks_apart; /* 1: so many times as far apart as places say */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
-  uint32_t coalesce_most;    /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */
+  uint32_t
+      coalesce_most; /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */
   uint64_t seed;
 } PaceConfig;
 
@@ -184,8 +210,7 @@ typedef struct {
 
 /* Runs the program to its end. STATUS_BAD_REQUEST for sizes out of range, STATUS_NO_MEMORY; *result
  * is unchanged on error. */
-Status pace_run(const PaceConfig *config, PaceProgram *program, void *context,
-                PaceResult *result, Error *error);
+Status pace_run(const PaceConfig *config, PaceProgram *program, void *context, PaceResult *result, Error *error);
 
 /* For the program: which of the kernels runs, and what has been counted so far. */
 uint32_t pace_kernel(const Pace *pace);

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A set keeps its nodes (parts of half granules) in a ring, last used first, that begins and ends with a node of the set's own. A node that comes to it
- * pushes the last ones out until less than half of one has no room. One that is not there is a ring by itself. */
+/* A set keeps its nodes (parts of half granules) in a ring, last used first, that begins and ends with a node of the
+ * set's own. A node that comes to it pushes the last ones out until less than half of one has no room. One that is not
+ * there is a ring by itself. */
 typedef struct {
   uint32_t next, previous;
   uint32_t read_at; /* of a granule's first node: how many had come to the side when it was read last; 0: not read */
@@ -21,19 +22,19 @@ typedef struct {
 
 #define NODES_MAX    UINT32_MAX
 #define GRANULES_MAX ((uint64_t)1 << 30)
-#define FEW_SETS     64                 /* of fewer each has a place in every stretch */
-#define SETS_MAX     1024               /* for time: smaller parts share a unit, and so a set */
-#define FRESH        (1.0 / 256)        /* of a side's room: as little as time allows, for what is read again has then not come to the front (cuDNN's fabric traffic at 64K
-                                           tokens, 16 heads, causal: with a 64th 1.1 % more, with nothing 0.2 % less) */
+#define FEW_SETS     64   /* of fewer each has a place in every stretch */
+#define SETS_MAX     1024 /* for time: smaller parts share a unit, and so a set */
+#define FRESH                                                                                                          \
+  (1.0 /                                                                                                               \
+   256) /* of a side's room: as little as time allows, for what is read again has then not come to the front (cuDNN's  \
+           fabric traffic at 64K tokens, 16 heads, causal: with a 64th 1.1 % more, with nothing 0.2 % less) */
 #define GOLDEN_RATIO 0.6180339887498949 /* its multiples, modulo 1, are spread most evenly */
 
 static Set *sets_of(const Hierarchy *h, uint32_t side) {
   return (Set *)(void *)((char *)(uintptr_t)h + h->sets_offset) + side * h->n_sets;
 }
 
-static uint16_t *order_of(const Hierarchy *h) {
-  return (uint16_t *)(void *)((char *)(uintptr_t)h + h->order_offset);
-}
+static uint16_t *order_of(const Hierarchy *h) { return (uint16_t *)(void *)((char *)(uintptr_t)h + h->order_offset); }
 
 /* Those of the sets follow those of granules. */
 static Node *nodes_of(const Hierarchy *h, uint32_t side) {
@@ -61,9 +62,11 @@ static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) 
     if (k->n && !(k->bytes > 0 && k->bytes < 1e18))
       return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %g bytes is not possible", k->bytes);
     if (k->n_tensors > HIERARCHY_TENSORS_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tensors is not possible; 1 to %d are", k->n_tensors, HIERARCHY_TENSORS_MAX);
+      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tensors is not possible; 1 to %d are",
+                       k->n_tensors, HIERARCHY_TENSORS_MAX);
     if (k->n_tiles > HIERARCHY_TILES_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tiles is not possible; 1 to %d are", k->n_tiles, HIERARCHY_TILES_MAX);
+      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tiles is not possible; 1 to %d are",
+                       k->n_tiles, HIERARCHY_TILES_MAX);
     h->n_parts[kind] = tensors_of(k) * tiles_of(k);
     h->part_bytes[kind] = k->bytes / 2 / h->n_parts[kind];
     if (k->n) h->unit_bytes = fmax(h->unit_bytes, h->part_bytes[kind]);
@@ -75,12 +78,14 @@ static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) 
 
 static Status check_room(const HierarchyConfig *c, Error *error) {
   if (!(c->side_capacity_bytes > 0 && c->side_capacity_bytes < 1e18))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible", c->side_capacity_bytes);
-  if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: room for %g half granules in a set is not possible; 1 or more is", c->side_ways);
-  if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time", c->side_resident_bytes,
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible",
                      c->side_capacity_bytes);
+  if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "hierarchy: room for %g half granules in a set is not possible; 1 or more is", c->side_ways);
+  if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time",
+                     c->side_resident_bytes, c->side_capacity_bytes);
   return STATUS_OK;
 }
 
@@ -113,7 +118,8 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   if (status) return status;
   divide_into_sets(h);
   if (h->n_nodes + h->n_sets > NODES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: too many granules; in two homes, so many tensors and tiles they come to %.3g parts",
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "hierarchy: too many granules; in two homes, so many tensors and tiles they come to %.3g parts",
                      (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
@@ -131,16 +137,17 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config) {
 
 /* A tensor of a kind, tile by tile in the order of addresses. */
 typedef struct {
-  uint64_t at, stretch;       /* at: tiles so far */
-  uint64_t drawn;             /* of the tensor */
-  double units, begin;        /* of half a tile; where the stretch begins, in units */
-  uint32_t n;                 /* sets in the stretch */
+  uint64_t at, stretch; /* at: tiles so far */
+  uint64_t drawn;       /* of the tensor */
+  double units, begin;  /* of half a tile; where the stretch begins, in units */
+  uint32_t n;           /* sets in the stretch */
 } Placing;
 
 /* Up to n of what is drawn, evenly. */
 static uint32_t below(uint64_t random, uint32_t n) { return (uint32_t)((random >> 32) * n >> 32); }
 
-/* The sets that have a place in the next stretch, in any order (Fisher and Yates): all but about a fifth, others in the stretch after that. */
+/* The sets that have a place in the next stretch, in any order (Fisher and Yates): all but about a fifth, others in the
+ * stretch after that. */
 static void draw_stretch(Hierarchy *h, Placing *p) {
   uint16_t *order = order_of(h);
   const uint64_t random = mix(p->drawn + p->stretch);
@@ -190,12 +197,12 @@ static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
     }
 }
 
-/* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the side; less the lines that are
- * resident, by the quantiles of a Poisson distribution. */
+/* The room of a set: in units, a whole number, up or down by turns, so that the sets together have the room of the
+ * side; less the lines that are resident, by the quantiles of a Poisson distribution. */
 static void empty_sets(Hierarchy *h) {
   const HierarchyConfig *c = &h->config;
-  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets, line = h->set_bytes / HIERARCHY_SET_LINES,
-               mean = resident / line;
+  const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets,
+               line = h->set_bytes / HIERARCHY_SET_LINES, mean = resident / line;
   Set *sets = sets_of(h, 0);
   double p = exp(-mean), sum = p, turn = 0; /* p: that so many are taken; sum: at most so many */
   int taken = 0;
@@ -224,7 +231,8 @@ Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error
   if (status != STATUS_OK) return status;
   *hierarchy = planned;
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
-    for (uint32_t tensor = 0; tensor < tensors_of(&config->kinds[kind]); tensor++) place_tensor(hierarchy, kind, tensor);
+    for (uint32_t tensor = 0; tensor < tensors_of(&config->kinds[kind]); tensor++)
+      place_tensor(hierarchy, kind, tensor);
   empty_sets(hierarchy);
   return STATUS_OK;
 }
@@ -249,7 +257,9 @@ typedef struct {
   uint32_t *came;
 } Side;
 
-static Side side_of(Hierarchy *h, uint32_t side) { return (Side){h, nodes_of(h, side), sets_of(h, side), &h->came[side]}; }
+static Side side_of(Hierarchy *h, uint32_t side) {
+  return (Side){h, nodes_of(h, side), sets_of(h, side), &h->came[side]};
+}
 
 static void take_out(const Side *side, uint32_t node) {
   Hierarchy *h = side->h;
@@ -284,7 +294,8 @@ static void come(const Side *side, const Node *ring, uint32_t node) {
   n->present = true;
   ++*side->came;
   s->bytes += part_bytes[n->kind];
-  while (ring->previous != node && s->bytes - part_bytes[side->nodes[ring->previous].kind] / 2 > s->room) take_out(side, ring->previous);
+  while (ring->previous != node && s->bytes - part_bytes[side->nodes[ring->previous].kind] / 2 > s->room)
+    take_out(side, ring->previous);
 }
 
 /* Puts a node to the front of its set, wherever it was. Returns whether it was there. */
@@ -334,7 +345,9 @@ HierarchyRead hierarchy_read(Hierarchy *h, uint32_t side, uint64_t granule) {
   counts->miss_bytes += (homes + copies) * bytes;
   counts->hbm_read_bytes += (homes + fars) * bytes;
   if (!one) counts->fabric_bytes += copies * bytes;
-  return (HierarchyRead){.home_missing = (double)homes / n, .copy_missing = (double)copies / n, .far_missing = copies ? (double)fars / copies : 0};
+  return (HierarchyRead){.home_missing = (double)homes / n,
+                         .copy_missing = (double)copies / n,
+                         .far_missing = copies ? (double)fars / copies : 0};
 }
 
 void hierarchy_write(Hierarchy *h, uint32_t side, uint64_t granule) {

@@ -14,33 +14,41 @@
  * side, not two.
  *
  * Modelled
- * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a circle all are found, of 17 none, and
- *   what is read again stays as if it had come then (h200_replacement.csv, tests/model/test_l2_sets.c); a copy outlives its home (assets/counters/h200_scan.csv,
- *   families renewed and far; tests/model/test_scans.c).
- * - Which set: as the lines of an H200 do (h200_sets.csv; tests/model/test_l2_sets.c holds what is drawn here against them). Both halves of a tile lie in the
- *   same set, so that each side has a part at home there and a copy; tiles that follow each other in a tensor lie in different ones. In four of every five
- *   stretches of a tensor a set has one tile, anywhere in the stretch, in the fifth none; sets take turns in that, and with which stretch and where in it a
- *   tensor begins is drawn at random. So of any piece some sets have a tile more or less than others, and overflow while others have room. That is why the
- *   edge of L2 is soft, and more so the more pieces there are.
- *   For time there are no more than 1024 sets: where parts are very small, several share the room of one (a unit).
- * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set (HIERARCHY_SET_LINES), in some sets more than in
- *   others (Poisson). With whole parts instead, fa2-sm90's spilled registers made one of its means 11 % too high, as its counters say.
- * - What an SM reads again and again without a break, its block of Q, say, may be renewed without being counted (hierarchy_renew): as lines of a place that
- *   moves on it leaves K and V more room than as lines spread at random. Scans with such reads (h200_scan_places.csv, `hot read`) say the same.
- * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the home fetches and keeps it.
+ * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a
+ * circle all are found, of 17 none, and what is read again stays as if it had come then (h200_replacement.csv,
+ * tests/model/test_l2_sets.c); a copy outlives its home (assets/counters/h200_scan.csv, families renewed and far;
+ * tests/model/test_scans.c).
+ * - Which set: as the lines of an H200 do (h200_sets.csv; tests/model/test_l2_sets.c holds what is drawn here against
+ * them). Both halves of a tile lie in the same set, so that each side has a part at home there and a copy; tiles that
+ * follow each other in a tensor lie in different ones. In four of every five stretches of a tensor a set has one tile,
+ * anywhere in the stretch, in the fifth none; sets take turns in that, and with which stretch and where in it a tensor
+ * begins is drawn at random. So of any piece some sets have a tile more or less than others, and overflow while others
+ * have room. That is why the edge of L2 is soft, and more so the more pieces there are. For time there are no more than
+ * 1024 sets: where parts are very small, several share the room of one (a unit).
+ * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set
+ * (HIERARCHY_SET_LINES), in some sets more than in others (Poisson). With whole parts instead, fa2-sm90's spilled
+ * registers made one of its means 11 % too high, as its counters say.
+ * - What an SM reads again and again without a break, its block of Q, say, may be renewed without being counted
+ * (hierarchy_renew): as lines of a place that moves on it leaves K and V more room than as lines spread at random.
+ * Scans with such reads (h200_scan_places.csv, `hot read`) say the same.
+ * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the
+ * home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
  *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
  *   FlashAttention-1's O, stored and read again by one CTA, crosses the fabric with its stores and never
- *   with its loads). A line that a profiler has put back, and its home does not hold yet, moves a little more (HIERARCHY_COLD_STORE). What is
- *   dirty goes to HBM when it falls out.
+ *   with its loads). A line that a profiler has put back, and its home does not hold yet, moves a little more
+ * (HIERARCHY_COLD_STORE). What is dirty goes to HBM when it falls out.
  *
- * Not modelled: lines (parts come and go as a whole, and a tile of which all parts are there is not waited for; of 16 KiB of an H200 about four parts come
- * and go by themselves, tests/support/scan_predicted.c); which address lies in which set (on an H200 intervals of 256 KiB share sets with intervals, so that where
- * tensors lie matters more than here: tests/model/test_l2_sets.c, tests/model/test_scan_places.c); slices, HBM pages, compression, dirty lines written before they fall out (an H200 has 2 to 4 MB fewer of them left at the
- * end), L1, time (pace.h gives accesses their order).
+ * Not modelled: lines (parts come and go as a whole, and a tile of which all parts are there is not waited for; of 16
+ * KiB of an H200 about four parts come and go by themselves, tests/support/scan_predicted.c); which address lies in
+ * which set (on an H200 intervals of 256 KiB share sets with intervals, so that where tensors lie matters more than
+ * here: tests/model/test_l2_sets.c, tests/model/test_scan_places.c); slices, HBM pages, compression, dirty lines
+ * written before they fall out (an H200 has 2 to 4 MB fewer of them left at the end), L1, time (pace.h gives accesses
+ * their order).
  *
- * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any part of a tile. */
+ * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any
+ * part of a tile. */
 #ifndef TILEWALK_SIM_HIERARCHY_H
 #define TILEWALK_SIM_HIERARCHY_H
 
@@ -50,20 +58,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An H200's: how many lines a set has; the room of a side, of which each set takes a line at home and a copy for every 3.66 MiB of addresses; and of how many
- * stretches one has nothing for a set [measured: assets/counters/h200_sets.csv, tests/model/test_l2_sets.c]. */
+/* An H200's: how many lines a set has; the room of a side, of which each set takes a line at home and a copy for
+ * every 3.66 MiB of addresses; and of how many stretches one has nothing for a set [measured:
+ * assets/counters/h200_sets.csv, tests/model/test_l2_sets.c]. */
 enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 #define HIERARCHY_SIDE_BYTES (30010 * 1024.0) /* 29.3 MiB */
 
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
-/* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back what is stored to run the launch
- * again: 1 to 8 % in the scans that store (assets/counters/h200_scan.csv), nothing the second time; and nothing in launches counted in one pass
- * (h200_l2_one_pass.csv, tests/model/test_one_pass.c). */
+/* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back
+ * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200_scan.csv), nothing the
+ * second time; and nothing in launches counted in one pass (h200_l2_one_pass.csv, tests/model/test_one_pass.c). */
 #define HIERARCHY_COLD_STORE 0.05
 
-/* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V), equal parts of a granule in
- * each; of each tensor one tile, or several that follow each other. */
+/* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V),
+ * equal parts of a granule in each; of each tensor one tile, or several that follow each other. */
 typedef struct {
   uint64_t n;
   double bytes;
@@ -75,16 +84,17 @@ typedef struct {
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
   double side_capacity_bytes; /* HIERARCHY_SIDE_BYTES */
-  double side_ways;           /* HIERARCHY_SET_LINES: so many of the largest parts of granules have room in a set; below zero: a side is one set, a sharp LRU */
+  double side_ways; /* HIERARCHY_SET_LINES: so many of the largest parts of granules have room in a set; below zero: a
+                       side is one set, a sharp LRU */
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */
   bool one_partition;         /* an L2 in one piece: no copies, no fabric, twice the capacity */
   bool is_not_put_back;       /* true: no profiler has put back what is stored (HIERARCHY_COLD_STORE) */
-  bool far_renews_nothing;    /* true: a far request leaves the line in its home as old as it was (an H200's renews it) */
+  bool far_renews_nothing; /* true: a far request leaves the line in its home as old as it was (an H200's renews it) */
 } HierarchyConfig;
 
-/* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write x (1 / 2 + HIERARCHY_COLD_STORE); hbm_read is at least every byte
- * that is read and was not stored before, once. */
+/* Bytes. Laws: hbm_read <= miss; fabric <= read / 2 + write x (1 / 2 + HIERARCHY_COLD_STORE); hbm_read is at least
+ * every byte that is read and was not stored before, once. */
 typedef struct {
   double read_bytes;   /* asked for */
   double miss_bytes;   /* of those, not on the asking SM's side */
@@ -104,11 +114,11 @@ typedef struct {
 typedef struct {
   HierarchyConfig config; /* resolved */
   HierarchyCounts counts;
-  uint64_t n_granules;                /* of all kinds */
-  uint32_t n_parts[HIERARCHY_KINDS];  /* of half a granule of this kind: n_tensors x n_tiles */
+  uint64_t n_granules;               /* of all kinds */
+  uint32_t n_parts[HIERARCHY_KINDS]; /* of half a granule of this kind: n_tensors x n_tiles */
   double part_bytes[HIERARCHY_KINDS];
-  uint32_t n_sets;                    /* a side's */
-  double set_bytes;                   /* the room of a set, on average, before what is resident takes its part */
+  uint32_t n_sets;  /* a side's */
+  double set_bytes; /* the room of a set, on average, before what is resident takes its part */
   /* Private from here. */
   double unit_bytes; /* the largest part */
   uint64_t first_granule[HIERARCHY_KINDS + 1], first_node[HIERARCHY_KINDS];
@@ -125,12 +135,13 @@ size_t hierarchy_state_bytes(const HierarchyConfig *config);
 /* Makes an empty hierarchy. STATUS_BAD_REQUEST where the numbers contradict each other. */
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error);
 
-/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a 256th of its side's
- * room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
+/* An SM of `side` reads or stores a whole granule. side < 2, granule < n_granules. What is read again while a 256th of
+ * its side's room has not come since counts as there, and is not brought to the front (but for sharp LRUs). */
 HierarchyRead hierarchy_read(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 void hierarchy_write(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 
-/* An SM of `side` reads again what it has read and goes on using, so that L2 has it: it comes to the front, and nothing is counted. */
+/* An SM of `side` reads again what it has read and goes on using, so that L2 has it: it comes to the front, and nothing
+ * is counted. */
 void hierarchy_renew(Hierarchy *hierarchy, uint32_t side, uint64_t granule);
 
 /* Empties L2, as profilers do before a kernel: what is dirty goes to HBM. */

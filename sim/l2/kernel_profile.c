@@ -10,35 +10,57 @@
 
 const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
 
-#define TEXT(key, member, required, help) \
+#define TEXT(key, member, required, help)                                                                              \
   { key, KEYFILE_TEXT, offsetof(Profile, member), required, 0, 0, help }
-#define COUNT(key, member, max, help) \
+#define COUNT(key, member, max, help)                                                                                  \
   { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
 
 /* The rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
-#define TILE(prefix, d, causal)                                                                            \
-  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                   \
-      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),         \
-      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                        \
-      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),    \
-      {prefix "shared", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].shared_bytes), false, 1, 1e9,    \
-       "shared memory of a CTA"},                                                                          \
-      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"), \
-      {prefix "spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_tile_bytes), false, 1, 1e9, \
-       "registers spilled, a CTA for each tile of K and V"},                                                \
-      {prefix "spill_block", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].spill_block_bytes), false, 1, 1e9, \
-       "registers spilled besides, a CTA for each row block"},                                              \
-      {prefix "split_spill_tile", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].split_spill_tile_bytes), false, 1, 1e9, \
-       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},              \
-      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000, "of the peak rate of products that a CTA reaches that has an SM to itself"), \
-      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100, "of a step, before which it asks for what it needs then"), \
-      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                    \
-            "how unevenly the CTAs of an SM share it"),                                                      \
-      COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"), \
-      COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000, "by which a step varies by itself where SMs are full, one standard deviation"), \
-      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000, "by which a step varies besides where all SMs are at work, one standard deviation"), \
-      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"), \
-      COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's")
+#define TILE(prefix, d, causal)                                                                                        \
+  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                               \
+      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),                     \
+      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                                    \
+      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                \
+      {prefix "shared",         KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].shared_bytes), false, 1, 1e9,        \
+       "shared memory of a CTA"},                                                                                      \
+      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),  \
+      {prefix "spill_tile",                                                                                            \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].spill_tile_bytes),                                                           \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled, a CTA for each tile of K and V"},                                                           \
+      {prefix "spill_block",                                                                                           \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].spill_block_bytes),                                                          \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled besides, a CTA for each row block"},                                                         \
+      {prefix "split_spill_tile",                                                                                      \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].split_spill_tile_bytes),                                                     \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},                \
+      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                            \
+            "of the peak rate of products that a CTA reaches that has an SM to itself"),                               \
+      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100,                                               \
+            "of a step, before which it asks for what it needs then"),                                                 \
+      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                                \
+            "how unevenly the CTAs of an SM share it"),                                                                \
+      COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000,                                              \
+            "that the first arithmetic of a launch takes longer, on average"),                                         \
+      COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000,                                  \
+            "by which a step varies by itself where SMs are full, one standard deviation"),                            \
+      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000,                                  \
+            "by which a step varies besides where all SMs are at work, one standard deviation"),                       \
+      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000,                      \
+            "the same of the kernel that splits the keys"),                                                            \
+      COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                           \
+            "by which the fastest GPC's clock is ahead of the slowest's")
 enum { TILE_KEYS = 17, TILE_FIRST = 18 };
 
 static const KeyfileField FIELDS[] = {
@@ -50,15 +72,20 @@ static const KeyfileField FIELDS[] = {
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
     TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
-    {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9, "of K and V, asked for at once by a kernel that waits, before it asks for more"},
-    {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6, "that a tile takes a CTA that waits besides, in which others of its SM can work"},
+    {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9,
+     "of K and V, asked for at once by a kernel that waits, before it asks for more"},
+    {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6,
+     "that a tile takes a CTA that waits besides, in which others of its SM can work"},
     TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
-    {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"},
+    {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000,
+     "of a tile, by which the older of an SM's CTAs gets ahead at once"},
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
-    {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100, "of the peak rate of products that it reaches"},
-    {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536, "read, and written, to pull a piece of work"},
+    {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
+     "of the peak rate of products that it reaches"},
+    {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
+     "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
     TILE("d64_", 0, 0),
     TILE("d64_causal_", 0, 1),
@@ -92,7 +119,8 @@ typedef struct {
   Error *error;
 } Check;
 
-#define REFUSE(check, key, ...) keyfile_refuse((check)->display_name, profile_note((check)->p, key)->line, (check)->error, __VA_ARGS__)
+#define REFUSE(check, key, ...)                                                                                        \
+  keyfile_refuse((check)->display_name, profile_note((check)->p, key)->line, (check)->error, __VA_ARGS__)
 
 /* "there is no order 'x'; there are a, b and c", with a guess where one is near. */
 static Status refuse_word(const Check *c, const char *key, const char *word, const char *(*name)(int), int n) {
@@ -123,21 +151,29 @@ static Status read_words(const Check *c) {
   static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   Profile *p = c->p;
   if (p->name[strspn(p->name, ALLOWED)])
-    return REFUSE(c, "name", "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full name in 'product'");
+    return REFUSE(c, "name",
+                  "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full "
+                  "name in 'product'");
   p->schedule = schedule_find(p->algorithm);
   if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_SCHEDULES);
-  if (!launch_order_from_name(p->order_text, &p->order)) return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
-  if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows)) return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
-  if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk)) return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
+  if (!launch_order_from_name(p->order_text, &p->order))
+    return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
+  if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows))
+    return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
+  if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk))
+    return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
   Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
   if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
   if (!status) status = read_yes_no(c, "steady", p->steady_text, &p->steady);
   if (!status && p->latency_cycles && !p->waits)
-    return REFUSE(c, "latency_cycles", "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
+    return REFUSE(c, "latency_cycles",
+                  "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
   if (!status && p->slip_percent && p->steady)
-    return REFUSE(c, "slip_percent", "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
+    return REFUSE(c, "slip_percent",
+                  "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
   if (!status && p->round_bytes && !p->waits)
-    return REFUSE(c, "round", "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
+    return REFUSE(c, "round",
+                  "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
@@ -149,9 +185,22 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
-  int64_t *const values[TILE_KEYS] = {&t->block_q, &t->block_k, &t->threads, &t->registers_per_thread, &t->shared_bytes, &t->ctas_per_sm,
-                                      &t->spill_tile_bytes, &t->spill_block_bytes, &t->split_spill_tile_bytes, &t->alone_permille, &t->ahead_percent,
-                                      &t->slot_spread_permille, &t->start_cycles, &t->step_spread_cycles, &t->busy_spread_cycles, &t->split_step_spread_cycles,
+  int64_t *const values[TILE_KEYS] = {&t->block_q,
+                                      &t->block_k,
+                                      &t->threads,
+                                      &t->registers_per_thread,
+                                      &t->shared_bytes,
+                                      &t->ctas_per_sm,
+                                      &t->spill_tile_bytes,
+                                      &t->spill_block_bytes,
+                                      &t->split_spill_tile_bytes,
+                                      &t->alone_permille,
+                                      &t->ahead_percent,
+                                      &t->slot_spread_permille,
+                                      &t->start_cycles,
+                                      &t->step_spread_cycles,
+                                      &t->busy_spread_cycles,
+                                      &t->split_step_spread_cycles,
                                       &t->clocks_permille};
   return values[key];
 }
@@ -169,9 +218,10 @@ static Status check_tile(const Check *c, int d) {
   for (int causal = 0; causal < 2; causal++) {
     const int line = first_line(p, d, causal);
     if (line && (!plain->block_q || !plain->block_k))
-      return keyfile_refuse(c->display_name, line, c->error,
-                            "a tile for d = %lld has no two sides; give d%lld_block_q and d%lld_block_k, or none of its keys",
-                            (long long)PROFILE_D[d], (long long)PROFILE_D[d], (long long)PROFILE_D[d]);
+      return keyfile_refuse(
+          c->display_name, line, c->error,
+          "a tile for d = %lld has no two sides; give d%lld_block_q and d%lld_block_k, or none of its keys",
+          (long long)PROFILE_D[d], (long long)PROFILE_D[d], (long long)PROFILE_D[d]);
   }
   for (int key = 0; key < TILE_KEYS; key++)
     if (*tile_value(p, d, 1, key) == 0) *tile_value(p, d, 1, key) = *tile_value(p, d, 0, key);
@@ -182,7 +232,8 @@ static Status check_tile(const Check *c, int d) {
 static Status check_waits(const Check *c) {
   for (int f = TILE_FIRST; c->p->waits && f < PROFILE_FIELD_COUNT; f++)
     if (c->p->notes[f].line && (strstr(FIELDS[f].name, "ahead_percent") || strstr(FIELDS[f].name, "alone_permille")))
-      return REFUSE(c, FIELDS[f].name, "%s is said of kernels that do not wait; give one of it and waits = yes", FIELDS[f].name);
+      return REFUSE(c, FIELDS[f].name, "%s is said of kernels that do not wait; give one of it and waits = yes",
+                    FIELDS[f].name);
   return STATUS_OK;
 }
 
@@ -199,7 +250,8 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   }
   if (!status) status = check_waits(&check);
   if (!status && !any)
-    status = keyfile_refuse(display_name, 0, error, "no tile is given; a kernel needs one for some d, such as d128_block_q and d128_block_k");
+    status = keyfile_refuse(display_name, 0, error,
+                            "no tile is given; a kernel needs one for some d, such as d128_block_q and d128_block_k");
   if (status) return status;
   if (!*read.product) memcpy(read.product, read.name, sizeof read.product);
   *profile = read;
@@ -220,8 +272,8 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
     int64_t largest = 0;
     for (int i = 0; i < PROFILE_D_COUNT; i++)
       if (profile->tiles[i][0].block_q) largest = PROFILE_D[i];
-    return error_set(error, STATUS_BAD_REQUEST, "%s has no tile for d = %lld; its description goes up to d = %lld", profile->name,
-                     (long long)shape->d, (long long)largest);
+    return error_set(error, STATUS_BAD_REQUEST, "%s has no tile for d = %lld; its description goes up to d = %lld",
+                     profile->name, (long long)shape->d, (long long)largest);
   }
   *config = (LaunchConfig){.order = profile->order,
                            .rows = profile->rows,

@@ -9,11 +9,12 @@
  *     d64_block_k = 128        # source: ...
  *     d128_causal_block_k = 64 # source: ...
  *
- * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys for
- * each of d = 64, 128 and 256, and one more with "causal_" where a causal mask changes something: a causal key that is
- * left out takes the value of the plain one. A head dimension in between takes the next larger tile, as kernels do.
+ * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys
+ * for each of d = 64, 128 and 256, and one more with "causal_" where a causal mask changes something: a causal key that
+ * is left out takes the value of the plain one. A head dimension in between takes the next larger tile, as kernels do.
  *
- * Loads go past L1 in every kernel described here (a kernel whose loads hit in L1 would move fewer bytes than is predicted).
+ * Loads go past L1 in every kernel described here (a kernel whose loads hit in L1 would move fewer bytes than is
+ * predicted).
  *
  * 0 means "not known"; a model that needs the number leaves its part out or says so. */
 #ifndef TILEWALK_SIM_PROFILE_H
@@ -28,53 +29,57 @@ enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 120 };
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
 typedef struct {
-  int64_t block_q, block_k;     /* B_r, B_c; 0: the kernel has no tile for this d */
-  int64_t threads;              /* of a CTA */
-  int64_t registers_per_thread; /* as launched */
-  int64_t shared_bytes;         /* of a CTA */
-  int64_t ctas_per_sm;          /* where the kernel limits them itself */
+  int64_t block_q, block_k;                    /* B_r, B_c; 0: the kernel has no tile for this d */
+  int64_t threads;                             /* of a CTA */
+  int64_t registers_per_thread;                /* as launched */
+  int64_t shared_bytes;                        /* of a CTA */
+  int64_t ctas_per_sm;                         /* where the kernel limits them itself */
   int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/l2/overheads.h) */
-  int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has several tiles */
-  int64_t alone_permille;       /* of the peak rate of products that a CTA reaches that has an SM to itself (sim/l2/launch.h) */
-  int64_t ahead_percent;        /* of a step, before which it asks for what it needs then (sim/l2/launch.h) */
-  int64_t slot_spread_permille; /* how unevenly the CTAs of an SM share it (sim/l2/launch.h) */
-  int64_t start_cycles;         /* that its first arithmetic takes longer (sim/l2/launch.h) */
-  int64_t step_spread_cycles;   /* by which a step of it varies by itself where SMs are full (sim/l2/launch.h) */
-  int64_t busy_spread_cycles;   /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
+  int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has
+                                     several tiles */
+  int64_t
+      alone_permille; /* of the peak rate of products that a CTA reaches that has an SM to itself (sim/l2/launch.h) */
+  int64_t ahead_percent;            /* of a step, before which it asks for what it needs then (sim/l2/launch.h) */
+  int64_t slot_spread_permille;     /* how unevenly the CTAs of an SM share it (sim/l2/launch.h) */
+  int64_t start_cycles;             /* that its first arithmetic takes longer (sim/l2/launch.h) */
+  int64_t step_spread_cycles;       /* by which a step of it varies by itself where SMs are full (sim/l2/launch.h) */
+  int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
-  int64_t clocks_permille;      /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+  int64_t clocks_permille;          /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {
   char note[KEYFILE_TEXT_BYTES];    /* what the description leaves out; "" when not given */
   char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
   char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
-  char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES], walk_text[KEYFILE_TEXT_BYTES],
-      persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES], steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
+  char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES],
+      walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
+      steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
       lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;
   LaunchRows rows;
   LaunchWalk walk;
-  bool persistent; /* CTAs pull pieces of work until none is left */
-  bool waits;      /* asks for a tile of K and V when it needs it, and not while it works on the one before */
-  int64_t round_bytes; /* then: so much at once; 0: a tile */
+  bool persistent;        /* CTAs pull pieces of work until none is left */
+  bool waits;             /* asks for a tile of K and V when it needs it, and not while it works on the one before */
+  int64_t round_bytes;    /* then: so much at once; 0: a tile */
   int64_t latency_cycles; /* that a tile takes such a CTA besides (sim/l2/launch.h) */
-  bool steady;         /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once (sim/l2/launch.h) */
+  bool steady; /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once
+                  (sim/l2/launch.h) */
   int64_t slip_percent;
-  bool reloads_q;  /* reads its block of Q again for every tile of K and V */
-  bool clips_k;    /* leaves out the columns of a tile that the mask hides from the whole row block */
-  bool lse;        /* writes the log-sum-exp of every row */
+  bool reloads_q;          /* reads its block of Q again for every tile of K and V */
+  bool clips_k;            /* leaves out the columns of a tile that the mask hides from the whole row block */
+  bool lse;                /* writes the log-sum-exp of every row */
   int64_t percent_of_peak; /* of the products' peak rate that it reaches; 0: not known */
-  int64_t pull_bytes; /* read and written to pull a piece of work; 0: none */
+  int64_t pull_bytes;      /* read and written to pull a piece of work; 0: none */
 
   ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
   KeyfileNote notes[PROFILE_FIELD_COUNT];
 } Profile;
 
-/* Reads a description; display_name is what messages call the file. *profile is unchanged on error. Checks what must agree
- * (a tile has both sides, an algorithm exists, ...) with the line in the message. */
+/* Reads a description; display_name is what messages call the file. *profile is unchanged on error. Checks what must
+ * agree (a tile has both sides, an algorithm exists, ...) with the line in the message. */
 Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error);
 
 /* The table of fields, and where the value of a key comes from (the key must exist). */
@@ -84,8 +89,8 @@ const KeyfileNote *profile_note(const Profile *profile, const char *key);
 /* The tile for a head dimension; NULL: the kernel has none that is large enough. */
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
 
-/* How the kernel is launched for a shape, to be overridden member by member and given to launch_make. STATUS_BAD_REQUEST when it
- * has no tile for this d. */
+/* How the kernel is launched for a shape, to be overridden member by member and given to launch_make.
+ * STATUS_BAD_REQUEST when it has no tile for this d. */
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error);
 
 #endif

@@ -1,14 +1,16 @@
 #include "sim/l2/l2_counters.h"
 
 static const char *const TITLES[L2_PART_COUNT] = {
-    "nothing left out", "all CTAs equally fast", "one partition", "sides in turns", "a side in one set", "far requests renew nothing", "no coalescer",
+    "nothing left out",  "all CTAs equally fast",      "one partition", "sides in turns",
+    "a side in one set", "far requests renew nothing", "no coalescer",
 };
 
 const char *l2_part_title(L2Part part) { return TITLES[part]; }
 
 L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
-  const double launched = s->l2.kernels * ((double)gpu->l2_fabric_launch_bytes + (double)sms * (double)gpu->l2_fabric_sm_bytes);
+  const double launched =
+      s->l2.kernels * ((double)gpu->l2_fabric_launch_bytes + (double)sms * (double)gpu->l2_fabric_sm_bytes);
   return (L2Counters){.hbm_read_bytes = s->l2.hbm_read_bytes,
                       .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + launched : 0,
                       .l2_read_bytes = s->l2.l2_read_bytes,
@@ -17,14 +19,17 @@ L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
                       .simulated = s->l2.simulated};
 }
 
-Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
+Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                           Error *error) {
   Problem profiled = *problem;
   profiled.profiled = true;
   Simulation s;
   Status status = simulate(&s, &profiled, schedule, error);
   if (!status) status = simulation_l2(&s, &profiled, gpu, error);
   if (status) return status;
-  if (!s.has_l2) return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size", gpu->name);
+  if (!s.has_l2)
+    return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size",
+                     gpu->name);
   *counters = l2_counters_of(&s, gpu);
   return STATUS_OK;
 }

@@ -7,9 +7,9 @@
  *     l2_write_bytes     lts__t_sectors_srcunit_tex_op_write.sum x 32
  *     hit_rate           lts__t_sectors_srcunit_tex_lookup_hit.sum over hits and misses
  *
- * The fabric moves something in each launch besides (l2_fabric_launch, l2_fabric_sm of the GPU's description): of `standard` in three, of fa2-split in two.
- * With caches flushed before each kernel (ncu --cache-control all): `standard` and fa2-split then read from HBM what goes between
- * their kernels. */
+ * The fabric moves something in each launch besides (l2_fabric_launch, l2_fabric_sm of the GPU's description): of
+ * `standard` in three, of fa2-split in two. With caches flushed before each kernel (ncu --cache-control all):
+ * `standard` and fa2-split then read from HBM what goes between their kernels. */
 #ifndef TILEWALK_SIM_L2_COUNTERS_H
 #define TILEWALK_SIM_L2_COUNTERS_H
 
@@ -26,8 +26,9 @@ typedef struct {
 /* Of a run for which simulation_l2 had an answer (has_l2), on that GPU. */
 L2Counters l2_counters_of(const Simulation *run, const Gpu *gpu);
 
-/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2 has no answer;
- * *counters is unchanged on error. */
-Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error);
+/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2
+ * has no answer; *counters is unchanged on error. */
+Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                           Error *error);
 
 #endif

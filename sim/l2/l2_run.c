@@ -9,34 +9,49 @@
 #include "sim/machine/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum { STEPS_PER_HEAD = 75000, HEADS_WALKED = 5, HEADS_OF_MANY = 4, HEADS_WHOLE = 16, HEADS_MOST = 256, STEPS_MOST = 8000000, GRANULES_MOST = 4000000 };
+enum {
+  STEPS_PER_HEAD = 75000,
+  HEADS_WALKED = 5,
+  HEADS_OF_MANY = 4,
+  HEADS_WHOLE = 16,
+  HEADS_MOST = 256,
+  STEPS_MOST = 8000000,
+  GRANULES_MOST = 4000000
+};
 enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
-enum { TIMES_MOST = 256, TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */, TIMES_HEADS = 2 /* but of several heads so many */ };
+enum {
+  TIMES_MOST = 256,
+  TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */,
+  TIMES_HEADS = 2 /* but of several heads so many */
+};
 
-/* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120 shapes of five kernels; all of eight
- * come before one comes again. */
+/* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120
+ * shapes of five kernels; all of eight come before one comes again. */
 static const uint32_t FIRST_GPCS[PLACEMENT_GPCS_MAX] = {0, 7, 1, 4, 2, 3, 5, 6};
 
-/* What is drawn where the caller names no other numbers: of twenty draws one of those whose predictions come nearest to the mean of all, of the 424 shapes that
- * were recorded (what was counted has no say in it). */
+/* What is drawn where the caller names no other numbers: of twenty draws one of those whose predictions come nearest to
+ * the mean of all, of the 424 shapes that were recorded (what was counted has no say in it). */
 enum { USUAL_DRAW = 3 * 1000003 };
 
 enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
-#define FAR_MORE        1.5    /* times l2_bytes; no launch that was recorded comes to more than 1.2 */
-#define START_CYCLES    140.0  /* where the kernel's are not known: as those of fa2_async, assumed */
-#define PUT_BACK_BYTES  5e6    /* a profiler's, at most (is_put_back) */
+#define FAR_MORE       1.5   /* times l2_bytes; no launch that was recorded comes to more than 1.2 */
+#define START_CYCLES   140.0 /* where the kernel's are not known: as those of fa2_async, assumed */
+#define PUT_BACK_BYTES 5e6   /* a profiler's, at most (is_put_back) */
 
-/* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs of a GPC (assets/counters/h200_waves.csv,
- * tests/model/test_waves.c); and how much longer an atomic takes to the other side, one way (h200_placement.csv: 190 cycles there and back). */
+/* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs
+ * of a GPC (assets/counters/h200_waves.csv, tests/model/test_waves.c); and how much longer an atomic takes to the other
+ * side, one way (h200_placement.csv: 190 cycles there and back). */
 #define STARTS_SIDES_NS 69.0
 #define STARTS_GPCS_NS  22.0
 #define STARTS_TPCS_NS  27.0
 #define COUNTER_FAR_NS  48.0
-#define CLOCKS_APART    2.9    /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
+#define CLOCKS_APART                                                                                                   \
+  2.9 /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
 
-/* What a step computes, in cycles: of a CTA that has its SM to itself, and so much for each of those that share it. Without any: 0. */
+/* What a step computes, in cycles: of a CTA that has its SM to itself, and so much for each of those that share it.
+ * Without any: 0. */
 typedef struct {
   double alone, share;
 } Work;
@@ -57,9 +72,11 @@ typedef struct {
   Place *places;   /* of each slot */
   int64_t *active; /* slots that owe work, by SM */
   int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
-  double cycles_per_flop, cycles_per_exp, slower, alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
+  double cycles_per_flop, cycles_per_exp, slower,
+      alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
   double *row_end_cycles; /* of the configuration, in the first walk */
-  double hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
+  double
+      hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
   double steps, stop_steps; /* taken; after so many nothing new is begun */
   struct {
     int64_t piece;
@@ -69,7 +86,9 @@ typedef struct {
 } Run;
 
 ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
-  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes, .l2_partitions = gpu->l2_partitions, .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
+  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes,
+                      .l2_partitions = gpu->l2_partitions,
+                      .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
   const double clock = gpu->clock_hz, sms = (double)gpu->n_sm;
   if (clock <= 0 || sms <= 0) return c;
   c.flops_per_cycle = timing_rate(gpu, TIME_MATH, dtype) / clock / sms;
@@ -81,12 +100,14 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 
 /* ---- The program of a slot ------------------------------------------------------------------------ */
 
-/* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of another's
- * exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a kernel that waits, that rate has
- * waiting in it, and its CTAs share their SM as they come to work (pace.h). */
+/* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of
+ * another's exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a
+ * kernel that waits, that rate has waiting in it, and its CTAs share their SM as they come to work (pace.h). */
 static Work work_of(const Run *r, double flops, double exps) {
-  const double products = flops * r->cycles_per_flop, specials = exps * r->cycles_per_exp, reached = products * r->slower;
-  return (Work){.alone = r->alone_slower > 0 ? products * r->alone_slower : products + specials, .share = reached > specials ? reached : specials};
+  const double products = flops * r->cycles_per_flop, specials = exps * r->cycles_per_exp,
+               reached = products * r->slower;
+  return (Work){.alone = r->alone_slower > 0 ? products * r->alone_slower : products + specials,
+                .share = reached > specials ? reached : specials};
 }
 
 static double work_cycles(Work work, double sharing) {
@@ -109,7 +130,8 @@ static void note_progress(Run *r, const Pace *pace) {
 
 static int has_work(Work work) { return work.alone + work.share > 0; }
 
-/* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have something to work on. */
+/* A step that asks ahead works on what the one before has asked for; with it work the CTAs of its SM that have
+ * something to work on. */
 static double work_on_owed(Slot *slot, Work next) {
   const Work owed = slot->owed;
   const double cycles = work_cycles(owed, (double)*slot->active);
@@ -148,10 +170,13 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   kernel->next(&r->stream, slot, &step);
   r->steps++;
   taker->ended = !slot->busy && !r->config->in_step;
-  if (r->row_end_cycles && !slot->busy) r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
+  if (r->row_end_cycles && !slot->busy)
+    r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
   const Work work = work_of(r, step.flops, step.exps);
-  if (r->launch->config.waits && step.flops + step.exps > 0) next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
-  next->work_cycles = r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
+  if (r->launch->config.waits && step.flops + step.exps > 0)
+    next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  next->work_cycles =
+      r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
   return true;
 }
 
@@ -159,48 +184,56 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
 
 static Status check(const Launch *l, const Plan *plan, const ManyCtasConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
-    return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2", (long long)c->l2_partitions);
+    return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2",
+                     (long long)c->l2_partitions);
   if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
-    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d", (long long)c->skew_turns, 1 << 20);
+    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d",
+                     (long long)c->skew_turns, 1 << 20);
   if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
-      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != (l->config.whole_head ? 1 : plan->T_r) || l->heads != plan->shape.heads ||
-      l->batch != plan->shape.batch)
-    return error_set(error, STATUS_BAD_REQUEST, "the launch and the plan must be of one problem, with equal blocks and splits");
+      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != (l->config.whole_head ? 1 : plan->T_r) ||
+      l->heads != plan->shape.heads || l->batch != plan->shape.batch)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the launch and the plan must be of one problem, with equal blocks and splits");
   return STATUS_OK;
 }
 
 static Status refuse_large(double steps, Error *error) {
-  return error_set(error, STATUS_TOO_LARGE, "%.3g tile reads take too long to walk through L2; a shorter sequence or larger blocks do not", steps);
+  return error_set(error, STATUS_TOO_LARGE,
+                   "%.3g tile reads take too long to walk through L2; a shorter sequence or larger blocks do not",
+                   steps);
 }
 
-/* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other, enough that
- * L2 holds little of what goes between them. */
+/* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other,
+ * enough that L2 holds little of what goes between them. */
 static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
   const int64_t n_heads = s->n_heads, pieces = l->n_pieces / n_heads;
   if (s->n_kernels == 2) return n_heads;
   double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
-  if (s->n_kernels == 1) heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
-  else heads = fmax(2, ceil(4 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
+  if (s->n_kernels == 1)
+    heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
+  else
+    heads = fmax(2, ceil(4 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
   return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
-/* Heads that are to be walked, however coarsely. Of fa2 all, where they are not many: the first CTAs of the next head run on what a wave leaves
- * free last, more of them with every head, so that the heads before do not tell of those after. */
+/* Heads that are to be walked, however coarsely. Of fa2 all, where they are not many: the first CTAs of the next head
+ * run on what a wave leaves free last, more of them with every head, so that the heads before do not tell of those
+ * after. */
 static double whole_heads(const Run *r, int64_t n_heads) {
   const bool all = r->stream.n_kernels == 2 || r->launch->config.whole_head;
   if (all) return fmin((double)n_heads, HEADS_MOST);
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
 
-/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too thin unless rows are very long; of
- * many heads, and of long rows, fewer, for time. */
+/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too
+ * thin unless rows are very long; of many heads, and of long rows, fewer, for time. */
 static double heads_worth(int64_t n_heads, int64_t N_k) {
   const double n = (double)n_heads;
   return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);
 }
 
-/* At most, or about: two fifths where K and V of a head are far more than L2 holds, since nearly all that a step asks for is then new, and takes more
- * than twice the time to walk. */
+/* At most, or about: two fifths where K and V of a head are far more than L2 holds, since nearly all that a step asks
+ * for is then new, and takes more than twice the time to walk. */
 static double steps_of_head(const Run *r, const Plan *p) {
   if (r->config->max_steps) return (double)r->config->max_steps;
   const double keys_and_values = 2 * (double)p->shape.N_k * (double)p->shape.d * p->element_bytes;
@@ -241,12 +274,15 @@ static uint32_t slots_at_work(const Run *r) {
   return (uint32_t)(n < r->launch->n_slots ? n : r->launch->n_slots);
 }
 
-/* Before it runs a launch again, ncu puts back what it wrote; where that is little, a launch of one wave begins with the first GPC then, whatever ran
- * before: all that were counted with up to 4.2 MB, none with 6.3 MB and more (h200_l2.csv, h200_later.csv, h200_begins_replayed.csv). */
+/* Before it runs a launch again, ncu puts back what it wrote; where that is little, a launch of one wave begins with
+ * the first GPC then, whatever ran before: all that were counted with up to 4.2 MB, none with 6.3 MB and more
+ * (h200_l2.csv, h200_later.csv, h200_begins_replayed.csv). */
 static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
-  const double written = (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
-  return r->config->profiled && !r->config->once && r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
+  const double written =
+      (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
+  return r->config->profiled && !r->config->once && r->launch->n_ctas <= r->launch->n_slots &&
+         written <= PUT_BACK_BYTES;
 }
 
 /* A launch begins where the one before left off: anywhere. */
@@ -256,7 +292,9 @@ static uint32_t first_gpc(const Run *r, int time) {
 }
 
 /* Whether the kernel takes all the power there is; who has been told the clocks under it need not ask. */
-static bool is_busy(const Run *r) { return r->launch->config.clocks_permille > 0 && !placement_knows_clocks(r->config->placement); }
+static bool is_busy(const Run *r) {
+  return r->launch->config.clocks_permille > 0 && !placement_knows_clocks(r->config->placement);
+}
 
 /* So many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
 static double busy_apart(const Run *r) {
@@ -275,14 +313,16 @@ static void deal(Run *r, uint32_t n, int time) {
   placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
   if (!is_busy(r)) return;
   for (uint32_t i = 0; i < n; i++)
-    r->places[i].clock_ppm = (int32_t)(busy_apart(r) * PLACEMENT_BUSY_CLOCKS_PPM[r->places[i].gpc % PLACEMENT_GPCS_MAX]);
+    r->places[i].clock_ppm =
+        (int32_t)(busy_apart(r) * PLACEMENT_BUSY_CLOCKS_PPM[r->places[i].gpc % PLACEMENT_GPCS_MAX]);
 }
 
 /* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
 static double launch_cycles(const Run *r) {
   const Plan *p = r->stream.plan;
   const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
-  const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c * (double)(p->shape.batch * p->shape.heads);
+  const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c *
+                        (double)(p->shape.batch * p->shape.heads);
   return scores * 4 * (double)p->shape.d * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
 }
 
@@ -295,7 +335,8 @@ static double clocks_apart(const Run *r, uint32_t n) {
 
 /* How the CTAs of a kernel that waits for its data share an SM, and how long they wait for a round. */
 static void set_waiting(const Run *r, PaceConfig *p) {
-  const double round = (double)r->launch->config.round_bytes, asked = round > 0 ? fmin(round, PACE_SPREAD_BYTES) : PACE_SPREAD_BYTES;
+  const double round = (double)r->launch->config.round_bytes,
+               asked = round > 0 ? fmin(round, PACE_SPREAD_BYTES) : PACE_SPREAD_BYTES;
   const double sooner = PACE_LINES_CYCLES * (1 - asked / PACE_SPREAD_BYTES);
   p->miss_cycles = PACE_MISS_CYCLES - sooner;
   p->early_cycles = PACE_EARLY_CYCLES - sooner;
@@ -306,7 +347,8 @@ static void set_waiting(const Run *r, PaceConfig *p) {
 static PaceConfig pace_config(const Run *r, uint32_t n) {
   const ManyCtasConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
-  const uint32_t n_sm = (uint32_t)r->launch->n_sm, per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
+  const uint32_t n_sm = (uint32_t)r->launch->n_sm,
+                 per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   PaceConfig p = {.n_ctas = n,
                   .ctas_per_sm = per_sm,
                   .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
@@ -338,7 +380,9 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const LaunchConfig *kernel = &r->launch->config;
   const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
   const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
-  const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles : kernel->waits ? PACE_OWN_CYCLES : ahead;
+  const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles
+                           : kernel->waits                       ? PACE_OWN_CYCLES
+                                                                 : ahead;
   const double of_merged = sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.own_cycles = by_itself * of_merged;
   p.busy_cycles = (double)kernel->busy_spread_cycles * n / (double)r->launch->n_slots * of_merged;
@@ -347,11 +391,13 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.slot_spread = (double)kernel->slot_spread_permille / 1000;
   p.steady = kernel->steady;
   p.turn_steps = 1 / (double)r->stream.merge;
-  p.slip_steps = (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
+  p.slip_steps =
+      (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
   p.lag_cycles = PACE_LAG_CYCLES;
   if (kernel->waits) set_waiting(r, &p);
   if (c->without == L2_SPREAD) {
-    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles = p.sides_cycles = p.missed_turns = -1;
+    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles =
+        p.sides_cycles = p.missed_turns = -1;
     p.slot_spread = p.lag_cycles = p.unlike_spread = 0;
     p.loaded = false;
   }
@@ -382,7 +428,8 @@ static void divide(ManyCtas *sum, int n) {
   for (int i = 0; i < COUNTED; i++) ((double *)sum)[i] /= n;
 }
 
-/* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did. */
+/* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did.
+ */
 static void go_on(const Run *r, ManyCtas *t, double all_steps) {
   const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
   const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
@@ -390,7 +437,8 @@ static void go_on(const Run *r, ManyCtas *t, double all_steps) {
   const double left_dirty_bytes = t->left_dirty_bytes;
   add_part(t, &to, factor);
   add_part(t, &from, -factor);
-  t->hbm_write_bytes += t->left_dirty_bytes - left_dirty_bytes; /* no more is left: what L2 took up so far falls out from here on */
+  t->hbm_write_bytes +=
+      t->left_dirty_bytes - left_dirty_bytes; /* no more is left: what L2 took up so far falls out from here on */
   t->left_dirty_bytes = left_dirty_bytes;
   t->simulated = r->steps / all_steps;
 }
@@ -398,7 +446,8 @@ static void go_on(const Run *r, ManyCtas *t, double all_steps) {
 /* Every byte of Q, K and V that is asked for, once. */
 static double inputs_once(const Plan *plan, const Traffic *traffic) {
   const Shape *s = &plan->shape;
-  const double row = (double)s->d * plan->element_bytes, heads = (double)(s->batch * s->heads), keys = (double)(s->batch * s->kv_heads * s->N_k) * row;
+  const double row = (double)s->d * plan->element_bytes, heads = (double)(s->batch * s->heads),
+               keys = (double)(s->batch * s->kv_heads * s->N_k) * row;
   const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
   return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys) + fmin((double)traffic->read[TENSOR_V] * heads, keys);
 }
@@ -414,8 +463,8 @@ static double lse_bytes(const Plan *p) {
   return p->tiling.lse ? (double)(p->shape.batch * p->shape.heads * p->shape.N_q) * STATS_BYTES : 0;
 }
 
-/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and log-sum-exps, which it does
- * not walk. */
+/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and
+ * log-sum-exps, which it does not walk. */
 static void make_writes_exact(ManyCtas *t, double spilled, double lse, double walked_write_bytes) {
   const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
   const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
@@ -430,7 +479,8 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
   Traffic traffic = {0};
   bool overflow = false;
   schedule->traffic(plan, &traffic, &overflow);
-  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes, walked_writes = t->write_bytes;
+  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes,
+               walked_writes = t->write_bytes;
   t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
@@ -441,13 +491,15 @@ static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stre
   make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 
-/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next; and those of several heads by the GPC
- * with which they begin. An even number, so that two cores are done at the same time. Where a second kernel combines, half as often: its beginning takes
- * as long as the steps of a short launch. */
+/* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next;
+ * and those of several heads by the GPC with which they begin. An even number, so that two cores are done at the same
+ * time. Where a second kernel combines, half as often: its beginning takes as long as the steps of a short launch. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
-  const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) / (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
-  const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
+  const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) /
+                       (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
+  const int least =
+      r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
   const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
   return even > least ? even : least;
 }
@@ -465,11 +517,14 @@ static void give_slots_back(Run *r) {
   free(r->active);
 }
 
-/* When a CTA comes to the counter that it pulls its work from: as its code came to its side, its GPC and its TPC, and as far as the counter is. */
+/* When a CTA comes to the counter that it pulls its work from: as its code came to its side, its GPC and its TPC, and
+ * as far as the counter is. */
 static double comes_ns(const Place *place, uint64_t seed) {
-  const uint64_t drawn = mix(seed), counter_side = mix(drawn + DRAW_COUNTER) & 1, gpc = mix(drawn + DRAW_GPCS + place->gpc), tpc = mix(drawn + place->sm / SMS_OF_TPC);
+  const uint64_t drawn = mix(seed), counter_side = mix(drawn + DRAW_COUNTER) & 1,
+                 gpc = mix(drawn + DRAW_GPCS + place->gpc), tpc = mix(drawn + place->sm / SMS_OF_TPC);
   const double later = STARTS_SIDES_NS / 2 * about_normal(mix(drawn + DRAW_SIDES));
-  return (place->side ? later : -later) + STARTS_GPCS_NS * about_normal(gpc) + STARTS_TPCS_NS * about_normal(tpc) + (place->side != counter_side) * COUNTER_FAR_NS;
+  return (place->side ? later : -later) + STARTS_GPCS_NS * about_normal(gpc) + STARTS_TPCS_NS * about_normal(tpc) +
+         (place->side != counter_side) * COUNTER_FAR_NS;
 }
 
 static void come_as_they_start(Place *places, uint32_t n, uint64_t seed) {
@@ -487,7 +542,8 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
   deal(r, pace->n_ctas, time);
   pace->places = r->places;
   pace->seed += (uint64_t)time;
-  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step) come_as_they_start(r->places, pace->n_ctas, pace->seed);
+  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step)
+    come_as_they_start(r->places, pace->n_ctas, pace->seed);
   pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
   for (uint32_t i = 0; i < pace->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
   const Status status = pace_run(pace, next_step, r, &counted, error);
@@ -503,14 +559,14 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
 static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
   const bool taken = take_slots(&r, pace.n_ctas);
   if (time == 0 && r.stream.n_kernels == 1 && !r.launch->config.whole_head) r.row_end_cycles = r.config->row_end_cycles;
-  const Status status =
-      taken ? walk_slots(&r, &pace, time, walked, error) : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
+  const Status status = taken ? walk_slots(&r, &pace, time, walked, error)
+                              : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
   give_slots_back(&r);
   return status;
 }
 
-/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds, and its latency: some of it passes
- * while others work. */
+/* Of what a tile takes of an SM full of CTAs, at the rate that the kernel reaches, what is waiting for its rounds, and
+ * its latency: some of it passes while others work. */
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
   const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);
@@ -537,8 +593,8 @@ static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {
   return STATUS_OK;
 }
 
-Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan, const ManyCtasConfig *config,
-                     Error *error) {
+Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
+                     const ManyCtasConfig *config, Error *error) {
   Status status = check(launch, plan, config, error);
   if (status) return status;
   const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;

@@ -2,12 +2,18 @@
 
 #include <string.h>
 
-enum { SMEM_GRANULE = 128, REGISTER_GRANULE = 256, SM_PARTITIONS = 4 }; /* cuda_occupancy.h, compute capability 7.0 to 10.0 */
+enum {
+  SMEM_GRANULE = 128,
+  REGISTER_GRANULE = 256,
+  SM_PARTITIONS = 4
+}; /* cuda_occupancy.h, compute capability 7.0 to 10.0 */
 
-static const char *const ORDER_NAMES[ORDER_COUNT] = {"query-batch-head", "query-head-batch", "head-query-batch", "head-batch-query"};
+static const char *const ORDER_NAMES[ORDER_COUNT] = {"query-batch-head", "query-head-batch", "head-query-batch",
+                                                     "head-batch-query"};
 static const char *const ROWS_NAMES[ROWS_COUNT] = {"ascending", "descending", "longest-first"};
 static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
-static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers", "threads", "CTAs per SM", "the kernel", "nothing known"};
+static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
+                                                         "CTAs per SM",   "the kernel", "nothing known"};
 
 const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
 const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
@@ -67,16 +73,20 @@ static int64_t thread_limit(const LaunchConfig *c, const Gpu *gpu, int64_t warps
 static Status refuse_occupancy(const LaunchConfig *c, const Gpu *g, OccupancyLimit limit, Error *error) {
   switch (limit) {
   case LIMIT_SHARED:
-    return error_set(error, STATUS_BAD_REQUEST, "a CTA asks for %lld B of shared memory and one on %s can have %lld B; take smaller blocks",
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a CTA asks for %lld B of shared memory and one on %s can have %lld B; take smaller blocks",
                      (long long)c->shared_bytes, g->name, (long long)g->shared_bytes_per_cta);
   case LIMIT_REGISTERS:
     return error_set(error, STATUS_BAD_REQUEST,
-                     "%lld threads of %lld registers do not fit an SM of %s (%lld registers, at most %lld a thread); take fewer of either",
+                     "%lld threads of %lld registers do not fit an SM of %s (%lld registers, at most %lld a thread); "
+                     "take fewer of either",
                      (long long)c->threads, (long long)c->registers_per_thread, g->name, (long long)g->registers_per_sm,
                      (long long)g->registers_per_thread);
   default:
-    return error_set(error, STATUS_BAD_REQUEST, "a CTA of %lld threads does not fit an SM of %s (%lld threads, at most %lld a CTA); take fewer",
-                     (long long)c->threads, g->name, (long long)(g->warps_per_sm * g->warp_size), (long long)g->threads_per_cta);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a CTA of %lld threads does not fit an SM of %s (%lld threads, at most %lld a CTA); take fewer",
+                     (long long)c->threads, g->name, (long long)(g->warps_per_sm * g->warp_size),
+                     (long long)g->threads_per_cta);
   }
 }
 
@@ -88,7 +98,8 @@ Status launch_occupancy(Occupancy *occupancy, const LaunchConfig *c, const Gpu *
   o.limits[LIMIT_THREADS] = thread_limit(c, gpu, warps);
   o.limits[LIMIT_CTAS] = gpu->ctas_per_sm ? gpu->ctas_per_sm : OCCUPANCY_NO_LIMIT;
   o.limits[LIMIT_KERNEL] = c->ctas_per_sm ? c->ctas_per_sm : OCCUPANCY_NO_LIMIT;
-  const bool sized = c->shared_bytes || c->threads || c->ctas_per_sm; /* else 32 CTAs would follow from knowing nothing */
+  const bool sized =
+      c->shared_bytes || c->threads || c->ctas_per_sm; /* else 32 CTAs would follow from knowing nothing */
   for (int limit = 0; limit < LIMIT_COUNT && sized; limit++) {
     if (o.limits[limit] >= o.ctas_per_sm) continue;
     o.ctas_per_sm = o.limits[limit];
@@ -108,12 +119,13 @@ static Status check_config(const LaunchConfig *c, Error *error) {
   const int64_t most[] = {PLAN_MAX_SPLITS, 1 << 20, 1 << 20, (int64_t)1 << 40, 1 << 20};
   const char *const names[] = {"splits", "threads", "registers a thread", "bytes of shared memory", "CTAs per SM"};
   if (c->block_q < 1 || c->block_q > PLAN_MAX_BLOCK || c->block_k < 1 || c->block_k > PLAN_MAX_BLOCK)
-    return error_set(error, STATUS_BAD_REQUEST, "a block of %lld x %lld is not possible; give 1 to %lld rows of Q and of K",
-                     (long long)c->block_q, (long long)c->block_k, (long long)PLAN_MAX_BLOCK);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a block of %lld x %lld is not possible; give 1 to %lld rows of Q and of K", (long long)c->block_q,
+                     (long long)c->block_k, (long long)PLAN_MAX_BLOCK);
   for (int i = 0; i < 5; i++)
     if (counts[i] < 0 || counts[i] > most[i])
-      return error_set(error, STATUS_BAD_REQUEST, "%lld %s are not possible; give 0 (not known) to %lld", (long long)counts[i], names[i],
-                       (long long)most[i]);
+      return error_set(error, STATUS_BAD_REQUEST, "%lld %s are not possible; give 0 (not known) to %lld",
+                       (long long)counts[i], names[i], (long long)most[i]);
   return STATUS_OK;
 }
 
@@ -131,7 +143,8 @@ Status launch_make(Launch *launch, const Shape *shape, const LaunchConfig *confi
   l.descending = config->rows == ROWS_DESCENDING || (config->rows == ROWS_LONGEST_FIRST && s.causal);
   const Wide n = wide(l.batch) * wide(l.heads) * wide(l.n_row_blocks); /* below 2^80 */
   if (n > ((Wide)1 << 62) / wide(l.n_splits))
-    return error_set(error, STATUS_TOO_LARGE, "this grid has more than 2^62 CTAs; a shorter sequence or larger blocks have fewer");
+    return error_set(error, STATUS_TOO_LARGE,
+                     "this grid has more than 2^62 CTAs; a shorter sequence or larger blocks have fewer");
   l.n_pieces = (int64_t)(n * wide(l.n_splits));
   l.n_sm = gpu->n_sm > 0 ? gpu->n_sm : 1;
   l.n_slots = l.n_sm * l.occupancy.ctas_per_sm;
@@ -172,7 +185,8 @@ LaunchPiece launch_piece(const Launch *l, int64_t n) {
 
 int64_t launch_number(const Launch *l, LaunchPiece p) {
   const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
-  const int64_t digit[DIGIT_COUNT] = {[DIGIT_QUERY] = row * l->n_splits + p.split, [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
+  const int64_t digit[DIGIT_COUNT] = {
+      [DIGIT_QUERY] = row * l->n_splits + p.split, [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
   int64_t n = 0;
   for (int k = DIGIT_COUNT - 1; k >= 0; k--) {
     const int which = DIGITS[l->config.order][k];

@@ -36,9 +36,9 @@ typedef enum {
 
 typedef enum { WALK_FORWARD = 0, WALK_REVERSED, WALK_COUNT } LaunchWalk; /* over K and V: first to last, or back */
 
-const char *launch_order_name(LaunchOrder order); /* "query-batch-head", ... */
-const char *launch_rows_name(LaunchRows rows);    /* "ascending", "descending", "longest-first" */
-const char *launch_walk_name(LaunchWalk walk);    /* "forward", "reversed" */
+const char *launch_order_name(LaunchOrder order);                  /* "query-batch-head", ... */
+const char *launch_rows_name(LaunchRows rows);                     /* "ascending", "descending", "longest-first" */
+const char *launch_walk_name(LaunchWalk walk);                     /* "forward", "reversed" */
 bool launch_order_from_name(const char *name, LaunchOrder *order); /* false: no such name */
 bool launch_rows_from_name(const char *name, LaunchRows *rows);
 bool launch_walk_from_name(const char *name, LaunchWalk *walk);
@@ -54,22 +54,29 @@ typedef struct {
   int64_t n_splits;         /* 0: 1 */
   int64_t threads;          /* of a CTA */
   int64_t registers_per_thread;
-  int64_t shared_bytes;     /* that a CTA asks for */
-  int64_t ctas_per_sm;      /* what the kernel itself limits them to */
-  int64_t percent_of_peak;  /* of the peak rate of products that the kernel reaches where it has all it needs */
-  int64_t alone_permille;   /* of the peak rate too, that a CTA reaches which has an SM to itself; 0: not known */
-  int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is ahead, */
-  bool steady;              /* more so with every step; else now and then, */
-  int64_t slip_percent;     /* by so much of a tile at once; 0: not known, 50 */
-  int64_t ahead_percent;    /* of a step: so long before it needs what it asks for a kernel that does not wait asks; 0: 100, a whole step */
-  int64_t start_cycles;     /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not known */
-  int64_t step_spread_cycles; /* by which a step varies by itself where SMs are full, one standard deviation; 0: not known */
-  int64_t busy_spread_cycles; /* besides where all SMs are at work, less in proportion where fewer are: of several that vary by themselves the squares add up */
-  int64_t clocks_permille;  /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all the power there is; 0: it does not */
-  bool waits;               /* asks for a tile of K and V when it needs it, and not while it works on the one before */
-  int64_t round_bytes;      /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
-  int64_t latency_cycles;   /* that a tile takes such a CTA besides, in which others work: between its loads and its arithmetic, and in it; 0: not known */
-  bool reloads_q, clips_k;  /* what it moves besides its schedule: sim/l2/overheads.h */
+  int64_t shared_bytes;         /* that a CTA asks for */
+  int64_t ctas_per_sm;          /* what the kernel itself limits them to */
+  int64_t percent_of_peak;      /* of the peak rate of products that the kernel reaches where it has all it needs */
+  int64_t alone_permille;       /* of the peak rate too, that a CTA reaches which has an SM to itself; 0: not known */
+  int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is
+                                   ahead, */
+  bool steady;                  /* more so with every step; else now and then, */
+  int64_t slip_percent;         /* by so much of a tile at once; 0: not known, 50 */
+  int64_t ahead_percent; /* of a step: so long before it needs what it asks for a kernel that does not wait asks; 0:
+                            100, a whole step */
+  int64_t start_cycles; /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not
+                           known */
+  int64_t step_spread_cycles; /* by which a step varies by itself where SMs are full, one standard deviation; 0: not
+                                 known */
+  int64_t busy_spread_cycles; /* besides where all SMs are at work, less in proportion where fewer are: of several that
+                                 vary by themselves the squares add up */
+  int64_t clocks_permille; /* by which the fastest GPC's clock is ahead of the slowest's under a kernel that takes all
+                              the power there is; 0: it does not */
+  bool waits;              /* asks for a tile of K and V when it needs it, and not while it works on the one before */
+  int64_t round_bytes;     /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
+  int64_t latency_cycles;  /* that a tile takes such a CTA besides, in which others work: between its loads and its
+                              arithmetic, and in it; 0: not known */
+  bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;
 
@@ -77,10 +84,10 @@ typedef struct {
 typedef enum {
   LIMIT_SHARED = 0, /* shared memory */
   LIMIT_REGISTERS,
-  LIMIT_THREADS,    /* warps, in fact: the last one of a CTA may be partly empty */
-  LIMIT_CTAS,       /* the machine's own limit */
-  LIMIT_KERNEL,     /* the kernel asks for no more */
-  LIMIT_COUNT       /* nothing is known that limits: one CTA is taken */
+  LIMIT_THREADS, /* warps, in fact: the last one of a CTA may be partly empty */
+  LIMIT_CTAS,    /* the machine's own limit */
+  LIMIT_KERNEL,  /* the kernel asks for no more */
+  LIMIT_COUNT    /* nothing is known that limits: one CTA is taken */
 } OccupancyLimit;
 
 const char *occupancy_limit_name(OccupancyLimit limit); /* "shared memory", ... */
@@ -102,13 +109,13 @@ typedef struct {
   LaunchConfig config;
   Occupancy occupancy;
   int64_t batch, heads, n_row_blocks, n_splits;
-  bool descending;   /* row blocks, as decided for this mask */
-  int64_t n_pieces;  /* batch x heads x row blocks x splits */
+  bool descending;  /* row blocks, as decided for this mask */
+  int64_t n_pieces; /* batch x heads x row blocks x splits */
   int64_t n_sm;
-  int64_t n_slots;   /* n_sm x CTAs per SM: how many pieces are worked on at once at most */
-  int64_t n_ctas;    /* started: all pieces, or min(slots, pieces) when persistent */
-  int64_t n_waves;   /* ceil(pieces / slots) */
-  double tail_fill;  /* the part of the slots that the last wave fills, above 0, at most 1 */
+  int64_t n_slots;  /* n_sm x CTAs per SM: how many pieces are worked on at once at most */
+  int64_t n_ctas;   /* started: all pieces, or min(slots, pieces) when persistent */
+  int64_t n_waves;  /* ceil(pieces / slots) */
+  double tail_fill; /* the part of the slots that the last wave fills, above 0, at most 1 */
 } Launch;
 
 /* *shape needs no completing. Errors: a shape or config that is not possible, a CTA that does not fit, more than
@@ -124,7 +131,6 @@ LaunchPiece launch_piece(const Launch *launch, int64_t n);
 
 /* Its number again: launch_number(launch_piece(n)) = n. */
 int64_t launch_number(const Launch *launch, LaunchPiece piece);
-
 
 /* The column tile at `step` of a walk over the computed tiles, 0 <= step < end - begin. */
 int64_t launch_walk_tile(const Launch *launch, Span computed, int64_t step);

@@ -7,10 +7,12 @@ Extra extra_of(const Launch *l, const Plan *plan) {
   const Span end = band_row(&plan->band, B_r, plan->tiling.B_c, last).computed;
   const double heads = (double)plan->shape.batch * (double)plan->shape.heads, blocks = (double)(plan->T_r - n.n_empty);
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
-  const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles, spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
+  const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles,
+               spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
   Extra extra = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
   if (c->reloads_q) { /* rows x tiles of each block, without the first tile; the last block may be ragged */
-    const double again = (tiles - blocks) * (double)B_r, missing = end.end > end.begin ? (double)((end.end - end.begin - 1) * ragged) : 0;
+    const double again = (tiles - blocks) * (double)B_r,
+                 missing = end.end > end.begin ? (double)((end.end - end.begin - 1) * ragged) : 0;
     extra.read_bytes = heads * row_bytes * (again - missing);
   }
   if (c->clips_k) {

@@ -2,19 +2,27 @@
 
 #include <math.h>
 
-/* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other (assets/counters/h200_placement.csv). */
-const Placement PLACEMENT_H200 = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {16, 0}, {18, 0}, {18, 1}}};
+/* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other
+ * (assets/counters/h200_placement.csv). */
+const Placement PLACEMENT_H200 = {.n_gpcs = 8,
+                                  .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {16, 0}, {18, 0}, {18, 1}}};
 
 /* h200_placement_other.csv; the GPCs of the first TPCs by their clocks. */
 const Placement PLACEMENT_H200_OTHER = {
-    .n_gpcs = 8, .first = {5, 0, 0, 4}, .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 0}}};
+    .n_gpcs = 8,
+    .first = {5, 0, 0, 4},
+    .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 0}}};
 
 /* h200_placement_third.csv. */
-const Placement PLACEMENT_H200_THIRD = {.n_gpcs = 8, .gpcs = {{8, 0}, {16, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 1}, {18, 0}}};
+const Placement PLACEMENT_H200_THIRD = {
+    .n_gpcs = 8, .gpcs = {{8, 0}, {16, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 1}, {18, 0}}};
 
-/* h200_placement_fourth.csv; which GPCs the first TPCs are of, but for their sides, as PLACEMENT_H200_OTHER (assumed). */
+/* h200_placement_fourth.csv; which GPCs the first TPCs are of, but for their sides, as PLACEMENT_H200_OTHER (assumed).
+ */
 const Placement PLACEMENT_H200_FOURTH = {
-    .n_gpcs = 8, .first = {5, 0, 0, 4}, .gpcs = {{8, 0}, {16, 1}, {16, 0}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 1}}};
+    .n_gpcs = 8,
+    .first = {5, 0, 0, 4},
+    .gpcs = {{8, 0}, {16, 1}, {16, 0}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 1}}};
 
 /* As in one launch (placement.h). */
 const int32_t PLACEMENT_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-920, -1580, -160, 400, 790, 1380, 2080, -1990};
@@ -28,12 +36,16 @@ const int32_t PLACEMENT_BUSY_CLOCKS_PPM[PLACEMENT_GPCS_MAX] = {-6265, -6442, 83,
 #define SETTLING        0.3 /* the power of time with which the range falls from then on */
 
 double placement_clocks_apart(double cycles) {
-  const double apart = UNSETTLED_RANGE / 1e-6 / (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]); /* the fastest and the slowest */
+  const double apart =
+      UNSETTLED_RANGE / 1e-6 / (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]); /* the fastest and the slowest */
   return cycles > SETTLES_AFTER ? apart * pow(SETTLES_AFTER / cycles, SETTLING) : apart;
 }
 
 enum { GPC_SMS = 16 }; /* of a GPU whose GPCs are not known: assumed */
-enum { BATCHES_BEFORE = 5, BATCHES_BETWEEN = 6 }; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */
+enum {
+  BATCHES_BEFORE = 5,
+  BATCHES_BETWEEN = 6
+}; /* of GPCs, before and between the next turns of the first SMs, in full layers [measured] */
 
 typedef struct {
   Place *at, *end;
@@ -45,7 +57,9 @@ bool placement_knows_clocks(const Placement *p) {
   return false;
 }
 
-static int32_t clock_of(const Placement *p, uint32_t g) { return placement_knows_clocks(p) ? p->clocks_ppm[g] : PLACEMENT_CLOCKS_PPM[g]; }
+static int32_t clock_of(const Placement *p, uint32_t g) {
+  return placement_knows_clocks(p) ? p->clocks_ppm[g] : PLACEMENT_CLOCKS_PPM[g];
+}
 
 /* The next n CTAs go to TPCs of one GPC, one to each while that is enough; its SMs are numbered from `sm`. */
 static void deal_batch(Dealer *d, const Placement *p, uint32_t g, uint32_t sm, uint32_t n, uint32_t layer) {
@@ -64,7 +78,8 @@ static void deal_first(Dealer *d, const Placement *p, uint32_t layer) {
   }
 }
 
-/* How many of a layer's n CTAs each GPC gets: in turns, while it has TPCs without one, then while it has SMs without one. */
+/* How many of a layer's n CTAs each GPC gets: in turns, while it has TPCs without one, then while it has SMs without
+ * one. */
 static void share_out(const Placement *p, uint32_t n, uint32_t *shares) {
   for (uint32_t g = 0; g < p->n_gpcs; g++) shares[g] = 0;
   for (uint32_t full = 0; full < 2; full++)

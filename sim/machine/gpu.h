@@ -28,10 +28,10 @@
 enum { GPU_FIELD_COUNT = 49 };
 
 typedef struct {
-  char name[KEYFILE_TEXT_BYTES];         /* what --gpu takes: letters, digits, '-', '_', '.' */
-  char product[KEYFILE_TEXT_BYTES];      /* the full name, for people */
-  char vendor[KEYFILE_TEXT_BYTES];       /* "" when not given */
-  char architecture[KEYFILE_TEXT_BYTES]; /* "Hopper", ... */
+  char name[KEYFILE_TEXT_BYTES];               /* what --gpu takes: letters, digits, '-', '_', '.' */
+  char product[KEYFILE_TEXT_BYTES];            /* the full name, for people */
+  char vendor[KEYFILE_TEXT_BYTES];             /* "" when not given */
+  char architecture[KEYFILE_TEXT_BYTES];       /* "Hopper", ... */
   char compute_capability[KEYFILE_TEXT_BYTES]; /* "9.0", "gfx942", ... */
   int64_t year;
 
@@ -55,15 +55,16 @@ typedef struct {
   double exp_per_clock;        /* exponentials (special-function results) per SM and clock */
 
   /* L2. l2_bytes 0: there is none. */
-  int64_t l2_bytes; /* all partitions together */
+  int64_t l2_bytes;      /* all partitions together */
   int64_t l2_room_bytes; /* of them, what is found to keep data; 0: all */
   int64_t l2_partitions;
   int64_t l2_slices;
   int64_t l2_ways;
   int64_t l2_line_bytes;
   int64_t l2_sector_bytes;
-  double l2_bytes_per_s; /* reads by all SMs */
-  int64_t l2_fabric_launch_bytes, l2_fabric_sm_bytes; /* between partitions, in each launch of a kernel, whatever it reads; and for each SM at work */
+  double l2_bytes_per_s;                              /* reads by all SMs */
+  int64_t l2_fabric_launch_bytes, l2_fabric_sm_bytes; /* between partitions, in each launch of a kernel, whatever it
+                                                         reads; and for each SM at work */
 
   /* A cache on the memory side of L2 (AMD's Infinity Cache). */
   int64_t l3_bytes;
@@ -94,8 +95,7 @@ typedef struct {
 /* Reads a description. `display_name` is what messages call the file. *gpu is unchanged on error.
  * Beyond the form of the file, checks that the numbers agree with each other, and says which do not
  * and why. */
-Status gpu_parse(const char *buffer, size_t length, const char *display_name, Gpu *gpu,
-                 Error *error);
+Status gpu_parse(const char *buffer, size_t length, const char *display_name, Gpu *gpu, Error *error);
 
 /* The default machine: assets/gpus/paper, built in. */
 void gpu_paper(Gpu *gpu);

@@ -77,10 +77,10 @@ Status kvcache_size(const KvCache *cache, int64_t tokens, KvSize *size, Error *e
 
 /* A copy is a bookmark. Begins as zeros. */
 typedef struct {
-  int64_t tokens;        /* appended so far */
-  int64_t window_tokens; /* of these, held by windowed layers */
-  int64_t pages;         /* that the layers without a window hold; each for all of these layers */
-  int64_t window_pages;  /* that the windowed layers hold; each for all of these layers */
+  int64_t tokens;           /* appended so far */
+  int64_t window_tokens;    /* of these, held by windowed layers */
+  int64_t pages;            /* that the layers without a window hold; each for all of these layers */
+  int64_t window_pages;     /* that the windowed layers hold; each for all of these layers */
   int64_t last_page_tokens; /* in the newest page, 1 to page_tokens; 0: no page yet */
   Wide bytes;               /* in use */
   Wide page_bytes;          /* allocated */
@@ -124,7 +124,7 @@ typedef struct {
 } KvPaged;
 
 /* Sequences of lengths[0..n_sequences), each of which may grow to max_tokens. */
-Status kvcache_paged(const KvCache *cache, const int64_t *lengths, int64_t n_sequences,
-                     int64_t max_tokens, KvPaged *paged, Error *error);
+Status kvcache_paged(const KvCache *cache, const int64_t *lengths, int64_t n_sequences, int64_t max_tokens,
+                     KvPaged *paged, Error *error);
 
 #endif

@@ -32,8 +32,7 @@ typedef struct {
 } KvModel;
 
 /* Reads a description. *model is unchanged on error. */
-Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model,
-                     Error *error);
+Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model, Error *error);
 
 /* The table of fields: keys, kinds, offsets into KvModel, one line of help each. */
 const KeyfileField *kvmodel_fields(int *n_fields);

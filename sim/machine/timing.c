@@ -3,8 +3,7 @@
 #include <math.h>
 
 static const char *const NAMES[TIME_PART_COUNT + 1] = {"hbm", "l2", "sram", "math", "exp", "none"};
-static const char *const TITLES[TIME_PART_COUNT + 1] = {"HBM",      "L2",           "SRAM",
-                                                        "products", "exponentials", "nothing"};
+static const char *const TITLES[TIME_PART_COUNT + 1] = {"HBM", "L2", "SRAM", "products", "exponentials", "nothing"};
 
 const char *time_part_name(TimePart part) { return NAMES[part]; }
 const char *time_part_title(TimePart part) { return TITLES[part]; }
@@ -27,8 +26,7 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype) {
 }
 
 Timing timing_at_best(const TimeWork *work, const Gpu *gpu) {
-  const double amount[TIME_PART_COUNT] = {work->hbm_bytes, work->l2_bytes, work->sram_bytes,
-                                          work->flops, work->exps};
+  const double amount[TIME_PART_COUNT] = {work->hbm_bytes, work->l2_bytes, work->sram_bytes, work->flops, work->exps};
   Timing t = {.bound = TIME_NONE, .launch_s = work->n_launches * gpu->launch_overhead_s};
   for (int part = 0; part < TIME_PART_COUNT; part++) {
     const double rate = timing_rate(gpu, (TimePart)part, work->dtype);
@@ -48,6 +46,4 @@ double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype) {
   return bytes_per_s > 0 ? products_rate(gpu, dtype) / bytes_per_s : 0;
 }
 
-double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d) {
-  return 4 * (double)d * gpu_exp_per_s(gpu);
-}
+double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d) { return 4 * (double)d * gpu_exp_per_s(gpu); }

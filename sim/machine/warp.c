@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-static bool is_active(const WarpAccess *access, uint32_t lane) {
-  return access->active >> lane & 1;
-}
+static bool is_active(const WarpAccess *access, uint32_t lane) { return access->active >> lane & 1; }
 
 /* --- patterns --- */
 
@@ -20,8 +18,7 @@ uint64_t warp_tile_address(const WarpTile *tile, uint64_t row, uint64_t byte_in_
 
 WarpAccess warp_strided(uint64_t base, int64_t stride_bytes, uint32_t element_bytes) {
   WarpAccess access = {.active = UINT32_MAX, .element_bytes = element_bytes};
-  for (uint64_t lane = 0; lane < WARP_LANES; lane++)
-    access.address[lane] = base + lane * (uint64_t)stride_bytes;
+  for (uint64_t lane = 0; lane < WARP_LANES; lane++) access.address[lane] = base + lane * (uint64_t)stride_bytes;
   return access;
 }
 
@@ -42,15 +39,13 @@ WarpAccess warp_row(const WarpTile *tile, uint64_t row, uint32_t element_bytes) 
 Status warp_check(const WarpAccess *access, Error *error) {
   const uint32_t bytes = access->element_bytes;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)
-    return error_set(error, STATUS_BAD_REQUEST, "a lane moves 1, 2, 4, 8 or 16 bytes, not %u",
-                     bytes);
+    return error_set(error, STATUS_BAD_REQUEST, "a lane moves 1, 2, 4, 8 or 16 bytes, not %u", bytes);
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
     if (!is_active(access, lane)) continue;
     if (access->address[lane] % bytes)
-      return error_set(
-          error, STATUS_BAD_REQUEST,
-          "lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane,
-          bytes, (unsigned long long)access->address[lane], bytes);
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane, bytes,
+                       (unsigned long long)access->address[lane], bytes);
   }
   return STATUS_OK;
 }
@@ -63,8 +58,7 @@ static uint32_t sort_addresses(const WarpAccess *access, uint64_t sorted[WARP_LA
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
     if (!is_active(access, lane)) continue;
     uint32_t place = n++;
-    for (; place > 0 && sorted[place - 1] > access->address[lane]; place--)
-      sorted[place] = sorted[place - 1];
+    for (; place > 0 && sorted[place - 1] > access->address[lane]; place--) sorted[place] = sorted[place - 1];
     sorted[place] = access->address[lane];
   }
   return n;
@@ -146,9 +140,7 @@ WarpShared warp_shared(const WarpAccess *access) {
 
 static const char *const SWIZZLES[] = {"none", "32B", "64B", "128B"};
 
-const char *warp_swizzle_name(WarpSwizzle swizzle) {
-  return SWIZZLES[swizzle];
-}
+const char *warp_swizzle_name(WarpSwizzle swizzle) { return SWIZZLES[swizzle]; }
 
 bool warp_swizzle_from_name(const char *name, WarpSwizzle *swizzle) {
   for (int i = 0; i < 4; i++)

@@ -63,12 +63,7 @@ typedef struct {
  * TMA's modes (CUDA driver API, CUtensorMapSwizzle; CUTLASS Swizzle<1..3, 4, 3>). Checked on an
  * H200 by letting TMA copy 64 rows in each mode. The pattern repeats after 256, 512 and 1024 bytes.
  */
-typedef enum {
-  WARP_SWIZZLE_NONE,
-  WARP_SWIZZLE_32B,
-  WARP_SWIZZLE_64B,
-  WARP_SWIZZLE_128B
-} WarpSwizzle;
+typedef enum { WARP_SWIZZLE_NONE, WARP_SWIZZLE_32B, WARP_SWIZZLE_64B, WARP_SWIZZLE_128B } WarpSwizzle;
 uint64_t warp_swizzle(uint64_t offset, WarpSwizzle swizzle);
 
 /* How a tile lies in shared memory: rows `row_bytes` + `pad_bytes` apart, then swizzled. */

@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-void accuracy_add(Accuracy *accuracy, Precision precision, const double *values,
-                  const double *reference, int64_t n) {
+void accuracy_add(Accuracy *accuracy, Precision precision, const double *values, const double *reference, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     double error = fabs(values[i] - reference[i]);
     double ulps = error / precision_ulp(precision, reference[i]);
@@ -14,8 +13,7 @@ void accuracy_add(Accuracy *accuracy, Precision precision, const double *values,
     accuracy->sum_squares += error * error;
     /* Written so that a NaN sticks: once the largest is a NaN, no comparison replaces it. */
     if (!(error <= accuracy->largest) && !isnan(accuracy->largest)) accuracy->largest = error;
-    if (!(ulps <= accuracy->largest_ulps) && !isnan(accuracy->largest_ulps))
-      accuracy->largest_ulps = ulps;
+    if (!(ulps <= accuracy->largest_ulps) && !isnan(accuracy->largest_ulps)) accuracy->largest_ulps = ulps;
   }
 }
 

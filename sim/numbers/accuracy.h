@@ -22,8 +22,7 @@ typedef struct {
 } Accuracy;
 
 /* Compares n numbers, results stored in `precision`, with the reference and adds to *accuracy. */
-void accuracy_add(Accuracy *accuracy, Precision precision, const double *values,
-                  const double *reference, int64_t n);
+void accuracy_add(Accuracy *accuracy, Precision precision, const double *values, const double *reference, int64_t n);
 
 /* Root mean square error; 0 of nothing; infinity or NaN when a number was not finite, so a check must
  * be written as "not within tolerance". */

@@ -18,9 +18,7 @@ Precision attention_precision(Dtype dtype) {
 
 /* ---- the block of memory ---- */
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The number of parts of O that the schedule keeps in HBM, to be combined at its end: the splits, if its
  * extra storage there holds an O and a log-sum-exp in fp32 for each of them and is not that of S and P. */
@@ -31,14 +29,12 @@ static int64_t count_parts(const Plan *plan, const Schedule *schedule) {
   schedule->traffic(plan, &traffic, &overflow);
   const Wide extra_bytes = schedule->intermediate_bytes(plan, &overflow);
   const Wide part_bytes = (Wide)plan->shape.N_q * ((Wide)plan->shape.d + 1) * STATS_BYTES;
-  const bool combines =
-      n_splits > 1 && !traffic.write[TENSOR_S] && extra_bytes >= (Wide)n_splits * part_bytes;
+  const bool combines = n_splits > 1 && !traffic.write[TENSOR_S] && extra_bytes >= (Wide)n_splits * part_bytes;
   return combines ? n_splits : 0;
 }
 
 /* The lengths of all parts, in numbers. What the schedule writes to HBM is what HBM must hold. */
-static void part_lengths(const Plan *plan, const Schedule *schedule, Wide length[AT_COUNT],
-                         bool *overflow) {
+static void part_lengths(const Plan *plan, const Schedule *schedule, Wide length[AT_COUNT], bool *overflow) {
   Traffic traffic = {0};
   schedule->traffic(plan, &traffic, overflow);
   const Wide N_q = (Wide)plan->shape.N_q, N_k = (Wide)plan->shape.N_k, d = (Wide)plan->shape.d;
@@ -72,10 +68,9 @@ static Status lay_out(const Plan *plan, const Schedule *schedule, Attention *a, 
   }
   if (overflow || total > ATTENTION_MAX_BYTES)
     return error_set(error, STATUS_TOO_LARGE,
-                     "following %s with real numbers at N_q = %" PRId64 ", N_k = %" PRId64
-                     ", d = %" PRId64 " needs more than %d GiB; use a smaller N",
-                     schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d,
-                     (int)(ATTENTION_MAX_BYTES >> 30));
+                     "following %s with real numbers at N_q = %" PRId64 ", N_k = %" PRId64 ", d = %" PRId64
+                     " needs more than %d GiB; use a smaller N",
+                     schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d, (int)(ATTENTION_MAX_BYTES >> 30));
   a->bytes = (size_t)total;
   return STATUS_OK;
 }
@@ -87,8 +82,8 @@ Status attention_bytes(const Plan *plan, const Schedule *schedule, size_t *bytes
   return status;
 }
 
-Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
-                       const AttentionConfig *config, Attention **attention, Error *error) {
+Status attention_start(void *memory, const Plan *plan, const Schedule *schedule, const AttentionConfig *config,
+                       Attention **attention, Error *error) {
   Attention header = {.config = *config, .plan = *plan, .i = -1};
   Status status = lay_out(plan, schedule, &header, error);
   if (status) return status;
@@ -104,17 +99,14 @@ Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
   a->last_pass = schedule->n_passes - 1;
   const AttentionPart written[] = {AT_O, AT_STATS, AT_PART_O, AT_PART_LSE, AT_S, AT_P};
   for (size_t w = 0; w < sizeof written / sizeof *written; w++)
-    for (size_t k = 0; k < a->length[written[w]]; k++)
-      part(a, written[w])[k] = NAN;
+    for (size_t k = 0; k < a->length[written[w]]; k++) part(a, written[w])[k] = NAN;
   *attention = a;
   return STATUS_OK;
 }
 
 /* ---- inputs ---- */
 
-static AttentionPart input_part(Tensor tensor) {
-  return tensor == TENSOR_Q ? AT_Q : tensor == TENSOR_K ? AT_K : AT_V;
-}
+static AttentionPart input_part(Tensor tensor) { return tensor == TENSOR_Q ? AT_Q : tensor == TENSOR_K ? AT_K : AT_V; }
 
 void attention_set_input(Attention *a, Tensor tensor, const double *values) {
   const AttentionPart which = input_part(tensor);
@@ -131,8 +123,7 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
     const uint64_t stream = (uint64_t)matrix * 4 + (uint64_t)inputs[t];
     const AttentionPart which = input_part(inputs[t]);
     for (size_t k = 0; k < a->length[which]; k++) {
-      double value =
-          kind == INPUT_OUTLIERS ? random_outlier(seed, stream, k) : random_normal(seed, stream, k);
+      double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, k) : random_normal(seed, stream, k);
       part(a, which)[k] = precision_round(a->config.softmax.precision, value);
     }
   }
@@ -140,13 +131,9 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
 
 /* ---- looking at it ---- */
 
-static AttentionView nothing(void) {
-  return (AttentionView){0};
-}
+static AttentionView nothing(void) { return (AttentionView){0}; }
 
-static int64_t width(Span span) {
-  return span.end - span.begin;
-}
+static int64_t width(Span span) { return span.end - span.begin; }
 
 /* Rows `rows` of an input, all of its columns. */
 static AttentionView input_view(const Attention *a, Tensor tensor, Span rows) {
@@ -193,8 +180,7 @@ AttentionView attention_in_hbm(const Attention *a, Tensor tensor) {
     return (AttentionView){const_part(a, which), queries, keys, shape->N_k};
   }
   case TENSOR_O: return (AttentionView){const_part(a, AT_O), queries, {0, shape->d}, shape->d};
-  default:
-    return (AttentionView){const_part(a, AT_STATS), queries, {0, STATS_PER_ROW}, STATS_PER_ROW};
+  default: return (AttentionView){const_part(a, AT_STATS), queries, {0, STATS_PER_ROW}, STATS_PER_ROW};
   }
 }
 

@@ -97,28 +97,24 @@ Status attention_bytes(const Plan *plan, const Schedule *schedule, size_t *bytes
 
 /* Lays out a state in `memory` (attention_bytes of it, aligned as malloc does). Inputs are zero, everything
  * that the events must write is NaN. The state begins at `memory`. */
-Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
-                       const AttentionConfig *config, Attention **attention, Error *error);
+Status attention_start(void *memory, const Plan *plan, const Schedule *schedule, const AttentionConfig *config,
+                       Attention **attention, Error *error);
 
 /* Bytes to copy for a bookmark. */
-static inline size_t attention_state_bytes(const Attention *attention) {
-  return attention->bytes;
-}
+static inline size_t attention_state_bytes(const Attention *attention) { return attention->bytes; }
 
 /* Copies rows x d numbers into Q, K or V, rounding each to the configured precision. */
 void attention_set_input(Attention *attention, Tensor tensor, const double *values);
 
 /* Fills Q, K and V from a seed. Heads that share a KV head get the same K and V. */
 typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS } InputKind;
-void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch,
-                    int64_t head);
+void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch, int64_t head);
 
 /* Does what the event says. On error the state is unchanged. */
 Status attention_apply(Attention *attention, const Event *event, Error *error);
 
 /* Applies up to `n` events from *cursor on; *cursor ends behind the last one applied. */
-Status attention_walk(Attention *attention, const Schedule *schedule, Cursor *cursor, uint64_t n,
-                      Error *error);
+Status attention_walk(Attention *attention, const Schedule *schedule, Cursor *cursor, uint64_t n, Error *error);
 
 /* A look at numbers: element (row, col) of the matrix, for row in rows and col in cols, is
  * values[(row - rows.begin) * stride + (col - cols.begin)]. values is NULL when there are none. It stays valid

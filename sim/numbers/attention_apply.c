@@ -7,14 +7,10 @@
 
 /* ---- what an event may rely on ---- */
 
-static bool covers(Span span, int64_t begin, int64_t end) {
-  return span.begin <= begin && end <= span.end;
-}
+static bool covers(Span span, int64_t begin, int64_t end) { return span.begin <= begin && end <= span.end; }
 
 /* Events without columns, in the middle of the stream, belong to fa2-split's combine pass. */
-static bool combines(const Event *e) {
-  return e->col0 == e->col1;
-}
+static bool combines(const Event *e) { return e->col0 == e->col1; }
 
 /* Numbers a row that a load or store of statistics moves: m and l, or the log-sum-exp. */
 static uint64_t stats_per_row(const Event *e) {
@@ -67,8 +63,7 @@ static const char *missing(const Attention *a, const Event *e) {
   const bool needs_S = e->kind == EVENT_MASK || (e->kind == EVENT_NEW_MAX && !combines(e)) ||
                        (e->kind == EVENT_NORMALISE && e->tensor == TENSOR_P) ||
                        (e->kind == EVENT_STORE && e->tensor == TENSOR_S);
-  if (continues && !is_for_all_rows(e) && !covers(a->rows, e->row0, e->row1))
-    return "its rows are not those in SRAM";
+  if (continues && !is_for_all_rows(e) && !covers(a->rows, e->row0, e->row1)) return "its rows are not those in SRAM";
   if (e->kind == EVENT_NEW_MAX && combines(e) && !a->n_parts) return "it has no columns";
   if (needs_S && !S_here) return "its scores are not in SRAM";
   if (e->kind == EVENT_STORE && e->tensor == TENSOR_P && !P_here) return "its P is not in SRAM";
@@ -77,8 +72,7 @@ static const char *missing(const Attention *a, const Event *e) {
     if (!covers(a->K_cols, e->col0, e->col1)) return "its rows of K are not in SRAM";
   }
   if (e->kind != EVENT_ACCUMULATE) return NULL;
-  if (combines(e))
-    return continues && a->n_parts && a->O_loaded ? NULL : "its part of O is not in SRAM";
+  if (combines(e)) return continues && a->n_parts && a->O_loaded ? NULL : "its part of O is not in SRAM";
   if (!S_here && !(P_here && a->P_loaded)) return "neither its scores nor its P are in SRAM";
   return covers(a->V_cols, e->col0, e->col1) ? NULL : "its rows of V are not in SRAM";
 }
@@ -86,16 +80,14 @@ static const char *missing(const Attention *a, const Event *e) {
 static Status check(const Attention *a, const Event *e, Error *error) {
   if (e->kind >= EVENT_KIND_COUNT || e->tensor >= TENSOR_COUNT)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "event %" PRIu64 " is of kind %d about tensor %d; they end at %d and %d",
-                     e->step, e->kind, e->tensor, EVENT_KIND_COUNT - 1, TENSOR_COUNT - 1);
+                     "event %" PRIu64 " is of kind %d about tensor %d; they end at %d and %d", e->step, e->kind,
+                     e->tensor, EVENT_KIND_COUNT - 1, TENSOR_COUNT - 1);
   const char *why = wrong_ranges(a, e);
   if (!why) why = wrong_move(a, e);
   if (!why) why = missing(a, e);
   if (!why) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s", e->step,
-                   event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), e->i, e->j,
-                   why);
+  return error_set(error, STATUS_BAD_REQUEST, "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s", e->step,
+                   event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), e->i, e->j, why);
 }
 
 /* A new row block, or the same one begun anew: nothing is accumulated yet. */
@@ -107,10 +99,8 @@ static void begin_rows(Attention *a, const Event *e) {
   a->S_cols = a->P_cols = (Span){0, 0};
   a->P_loaded = a->O_loaded = a->O_stored = a->sum_is_due = false;
   memset(part(a, AT_SRAM_O), 0, a->length[AT_SRAM_O] * sizeof(double));
-  for (size_t k = 0; k < a->length[AT_SRAM_LSE]; k++)
-    part(a, AT_SRAM_LSE)[k] = NAN; /* not loaded */
-  for (int64_t row = e->row0; row < e->row1; row++)
-    *row_of(a, row) = (AttentionRow){.m_old = m, .m = m};
+  for (size_t k = 0; k < a->length[AT_SRAM_LSE]; k++) part(a, AT_SRAM_LSE)[k] = NAN; /* not loaded */
+  for (int64_t row = e->row0; row < e->row1; row++) *row_of(a, row) = (AttentionRow){.m_old = m, .m = m};
 }
 
 /* ---- the events ---- */
@@ -130,8 +120,7 @@ static void load_scores(Attention *a, const Event *e) {
     a->P_cols = (Span){e->col0, e->col1};
   a->P_loaded = !is_S;
   for (int64_t row = e->row0; row < e->row1; row++)
-    memcpy(is_S ? S_at(a, row, e->col0) : P_at(a, row, e->col0),
-           score_in_hbm(a, is_S ? AT_S : AT_P, row, e->col0),
+    memcpy(is_S ? S_at(a, row, e->col0) : P_at(a, row, e->col0), score_in_hbm(a, is_S ? AT_S : AT_P, row, e->col0),
            (size_t)(e->col1 - e->col0) * sizeof(double));
 }
 
@@ -172,8 +161,7 @@ static void apply_product(Attention *a, const Event *e) {
     for (int64_t col = e->col0; col < e->col1; col++) {
       const double *q = part(a, AT_Q) + row * d, *k = part(a, AT_K) + col * d;
       double sum = 0;
-      for (int64_t c = 0; c < d; c++)
-        sum = precision_multiply_add(accumulator, q[c], k[c], sum);
+      for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], k[c], sum);
       *S_at(a, row, col) = precision_computed(accumulator, sum * a->scale);
     }
 }
@@ -191,8 +179,7 @@ static void apply_new_max(Attention *a, const Event *e) {
   for (int64_t row = e->row0; row < e->row1; row++) {
     AttentionRow *r = row_of(a, row);
     double largest = combines(e) ? *lse_in_sram(a, row, e->split) : -INFINITY;
-    for (int64_t col = e->col0; col < e->col1; col++)
-      largest = fmax(largest, *S_at(a, row, col));
+    for (int64_t col = e->col0; col < e->col1; col++) largest = fmax(largest, *S_at(a, row, col));
     r->m_old = r->m;
     r->m = softmax_new_max(&a->config.softmax, r->m, largest);
   }
@@ -252,8 +239,7 @@ static void apply_accumulate(Attention *a, const Event *e) {
     double *O = O_row(a, row);
     for (int64_t col = e->col0; col < e->col1; col++) {
       const double p = *P_at(a, row, col), *v = part(a, AT_V) + col * d;
-      for (int64_t c = 0; c < d; c++)
-        O[c] = precision_multiply_add(accumulator, p, v[c], O[c]);
+      for (int64_t c = 0; c < d; c++) O[c] = precision_multiply_add(accumulator, p, v[c], O[c]);
     }
   }
   a->O_loaded = false;
@@ -265,8 +251,7 @@ static void sum_row(Attention *a, int64_t row) {
   AttentionRow *r = row_of(a, row);
   r->l = 0;
   for (int64_t col = a->S_cols.begin; col < a->S_cols.end; col++)
-    r->l = precision_computed(
-        accumulator, r->l + softmax_exponential(&a->config.softmax, *S_at(a, row, col), r->m));
+    r->l = precision_computed(accumulator, r->l + softmax_exponential(&a->config.softmax, *S_at(a, row, col), r->m));
 }
 
 static void apply_normalise(Attention *a, const Event *e) {
@@ -277,13 +262,11 @@ static void apply_normalise(Attention *a, const Event *e) {
     if (e->tensor == TENSOR_P) {
       if (a->sum_is_due) sum_row(a, row);
       for (int64_t col = e->col0; col < e->col1; col++)
-        *P_at(a, row, col) =
-            softmax_divide(config, softmax_exponential(config, *S_at(a, row, col), r->m), r->l);
+        *P_at(a, row, col) = softmax_divide(config, softmax_exponential(config, *S_at(a, row, col), r->m), r->l);
       continue;
     }
     double *O = O_row(a, row);
-    for (int64_t c = 0; c < a->plan.shape.d; c++)
-      O[c] = softmax_divide(config, O[c], r->l);
+    for (int64_t c = 0; c < a->plan.shape.d; c++) O[c] = softmax_divide(config, O[c], r->l);
   }
   a->sum_is_due = false;
 }
@@ -292,8 +275,8 @@ static void store_scores(Attention *a, const Event *e) {
   const bool is_S = e->tensor == TENSOR_S;
   for (int64_t row = e->row0; row < e->row1; row++)
     for (int64_t col = e->col0; col < e->col1; col++)
-      *score_in_hbm(a, is_S ? AT_S : AT_P, row, col) = precision_round(
-          a->config.softmax.precision, is_S ? *S_at(a, row, col) : *P_at(a, row, col));
+      *score_in_hbm(a, is_S ? AT_S : AT_P, row, col) =
+          precision_round(a->config.softmax.precision, is_S ? *S_at(a, row, col) : *P_at(a, row, col));
 }
 
 /* The natural logarithm of the sum of exponentials of a row; base 2 when those are powers of two. */
@@ -318,8 +301,7 @@ static void store_O(Attention *a, const Event *e) {
   const Precision stored = is_of_part(a, e) ? accumulator_of(a) : a->config.softmax.precision;
   a->O_stored = true;
   for (int64_t row = e->row0; row < e->row1; row++)
-    for (int64_t c = 0; c < a->plan.shape.d; c++)
-      O_in_hbm(a, e, row)[c] = precision_round(stored, O_row(a, row)[c]);
+    for (int64_t c = 0; c < a->plan.shape.d; c++) O_in_hbm(a, e, row)[c] = precision_round(stored, O_row(a, row)[c]);
 }
 
 static void apply_store(Attention *a, const Event *e) {
@@ -339,11 +321,9 @@ static void apply_skip(Attention *a, const Event *e) {
 
 Status attention_apply(Attention *a, const Event *e, Error *error) {
   static void (*const APPLY[EVENT_KIND_COUNT])(Attention *, const Event *) = {
-      [EVENT_LOAD] = apply_load,       [EVENT_PRODUCT] = apply_product,
-      [EVENT_MASK] = apply_mask,       [EVENT_NEW_MAX] = apply_new_max,
-      [EVENT_RESCALE] = apply_rescale, [EVENT_ACCUMULATE] = apply_accumulate,
-      [EVENT_SKIP] = apply_skip,       [EVENT_NORMALISE] = apply_normalise,
-      [EVENT_STORE] = apply_store,
+      [EVENT_LOAD] = apply_load,       [EVENT_PRODUCT] = apply_product,     [EVENT_MASK] = apply_mask,
+      [EVENT_NEW_MAX] = apply_new_max, [EVENT_RESCALE] = apply_rescale,     [EVENT_ACCUMULATE] = apply_accumulate,
+      [EVENT_SKIP] = apply_skip,       [EVENT_NORMALISE] = apply_normalise, [EVENT_STORE] = apply_store,
   };
   Status status = check(a, e, error);
   if (status) return status;
@@ -353,8 +333,7 @@ Status attention_apply(Attention *a, const Event *e, Error *error) {
   return STATUS_OK;
 }
 
-Status attention_walk(Attention *a, const Schedule *schedule, Cursor *cursor, uint64_t n,
-                      Error *error) {
+Status attention_walk(Attention *a, const Schedule *schedule, Cursor *cursor, uint64_t n, Error *error) {
   Event event;
   for (; n > 0; n--) {
     Cursor next = *cursor;

@@ -18,16 +18,14 @@ static double score(const Attention *a, int64_t query, int64_t key) {
   const int64_t d = a->plan.shape.d;
   const double *q = const_part(a, AT_Q) + query * d, *k = const_part(a, AT_K) + key * d;
   double sum = 0;
-  for (int64_t c = 0; c < d; c++)
-    sum += q[c] * k[c];
+  for (int64_t c = 0; c < d; c++) sum += q[c] * k[c];
   return sum * (a->config.scale != 0 ? a->config.scale : 1 / sqrt((double)d));
 }
 
 void attention_reference_row(const Attention *a, int64_t row, double *O) {
   const Shape *shape = &a->plan.shape;
   double largest = -INFINITY, l = 0;
-  for (int64_t c = 0; c < shape->d; c++)
-    O[c] = 0;
+  for (int64_t c = 0; c < shape->d; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
     if (is_seen(shape, row, key)) largest = fmax(largest, score(a, row, key));
   for (int64_t key = 0; key < shape->N_k; key++) {
@@ -35,11 +33,9 @@ void attention_reference_row(const Attention *a, int64_t row, double *O) {
     const double x = score(a, row, key) - largest;
     const double weight = a->config.softmax.powers_of_two ? exp2(x) : exp(x);
     l += weight;
-    for (int64_t c = 0; c < shape->d; c++)
-      O[c] += weight * const_part(a, AT_V)[key * shape->d + c];
+    for (int64_t c = 0; c < shape->d; c++) O[c] += weight * const_part(a, AT_V)[key * shape->d + c];
   }
-  for (int64_t c = 0; c < shape->d && l > 0; c++)
-    O[c] /= l;
+  for (int64_t c = 0; c < shape->d && l > 0; c++) O[c] /= l;
 }
 
 /* The score as the kernel computes it. */
@@ -48,8 +44,7 @@ static double computed_score(const Attention *a, int64_t query, int64_t key) {
   const int64_t d = a->plan.shape.d;
   const double *q = const_part(a, AT_Q) + query * d, *k = const_part(a, AT_K) + key * d;
   double sum = 0;
-  for (int64_t c = 0; c < d; c++)
-    sum = precision_multiply_add(accumulator, q[c], k[c], sum);
+  for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], k[c], sum);
   return precision_computed(accumulator, sum * a->scale);
 }
 
@@ -58,8 +53,7 @@ void attention_one_pass_row(const Attention *a, int64_t row, double *O) {
   const SoftmaxConfig *config = &a->config.softmax;
   const Precision accumulator = precision_accumulator(config->precision);
   double largest = -INFINITY, l = 0;
-  for (int64_t c = 0; c < shape->d; c++)
-    O[c] = 0;
+  for (int64_t c = 0; c < shape->d; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
     if (is_seen(shape, row, key)) largest = fmax(largest, computed_score(a, row, key));
   const double m = softmax_new_max(config, -INFINITY, largest);
@@ -69,11 +63,9 @@ void attention_one_pass_row(const Attention *a, int64_t row, double *O) {
     const double p = precision_round(config->precision, exponential);
     const double *v = const_part(a, AT_V) + key * shape->d;
     l = precision_computed(accumulator, l + exponential);
-    for (int64_t c = 0; c < shape->d; c++)
-      O[c] = precision_multiply_add(accumulator, p, v[c], O[c]);
+    for (int64_t c = 0; c < shape->d; c++) O[c] = precision_multiply_add(accumulator, p, v[c], O[c]);
   }
-  for (int64_t c = 0; c < shape->d; c++)
-    O[c] = precision_round(config->precision, softmax_divide(config, O[c], l));
+  for (int64_t c = 0; c < shape->d; c++) O[c] = precision_round(config->precision, softmax_divide(config, O[c], l));
 }
 
 static const double *O_row_in_hbm(const Attention *a, int64_t row) {
@@ -84,8 +76,7 @@ Accuracy attention_accuracy(const Attention *a, const Attention *exact, double *
   Accuracy accuracy = {0};
   for (int64_t row = 0; row < a->plan.shape.N_q; row++) {
     attention_reference_row(exact ? exact : a, row, scratch);
-    accuracy_add(&accuracy, a->config.softmax.precision, O_row_in_hbm(a, row), scratch,
-                 a->plan.shape.d);
+    accuracy_add(&accuracy, a->config.softmax.precision, O_row_in_hbm(a, row), scratch, a->plan.shape.d);
   }
   return accuracy;
 }
@@ -96,8 +87,7 @@ OnePassComparison attention_compare_one_pass(const Attention *a, double *scratch
   for (int64_t row = 0; row < a->plan.shape.N_q; row++) {
     attention_one_pass_row(a, row, scratch);
     accuracy_add(&comparison.gap, a->config.softmax.precision, O_row_in_hbm(a, row), scratch, d);
-    comparison.n_rows_that_differ +=
-        memcmp(scratch, O_row_in_hbm(a, row), (size_t)d * sizeof *scratch) != 0;
+    comparison.n_rows_that_differ += memcmp(scratch, O_row_in_hbm(a, row), (size_t)d * sizeof *scratch) != 0;
   }
   return comparison;
 }

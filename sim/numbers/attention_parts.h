@@ -45,12 +45,8 @@ static inline double *lse_in_sram(Attention *a, int64_t row, int64_t split) {
 }
 
 /* SRAM holds the S of one tile; of a whole row of tiles where S is kept in HBM. */
-static inline int64_t S_width(const Attention *a) {
-  return a->length[AT_S] ? a->plan.shape.N_k : a->B_c;
-}
-static inline int64_t S_first(const Attention *a) {
-  return a->length[AT_S] ? 0 : a->S_cols.begin;
-}
+static inline int64_t S_width(const Attention *a) { return a->length[AT_S] ? a->plan.shape.N_k : a->B_c; }
+static inline int64_t S_first(const Attention *a) { return a->length[AT_S] ? 0 : a->S_cols.begin; }
 static inline double *S_at(Attention *a, int64_t row, int64_t col) {
   return part(a, AT_SRAM_S) + (row - a->rows.begin) * S_width(a) + (col - S_first(a));
 }

@@ -13,8 +13,7 @@ enum {
  * 8-bit Floating Point Specification 1.0, table 1 (e4m3, e5m2). What overflow becomes: PTX ISA,
  * cvt. */
 static const PrecisionFormat formats[N_PRECISIONS] = {
-    [PRECISION_FP64] = {"fp64", 64, 52, 1023, 0x7fefffffffffffff, 0x7ff0000000000000,
-                        0x7ff8000000000000},
+    [PRECISION_FP64] = {"fp64", 64, 52, 1023, 0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000},
     [PRECISION_FP32] = {"fp32", 32, 23, 127, 0x7f7fffff, 0x7f800000, 0x7fc00000},
     [PRECISION_FP16] = {"fp16", 16, 10, 15, 0x7bff, 0x7c00, 0x7e00},
     [PRECISION_BF16] = {"bf16", 16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0},
@@ -22,9 +21,7 @@ static const PrecisionFormat formats[N_PRECISIONS] = {
     [PRECISION_E5M2] = {"e5m2", 8, 2, 15, 0x7b, 0x7b, 0x7e},
 };
 
-const PrecisionFormat *precision_format(Precision precision) {
-  return &formats[precision];
-}
+const PrecisionFormat *precision_format(Precision precision) { return &formats[precision]; }
 
 Status precision_from_name(const char *name, Precision *precision, Error *error) {
   if (strcmp(name, "fp8") == 0) {
@@ -36,9 +33,8 @@ Status precision_from_name(const char *name, Precision *precision, Error *error)
     *precision = (Precision)i;
     return STATUS_OK;
   }
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "no precision is called '%.20s'; use fp64, fp32, fp16, bf16, e4m3 (or fp8), e5m2", name);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "no precision is called '%.20s'; use fp64, fp32, fp16, bf16, e4m3 (or fp8), e5m2", name);
 }
 
 static uint64_t double_bits(double value) {
@@ -132,9 +128,7 @@ double precision_round(Precision precision, double value) {
   return precision_from_bits(precision, precision_to_bits(precision, value));
 }
 
-double precision_largest(Precision precision) {
-  return precision_from_bits(precision, formats[precision].largest);
-}
+double precision_largest(Precision precision) { return precision_from_bits(precision, formats[precision].largest); }
 
 double precision_ulp(Precision precision, double value) {
   if (!isfinite(value)) return NAN;

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static Precision accumulator_of(const SoftmaxConfig *config) {
-  return precision_accumulator(config->precision);
-}
+static Precision accumulator_of(const SoftmaxConfig *config) { return precision_accumulator(config->precision); }
 
 SoftmaxState softmax_start(const SoftmaxConfig *config) {
   return (SoftmaxState){.m = config->without_max ? 0 : -INFINITY};
@@ -32,14 +30,12 @@ double softmax_divide(const SoftmaxConfig *config, double O, double l) {
 
 static double largest_score(Precision accumulator, const double *scores, int64_t n) {
   double largest = -INFINITY;
-  for (int64_t k = 0; k < n; k++)
-    largest = fmax(largest, precision_computed(accumulator, scores[k]));
+  for (int64_t k = 0; k < n; k++) largest = fmax(largest, precision_computed(accumulator, scores[k]));
   return largest;
 }
 
 /* O += weight x value, for one key. */
-static void add_weighted(const SoftmaxConfig *config, double weight, const double *value, int64_t d,
-                         double *O) {
+static void add_weighted(const SoftmaxConfig *config, double weight, const double *value, int64_t d, double *O) {
   Precision accumulator = accumulator_of(config);
   for (int64_t c = 0; c < d; c++) {
     double stored = precision_round(config->precision, value[c]);
@@ -47,8 +43,8 @@ static void add_weighted(const SoftmaxConfig *config, double weight, const doubl
   }
 }
 
-SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores,
-                         int64_t n, const double *values, int64_t d, double *weights, double *O) {
+SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores, int64_t n,
+                         const double *values, int64_t d, double *weights, double *O) {
   Precision accumulator = accumulator_of(config);
   bool with_output = values && O;
   SoftmaxStep step = {.block = state->n_blocks, .first = state->n_scores, .n = n};
@@ -61,8 +57,7 @@ SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const
   step.l_old = state->l;
   step.l_scaled = precision_computed(accumulator, state->l * step.factor);
   if (with_output)
-    for (int64_t c = 0; c < d; c++)
-      O[c] = precision_computed(accumulator, O[c] * step.factor);
+    for (int64_t c = 0; c < d; c++) O[c] = precision_computed(accumulator, O[c] * step.factor);
 
   /* 3. and 4. */
   for (int64_t k = 0; k < n; k++) {
@@ -85,22 +80,17 @@ SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const
 }
 
 void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, double *O, int64_t d) {
-  for (int64_t c = 0; c < d; c++)
-    O[c] = precision_round(config->precision, softmax_divide(config, O[c], state->l));
+  for (int64_t c = 0; c < d; c++) O[c] = precision_round(config->precision, softmax_divide(config, O[c], state->l));
 }
 
-void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d,
-                       double *weights, double *O) {
+void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d, double *weights, double *O) {
   double m = -INFINITY, l = 0;
-  for (int64_t k = 0; k < n; k++)
-    m = fmax(m, scores[k]);
-  for (int64_t k = 0; k < n; k++)
-    l += scores[k] == -INFINITY ? 0 : exp(scores[k] - m);
+  for (int64_t k = 0; k < n; k++) m = fmax(m, scores[k]);
+  for (int64_t k = 0; k < n; k++) l += scores[k] == -INFINITY ? 0 : exp(scores[k] - m);
   if (O) memset(O, 0, (size_t)d * sizeof *O);
   for (int64_t k = 0; k < n; k++) {
     double weight = scores[k] == -INFINITY ? 0 : exp(scores[k] - m) / l;
     if (weights) weights[k] = weight;
-    for (int64_t c = 0; O && values && c < d; c++)
-      O[c] += weight * values[k * d + c];
+    for (int64_t c = 0; O && values && c < d; c++) O[c] += weight * values[k * d + c];
   }
 }

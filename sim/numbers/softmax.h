@@ -28,9 +28,9 @@
 /* Zero is fp64, with the maximum subtracted, base e. */
 typedef struct {
   Precision precision; /* what V, P and O are stored in */
-  bool without_max;   /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
-  bool powers_of_two; /* 2^x in place of e^x: whole scores and values then make every step exact in
-                          fp64, which is how tests show that rescaling changes nothing */
+  bool without_max;    /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
+  bool powers_of_two;  /* 2^x in place of e^x: whole scores and values then make every step exact in
+                           fp64, which is how tests show that rescaling changes nothing */
 } SoftmaxConfig;
 
 typedef struct {
@@ -40,13 +40,12 @@ typedef struct {
 
 /* What one block did. */
 typedef struct {
-  int64_t block, first, n; /* block number; its scores are [first, first + n) of the row */
-  int64_t n_masked;        /* scores of -infinity */
-  int64_t n_overflowed;    /* exponentials too large for the stored precision */
-  double block_max;        /* -infinity when every score is masked */
-  double m_old, m_new,
-      factor;       /* factor is 0 while m_old is -infinity: there is nothing to rescale */
-  double block_sum; /* of the exponentials */
+  int64_t block, first, n;     /* block number; its scores are [first, first + n) of the row */
+  int64_t n_masked;            /* scores of -infinity */
+  int64_t n_overflowed;        /* exponentials too large for the stored precision */
+  double block_max;            /* -infinity when every score is masked */
+  double m_old, m_new, factor; /* factor is 0 while m_old is -infinity: there is nothing to rescale */
+  double block_sum;            /* of the exponentials */
   double l_old, l_scaled, l_new;
 } SoftmaxStep;
 
@@ -55,8 +54,8 @@ SoftmaxState softmax_start(const SoftmaxConfig *config);
 /* Takes the next `n` scores. With `values` (n rows of d numbers), `O` (d numbers, zero at the start) is
  * rescaled and accumulated; both may be NULL. `weights`, unless NULL, receives the n exponentials as
  * the product with V sees them. */
-SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores,
-                         int64_t n, const double *values, int64_t d, double *weights, double *O);
+SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const double *scores, int64_t n,
+                         const double *values, int64_t d, double *weights, double *O);
 
 /* Step 5: O / l, stored. A row whose every score is masked has l = 0 and becomes 0. */
 void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, double *O, int64_t d);
@@ -69,7 +68,6 @@ double softmax_divide(const SoftmaxConfig *config, double O, double l); /* not y
 
 /* Softmax of the whole row at once, in fp64, from the definition: `weights` (n numbers that add up to 1)
  * and O = weights x values, each unless NULL. All masked: zeros. */
-void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d,
-                       double *weights, double *O);
+void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d, double *weights, double *O);
 
 #endif

@@ -20,8 +20,7 @@ Band band_transpose(const Band *b) {
 }
 
 Span band_columns(const Band *b, int64_t row) {
-  return (Span){clamp64(row + b->offset - b->before, 0, b->cols),
-                clamp64(row + b->offset + b->after + 1, 0, b->cols)};
+  return (Span){clamp64(row + b->offset - b->before, 0, b->cols), clamp64(row + b->offset + b->after + 1, 0, b->cols)};
 }
 
 TileKind band_tile(const Band *b, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {

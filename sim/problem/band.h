@@ -52,11 +52,11 @@ BandRow band_row(const Band *band, int64_t B_r, int64_t B_c, int64_t i);
 
 /* Totals over the first `n` blocks of B_r rows. */
 typedef struct {
-  Wide computed;      /* tiles with at least one allowed pair */
-  Wide full;          /* of those, tiles without a masked pair */
-  Wide cols;          /* sum over blocks of the columns in their computed tiles */
-  Wide area;          /* sum over computed tiles of rows x columns */
-  int64_t n_empty;    /* blocks without a computed tile; they come first */
+  Wide computed;   /* tiles with at least one allowed pair */
+  Wide full;       /* of those, tiles without a masked pair */
+  Wide cols;       /* sum over blocks of the columns in their computed tiles */
+  Wide area;       /* sum over computed tiles of rows x columns */
+  int64_t n_empty; /* blocks without a computed tile; they come first */
 } BandCount;
 BandCount band_count(const Band *band, int64_t B_r, int64_t B_c, int64_t n);
 

@@ -11,12 +11,14 @@ static uint64_t place(Wide *end, Wide bytes) {
 
 Status layout_make(Layout *layout, const Plan *plan, Error *error) {
   const Wide N_q = wide(plan->shape.N_q), N_k = wide(plan->shape.N_k), splits = wide(plan->tiling.n_splits);
-  const Wide d = wide(plan->shape.d), row = d * wide(plan->element_bytes), scores = N_q * N_k * wide(plan->element_bytes);
+  const Wide d = wide(plan->shape.d), row = d * wide(plan->element_bytes),
+             scores = N_q * N_k * wide(plan->element_bytes);
   Wide end = 0;
   *layout = (Layout){.element_bytes = (uint64_t)plan->element_bytes};
   for (int t = 0; t < TENSOR_COUNT; t++) {
     const bool is_score = t == TENSOR_S || t == TENSOR_P;
-    layout->row_bytes[t] = t == TENSOR_STATS ? (uint64_t)STATS_BYTES : (uint64_t)((is_score ? N_k : d) * wide(plan->element_bytes));
+    layout->row_bytes[t] =
+        t == TENSOR_STATS ? (uint64_t)STATS_BYTES : (uint64_t)((is_score ? N_k : d) * wide(plan->element_bytes));
   }
   layout->base[TENSOR_Q] = place(&end, N_q * row);
   layout->base[TENSOR_K] = place(&end, N_k * row);
@@ -29,7 +31,8 @@ Status layout_make(Layout *layout, const Plan *plan, Error *error) {
   layout->partial_O_base = place(&end, splits * N_q * d * LAYOUT_PARTIAL_BYTES);
   layout->partial_lse_base = place(&end, splits * N_q * STATS_BYTES);
   if (end >> 62 != 0)
-    return error_set(error, STATUS_TOO_LARGE, "the tensors of one head do not fit 62 bits of address; a shorter sequence would");
+    return error_set(error, STATUS_TOO_LARGE,
+                     "the tensors of one head do not fit 62 bits of address; a shorter sequence would");
   return STATUS_OK;
 }
 

@@ -24,11 +24,9 @@ bool dtype_from_name(const char *name, Dtype *dtype) {
 }
 
 static Status check_range(const char *what, int64_t value, int64_t max, Error *error) {
-  if (value < 1)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %" PRId64 "; it must be at least 1", what, value);
+  if (value < 1) return error_set(error, STATUS_BAD_REQUEST, "%s is %" PRId64 "; it must be at least 1", what, value);
   if (value > max)
-    return error_set(error, STATUS_TOO_LARGE, "%s is %" PRId64 "; at most %" PRId64 " is modelled", what,
-                     value, max);
+    return error_set(error, STATUS_TOO_LARGE, "%s is %" PRId64 "; at most %" PRId64 " is modelled", what, value, max);
   return STATUS_OK;
 }
 
@@ -42,9 +40,12 @@ Status shape_complete(Shape *shape, Error *error) {
     const char *what;
     int64_t value, max;
   } checks[] = {
-      {"batch", s.batch, SHAPE_MAX_BATCH},       {"the number of heads", s.heads, SHAPE_MAX_HEADS},
-      {"the number of KV heads", s.kv_heads, SHAPE_MAX_HEADS}, {"the sequence length N", s.N_q, SHAPE_MAX_N},
-      {"the key length", s.N_k, SHAPE_MAX_N},    {"the head dimension d", s.d, SHAPE_MAX_D},
+      {"batch", s.batch, SHAPE_MAX_BATCH},
+      {"the number of heads", s.heads, SHAPE_MAX_HEADS},
+      {"the number of KV heads", s.kv_heads, SHAPE_MAX_HEADS},
+      {"the sequence length N", s.N_q, SHAPE_MAX_N},
+      {"the key length", s.N_k, SHAPE_MAX_N},
+      {"the head dimension d", s.d, SHAPE_MAX_D},
   };
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
     Status status = check_range(checks[i].what, checks[i].value, checks[i].max, error);

@@ -17,15 +17,15 @@
 typedef enum { DTYPE_FP16 = 0, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_COUNT } Dtype;
 
 int dtype_bytes(Dtype dtype);
-const char *dtype_name(Dtype dtype);               /* "fp16", ... */
+const char *dtype_name(Dtype dtype);                  /* "fp16", ... */
 bool dtype_from_name(const char *name, Dtype *dtype); /* false: no such type */
 
 /* Largest sizes accepted. They keep every index in int64_t and every count of bytes of one tile in
  * uint64_t; totals are counted in 128 bits (sim/base/checked.h). */
-#define SHAPE_MAX_N        ((int64_t)1 << 40)
-#define SHAPE_MAX_D        ((int64_t)1 << 16)
-#define SHAPE_MAX_BATCH    ((int64_t)1 << 20)
-#define SHAPE_MAX_HEADS    ((int64_t)1 << 20)
+#define SHAPE_MAX_N     ((int64_t)1 << 40)
+#define SHAPE_MAX_D     ((int64_t)1 << 16)
+#define SHAPE_MAX_BATCH ((int64_t)1 << 20)
+#define SHAPE_MAX_HEADS ((int64_t)1 << 20)
 
 typedef struct {
   int64_t batch;    /* 0: 1 */

@@ -19,8 +19,10 @@ int64_t sram_max_block(SramTiles tiles, int64_t d, int element_bytes, Wide capac
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t B = fits + (too_large - fits) / 2;
-    if (sram_budget(tiles, B, B, d, element_bytes).bytes <= capacity_bytes) fits = B;
-    else too_large = B;
+    if (sram_budget(tiles, B, B, d, element_bytes).bytes <= capacity_bytes)
+      fits = B;
+    else
+      too_large = B;
   }
   return fits;
 }

@@ -18,13 +18,7 @@
 #include "sim/cache/tile_cache.h"
 #include "viz/cli/replay_team.h"
 
-enum {
-  TILES = 32,
-  TILE_BYTES = 32768,
-  LINE_BYTES = 128,
-  N_TILE_READS = TILES * (2 * TILES + 2),
-  WAYS = 16
-};
+enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
 enum { N_RECORDS = N_TILE_READS * (TILE_BYTES / LINE_BYTES) };
 
 typedef struct {
@@ -68,8 +62,7 @@ static void plain_access(Plain *plain, uint64_t address, bool write) {
   uint32_t *words = plain->words + (line & (plain->sets - 1)) * WAYS;
   const uint32_t tag = (uint32_t)(line / plain->sets + 1);
   int way = 0;
-  while (way < WAYS && words[way] >> 1 != tag)
-    way++;
+  while (way < WAYS && words[way] >> 1 != tag) way++;
   uint32_t word = tag << 1;
   if (way < WAYS) {
     word = words[way];
@@ -77,8 +70,7 @@ static void plain_access(Plain *plain, uint64_t address, bool write) {
     plain->misses++;
     plain->dirty_evictions += words[--way] & 1;
   }
-  for (; way > 0; way--)
-    words[way] = words[way - 1];
+  for (; way > 0; way--) words[way] = words[way - 1];
   words[0] = word | write;
 }
 
@@ -104,8 +96,7 @@ static double time_plain(const Trace *trace, uint64_t size_bytes, uint64_t *miss
 
 /* --- ours --- */
 
-static double time_cache(const Trace *trace, const CacheConfig *config, bool by_record,
-                         uint64_t *misses) {
+static double time_cache(const Trace *trace, const CacheConfig *config, bool by_record, uint64_t *misses) {
   double best = 1e9;
   CacheState *cache;
   if (cache_new(&cache, config, NULL) != STATUS_OK) abort();
@@ -129,8 +120,7 @@ static double time_cache(const Trace *trace, const CacheConfig *config, bool by_
 /* The same trace through one cache whose sets are shared by `n` threads; each thread goes through
  * it TURNS times, so that starting the threads is not what is measured. */
 enum { TURNS = 10 };
-static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t n,
-                         uint64_t *misses) {
+static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t n, uint64_t *misses) {
   double best = 1e9;
   CacheState *parts[REPLAY_THREADS_MAX];
   for (uint32_t part = 0; part < n; part++) {
@@ -177,8 +167,7 @@ static double time_tiles(const Trace *trace, const CacheConfig *config, uint64_t
   return best;
 }
 
-static int report(const char *what, double seconds, double plain_seconds, uint64_t misses,
-                  uint64_t expected) {
+static int report(const char *what, double seconds, double plain_seconds, uint64_t misses, uint64_t expected) {
   printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
          plain_seconds / seconds);
   if (misses == expected) return 0;
@@ -187,8 +176,7 @@ static int report(const char *what, double seconds, double plain_seconds, uint64
 }
 
 static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t expected) {
-  const CacheConfig narrow = {.size_bytes = mib << 20, .address_bits = 40},
-                    wide = {.size_bytes = mib << 20};
+  const CacheConfig narrow = {.size_bytes = mib << 20, .address_bits = 40}, wide = {.size_bytes = mib << 20};
   CacheConfig by_set = narrow, v16 = narrow;
   by_set.layout = CACHE_LAYOUT_BY_SET, v16.vector_bytes = 16;
   uint64_t misses;
@@ -218,8 +206,7 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
     char what[64];
     const double one = time_parts(trace, &narrow, 1, &misses);
     const double all = time_parts(trace, &narrow, n_threads, &misses);
-    snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads,
-             one / all);
+    snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads, one / all);
     wrong += report(what, all, plain, misses, expected);
   }
   const double seconds = time_tiles(trace, &narrow, &misses);
@@ -242,10 +229,8 @@ static int miss_curve(const Trace *trace, uint64_t block_bytes) {
     const double seconds = seconds_now() - began;
     if (seconds < best) best = seconds;
   }
-  printf("  miss curve, %5" PRIu64 "-byte blocks, all capacities    %9.3f ms\n", block_bytes,
-         1e3 * best);
-  const int wrong =
-      misses[(2 << 20) / block_bytes] * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
+  printf("  miss curve, %5" PRIu64 "-byte blocks, all capacities    %9.3f ms\n", block_bytes, 1e3 * best);
+  const int wrong = misses[(2 << 20) / block_bytes] * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
   if (wrong) printf("  WRONG: not every use misses in 2 MiB\n");
   free(misses);
   free(reuse);
@@ -274,8 +259,7 @@ static void text_alone(const char *text, size_t length) {
     DinParser parser = {0};
     const double began = seconds_now();
     for (size_t at = 0, n, used; at < length; at += used)
-      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL))
-        abort();
+      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL)) abort();
     const double seconds = seconds_now() - began;
     if (seconds < best) best = seconds;
   }
@@ -283,8 +267,8 @@ static void text_alone(const char *text, size_t length) {
 }
 
 /* What `tilewalk replay` does with text that is in memory. Returns the best seconds of all. */
-static double time_text(const char *text, size_t length, const CacheConfig *config,
-                        uint32_t n_threads, uint64_t *misses) {
+static double time_text(const char *text, size_t length, const CacheConfig *config, uint32_t n_threads,
+                        uint64_t *misses) {
   double best = 1e9;
   for (int repeat = 0; repeat < 15; repeat++) {
     ReplayTeam team;
@@ -310,10 +294,9 @@ static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t ex
     uint64_t misses;
     const double seconds = time_text(text, length, &config, n, &misses);
     if (n == 1) one = seconds;
-    snprintf(what, sizeof what, "and run through %" PRIu64 " MiB, %u core%s", mib, n,
-             n == 1 ? "" : "s");
-    printf("  Dinero text, %-31s %9.0f million lines/s   %6.2f x one core%s\n", what,
-           1e-6 * N_RECORDS / seconds, one / seconds, misses == expected ? "" : "  WRONG misses");
+    snprintf(what, sizeof what, "and run through %" PRIu64 " MiB, %u core%s", mib, n, n == 1 ? "" : "s");
+    printf("  Dinero text, %-31s %9.0f million lines/s   %6.2f x one core%s\n", what, 1e-6 * N_RECORDS / seconds,
+           one / seconds, misses == expected ? "" : "  WRONG misses");
     wrong += misses != expected;
   }
   return wrong;
@@ -325,8 +308,8 @@ int main(void) {
   if (!trace || !far) abort();
   make_trace(trace, 2 << 20);
   make_trace(far, ((uint64_t)1 << 47) + (2 << 20));
-  const int wrong = one_size(trace, far, 32, 32768) + one_size(trace, far, 2, 286720) +
-                    miss_curve(trace, LINE_BYTES) + miss_curve(trace, TILE_BYTES);
+  const int wrong = one_size(trace, far, 32, 32768) + one_size(trace, far, 2, 286720) + miss_curve(trace, LINE_BYTES) +
+                    miss_curve(trace, TILE_BYTES);
   size_t length;
   char *text = make_text(trace, &length);
   text_alone(text, length);

@@ -1,5 +1,5 @@
-/* The spine's speed: events per second per core, one `tilewalk sim` from start to exit, 2^31 tokens against 4096, memory at
- * a million tokens. Ratios are against something measured in the same run. */
+/* The spine's speed: events per second per core, one `tilewalk sim` from start to exit, 2^31 tokens against 4096,
+ * memory at a million tokens. Ratios are against something measured in the same run. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static double median(double *values, int n) {
   return values[n / 2];
 }
 
-/* The yardstick: a loop that knows fa2 without a mask by heart, fills in an event for each operation and adds up its bytes,
- * without a cursor that can be copied, sought or stopped. */
+/* The yardstick: a loop that knows fa2 without a mask by heart, fills in an event for each operation and adds up its
+ * bytes, without a cursor that can be copied, sought or stopped. */
 static double plain_loop_s(const Plan *plan, Traffic *traffic) {
   static const struct {
     uint8_t kind, tensor;
@@ -43,7 +43,9 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
   for (e.i = 0; e.i < plan->T_r; e.i++) {
     e.row0 = e.i * plan->tiling.B_r;
     e.row1 = e.row0 + plan->tiling.B_r;
-    const struct { uint8_t kind, tensor; } edge[] = {{EVENT_LOAD, TENSOR_Q}, {EVENT_NORMALISE, TENSOR_O}, {EVENT_STORE, TENSOR_O}};
+    const struct {
+      uint8_t kind, tensor;
+    } edge[] = {{EVENT_LOAD, TENSOR_Q}, {EVENT_NORMALISE, TENSOR_O}, {EVENT_STORE, TENSOR_O}};
     for (int k = 0; k < 3; k++) {
       e.kind = edge[k].kind;
       e.tensor = edge[k].tensor;
@@ -83,8 +85,8 @@ static void bench_events(void) {
     const double start = now_s();
     while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) traffic_add(&traffic, &event);
     const double seconds = now_s() - start;
-    printf("  %-10s %14.0f %14.1f %21.1fx\n", SCHEDULES[k]->name, (double)traffic.steps, (double)traffic.steps / seconds / 1e6,
-           seconds / (double)traffic.steps / (loop_s / (double)by_heart.steps));
+    printf("  %-10s %14.0f %14.1f %21.1fx\n", SCHEDULES[k]->name, (double)traffic.steps,
+           (double)traffic.steps / seconds / 1e6, seconds / (double)traffic.steps / (loop_s / (double)by_heart.steps));
     if (strcmp(SCHEDULES[k]->name, "fa2") == 0 && !traffic_equal(&traffic, &by_heart)) {
       fprintf(stderr, "bench_events: the plain loop and the events disagree\n");
       exit(1);
@@ -155,12 +157,12 @@ static void bench_program(void) {
   const double huge_s = median_program_s(huge, &peak_huge), million_s = median_program_s(million, &peak_million);
   printf("tilewalk from start to exit, median of %d\n", RUNS);
   printf("  --version                       %6.2f ms %8ld KiB\n", 1e3 * help_s, peak_help);
-  printf("  sim -N 4096                     %6.2f ms %8ld KiB   %.2fx --version   (aim: 10 ms)\n", 1e3 * small_s, peak_small,
-         small_s / help_s);
-  printf("  sim -N 2G --heads 128           %6.2f ms %8ld KiB   %.2fx N = 4096    (aim: not slower)\n", 1e3 * huge_s, peak_huge,
-         huge_s / small_s);
-  printf("  sim -N 1M --causal, all         %6.2f ms %8ld KiB   %.2fx the memory of N = 4096 (aim: constant)\n", 1e3 * million_s,
-         peak_million, (double)peak_million / (double)peak_small);
+  printf("  sim -N 4096                     %6.2f ms %8ld KiB   %.2fx --version   (aim: 10 ms)\n", 1e3 * small_s,
+         peak_small, small_s / help_s);
+  printf("  sim -N 2G --heads 128           %6.2f ms %8ld KiB   %.2fx N = 4096    (aim: not slower)\n", 1e3 * huge_s,
+         peak_huge, huge_s / small_s);
+  printf("  sim -N 1M --causal, all         %6.2f ms %8ld KiB   %.2fx the memory of N = 4096 (aim: constant)\n",
+         1e3 * million_s, peak_million, (double)peak_million / (double)peak_small);
 }
 
 int main(void) {

@@ -25,9 +25,8 @@ static void note(Column *column, double predicted, double counted) {
 static void print_column(Column *c) {
   if (!c->n) return;
   qsort(c->errors, (size_t)c->n, sizeof c->errors[0], ascending);
-  printf("  %-28s %3d rows   median %5.1f %%   nine of ten within %5.1f %%   worst %5.1f %%\n",
-         c->name, c->n, 100 * c->errors[c->n / 2], 100 * c->errors[c->n * 9 / 10],
-         100 * c->errors[c->n - 1]);
+  printf("  %-28s %3d rows   median %5.1f %%   nine of ten within %5.1f %%   worst %5.1f %%\n", c->name, c->n,
+         100 * c->errors[c->n / 2], 100 * c->errors[c->n * 9 / 10], 100 * c->errors[c->n - 1]);
 }
 
 static double seconds_now(void) {
@@ -40,8 +39,7 @@ int main(int argc, char **argv) {
   static Scan rows[SCAN_ROWS_MAX];
   static Column columns[3][5]; /* in step, apart, triangular */
   static const char *const groups[] = {"in step", "starting apart", "triangular"};
-  static const char *const names[] = {"HBM read", "fabric", "sectors reaching L2",
-                                      "look-ups that miss", "time"};
+  static const char *const names[] = {"HBM read", "fabric", "sectors reaching L2", "look-ups that miss", "time"};
   const int n = scan_read_table(rows);
   const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
   double steps = 0;
@@ -54,8 +52,7 @@ int main(int argc, char **argv) {
     double fabric = r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES;
     if (strstr(s->load, "256B")) fabric += SCAN_PREFETCH_256_FABRIC * r.bytes.hbm_read_bytes;
     Column *group = columns[s->walk == SCAN_TRIANGULAR ? 2 : s->phase_step ? 1 : 0];
-    const bool through_l1 =
-        strcmp(s->load, "cp.async.ca") == 0; /* two CTAs share what L1 holds: not modelled */
+    const bool through_l1 = strcmp(s->load, "cp.async.ca") == 0; /* two CTAs share what L1 holds: not modelled */
     note(&group[0], r.bytes.hbm_read_bytes, s->hbm_read);
     note(&group[1], fabric, s->fabric);
     if (!through_l1) {
@@ -70,14 +67,14 @@ int main(int argc, char **argv) {
              groups[s->walk == SCAN_TRIANGULAR ? 2
                     : s->phase_step            ? 1
                                                : 0],
-             s->load, s->ctas, buffer / 1048576, s->rounds, s->phase_step, s->work_cycles,
-             s->hbm_read / buffer, r.bytes.hbm_read_bytes / buffer, s->fabric / buffer,
-             fabric / buffer, s->l2_read / s->boundary, r.l2_read_bytes / r.bytes.read_bytes,
-             s->l2_miss / buffer, r.l2_miss_bytes / buffer, s->time_ns * 1e-3, r.cycles / 1980);
+             s->load, s->ctas, buffer / 1048576, s->rounds, s->phase_step, s->work_cycles, s->hbm_read / buffer,
+             r.bytes.hbm_read_bytes / buffer, s->fabric / buffer, fabric / buffer, s->l2_read / s->boundary,
+             r.l2_read_bytes / r.bytes.read_bytes, s->l2_miss / buffer, r.l2_miss_bytes / buffer, s->time_ns * 1e-3,
+             r.cycles / 1980);
   }
   const double seconds = seconds_now() - began;
-  printf("%d scans of an H200 predicted, %.1f million tile reads in %.1f s (%.0f ns each)\n", n,
-         1e-6 * steps, seconds, 1e9 * seconds / steps);
+  printf("%d scans of an H200 predicted, %.1f million tile reads in %.1f s (%.0f ns each)\n", n, 1e-6 * steps, seconds,
+         1e9 * seconds / steps);
   for (int g = 0; g < 3; g++) {
     printf("%s\n", groups[g]);
     for (int c = 0; c < 5; c++) {

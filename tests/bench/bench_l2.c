@@ -1,5 +1,6 @@
-/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal, and on other GPUs and with L2s of other sizes: a
- * slider that redraws has 16 ms for one head and 100 ms for 128. Each answer is timed three times; the middle counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. */
+/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal, and on other GPUs
+ * and with L2s of other sizes: a slider that redraws has 16 ms for one head and 100 ms for 128. Each answer is timed
+ * three times; the middle counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +47,17 @@ static const int64_t lengths[LENGTHS] = {4096, 8192, 16384, 32768, 34944, 65536,
 static double most[2]; /* for one head, for more */
 
 static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bool in_step) {
-  printf("%-9s d %3d block %3d %-6s %-7s ms:", algorithm, (int)d, (int)block, causal ? "causal" : "full", in_step ? "in step" : "in time");
+  printf("%-9s d %3d block %3d %-6s %-7s ms:", algorithm, (int)d, (int)block, causal ? "causal" : "full",
+         in_step ? "in step" : "in time");
   for (int64_t heads = 1; heads <= 128; heads = heads == 1 ? 16 : heads * 8) {
     printf("  %d:", (int)heads);
     for (int k = 0; k < LENGTHS; k++) {
       const int64_t N = lengths[k];
-      const Problem problem = {.shape = {.heads = heads, .N_q = N, .d = d, .causal = causal}, .tiling = {.B_r = block, .B_c = block},
-                               .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm}, .in_step = in_step};
+      const Problem problem = {
+          .shape = {.heads = heads, .N_q = N, .d = d, .causal = causal},
+          .tiling = {.B_r = block, .B_c = block},
+          .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm},
+          .in_step = in_step};
       const double ms = time_of(algorithm, problem);
       printf(ms < 0 ? " -" : " %.1f", ms);
       if (ms > most[heads > 1]) most[heads > 1] = ms;
@@ -100,6 +105,7 @@ int main(void) {
   other_gpu("b200");
   other_gpu("a100-80gb");
   other_gpu("tiny");
-  printf("one head at most %.1f ms (%.2f of 16), more at most %.1f ms (%.2f of 100)\n", most[0], most[0] / 16, most[1], most[1] / 100);
+  printf("one head at most %.1f ms (%.2f of 16), more at most %.1f ms (%.2f of 100)\n", most[0], most[0] / 16, most[1],
+         most[1] / 100);
   return 0;
 }

@@ -1,6 +1,6 @@
-/* How well what is known of an H200's L2 says what scans read: the errors of HBM reads, the root of their mean square, over the lists of h200_scan.csv (those
- * at other places, h200_scan_fourth.csv, as one), and over the means of the eight places of h200_scan_places.csv. None of it was chosen by these; how much
- * worse other numbers would be:
+/* How well what is known of an H200's L2 says what scans read: the errors of HBM reads, the root of their mean square,
+ * over the lists of h200_scan.csv (those at other places, h200_scan_fourth.csv, as one), and over the means of the
+ * eight places of h200_scan_places.csv. None of it was chosen by these; how much worse other numbers would be:
  *
  *     bench_scan_fit          the numbers of the model (sim/l2/hierarchy.h)
  *     bench_scan_fit grid     those about them, half an hour, line by line
@@ -62,8 +62,10 @@ static Status add_scan(void *context, const ScanList *scan, Error *error) {
   (void)error;
   Fit *f = context;
   const char *place = strstr(scan->name, " v ");
-  if (strncmp(scan->name, "few", 3) == 0 || strncmp(scan->name, "stores", 6) == 0) return STATUS_OK; /* of coalescing and of stores */
-  add(f, scan, place, place ? scan_counted(f->elsewhere, f->n_elsewhere, scan->name) : scan_counted(f->here, f->n_here, scan->name),
+  if (strncmp(scan->name, "few", 3) == 0 || strncmp(scan->name, "stores", 6) == 0)
+    return STATUS_OK; /* of coalescing and of stores */
+  add(f, scan, place,
+      place ? scan_counted(f->elsewhere, f->n_elsewhere, scan->name) : scan_counted(f->here, f->n_here, scan->name),
       place ? &PLACEMENT_H200_FOURTH : &PLACEMENT_H200);
   return STATUS_OK;
 }
@@ -92,10 +94,11 @@ static void fit(double room_mib, double lines) {
   lists.n_here = scans_counted(lists.here, "counters/h200_scan.csv");
   lists.n_elsewhere = scans_counted(lists.elsewhere, "counters/h200_scan_fourth.csv");
   places.n_here = scans_counted(places.here, "counters/h200_scan_places.csv");
-  if (scan_lists_each(add_scan, &lists, &error) || scan_lists_each_place(add_place, &places, &error)) fail_msg("%s", error.message);
+  if (scan_lists_each(add_scan, &lists, &error) || scan_lists_each_place(add_place, &places, &error))
+    fail_msg("%s", error.message);
   const double a = error_of(&lists), b = error_of(&places), both = sqrt((a * a + b * b) / 2);
-  printf("%6g MiB, %2g lines to a set: %d lists %5.2f %%, %d means of places %5.2f %%, together %5.2f %%\n", room_mib, lines, lists.n, 100 * a, places.n, 100 * b,
-         100 * both);
+  printf("%6g MiB, %2g lines to a set: %d lists %5.2f %%, %d means of places %5.2f %%, together %5.2f %%\n", room_mib,
+         lines, lists.n, 100 * a, places.n, 100 * b, 100 * both);
   fflush(stdout);
 }
 
@@ -109,9 +112,12 @@ static char **args;
 
 static void print_fits(void **state) {
   (void)state;
-  if (n_args == 2 && strcmp(args[1], "grid") == 0) fit_grid();
-  else if (n_args == 3) fit(atof(args[1]), atof(args[2]));
-  else fit(HIERARCHY_SIDE_BYTES / MIB, HIERARCHY_SET_LINES);
+  if (n_args == 2 && strcmp(args[1], "grid") == 0)
+    fit_grid();
+  else if (n_args == 3)
+    fit(atof(args[1]), atof(args[2]));
+  else
+    fit(HIERARCHY_SIDE_BYTES / MIB, HIERARCHY_SET_LINES);
 }
 
 int main(int argc, char **argv) {

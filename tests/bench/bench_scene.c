@@ -81,14 +81,18 @@ static void play(const char *what, const Stage *stage, SceneKind scene, int widt
   memo_free(view.memo);
   const Spread frame = spread_of(draw, FRAMES), snapshot = spread_of(fold, FRAMES), work = spread_of(cpu, FRAMES);
   const double plain = plain_ms(width, height);
-  printf("  %-28s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot %6.3f ms; %5.1f x clear and copy (%.2f ms)\n", what, scene_name(scene),
-         width, height, frame.median_ms, frame.p99_ms, work.median_ms, work.p99_ms, snapshot.median_ms, frame.median_ms / plain, plain);
+  printf("  %-28s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot %6.3f ms; "
+         "%5.1f x clear and copy (%.2f ms)\n",
+         what, scene_name(scene), width, height, frame.median_ms, frame.p99_ms, work.median_ms, work.p99_ms,
+         snapshot.median_ms, frame.median_ms / plain, plain);
 }
 
 static Stage open_stage(const char *what, const char *algorithm, Shape shape, int64_t block) {
   Stage stage;
   const double start = now_ms();
-  const StageConfig config = {.problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()}, .schedule = schedule_find(algorithm)};
+  const StageConfig config = {
+      .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
+      .schedule = schedule_find(algorithm)};
   if (stage_make(&stage, &config, NULL)) exit(1);
   printf("  %-28s set up in %.2f ms\n", what, now_ms() - start);
   return stage;
@@ -104,7 +108,8 @@ static void work_out(const char *what, const Stage *stage) {
   chart_numbers_make(&numbers, &now);
   const double middle = cpu_ms();
   timeline_make(&timeline, &now);
-  printf("  %-28s once for a request: charts %.2f ms, timeline %.2f ms of CPU\n", what, middle - start, cpu_ms() - middle);
+  printf("  %-28s once for a request: charts %.2f ms, timeline %.2f ms of CPU\n", what, middle - start,
+         cpu_ms() - middle);
   timeline_free(&timeline);
 }
 
@@ -128,7 +133,8 @@ int main(void) {
       work_out(RUNS[k].what, &stage);
     }
     if (k == 0) {
-      for (int scene = SCENE_HIERARCHY; scene < SCENE_COUNT; scene++) play(RUNS[k].what, &stage, (SceneKind)scene, 1920, 1080);
+      for (int scene = SCENE_HIERARCHY; scene < SCENE_COUNT; scene++)
+        play(RUNS[k].what, &stage, (SceneKind)scene, 1920, 1080);
       play(RUNS[k].what, &stage, SCENE_MAIN, 3840, 2160);
     }
     stage_free(&stage);

@@ -1,7 +1,7 @@
-/* The window as a user has it, drawn by software: the time from start to the first frame, of a frame while playing, and from a changed
- * parameter to its frame, each beside clearing and uploading alone in the same run. Then what saving a run of 144 frames as WebP
- * costs. The aims on two cores: 4 ms at the median and 8 ms at the 99th percentile at 1920 x 1080, 16.7 ms at 3840 x 2160, 150 ms to the
- * first frame, 16 ms after a change, 2 s for the WebP. */
+/* The window as a user has it, drawn by software: the time from start to the first frame, of a frame while playing, and
+ * from a changed parameter to its frame, each beside clearing and uploading alone in the same run. Then what saving a
+ * run of 144 frames as WebP costs. The aims on two cores: 4 ms at the median and 8 ms at the 99th percentile at 1920 x
+ * 1080, 16.7 ms at 3840 x 2160, 150 ms to the first frame, 16 ms after a change, 2 s for the WebP. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static double clock_ms(clockid_t clock) {
 static void measure_window(const char *what, const char *options) {
   const char *build = getenv("BUILD");
   char command[512], line[256];
-  snprintf(command, sizeof command, "SDL_VIDEODRIVER=dummy '%s/tilewalk' view --frames 300 %s", build ? build : "build", options);
+  snprintf(command, sizeof command, "SDL_VIDEODRIVER=dummy '%s/tilewalk' view --frames 300 %s", build ? build : "build",
+           options);
   fflush(stdout);
   FILE *out = popen(command, "r");
   if (!out) return;
@@ -52,8 +53,11 @@ static void save(const char *what, AnimationDraw *draws, Run *run, const char *p
   const Animation a = {.width = 1280, .height = 720, .n_frames = 144, .title = "Tilewalk", .draw = draws, .data = run};
   Error error = {0};
   const double wall = clock_ms(CLOCK_MONOTONIC), cpu = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
-  if (animation_save(path, &a, &error)) printf("  %s: %s\n", what, error.message);
-  else printf("  %s: %.0f ms, CPU %.0f ms\n", what, clock_ms(CLOCK_MONOTONIC) - wall, clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+  if (animation_save(path, &a, &error))
+    printf("  %s: %s\n", what, error.message);
+  else
+    printf("  %s: %.0f ms, CPU %.0f ms\n", what, clock_ms(CLOCK_MONOTONIC) - wall,
+           clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 }
 
 int main(void) {
@@ -63,7 +67,9 @@ int main(void) {
   measure_window("N 64, d 16, B 8", "--size 1920x1080");
   measure_window("N 64, d 16, B 8", "--size 3840x2160");
   measure_window("N 65536, d 128, B 64", "--size 1920x1080 -N 65536 -d 128 --block 64 --causal");
-  const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
+  const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
+                                          .tiling = {.B_r = 8, .B_c = 8},
+                                          .machine = machine_paper()},
                               .schedule = schedule_find("fa2")};
   if (stage_make(&run.stage, &config, NULL) || !mkdtemp(folder)) return 1;
   snprintf(path, sizeof path, "%s/run.webp", folder);

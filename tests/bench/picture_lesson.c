@@ -1,4 +1,5 @@
-/* The picture of a lesson for the README: `picture_lesson FILE.png`. Lesson 3 after its prediction was played, as the window shows it. */
+/* The picture of a lesson for the README: `picture_lesson FILE.png`. Lesson 3 after its prediction was played, as the
+ * window shows it. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ int main(int argc, char **argv) {
   if (argc != 2 || !p) return 2;
   unsetenv("HOME"); /* nobody's progress is touched */
   unsetenv("XDG_STATE_HOME");
-  int failed = player_open(&p->player, &request, false, &error) || lesson_panel_open(&p->panel, "tiles", &fresh, stderr, &error);
+  int failed =
+      player_open(&p->player, &request, false, &error) || lesson_panel_open(&p->panel, "tiles", &fresh, stderr, &error);
   if (!failed) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     cairo_t *cr = cairo_create(surface);

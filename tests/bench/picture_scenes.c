@@ -28,7 +28,8 @@ static const Picture PICTURES[COLUMNS * ROWS] = {
 
 static Status open_stage(const char *state, Stage *stage, Error *error) {
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = &request};
   const Status status = options_parse_state(&parser, state, error);
   return status ? status : request_stage(&request, false, 0, stage, error);
@@ -68,7 +69,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s FILE.png\n", argv[0]);
     return 2;
   }
-  if (surface_save(argv[1], GAP + COLUMNS * (WIDE + GAP), GAP + ROWS * (HIGH + GAP), draw_sheet, NULL, &(SurfaceMetadata){.title = "Tilewalk: the scenes"}, &error)) {
+  if (surface_save(argv[1], GAP + COLUMNS * (WIDE + GAP), GAP + ROWS * (HIGH + GAP), draw_sheet, NULL,
+                   &(SurfaceMetadata){.title = "Tilewalk: the scenes"}, &error)) {
     fprintf(stderr, "%s\n", error.message);
     return 2;
   }

@@ -135,11 +135,13 @@ static void assert_refused(const char *path, size_t max_bytes, Status status, co
 static void a_refusal_names_the_path_and_the_reason(void **state) {
   (void)state;
   put("four", "1234", 4);
-  assert_refused("none", 9, STATUS_BAD_REQUEST, "cannot open none: No such file or directory; name a file that can be read");
+  assert_refused("none", 9, STATUS_BAD_REQUEST,
+                 "cannot open none: No such file or directory; name a file that can be read");
   assert_refused("", 9, STATUS_BAD_REQUEST, "cannot open : No such file or directory; name a file that can be read");
   assert_refused(".", 9, STATUS_BAD_REQUEST, "cannot read .: it is a folder; name a file in it");
   assert_refused("four", 3, STATUS_TOO_LARGE, "four is larger than 3 bytes, the most that is read of such a file");
-  assert_refused("/dev/zero", 9, STATUS_TOO_LARGE, "/dev/zero is larger than 9 bytes, the most that is read of such a file");
+  assert_refused("/dev/zero", 9, STATUS_TOO_LARGE,
+                 "/dev/zero is larger than 9 bytes, the most that is read of such a file");
 }
 
 static Status read_and_free(void *path, Error *error) {
@@ -161,12 +163,9 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(the_environment_names_the_assets),
-      TEST(a_build_finds_its_tree),
-      TEST(a_short_buffer_is_not_overrun),
-      TEST(a_file_is_read_whole),
-      TEST(a_pipe_is_read_and_bounded),
-      TEST(a_refusal_names_the_path_and_the_reason),
+      TEST(the_environment_names_the_assets), TEST(a_build_finds_its_tree),
+      TEST(a_short_buffer_is_not_overrun),    TEST(a_file_is_read_whole),
+      TEST(a_pipe_is_read_and_bounded),       TEST(a_refusal_names_the_path_and_the_reason),
       TEST(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

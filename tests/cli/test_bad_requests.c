@@ -1,5 +1,5 @@
-/* Bad requests, as users make them: each gets exit status 2, one line on stderr that says what is wrong and what would be
- * right, and nothing on stdout. */
+/* Bad requests, as users make them: each gets exit status 2, one line on stderr that says what is wrong and what would
+ * be right, and nothing on stdout. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdarg.h>
@@ -130,8 +130,8 @@ static void expect_refusal(const BadRequest *request) {
   const bool one_line = newline && newline[1] == '\0' && newline > run.err;
   const bool says = strstr(run.err, request->says) != NULL, silent = run.out[0] == '\0';
   if (run.exit_status != 2 || !one_line || !says || !silent)
-    print_error("tilewalk %s\n  status %d, wanted 2; wanted '%s'; stderr: %s  stdout: %.80s\n", request->arguments, run.exit_status,
-                request->says, run.err, run.out);
+    print_error("tilewalk %s\n  status %d, wanted 2; wanted '%s'; stderr: %s  stdout: %.80s\n", request->arguments,
+                run.exit_status, request->says, run.err, run.out);
   assert_int_equal(run.exit_status, 2);
   assert_true(one_line);
   assert_true(says);

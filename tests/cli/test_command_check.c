@@ -29,8 +29,7 @@ static void everything_is_printed_within_80_columns(void **state) {
   assert_non_null(strstr(run.out, "13 questions: 9 hold, 1 hold in a limit, 3 wrong."));
   const TextStyle style = {.utf8 = true, .width = 80};
   for (char *line = strtok(run.out, "\n"); line; line = strtok(NULL, "\n"))
-    if (text_columns(&style, line) > 80)
-      fail_msg("%d columns: %s", text_columns(&style, line), line);
+    if (text_columns(&style, line) > 80) fail_msg("%d columns: %s", text_columns(&style, line), line);
   assert_null(strchr(run.out, '\033')); /* no colour into a file */
 }
 
@@ -49,8 +48,7 @@ static void the_choice_is_obeyed(void **state) {
 static json_t *member(const json_t *list, const char *id) {
   size_t k;
   json_t *entry;
-  json_array_foreach(list, k, entry) if (strcmp(json_string_value(json_object_get(entry, "id")),
-                                                id) == 0) return entry;
+  json_array_foreach(list, k, entry) if (strcmp(json_string_value(json_object_get(entry, "id")), id) == 0) return entry;
   fail_msg("no %s", id);
   return NULL;
 }
@@ -60,20 +58,16 @@ static void json_has_the_promised_keys(void **state) {
   expect_line("check --json", 0, "{");
   json_t *document = json_loads(run.out, 0, NULL);
   assert_non_null(document);
-  const json_t *claims = json_object_get(document, "claims"),
-               *questions = json_object_get(document, "questions");
+  const json_t *claims = json_object_get(document, "claims"), *questions = json_object_get(document, "questions");
   assert_int_equal(json_array_size(claims), 63);
   assert_int_equal(json_array_size(questions), 13);
   static const char *const claim_keys[] = {"id", "verdict", "claimed", "computed", "unit", "why"};
-  static const char *const question_keys[] = {"id", "answer", "article_says", "verdict",
-                                              "evidence"};
+  static const char *const question_keys[] = {"id", "answer", "article_says", "verdict", "evidence"};
   for (size_t e = 0; e < 63; e++)
-    for (size_t k = 0; k < 6; k++)
-      assert_non_null(json_object_get(json_array_get(claims, e), claim_keys[k]));
+    for (size_t k = 0; k < 6; k++) assert_non_null(json_object_get(json_array_get(claims, e), claim_keys[k]));
   for (size_t e = 0; e < 13; e++)
     for (size_t k = 0; k < 5; k++)
-      assert_true(
-          json_string_length(json_object_get(json_array_get(questions, e), question_keys[k])) > 0);
+      assert_true(json_string_length(json_object_get(json_array_get(questions, e), question_keys[k])) > 0);
   const json_t *cyu1 = member(claims, "A-cyu1");
   assert_int_equal(json_integer_value(json_object_get(cyu1, "claimed")), 185);
   assert_int_equal(json_integer_value(json_object_get(cyu1, "computed")), 148);
@@ -89,8 +83,7 @@ static void csv_has_a_line_for_each(void **state) {
   (void)state;
   expect_line("check --csv", 0, "id,kind,article,claimed,computed,unit,verdict,says,why\n");
   size_t n = 0;
-  for (const char *c = run.out; *c; c++)
-    n += *c == '\n';
+  for (const char *c = run.out; *c; c++) n += *c == '\n';
   assert_int_equal(n, 1 + 63 + 13);
 }
 

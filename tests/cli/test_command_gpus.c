@@ -28,9 +28,8 @@ static json_t *run_json(const char *arguments) {
 /* Every machine is in the overview, and no line is wider than a terminal. */
 static void the_overview_fits_and_is_complete(void **state) {
   (void)state;
-  static const char *const NAMES[] = {"v100",    "t4",     "a100-40gb", "a100-80gb", "rtx3090",
-                                      "rtx4090", "l4",     "h100-pcie", "h100-sxm",  "h200",
-                                      "b200",    "mi300x", "tiny",      "paper"};
+  static const char *const NAMES[] = {"v100",      "t4",       "a100-40gb", "a100-80gb", "rtx3090", "rtx4090", "l4",
+                                      "h100-pcie", "h100-sxm", "h200",      "b200",      "mi300x",  "tiny",    "paper"};
   program_run(&run, "gpus");
   assert_int_equal(run.exit_status, 0);
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
@@ -70,11 +69,9 @@ static void json_says_where_numbers_come_from(void **state) {
   json_t *bandwidth = json_object_get(numbers, "hbm_bandwidth");
   assert_true(json_real_value(json_object_get(bandwidth, "value")) == 4.8e12);
   assert_string_equal(json_string_value(json_object_get(bandwidth, "unit")), "B/s");
-  assert_true(
-      json_is_false(json_object_get(json_object_get(numbers, "launch_overhead"), "assumed")));
+  assert_true(json_is_false(json_object_get(json_object_get(numbers, "launch_overhead"), "assumed")));
   json_t *paper_numbers = json_object_get(paper, "numbers");
-  assert_true(
-      json_is_true(json_object_get(json_object_get(paper_numbers, "launch_overhead"), "assumed")));
+  assert_true(json_is_true(json_object_get(json_object_get(paper_numbers, "launch_overhead"), "assumed")));
   assert_null(json_object_get(paper_numbers, "l2"));
   json_decref(json);
 
@@ -116,8 +113,7 @@ static void a_users_file_is_shown_and_checked(void **state) {
   program_run(&run, "gpus /tmp/tilewalk_test.gpu");
   assert_int_equal(run.exit_status, 2);
   assert_string_equal(run.out, "");
-  assert_non_null(
-      strstr(run.err, "/tmp/tilewalk_test.gpu:7: l2 does not say where its number comes from"));
+  assert_non_null(strstr(run.err, "/tmp/tilewalk_test.gpu:7: l2 does not say where its number comes from"));
   remove("/tmp/tilewalk_test.gpu");
 }
 

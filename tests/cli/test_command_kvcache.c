@@ -90,8 +90,7 @@ static void mla(void **state) {
   assert_int_equal(whole(json, "cache.latent"), 576);
   assert_true(ratio_of(json, "MHA") == 2.0 * 128 * 128 / 576);
   json_decref(json);
-  json = run_json(
-      "kvcache --model deepseek-v3 --kv-heads 128 -N 1000 --json"); /* plain K and V on request */
+  json = run_json("kvcache --model deepseek-v3 --kv-heads 128 -N 1000 --json"); /* plain K and V on request */
   assert_int_equal(whole(json, "bytes"), 1000LL * 61 * 2 * 128 * 128 * 2);
   json_decref(json);
 }
@@ -99,8 +98,7 @@ static void mla(void **state) {
 /* Pages of 16: 100 tokens take 7, 2000 take 125, 317 take 20, 4000 take 250. */
 static void paged_sequences(void **state) {
   (void)state;
-  json_t *json = run_json(
-      "kvcache --layers 1 --kv-heads 1 -d 1 --lengths 100,2000,317,4K --max-tokens 8192 --json");
+  json_t *json = run_json("kvcache --layers 1 --kv-heads 1 -d 1 --lengths 100,2000,317,4K --max-tokens 8192 --json");
   assert_int_equal(whole(json, "sequences"), 4);
   assert_int_equal(whole(json, "tokens"), 100 + 2000 + 317 + 4096);
   assert_int_equal(whole(json, "paged.pages"), 7 + 125 + 20 + 256);
@@ -108,10 +106,9 @@ static void paged_sequences(void **state) {
   assert_int_equal(whole(json, "contiguous.bytes"), 4 * 4 * 8192);
   json_decref(json);
   program_run(&run, "kvcache --layers 1 --kv-heads 1 -d 1 --lengths 100,17 --csv");
-  assert_string_equal(run.out,
-                      "sequence,tokens,pages,last_holds,used_bytes,page_bytes,unused_share\n"
-                      "0,100,7,4,400,448,0.10714285714285714\n"
-                      "1,17,2,1,68,128,0.46875\n");
+  assert_string_equal(run.out, "sequence,tokens,pages,last_holds,used_bytes,page_bytes,unused_share\n"
+                               "0,100,7,4,400,448,0.10714285714285714\n"
+                               "1,17,2,1,68,128,0.46875\n");
   json = run_json("kvcache --layers 1 --kv-heads 1 -d 1 -N 17 --batch 3 --json");
   assert_int_equal(whole(json, "bytes"), 3 * 17 * 4);
   assert_int_equal(whole(json, "paged.bytes"), 3 * 32 * 4);
@@ -122,8 +119,7 @@ static void paged_sequences(void **state) {
  * token 15 frees page 1, token 16 opens page 4. */
 static void appending_token_by_token(void **state) {
   (void)state;
-  program_run(&run,
-              "kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 4 --csv");
+  program_run(&run, "kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 4 --csv");
   assert_string_equal(run.out, "token,page,slot,bytes,page_bytes,event\n"
                                "14,3,2,128,192,oldest leaves the window\n"
                                "15,3,3,128,128,\"oldest leaves the window, its page freed\"\n"
@@ -157,8 +153,7 @@ static void lists_and_files(void **state) {
   json_decref(json);
   program_run(&run, "kvcache --list --csv");
   assert_non_null(strstr(run.out, "\nqwen2.5-7b,28,28,4,128,"));
-  json =
-      run_json("kvcache --model assets/models/gpt2-medium -N 1 --json"); /* a path works as well */
+  json = run_json("kvcache --model assets/models/gpt2-medium -N 1 --json"); /* a path works as well */
   assert_int_equal(whole(json, "bytes"), 98304);
   json_decref(json);
 }

@@ -121,8 +121,7 @@ static void a_damaged_record_is_set_aside(void **state) {
   write_file("three.md", LESSON);
   type_into("three.md --restart", "a\n");
   static const char *const DAMAGE[] = {"", "{\"tilewalk-lessons\": 1, \"less", "[]",
-                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}",
-                                       "\xFF\xFE"};
+                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}", "\xFF\xFE"};
   for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
     write_file("tilewalk/lessons.json", DAMAGE[k]);
     tilewalk("lesson --list --json");
@@ -187,8 +186,7 @@ static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
       {"view.N", "N=128", "task.md:13: 'until' must be true or false"},
       {"view.N > 64", "N=0", "task.md:14: --seq-len"},
       {"view.N > 64", "step=100000", "task.md:14: step 100000 is beyond the end"},
-      {"(function() while true do end end)()", "N=128",
-       "task.md:13: the expression does too much work"},
+      {"(function() while true do end end)()", "N=128", "task.md:13: the expression does too much work"},
       {"os.execute('true')", "N=128", "task.md:13: there is no name 'os'"},
       {"view.run.loads_per_block.K == 16", "block=4", NULL},
   };
@@ -235,9 +233,8 @@ static void findings_have_file_and_line(void **state) {
 
 static void a_new_lesson_is_clean_and_runs(void **state) {
   (void)state;
-  tilewalk(
-      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/course/glossary.md "
-      "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
+  tilewalk("--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/course/glossary.md "
+           "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
   has("mine.md is a small lesson");
   has("1 lesson, 0 findings");
   assert_int_equal(run.exit_status, 2); /* a second --new leaves it as it is */
@@ -266,19 +263,17 @@ static void what_is_needed_and_missing_is_said(void **state) {
   write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
   tilewalk("lesson %s/needy.md");
   assert_int_equal(run.exit_status, 2);
-  assert_non_null(
-      strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
+  assert_non_null(strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
 }
 
 /* The page, and below it what is right for a learner with that seed. */
 static void teachers_get_their_page_and_the_answers(void **state) {
   (void)state;
-  write_file("taught.md",
-             "# T\n- idea: x\n- minutes: 5\n\nText.\n\n```ask a\nprompt: How often?\nanswer: 1\n"
-             "unit: launches\nhint: h\nexplain: e\n```\n\n```ask b\nkind: order\nprompt: p\n"
-             "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
-             "hint: h\nexplain: e\n```\n\n```teacher\n**Goal.** It is {6 * 7}.\n\n"
-             "    tilewalk sim -N 8\n```\n");
+  write_file("taught.md", "# T\n- idea: x\n- minutes: 5\n\nText.\n\n```ask a\nprompt: How often?\nanswer: 1\n"
+                          "unit: launches\nhint: h\nexplain: e\n```\n\n```ask b\nkind: order\nprompt: p\n"
+                          "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
+                          "hint: h\nexplain: e\n```\n\n```teacher\n**Goal.** It is {6 * 7}.\n\n"
+                          "    tilewalk sim -N 8\n```\n");
   tilewalk("lesson %s/taught.md --teacher --seed 5");
   assert_int_equal(run.exit_status, 0);
   has("Goal. It is 42.");
@@ -314,14 +309,12 @@ static void a_class_is_graded(void **state) {
   assert_int_equal(json_integer_value(json_object_get(json, "counted")), 4);
   static const char *const VERDICTS[] = {NULL, NULL, "right", "predicted", "unreadable"};
   for (size_t k = 2; k < 5; k++)
-    assert_string_equal(json_string_value(json_object_get(json_array_get(answers, k), "verdict")),
-                        VERDICTS[k]);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(answers, k), "verdict")), VERDICTS[k]);
   json_decref(json);
   tilewalk("lesson --answers %s/class.csv --csv");
   has("student,lesson,id,answer,verdict,remark\n");
   has("Bob,two,bytes,\"67,1 MB\",right,");
-  write_file("class.json",
-             "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
+  write_file("class.json", "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
   tilewalk("lesson %1$s/two.md --answers %1$s/class.json");
   has("1 of 1 right");
 }

@@ -58,7 +58,9 @@ static int count(const unsigned char *bytes, size_t n, const char *what) {
   return found;
 }
 
-static uint32_t big_endian(const unsigned char *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static uint32_t big_endian(const unsigned char *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
 
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 static void test_scenes(void **state) {
@@ -67,7 +69,8 @@ static void test_scenes(void **state) {
   for (int k = 0; k < 8; k++) {
     char options[128];
     size_t n;
-    snprintf(options, sizeof options, "--scene %s --step 40 --size 640x360 %s", SCENES[k], k % 2 ? "--theme dark" : "--presentation");
+    snprintf(options, sizeof options, "--scene %s --step 40 --size 640x360 %s", SCENES[k],
+             k % 2 ? "--theme dark" : "--presentation");
     render(options, "scene.png");
     assert_int_equal(run.exit_status, 0);
     assert_string_equal(run.out, "");
@@ -115,7 +118,8 @@ static void test_describe_charts(void **state) {
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "FLOPs a byte: 6.545, at the end 6.545"));
   assert_non_null(strstr(run.out, "best block: 64 × 64, moves 0.364x")); /* 8 KiB of 22 */
-  /* longest first: the fifth row block is the fourth of eight CTAs, whose 5 tiles take 5 x 6 steps, one for the mask and three at the ends */
+  /* longest first: the fifth row block is the fourth of eight CTAs, whose 5 tiles take 5 x 6 steps, one for the mask
+   * and three at the ends */
   program_run(&run, "render --scene timeline --step 131 --describe");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "8 CTAs on 108 SMs"));
@@ -142,7 +146,8 @@ static void test_sequence(void **state) {
 }
 
 #ifdef TILEWALK_WEBP
-/* Steps 122 and 123 in three frames each: the tile that is loaded is seen at three places, the last of a step at its end. */
+/* Steps 122 and 123 in three frames each: the tile that is loaded is seen at three places, the last of a step at its
+ * end. */
 static void test_motion_between_steps(void **state) {
   (void)state;
   unsigned char *frames[6];
@@ -186,7 +191,7 @@ static void test_gif(void **state) {
   assert_memory_equal(bytes, "GIF89a", 6);
   assert_int_equal(bytes[6] | bytes[7] << 8, 320);
   assert_int_equal(bytes[n - 1], ';'); /* the trailer: the file is whole */
-  int frames = 0; /* graphic control extensions: 21 F9 04 flags delay */
+  int frames = 0;                      /* graphic control extensions: 21 F9 04 flags delay */
   for (size_t k = 0; k + 4 < n; k++) frames += bytes[k] == 0x21 && bytes[k + 1] == 0xf9 && bytes[k + 2] == 4;
   assert_int_equal(frames, 13);
   free(bytes);
@@ -238,12 +243,9 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scenes),
-      cmocka_unit_test(test_state_restores),
-      cmocka_unit_test(test_describe),
-      cmocka_unit_test(test_describe_charts),
-      cmocka_unit_test(test_sequence),
-      cmocka_unit_test(test_motion_between_steps),
+      cmocka_unit_test(test_scenes),   cmocka_unit_test(test_state_restores),
+      cmocka_unit_test(test_describe), cmocka_unit_test(test_describe_charts),
+      cmocka_unit_test(test_sequence), cmocka_unit_test(test_motion_between_steps),
 #ifdef TILEWALK_WEBP
       cmocka_unit_test(test_webp),
 #endif

@@ -104,15 +104,13 @@ static void a_head_counts_as_everywhere(void **unused) {
 
 static void a_small_trace_by_hand(void **unused) {
   (void)unused;
-  put_trace(
-      "# two lines of one set, and a fetch\n0 0 20\nw 20 0x20\n2 0\n1 200 4\n\n0 0 80\n0 200");
+  put_trace("# two lines of one set, and a fetch\n0 0 20\nw 20 0x20\n2 0\n1 200 4\n\n0 0 80\n0 200");
   json_t *json = replay_json("--cache 512,1,128,32 --flush"); /* 4 sets of one line */
   assert_int_equal(whole(json, "accesses"), 6);
   assert_int_equal(whole(json, "stores"), 2);
-  assert_int_equal(whole(json, "line_misses"), 4); /* 0, 200, 0, 200 */
-  assert_int_equal(whole(json, "writebacks"), 2);  /* line 0, line 200 */
-  assert_int_equal(whole(json, "read_sector_misses"),
-                   6); /* 1, then 4, then 1: what was stored at 200 left */
+  assert_int_equal(whole(json, "line_misses"), 4);        /* 0, 200, 0, 200 */
+  assert_int_equal(whole(json, "writebacks"), 2);         /* line 0, line 200 */
+  assert_int_equal(whole(json, "read_sector_misses"), 6); /* 1, then 4, then 1: what was stored at 200 left */
   assert_int_equal(whole(json, "sector_misses"), 8);
   assert_int_equal(whole(json, "read_sectors"), 7);
   assert_int_equal(whole(json, "written_back_sectors"), 2);
@@ -136,8 +134,7 @@ static void an_empty_trace_is_a_trace(void **unused) {
 
 static void options_choose_the_cache(void **unused) {
   (void)unused;
-  put_trace(
-      "0 0\n0 10000\n0 0\n"); /* 64 KiB apart: one set of a small cache, two of a hashed one */
+  put_trace("0 0\n0 10000\n0 0\n"); /* 64 KiB apart: one set of a small cache, two of a hashed one */
   json_t *json = replay_json("--cache 64K,1 --index xor --policy fifo --seed 7 --access-bytes 64");
   const json_t *cache = json_object_get(json, "cache");
   assert_int_equal(whole(cache, "size_bytes"), 65536);
@@ -246,11 +243,10 @@ static void a_long_trace_streams_in_constant_memory(void **unused) {
   getrusage(RUSAGE_CHILDREN, &before);
   char line[256];
   const char *program = getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk";
-  snprintf(
-      line, sizeof line,
-      "yes '0 1000 80 # sixty characters a line, of which most are comment ' | head -n 1000000 | "
-      "'%s' replay - --cache 64K --json | grep -q '\"accesses\": 1000000,'",
-      program);
+  snprintf(line, sizeof line,
+           "yes '0 1000 80 # sixty characters a line, of which most are comment ' | head -n 1000000 | "
+           "'%s' replay - --cache 64K --json | grep -q '\"accesses\": 1000000,'",
+           program);
   assert_int_equal(system(line), 0);
   getrusage(RUSAGE_CHILDREN, &after);
   assert_true(after.ru_maxrss - before.ru_maxrss < 8 * 1024); /* KiB */

@@ -29,7 +29,8 @@ static void expect_near(double got, double expected) {
   if (!(fabs(got - expected) <= 1e-9 * expected)) fail_msg("%.12g, expected %.12g", got, expected);
 }
 
-/* fa2 at N = 4096, B = 128 moves 66 MiB for 4 N^2 d FLOPs: 2^33 / (66 x 2^20) = 124.12 FLOPs a byte, times 1555 GB/s. */
+/* fa2 at N = 4096, B = 128 moves 66 MiB for 4 N^2 d FLOPs: 2^33 / (66 x 2^20) = 124.12 FLOPs a byte, times 1555 GB/s.
+ */
 static void the_papers_machine(void **state) {
   (void)state;
   roofline("-N 4096 -d 128 --block 128 --json");
@@ -72,7 +73,8 @@ static void plot_table_and_csv(void **state) {
   assert_non_null(strstr(run.out, "FLOPs for each byte moved"));
   assert_non_null(strstr(run.out, "206.1 FLOPs for each byte from HBM")); /* 989.5 / 4.8 */
   roofline("--gpu h200 -N 8K --algorithm fa2 --csv");
-  const char *header = "algorithm,hbm_flops_per_byte,l2_flops_per_byte,attainable_flops_per_s,of_peak,bound,time_s\nfa2,4096,";
+  const char *header =
+      "algorithm,hbm_flops_per_byte,l2_flops_per_byte,attainable_flops_per_s,of_peak,bound,time_s\nfa2,4096,";
   assert_memory_equal(run.out, header, strlen(header));
 }
 
@@ -107,7 +109,8 @@ static void a_chart_is_a_file(void **state) {
 
 static void wrong_requests(void **state) {
   (void)state;
-  static const char *const WRONG[] = {"--gpu h20", "--theme dark", "--json --csv", "-o roof.txt", "-N 0", "--size 10x10"};
+  static const char *const WRONG[] = {"--gpu h20",   "--theme dark", "--json --csv",
+                                      "-o roof.txt", "-N 0",         "--size 10x10"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
     roofline(WRONG[i]);
     assert_int_equal(run.exit_status, 2);
@@ -118,8 +121,9 @@ static void wrong_requests(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_papers_machine),          cmocka_unit_test(two_levels),        cmocka_unit_test(plot_table_and_csv),
-      cmocka_unit_test(an_unknown_peak_is_left_out), cmocka_unit_test(a_chart_is_a_file), cmocka_unit_test(wrong_requests),
+      cmocka_unit_test(the_papers_machine), cmocka_unit_test(two_levels),
+      cmocka_unit_test(plot_table_and_csv), cmocka_unit_test(an_unknown_peak_is_left_out),
+      cmocka_unit_test(a_chart_is_a_file),  cmocka_unit_test(wrong_requests),
   };
   return cmocka_run_group_tests_name("command_roofline", tests, NULL, NULL);
 }

@@ -64,8 +64,8 @@ static void what_the_lessons_ask(void **unused) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const int64_t got = value(cases[i].arguments, cases[i].object, cases[i].key);
     if (got != cases[i].expected)
-      fail_msg("warp %s: %s.%s is %lld, not %lld", cases[i].arguments, cases[i].object,
-               cases[i].key, (long long)got, (long long)cases[i].expected);
+      fail_msg("warp %s: %s.%s is %lld, not %lld", cases[i].arguments, cases[i].object, cases[i].key, (long long)got,
+               (long long)cases[i].expected);
   }
 }
 
@@ -92,12 +92,11 @@ static void people_read_it_within_a_terminal(void **unused) {
 static void csv_is_one_count_a_row(void **unused) {
   (void)unused;
   program_run(&run, "warp --swizzle 128B --lane-bytes 16 --csv");
-  assert_string_equal(
-      run.out,
-      "memory,count,value\nglobal,sectors,32\nglobal,lines,32\nglobal,used,512\n"
-      "global,moved,1024\nglobal,overfetch,2\n"
-      "\"shared, plain\",ways,8\n\"shared, plain\",wavefronts,32\n\"shared, plain\",conflicts,28\n"
-      "shared,ways,1\nshared,wavefronts,4\nshared,conflicts,0\n");
+  assert_string_equal(run.out,
+                      "memory,count,value\nglobal,sectors,32\nglobal,lines,32\nglobal,used,512\n"
+                      "global,moved,1024\nglobal,overfetch,2\n"
+                      "\"shared, plain\",ways,8\n\"shared, plain\",wavefronts,32\n\"shared, plain\",conflicts,28\n"
+                      "shared,ways,1\nshared,wavefronts,4\nshared,conflicts,0\n");
 }
 
 static void bad_requests(void **unused) {

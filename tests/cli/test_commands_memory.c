@@ -1,4 +1,5 @@
-/* Memory running out at every allocation that the commands make: a reason and status 2 each time, nothing leaked, no crash. */
+/* Memory running out at every allocation that the commands make: a reason and status 2 each time, nothing leaked, no
+ * crash. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -36,8 +36,7 @@ static void add(const char *file, const char *from, size_t length) {
   assert_in_range(n_commands, 0, COMMANDS_MAX - 1);
   CommandLine *c = &commands[n_commands++];
   snprintf(c->file, sizeof c->file, "%s", strrchr(file, '/') + 1);
-  for (size_t k = 0; k < length; k++)
-    c->text[k] = from[k] == '\n' ? ' ' : from[k];
+  for (size_t k = 0; k < length; k++) c->text[k] = from[k] == '\n' ? ' ' : from[k];
   c->text[length] = '\0';
 }
 
@@ -124,7 +123,8 @@ static void tell(const CommandLine *c, int status) {
   fail_msg("%s: `%s` ends with %d: %s", c->file, c->text, status, said);
 }
 
-/* One frame of a window; one kernel of all that were recorded, or a few recordings of one: tests/cli/test_accuracy_table.sh predicts them all. */
+/* One frame of a window; one kernel of all that were recorded, or a few recordings of one:
+ * tests/cli/test_accuracy_table.sh predicts them all. */
 static const char *less_of(const char *text) {
   if (strncmp(text, "tilewalk view", 13) == 0) return " --frames 1";
   if (strncmp(text, "tilewalk crosscheck --kernel-name", 33) == 0) return few_recordings;
@@ -138,8 +138,7 @@ static void test_every_command_runs(void **state) {
   for (int k = 0; k < n_commands; k++) {
     const CommandLine *c = &commands[k];
     bool is_new = true; /* the same line is run once */
-    for (int earlier = 0; earlier < k && is_new; earlier++)
-      is_new = strcmp(commands[earlier].text, c->text) != 0;
+    for (int earlier = 0; earlier < k && is_new; earlier++) is_new = strcmp(commands[earlier].text, c->text) != 0;
     const bool is_window = strncmp(c->text, "tilewalk view", 13) == 0;
     if (!is_new || (is_window && !has_window)) continue;
     const int status = run(c->text, less_of(c->text));

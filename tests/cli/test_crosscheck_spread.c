@@ -1,5 +1,5 @@
-/* How far recordings of one run are from their median, and their means from those of what is predicted (viz/cli/crosscheck.h: crosscheck_spread,
- * crosscheck_means), against numbers worked by hand. */
+/* How far recordings of one run are from their median, and their means from those of what is predicted
+ * (viz/cli/crosscheck.h: crosscheck_spread, crosscheck_means), against numbers worked by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,15 +13,19 @@
 #include "viz/cli/crosscheck.h"
 
 static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double measured) {
-  CrosscheckItem item = {.shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = N, .N_k = N, .d = 64}, .tiling = {.B_r = 128, .B_c = 128},
-                         .is_prediction = true, .predicted = quantity, .measured = measured};
+  CrosscheckItem item = {.shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = N, .N_k = N, .d = 64},
+                         .tiling = {.B_r = 128, .B_c = 128},
+                         .is_prediction = true,
+                         .predicted = quantity,
+                         .measured = measured};
   Error error = {0};
   snprintf(item.kernel, sizeof item.kernel, "%s", kernel);
   if (crosscheck_add(c, &item, &error)) fail_msg("%s", error.message);
 }
 
-/* 33 recordings of one run, of 1 to 33 bytes, are up to 16 / 17 from their median of 17, half of them 8 / 17 or less; between them one more quantity of
- * that run, another kernel's run and another shape's, recorded twice, of which neither is the median. */
+/* 33 recordings of one run, of 1 to 33 bytes, are up to 16 / 17 from their median of 17, half of them 8 / 17 or less;
+ * between them one more quantity of that run, another kernel's run and another shape's, recorded twice, of which
+ * neither is the median. */
 static void all_recordings_of_a_run_count(void **state) {
   (void)state;
   Crosscheck c = {0};
@@ -29,7 +33,9 @@ static void all_recordings_of_a_run_count(void **state) {
   for (int i = 0; i < 33; i++) {
     record(&c, "fa2_async", 8192, PREDICT_HBM_READ, 1 + (i * 7) % 33);
     record(&c, "fa2_async", 8192, PREDICT_FABRIC, 5);
-    if (i % 20 == 3) record(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 1000 + i), record(&c, "fa2_async", 4096, PREDICT_HBM_READ, 2000 + i);
+    if (i % 20 == 3)
+      record(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 1000 + i),
+          record(&c, "fa2_async", 4096, PREDICT_HBM_READ, 2000 + i);
   }
   CrosscheckGroup spread;
   assert_int_equal(crosscheck_spread(&c, &spread, &error), STATUS_OK);
@@ -49,15 +55,17 @@ static void nothing_recorded_is_no_spread(void **state) {
   assert_int_equal(spread.quantities[PREDICT_HBM_READ].n, 0);
 }
 
-static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double predicted, double measured) {
+static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double predicted,
+                             double measured) {
   record(c, kernel, N, quantity, measured);
   CrosscheckItem *item = &c->items[c->n_items - 1];
   item->low = item->high = predicted;
   item->error = predict_error(quantity, predicted, measured);
 }
 
-/* Two cards, of which one is predicted 110 bytes and the other 90; four recordings, mean 125: 20 % too low, though one of them is as predicted. The hit
- * rate, 0.50 and 0.52 for 0.50 and 0.50, is off by a point; a run recorded once is its own mean, and a time has none. */
+/* Two cards, of which one is predicted 110 bytes and the other 90; four recordings, mean 125: 20 % too low, though one
+ * of them is as predicted. The hit rate, 0.50 and 0.52 for 0.50 and 0.50, is off by a point; a run recorded once is its
+ * own mean, and a time has none. */
 static void means_of_recordings(void **state) {
   (void)state;
   Crosscheck c = {0}, means;
@@ -76,12 +84,16 @@ static void means_of_recordings(void **state) {
   size_t n;
   assert_int_equal(crosscheck_means(&c, &means, &groups, &n, &error), STATUS_OK);
   assert_int_equal(n, 4); /* two kernels, as they came, all, shorter ones */
-  const PredictionSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities, *shorter = groups[3].quantities;
+  const PredictionSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,
+                          *shorter = groups[3].quantities;
   assert_string_equal(groups[0].kernel, "fa2_tensor");
-  assert_true(tensor[PREDICT_HBM_READ].n == 1 && fabs(tensor[PREDICT_HBM_READ].worst - 0.05) < 1e-12 && tensor[PREDICT_HBM_READ].n_within == 1);
+  assert_true(tensor[PREDICT_HBM_READ].n == 1 && fabs(tensor[PREDICT_HBM_READ].worst - 0.05) < 1e-12 &&
+              tensor[PREDICT_HBM_READ].n_within == 1);
   assert_true(async[PREDICT_HBM_READ].n == 2 && async[PREDICT_HBM_READ].n_within == 0);
-  assert_true(fabs(async[PREDICT_HBM_READ].worst - 0.25) < 1e-12 && fabs(async[PREDICT_HBM_READ].where->error + 0.25) < 1e-12);
-  assert_true(async[PREDICT_HIT_RATE].n == 1 && fabs(async[PREDICT_HIT_RATE].worst - 0.01) < 1e-12 && async[PREDICT_TIME].n == 0);
+  assert_true(fabs(async[PREDICT_HBM_READ].worst - 0.25) < 1e-12 &&
+              fabs(async[PREDICT_HBM_READ].where->error + 0.25) < 1e-12);
+  assert_true(async[PREDICT_HIT_RATE].n == 1 && fabs(async[PREDICT_HIT_RATE].worst - 0.01) < 1e-12 &&
+              async[PREDICT_TIME].n == 0);
   assert_true(all[PREDICT_HBM_READ].n == 3 && fabs(all[PREDICT_HBM_READ].median - 0.2) < 1e-12);
   assert_true(shorter[PREDICT_HBM_READ].n == 1);
   free(groups);
@@ -90,7 +102,8 @@ static void means_of_recordings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_recordings_of_a_run_count), cmocka_unit_test(nothing_recorded_is_no_spread),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(all_recordings_of_a_run_count),
+                                     cmocka_unit_test(nothing_recorded_is_no_spread),
                                      cmocka_unit_test(means_of_recordings)};
   return cmocka_run_group_tests_name("crosscheck_spread", tests, NULL, NULL);
 }

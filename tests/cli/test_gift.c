@@ -122,7 +122,8 @@ static bool read_answer(Gift *g, GiftQuestion *q) {
   if (!eat(g, "=") && !eat(g, "~")) return refuse(g, "no answer");
   if (!read_weight(g, &a->weight)) return false;
   if (q->kind == GIFT_NUMERICAL) {
-    if (!read_number(g, &a->value) || !eat(g, ":") || !read_number(g, &a->tolerance)) return refuse(g, "not value:tolerance");
+    if (!read_number(g, &a->value) || !eat(g, ":") || !read_number(g, &a->tolerance))
+      return refuse(g, "not value:tolerance");
     if (a->tolerance < 0) return refuse(g, "a tolerance below 0");
   } else {
     blanks(g);
@@ -147,7 +148,9 @@ static bool read_question(Gift *g, GiftQuestion *q) {
   if (*g->p == '[') {
     const size_t n = strcspn(g->p, "]");
     snprintf(q->format, sizeof q->format, "%.*s", (int)(n < 18 ? n + 1 : 0), g->p);
-    if (strcmp(q->format, "[html]") && strcmp(q->format, "[moodle]") && strcmp(q->format, "[plain]") && strcmp(q->format, "[markdown]")) return refuse(g, "no format");
+    if (strcmp(q->format, "[html]") && strcmp(q->format, "[moodle]") && strcmp(q->format, "[plain]") &&
+        strcmp(q->format, "[markdown]"))
+      return refuse(g, "no format");
     g->p += n + 1;
   }
   if (!read_text(g, "{", q->stem, sizeof q->stem) || !*q->stem || !eat(g, "{")) return refuse(g, "no question text");
@@ -173,12 +176,15 @@ static int read_gift(const char *text, GiftQuestion *questions, char error[200])
   Gift g = {.p = text};
   int n = 0;
   while (*g.p) {
-    if (*g.p == '\n') g.p++;
-    else if (begins(&g, "//")) g.p += strcspn(g.p, "\n");
+    if (*g.p == '\n')
+      g.p++;
+    else if (begins(&g, "//"))
+      g.p += strcspn(g.p, "\n");
     else if (eat(&g, "$CATEGORY:")) {
       g.p += strcspn(g.p, "\n");
       if (!begins(&g, "\n\n")) refuse(&g, "no blank line after the category");
-    } else if (n == QUESTIONS_MAX || !read_question(&g, &questions[n++])) break;
+    } else if (n == QUESTIONS_MAX || !read_question(&g, &questions[n++]))
+      break;
   }
   snprintf(error, 200, "%s", g.error);
   return *g.error ? -1 : n;
@@ -192,7 +198,9 @@ static void the_parser_knows_the_documented_examples(void **state) {
     const char *text;
     int n;
   } ROWS[] = {
-      {"// multiple choice with specified feedback\n::Q2:: What's between orange and green in the spectrum? { =yellow # right; good! ~red # wrong, it's yellow ~blue # wrong, it's yellow }\n", 1},
+      {"// multiple choice with specified feedback\n::Q2:: What's between orange and green in the spectrum? { =yellow "
+       "# right; good! ~red # wrong, it's yellow ~blue # wrong, it's yellow }\n",
+       1},
       {"::Q4:: Which animal eats which food? { =cat -> cat food =dog -> dog food }", 1},
       {"::Q5:: What is a number from 1 to 5? {#=3:2}", 1},
       {"::Q::When was Grant born? {#\n =1822:0\n =%50%1822:2#half\n}", 1},
@@ -238,8 +246,11 @@ static const char *flat(const char *text, char *out, size_t size) {
 
 static char expected[TEXT_BYTES];
 
-#define SAME(read, text) \
-  do { if (strcmp(read, flat(text, expected, sizeof expected)) != 0) fail_msg("%s: '%s' is not '%s'", q->title, read, expected); } while (0)
+#define SAME(read, text)                                                                                               \
+  do {                                                                                                                 \
+    if (strcmp(read, flat(text, expected, sizeof expected)) != 0)                                                      \
+      fail_msg("%s: '%s' is not '%s'", q->title, read, expected);                                                      \
+  } while (0)
 
 static void compare_number(const GiftQuestion *q, const LessonAsk *ask, const LessonQuestion *own) {
   const double factor = own->key.unit.factor, low = own->key.low / factor, high = own->key.high / factor;
@@ -247,7 +258,8 @@ static void compare_number(const GiftQuestion *q, const LessonAsk *ask, const Le
   assert_int_equal(q->kind, GIFT_NUMERICAL);
   assert_true(right->right && isnan(right->weight));
   const double slack = 1e-9 * fmax(fabs(low), fabs(high));
-  if (right->value - right->tolerance > low + slack || right->value + right->tolerance < high - slack) fail_msg("%s: %g:%g leaves out %g to %g", q->title, right->value, right->tolerance, low, high);
+  if (right->value - right->tolerance > low + slack || right->value + right->tolerance < high - slack)
+    fail_msg("%s: %g:%g leaves out %g to %g", q->title, right->value, right->tolerance, low, high);
   assert_true(right->tolerance <= 0.05 * fabs(right->value) + fabs(high - low) + own->key.tolerance.amount);
   int n = 1;
   for (int k = 0; k < ask->n_wrong; k++) {
@@ -255,8 +267,10 @@ static void compare_number(const GiftQuestion *q, const LessonAsk *ask, const Le
     assert_true(n < q->n);
     const GiftAnswer *a = &q->answers[n++];
     const double value = own->wrong[k].value / factor;
-    if (a->weight != 0 || fabs(a->value - value) > 1e-9 * fabs(value)) fail_msg("%s: %g is not %g", q->title, a->value, value);
-    if (fabs(a->value - right->value) <= right->tolerance) fail_msg("%s: the wrong %g is within the right one's tolerance", q->title, a->value);
+    if (a->weight != 0 || fabs(a->value - value) > 1e-9 * fabs(value))
+      fail_msg("%s: %g is not %g", q->title, a->value, value);
+    if (fabs(a->value - right->value) <= right->tolerance)
+      fail_msg("%s: the wrong %g is within the right one's tolerance", q->title, a->value);
     assert_true(*a->feedback != '\0');
   }
   assert_int_equal(n, q->n);
@@ -305,7 +319,8 @@ static int compare(const char *name, uint64_t seed) {
   char path[ASSETS_PATH_BYTES], why[200], words[TEXT_BYTES];
   LessonQuestion *own = malloc(sizeof *own);
   assert_non_null(own);
-  if (lesson_load(name, &lesson, path, &error) || lesson_run_start(&run, &lesson, &LESSON_LIMITS, seed, &error)) fail_msg("%s", error.message);
+  if (lesson_load(name, &lesson, path, &error) || lesson_run_start(&run, &lesson, &LESSON_LIMITS, seed, &error))
+    fail_msg("%s", error.message);
   char *text = export(&lesson, seed);
   const int n = read_gift(text, questions, why);
   if (n < 0) fail_msg("%s: %s", name, why);
@@ -316,11 +331,15 @@ static int compare(const char *name, uint64_t seed) {
     if (lesson_run_question(&run, k, own, &error)) fail_msg("%s", error.message);
     assert_string_equal(q->title, ask->id);
     assert_string_equal(q->format, "[plain]");
-    snprintf(words, sizeof words, "%s%s%s%s", own->prompt, *ask->unit.name ? " (in " : "", ask->unit.name, *ask->unit.name ? ")" : "");
+    snprintf(words, sizeof words, "%s%s%s%s", own->prompt, *ask->unit.name ? " (in " : "", ask->unit.name,
+             *ask->unit.name ? ")" : "");
     SAME(q->stem, words);
-    if (ask->kind == LESSON_NUMBER) compare_number(q, ask, own);
-    else if (ask->kind == LESSON_CHOICE) compare_choice(q, own);
-    else compare_order(q, own);
+    if (ask->kind == LESSON_NUMBER)
+      compare_number(q, ask, own);
+    else if (ask->kind == LESSON_CHOICE)
+      compare_choice(q, own);
+    else
+      compare_order(q, own);
     if (lesson_run_explain(&run, own, words, sizeof words, &error)) fail_msg("%s", error.message);
     SAME(q->general, words);
   }
@@ -348,12 +367,14 @@ static void every_lesson_is_read_back(void **state) {
 /* Everything that the format takes for something else. */
 static void special_characters_come_back(void **state) {
   (void)state;
-  static const char LESSON[] = "# ~ = # {{ } :\n\n- idea: x\n- minutes: 5\n\n"
-                               "```ask a\nprompt: ~ = # {{ } : \\ // -> [html] %50% ::x:: \xC3\xA4\xE2\x86\x92 <b> $CATEGORY\noption: one | = ~one -> 1\noption: two | #{{}: \\n\n"
-                               "answer: 'one'\nhint: h\nwrong: two -> ####{{= \\\nexplain: } ~ = # \\\\ end\n```\n"
-                               "```ask b\nprompt: [plain] // x\nanswer: 1e-9\nunit: s\nhint: h\nwrong: 2e12 -> =x:y\nexplain: e\n```\n"
-                               "```ask c\nprompt: two\nitem: one | First.\nitem: two | Second.\nanswer: 'two one'\nhint: h\nexplain: e\n```\n"
-                               "```ask d\nprompt: range\nanswer: {low=-2.5, high=3e15}\nhint: h\nexplain: e\n```\n";
+  static const char LESSON[] =
+      "# ~ = # {{ } :\n\n- idea: x\n- minutes: 5\n\n"
+      "```ask a\nprompt: ~ = # {{ } : \\ // -> [html] %50% ::x:: \xC3\xA4\xE2\x86\x92 <b> $CATEGORY\noption: one | = "
+      "~one -> 1\noption: two | #{{}: \\n\n"
+      "answer: 'one'\nhint: h\nwrong: two -> ####{{= \\\nexplain: } ~ = # \\\\ end\n```\n"
+      "```ask b\nprompt: [plain] // x\nanswer: 1e-9\nunit: s\nhint: h\nwrong: 2e12 -> =x:y\nexplain: e\n```\n"
+      "```ask c\nprompt: two\nitem: one | First.\nitem: two | Second.\nanswer: 'two one'\nhint: h\nexplain: e\n```\n"
+      "```ask d\nprompt: range\nanswer: {low=-2.5, high=3e15}\nhint: h\nexplain: e\n```\n";
   static GiftQuestion questions[QUESTIONS_MAX];
   Lesson lesson;
   Error error = {0};
@@ -362,7 +383,8 @@ static void special_characters_come_back(void **state) {
   char *text = export(&lesson, 1);
   const int n = read_gift(text, questions, why);
   if (n != 4) fail_msg("%d: %s\n%s", n, why, text);
-  assert_string_equal(questions[0].stem, "~ = # { } : \\ // \xE2\x86\x92 [html] %50% ::x:: \xC3\xA4\xE2\x86\x92 <b> $CATEGORY");
+  assert_string_equal(questions[0].stem,
+                      "~ = # { } : \\ // \xE2\x86\x92 [html] %50% ::x:: \xC3\xA4\xE2\x86\x92 <b> $CATEGORY");
   assert_string_equal(questions[0].answers[0].text, "= ~one \xE2\x86\x92 1");
   assert_string_equal(questions[0].answers[1].text, "#{}: \\n");
   assert_string_equal(questions[0].answers[1].feedback, "####{= \\");

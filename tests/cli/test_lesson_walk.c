@@ -1,5 +1,5 @@
-/* Lessons walked from start to end, without a window: every one of the course, laid out and with all its questions and tasks answered; and
- * other people's, which may be hostile or endless. */
+/* Lessons walked from start to end, without a window: every one of the course, laid out and with all its questions and
+ * tasks answered; and other people's, which may be hostile or endless. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, clock_gettime, open_memstream */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,13 +71,17 @@ static int answer_all_ways(Bench *b, int ask) {
     const LessonWrong *w = &q->wrong[k];
     if (!w->is_known) continue;
     answer(b, ask, w->value, w->choice, w->order);
-    if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved) fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k, lesson_verdict_name(a->verdict));
+    if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved)
+      fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k,
+               lesson_verdict_name(a->verdict));
     READS(b, "✗ Not quite.");
     n++;
   }
   right_order(q, order);
   answer(b, ask, q->key.low, q->right, order);
-  if (!a->is_resolved || !a->is_right) fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id, lesson_verdict_name(a->verdict), a->said);
+  if (!a->is_resolved || !a->is_right)
+    fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id,
+             lesson_verdict_name(a->verdict), a->said);
   return n;
 }
 
@@ -87,17 +91,19 @@ static void solve_task(Bench *b, int task) {
   char change[LESSON_STATE_BYTES];
   Error error = {0};
   assert_false(s->deeds[task].is_done);
-  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error)) fail_msg("%s", error.message);
+  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error))
+    fail_msg("%s", error.message);
   player_input(&b->player, INPUT_ENTRY);
   player_type(&b->player, change);
   player_accept(&b->player);
   send(b, (SideEvent){.kind = SIDE_LOOK});
-  if (!s->deeds[task].is_done || s->deeds[task].is_skipped) fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
+  if (!s->deeds[task].is_done || s->deeds[task].is_skipped)
+    fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
   READS(b, "✓ Done.");
 }
 
-/* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every show to its
- * end, every task done in the viewer. */
+/* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every
+ * show to its end, every task done in the viewer. */
 static void every_question_and_task_of_the_course_is_answered(void **state) {
   (void)state;
   LessonFiles *files = malloc(sizeof *files);
@@ -110,15 +116,20 @@ static void every_question_and_task_of_the_course_is_answered(void **state) {
     const LessonSession *s = &b->panel.session;
     for (int n = 0; n < 300 && !lesson_session_is_finished(s); n++) {
       const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-      if (ask >= 0) n_wrong += answer_all_ways(b, ask), n_right++;
-      else if (task >= 0) solve_task(b, task), n_tasks++;
-      else if (s->plays != LESSON_NO_BLOCK) play_to_the_end(b);
-      else click(b, WIDGET_NEXT);
+      if (ask >= 0)
+        n_wrong += answer_all_ways(b, ask), n_right++;
+      else if (task >= 0)
+        solve_task(b, task), n_tasks++;
+      else if (s->plays != LESSON_NO_BLOCK)
+        play_to_the_end(b);
+      else
+        click(b, WIDGET_NEXT);
       if (s->error.status) fail_msg("%s", s->error.message);
     }
     if (!lesson_session_is_finished(s)) fail_msg("%s does not end", files->names[k]);
     char words[64];
-    snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson), lesson_n_counted(&s->lesson));
+    snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson),
+             lesson_n_counted(&s->lesson));
     READS(b, words);
     close_bench(b);
   }
@@ -150,9 +161,11 @@ static void hostile_lessons_are_refused_at_once(void **state) {
       {HEAD "```ask a\nprompt: p\nanswer: os.execute('true')\nhint: h\n```\n", "h.md:8: there is no name 'os'"},
       {HEAD "```state\nN=0\n```\n", "h.md:7: "},
       {HEAD "```state\ngpu=/etc/passwd\n```\n", "h.md:7: "},
-      {HEAD "```state\nN=64 d=16 block=8\n```\n```show\nscene=tiles steps=100000-100001\n```\n", "h.md:10: steps begin at 100000"},
+      {HEAD "```state\nN=64 d=16 block=8\n```\n```show\nscene=tiles steps=100000-100001\n```\n",
+       "h.md:10: steps begin at 100000"},
       {HEAD "```state\nN=2G d=2G\n```\n```show\nscene=softmax\n```\n", ""},
-      {HEAD "```task\nDo.\nuntil: (function() while true do end end)()\nsolution: step=1\nhint: h\n```\n", "h.md:8: the expression does too much work"},
+      {HEAD "```task\nDo.\nuntil: (function() while true do end end)()\nsolution: step=1\nhint: h\n```\n",
+       "h.md:8: the expression does too much work"},
       {HEAD "```ask a\nprompt: p\nanswer: 1\nhint: {nothing}\n```\n", "h.md:9: "},
       {HEAD "bad \xFF byte\n", "h.md:6: "},
       {"no title\n", "h.md:1: "},
@@ -164,7 +177,8 @@ static void hostile_lessons_are_refused_at_once(void **state) {
     const double began = seconds();
     const Status status = open_bench(&b, write_lesson("h.md", ROWS[k][0]), &FRESH, 640, 360, &error);
     if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.2f s", k, seconds() - began);
-    if (*ROWS[k][1] && (!status || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)) fail_msg("row %zu: %s", k, error.message);
+    if (*ROWS[k][1] && (!status || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0))
+      fail_msg("row %zu: %s", k, error.message);
     close_bench(b);
   }
   Bench *b;
@@ -177,7 +191,9 @@ static void hostile_lessons_are_refused_at_once(void **state) {
 /* As much text as a file may hold, of the kinds that are slow to lay out. */
 static void endless_pages_are_cut(void **state) {
   (void)state;
-  static const char *const UNITS[] = {"word ", "longwordwithoutanyblank", "**b** `c` ", "| a ", "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n", "[l](m) "};
+  static const char *const UNITS[] = {"word ",    "longwordwithoutanyblank",       "**b** `c` ",        "| a ",
+                                      "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n",
+                                      "[l](m) "};
   for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
     char *lesson = malloc((1 << 18) + 64), *p = lesson + sprintf(lesson, HEAD);
     assert_non_null(lesson);
@@ -203,12 +219,14 @@ static void endless_pages_are_cut(void **state) {
   }
 }
 
-/* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still takes less than a
- * second. */
+/* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still
+ * takes less than a second. */
 static void many_slow_states_and_tasks_take_no_time(void **state) {
   (void)state;
-  static const char STATE[] = "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
-  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: step=100000\nhint: h\n```\n";
+  static const char STATE[] =
+      "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
+  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: "
+                             "step=100000\nhint: h\n```\n";
   char *lesson = malloc(1 << 17);
   assert_non_null(lesson);
   for (int tasks = 0; tasks < 2; tasks++) {

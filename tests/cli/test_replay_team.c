@@ -60,16 +60,15 @@ static CacheState *run_alone(const CacheConfig *config, uint64_t limit) {
   DinParser parser = {0};
   for (size_t at = 0, n, used; at < length && limit; at += used, limit -= n) {
     DinRecord record;
-    assert_int_equal(din_parse(&parser, text + at, length - at, true, &record, 1, &n, &used, NULL),
-                     STATUS_OK);
+    assert_int_equal(din_parse(&parser, text + at, length - at, true, &record, 1, &n, &used, NULL), STATUS_OK);
     if (n) cache_access(cache, record.address, record.size_bytes, record.label == DIN_WRITE);
   }
   return cache;
 }
 
 /* Feeds the text in pieces as a reader does, `piece` bytes more each time. */
-static Status run_team(ReplayTeam *team, const CacheConfig *config, uint32_t n_threads,
-                       uint64_t limit, size_t piece, Error *error) {
+static Status run_team(ReplayTeam *team, const CacheConfig *config, uint32_t n_threads, uint64_t limit, size_t piece,
+                       Error *error) {
   assert_int_equal(replay_team_init(team, config, n_threads, 0, limit, NULL), STATUS_OK);
   Status status = STATUS_OK;
   for (size_t begin = 0, end = 0; status == STATUS_OK && begin < length;) {
@@ -138,15 +137,11 @@ static void a_mistake_has_its_line_number(void **unused) {
     ReplayTeam team;
     int n_lines = 0;
     random_text(&r, (int)rand_in(&r, 0, 60000));
-    for (size_t i = 0; i < length; i++)
-      n_lines += text[i] == '\n';
+    for (size_t i = 0; i < length; i++) n_lines += text[i] == '\n';
     put("0 0\n7 0\n");
-    for (int i = (int)rand_in(&r, 0, 30000); i > 0; i--)
-      put("8 0\n");
+    for (int i = (int)rand_in(&r, 0, 30000); i > 0; i--) put("8 0\n");
     snprintf(says, sizeof says, "trace line %d: '7' is no label", n_lines + 2);
-    assert_int_equal(
-        run_team(&team, &config, (uint32_t)(round % 4 + 1), UINT64_MAX, 500000, &error),
-        STATUS_BAD_FILE);
+    assert_int_equal(run_team(&team, &config, (uint32_t)(round % 4 + 1), UINT64_MAX, 500000, &error), STATUS_BAD_FILE);
     if (strncmp(error.message, says, strlen(says)) != 0) fail_msg("%s", error.message);
     replay_team_free(&team);
   }
@@ -179,8 +174,7 @@ static void the_shortest_lines_fit_a_round(void **unused) {
   (void)unused;
   const CacheConfig config = {.size_bytes = 1 << 18, .address_bits = 64};
   length = 0;
-  while (length + 4 <= TEXT_BYTES)
-    put("0 0\n");
+  while (length + 4 <= TEXT_BYTES) put("0 0\n");
   for (uint32_t n = 1; n <= 3; n++) {
     ReplayTeam team;
     assert_int_equal(run_team(&team, &config, n, UINT64_MAX, TEXT_BYTES, NULL), STATUS_OK);
@@ -200,12 +194,9 @@ static void threads_follow_the_sets(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_number_of_threads_counts_the_same),
-      cmocka_unit_test(a_limit_stops_after_that_record),
-      cmocka_unit_test(a_mistake_has_its_line_number),
-      cmocka_unit_test(ends_of_text),
-      cmocka_unit_test(the_shortest_lines_fit_a_round),
-      cmocka_unit_test(threads_follow_the_sets),
+      cmocka_unit_test(any_number_of_threads_counts_the_same), cmocka_unit_test(a_limit_stops_after_that_record),
+      cmocka_unit_test(a_mistake_has_its_line_number),         cmocka_unit_test(ends_of_text),
+      cmocka_unit_test(the_shortest_lines_fit_a_round),        cmocka_unit_test(threads_follow_the_sets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

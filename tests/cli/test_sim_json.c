@@ -46,7 +46,8 @@ static void the_classic_case(void **state) {
   assert_int_equal(number(d, "tilewalk"), 1);
   assert_int_equal(number(d, "runs.0.traffic.total_bytes"), 132 * MiB);
   assert_int_equal(number(d, "runs.2.traffic.total_bytes"), 66 * MiB);
-  /* fa1: reads 2Nd + T_c (2Nd + 2N stats), writes T_c (Nd + 2N) + Nd + 2N; Nd is 1 MiB, 2N stats are 32 KiB, T_c = 32 */
+  /* fa1: reads 2Nd + T_c (2Nd + 2N stats), writes T_c (Nd + 2N) + Nd + 2N; Nd is 1 MiB, 2N stats are 32 KiB, T_c = 32
+   */
   assert_int_equal(number(d, "runs.1.traffic.read_bytes"), 2 * MiB + 32 * (2 * MiB + 32768));
   assert_int_equal(number(d, "runs.1.traffic.write_bytes"), 33 * (MiB + 32768));
   assert_int_equal(number(d, "runs.2.loads_per_block.K"), 32);
@@ -70,14 +71,42 @@ static void causal_by_hand(void **state) {
 /* Every key that the contract names, and no other at the top. */
 static void the_keys_of_version_1(void **state) {
   (void)state;
-  static const char *const PATHS[] = {
-      "shape.batch", "shape.heads", "shape.kv_heads", "shape.seq_q", "shape.seq_k", "shape.head_dim", "shape.dtype", "shape.causal",
-      "shape.window", "machine.name", "machine.sram_bytes", "machine.l2_bytes", "runs.0.algorithm", "runs.0.block_q", "runs.0.block_k",
-      "runs.0.sram.bytes", "runs.0.sram.capacity_bytes", "runs.0.sram.fits", "runs.0.sram.max_block", "runs.0.tiles.total",
-      "runs.0.loads_per_block.Q", "runs.0.loads_per_block.V", "runs.0.traffic.read.Q", "runs.0.traffic.read.stats",
-      "runs.0.traffic.write.O", "runs.0.traffic.write.S", "runs.0.traffic.read.P", "runs.0.traffic.write_bytes", "runs.0.hbm.read_bytes",
-      "runs.0.l2", "runs.0.storage.inputs_bytes", "runs.0.storage.outputs_bytes", "runs.0.storage.intermediates_bytes", "runs.0.flops",
-      "runs.0.intensity_flops_per_byte", "runs.0.time"};
+  static const char *const PATHS[] = {"shape.batch",
+                                      "shape.heads",
+                                      "shape.kv_heads",
+                                      "shape.seq_q",
+                                      "shape.seq_k",
+                                      "shape.head_dim",
+                                      "shape.dtype",
+                                      "shape.causal",
+                                      "shape.window",
+                                      "machine.name",
+                                      "machine.sram_bytes",
+                                      "machine.l2_bytes",
+                                      "runs.0.algorithm",
+                                      "runs.0.block_q",
+                                      "runs.0.block_k",
+                                      "runs.0.sram.bytes",
+                                      "runs.0.sram.capacity_bytes",
+                                      "runs.0.sram.fits",
+                                      "runs.0.sram.max_block",
+                                      "runs.0.tiles.total",
+                                      "runs.0.loads_per_block.Q",
+                                      "runs.0.loads_per_block.V",
+                                      "runs.0.traffic.read.Q",
+                                      "runs.0.traffic.read.stats",
+                                      "runs.0.traffic.write.O",
+                                      "runs.0.traffic.write.S",
+                                      "runs.0.traffic.read.P",
+                                      "runs.0.traffic.write_bytes",
+                                      "runs.0.hbm.read_bytes",
+                                      "runs.0.l2",
+                                      "runs.0.storage.inputs_bytes",
+                                      "runs.0.storage.outputs_bytes",
+                                      "runs.0.storage.intermediates_bytes",
+                                      "runs.0.flops",
+                                      "runs.0.intensity_flops_per_byte",
+                                      "runs.0.time"};
   json_t *d = sim("--heads 4 --kv-heads 2");
   for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) assert_non_null(at(d, PATHS[k]));
   assert_int_equal(json_object_size(d), 4);
@@ -93,7 +122,8 @@ static void totals_beyond_64_bits_are_reals(void **state) {
   json_decref(d);
 }
 
-/* A machine named with --gpu is timed: HBM alone on the papers' machine, 66 MiB over 1555 GB/s; with L2 all five parts. */
+/* A machine named with --gpu is timed: HBM alone on the papers' machine, 66 MiB over 1555 GB/s; with L2 all five parts.
+ */
 static void time_comes_with_a_gpu(void **state) {
   (void)state;
   json_t *d = sim("-N 4096 -d 128 --block 128 --algorithm fa2 --gpu paper");
@@ -105,15 +135,16 @@ static void time_comes_with_a_gpu(void **state) {
   d = sim("-N 16K -d 128 --heads 16 --block 128 --algorithm fa2 --gpu h200");
   const double math_s = json_real_value(at(d, "runs.0.time.math_s"));
   assert_true(math_s > 2.222e-3 && math_s < 2.223e-3); /* 4 x 16384^2 x 2048 / 989.5 TFLOP/s */
-  static const char *const PARTS[] = {"runs.0.time.hbm_s", "runs.0.time.l2_s", "runs.0.time.sram_s", "runs.0.time.exp_s"};
+  static const char *const PARTS[] = {"runs.0.time.hbm_s", "runs.0.time.l2_s", "runs.0.time.sram_s",
+                                      "runs.0.time.exp_s"};
   for (int k = 0; k < 4; k++) assert_true(json_real_value(at(d, PARTS[k])) > 0);
   assert_string_equal(json_string_value(at(d, "runs.0.time.bound")), "math");
   assert_int_equal(json_object_size(at(d, "runs.0.time")), 6);
   json_decref(d);
 }
 
-/* Requested, L2 and HBM are three figures. 4 heads of N = 4096, d = 128 fit an H200's L2: Q, K, V are read from HBM once, 12 MiB,
- * and O goes back, 4 MiB, with a log-sum-exp for every row. Two-level traffic is what it was. */
+/* Requested, L2 and HBM are three figures. 4 heads of N = 4096, d = 128 fit an H200's L2: Q, K, V are read from HBM
+ * once, 12 MiB, and O goes back, 4 MiB, with a log-sum-exp for every row. Two-level traffic is what it was. */
 static void l2_comes_with_a_gpu(void **state) {
   (void)state;
   const long long MiB = 1 << 20, lse = 4 * 4096 * 4;
@@ -128,17 +159,19 @@ static void l2_comes_with_a_gpu(void **state) {
   assert_int_equal(number(d, "runs.1.hbm.total_bytes"), 16 * MiB + lse + spilled);
   const double hit_rate = json_real_value(at(d, "runs.1.l2.hit_rate"));
   assert_true(hit_rate > 0.88 && hit_rate < 0.92);
-  assert_true(number(d, "runs.1.l2.fabric_bytes") >= 8 * MiB); /* the far half of Q and O, and of K and V for both sides */
+  assert_true(number(d, "runs.1.l2.fabric_bytes") >=
+              8 * MiB); /* the far half of Q and O, and of K and V for both sides */
   assert_int_equal(number(d, "runs.1.launch.ctas"), 128);
   assert_int_equal(number(d, "runs.1.launch.ctas_per_sm"), 2);
   assert_string_equal(json_string_value(at(d, "runs.1.launch.limited_by")), "registers");
   assert_int_equal(number(d, "runs.1.launch.waves"), 1);
   assert_true(json_real_value(at(d, "runs.1.launch.tail_fill")) == 128.0 / 264);
-  /* standard: S and P of a head are 32 MiB each. Blocks of 128 x 64, so in units of 1 MiB a head: Q is read 64 times and K 32 times for the
-   * scores, S twice for the softmax, P twice (d is two blocks wide) and V 32 times for O. */
+  /* standard: S and P of a head are 32 MiB each. Blocks of 128 x 64, so in units of 1 MiB a head: Q is read 64 times
+   * and K 32 times for the scores, S twice for the softmax, P twice (d is two blocks wide) and V 32 times for O. */
   assert_int_equal(number(d, "runs.0.l2.read_bytes"), 4 * (64 + 32 + 2 * 32 + 2 * 32 + 32) * MiB);
   assert_int_equal(number(d, "runs.0.hbm.write_bytes"), 4 * (32 + 32 + 1) * MiB);
-  assert_true(number(d, "runs.0.hbm.read_bytes") >= 12 * MiB && number(d, "runs.0.hbm.read_bytes") < number(d, "runs.0.l2.read_bytes"));
+  assert_true(number(d, "runs.0.hbm.read_bytes") >= 12 * MiB &&
+              number(d, "runs.0.hbm.read_bytes") < number(d, "runs.0.l2.read_bytes"));
   json_decref(d);
 }
 
@@ -146,8 +179,10 @@ static void l2_comes_with_a_gpu(void **state) {
 static void launch_options_matter(void **state) {
   (void)state;
   json_t *a = sim("-N 64K -d 128 --heads 4 --kernel fa2_async --gpu h200");
-  json_t *b = sim("-N 64K -d 128 --heads 4 --kernel fa2_async --gpu h200 --ctas-per-sm 1"); /* twice the waves over K and V that do not fit */
-  json_t *c = sim("--state 'N=65536 d=128 heads=4 kernel=fa2_async gpu=h200 ctas-per-sm=1 walk=forward order=query-head-batch'");
+  json_t *b = sim("-N 64K -d 128 --heads 4 --kernel fa2_async --gpu h200 --ctas-per-sm 1"); /* twice the waves over K
+                                                                                               and V that do not fit */
+  json_t *c = sim(
+      "--state 'N=65536 d=128 heads=4 kernel=fa2_async gpu=h200 ctas-per-sm=1 walk=forward order=query-head-batch'");
   assert_true(5 * number(b, "runs.0.hbm.read_bytes") > 7 * number(a, "runs.0.hbm.read_bytes"));
   assert_true(json_equal(b, c));
   json_decref(a);
@@ -157,8 +192,9 @@ static void launch_options_matter(void **state) {
 
 static void wrong_launches_are_refused(void **state) {
   (void)state;
-  static const char *const WRONG[] = {"--kernel fa2-sm9", "--kernel fa2-sm90 --algorithm standard", "--kernel fa2_async -d 256", "--order upside-down",
-                                      "--walk around", "--ctas-per-sm 0 --gpu h200 --walk x", "--ctas-per-sm 5000"};
+  static const char *const WRONG[] = {
+      "--kernel fa2-sm9", "--kernel fa2-sm90 --algorithm standard", "--kernel fa2_async -d 256", "--order upside-down",
+      "--walk around",    "--ctas-per-sm 0 --gpu h200 --walk x",    "--ctas-per-sm 5000"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
     char command[256];
     snprintf(command, sizeof command, "sim %s", WRONG[i]);
@@ -184,7 +220,8 @@ static void the_state_is_the_options(void **state) {
 /* What the trace lists is what sim counts. */
 static void the_trace_adds_up_to_sim(void **state) {
   (void)state;
-  static const char *const PROBLEM = "-N 50 --seq-len-k 70 -d 8 --block-q 16 --block-k 12 --causal --window 33 --algorithm fa1";
+  static const char *const PROBLEM =
+      "-N 50 --seq-len-k 70 -d 8 --block-q 16 --block-k 12 --causal --window 33 --algorithm fa1";
   json_t *d = sim(PROBLEM);
   char command[256];
   snprintf(command, sizeof command, "trace %s", PROBLEM);
@@ -205,12 +242,11 @@ static void the_trace_adds_up_to_sim(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_classic_case),          cmocka_unit_test(causal_by_hand),
-      cmocka_unit_test(the_keys_of_version_1),     cmocka_unit_test(totals_beyond_64_bits_are_reals),
-      cmocka_unit_test(time_comes_with_a_gpu),     cmocka_unit_test(l2_comes_with_a_gpu),
-      cmocka_unit_test(launch_options_matter),     cmocka_unit_test(wrong_launches_are_refused),
-      cmocka_unit_test(the_state_is_the_options),
-      cmocka_unit_test(the_trace_adds_up_to_sim),
+      cmocka_unit_test(the_classic_case),         cmocka_unit_test(causal_by_hand),
+      cmocka_unit_test(the_keys_of_version_1),    cmocka_unit_test(totals_beyond_64_bits_are_reals),
+      cmocka_unit_test(time_comes_with_a_gpu),    cmocka_unit_test(l2_comes_with_a_gpu),
+      cmocka_unit_test(launch_options_matter),    cmocka_unit_test(wrong_launches_are_refused),
+      cmocka_unit_test(the_state_is_the_options), cmocka_unit_test(the_trace_adds_up_to_sim),
   };
   return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* `tilewalk sweep --over l2` and `--over skew`: what is left for HBM as L2 grows or CTAs spread, and requests without L2. */
+/* `tilewalk sweep --over l2` and `--over skew`: what is left for HBM as L2 grows or CTAs spread, and requests without
+ * L2. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,8 @@ static void hbm_traffic_falls_to_every_byte_once(void **state) {
     before = bytes;
   }
   assert_int_equal(n, 4);
-  const long long spilled = 264 * 7168; /* of a row block, by each CTA at work: stored again and again, and written at the end */
+  const long long spilled =
+      264 * 7168; /* of a row block, by each CTA at work: stored again and again, and written at the end */
   assert_int_equal(bytes, ONCE + spilled);
   assert_true(first > bytes);
 }
@@ -68,14 +70,17 @@ static void skew_is_a_pace(void **state) {
   assert_int_equal(run.exit_status, 2);
 }
 
-/* Nothing given but what to vary: a problem where it matters, named in the title without the swept key, as chart and table. */
+/* Nothing given but what to vary: a problem where it matters, named in the title without the swept key, as chart and
+ * table. */
 static void defaults_that_show_something(void **state) {
   (void)state;
   static const struct {
     const char *request, *title;
   } CASES[] = {
-      {"sweep --over l2 --values 32M,256M", "the size of L2, all partitions; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
-      {"sweep --over skew --values 1,128", "the first CTA and the last; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
+      {"sweep --over l2 --values 32M,256M",
+       "the size of L2, all partitions; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
+      {"sweep --over skew --values 1,128",
+       "the first CTA and the last; algorithm=fa2 N=32768 d=128 heads=8 gpu=h200\n"},
       {"sweep --over N --values 1K,2K --algorithm fa2", "sequence length N, tokens; algorithm=fa2 d=128\n"},
       {"sweep --over block --values 16,32 --block 64 --algorithm fa2", "rows; algorithm=fa2 N=4096 d=128\n"},
       {"sweep --over head-dim --values 16,32 --algorithm fa2", "head dimension d; algorithm=fa2 N=4096\n"},
@@ -108,7 +113,8 @@ static void nothing_to_sweep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once), cmocka_unit_test(skew_is_a_pace),
-                                     cmocka_unit_test(defaults_that_show_something), cmocka_unit_test(nothing_to_sweep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once),
+                                     cmocka_unit_test(skew_is_a_pace), cmocka_unit_test(defaults_that_show_something),
+                                     cmocka_unit_test(nothing_to_sweep)};
   return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

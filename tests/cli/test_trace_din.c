@@ -22,11 +22,14 @@ static json_t *json_of(const char *arguments) {
   return document;
 }
 
-static long long number(const json_t *document, const char *key) { return json_integer_value(json_object_get(document, key)); }
+static long long number(const json_t *document, const char *key) {
+  return json_integer_value(json_object_get(document, key));
+}
 
-/* FA-2, N = 4096, d = 128, fp16, B = 128, Q|K|V|O of 1 MiB each, lines of 128 bytes: 32 row blocks read 64 MiB of K and V, 1 MiB of Q,
- * and write 1 MiB, 66 MiB / 128 B = 540,672 records. With 32 MiB every line misses once. With 2 MiB K and V, 2 MiB together, do
- * fit beside Q and O, and most of every pass misses. The counts are those of Dinero IV on the same trace. */
+/* FA-2, N = 4096, d = 128, fp16, B = 128, Q|K|V|O of 1 MiB each, lines of 128 bytes: 32 row blocks read 64 MiB of K and
+ * V, 1 MiB of Q, and write 1 MiB, 66 MiB / 128 B = 540,672 records. With 32 MiB every line misses once. With 2 MiB K
+ * and V, 2 MiB together, do fit beside Q and O, and most of every pass misses. The counts are those of Dinero IV on the
+ * same trace. */
 static void the_counts_of_every_exact_simulator(void **state) {
   (void)state;
   static const char *const PIPE =
@@ -52,7 +55,8 @@ static void the_bytes_are_those_of_sim(void **state) {
   static const char *const ALGORITHMS[] = {"standard", "fa1", "fa2 --lse", "fa2-split --splits 3 --lse"};
   for (size_t k = 0; k < sizeof ALGORITHMS / sizeof *ALGORITHMS; k++) {
     char problem[256], arguments[320];
-    snprintf(problem, sizeof problem, "-N 37 --seq-len-k 53 -d 24 --block-q 16 --block-k 8 --causal --window 29 --algorithm %s", ALGORITHMS[k]);
+    snprintf(problem, sizeof problem,
+             "-N 37 --seq-len-k 53 -d 24 --block-q 16 --block-k 8 --causal --window 29 --algorithm %s", ALGORITHMS[k]);
     snprintf(arguments, sizeof arguments, "sim %s --json", problem);
     json_t *sim = json_of(arguments);
     json_t *traffic = json_object_get(json_array_get(json_object_get(sim, "runs"), 0), "traffic");

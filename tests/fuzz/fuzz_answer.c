@@ -20,8 +20,7 @@ static void require(int truth) {
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);
   require(length > 0);
-  for (size_t k = 0; k < length; k++)
-    require(error->message[k] >= 32 && error->message[k] < 127);
+  for (size_t k = 0; k < length; k++) require(error->message[k] >= 32 && error->message[k] < 127);
 }
 
 static void number(const char *text, size_t length) {
@@ -51,9 +50,8 @@ static void number(const char *text, size_t length) {
 }
 
 static void choices(const char *text) {
-  static const AnswerChoices CHOICES = {.key = {"smaller", "same", "larger"},
-                                        .text = {"It falls.", "It stays.", "It grows."},
-                                        .n = 3};
+  static const AnswerChoices CHOICES = {
+      .key = {"smaller", "same", "larger"}, .text = {"It falls.", "It stays.", "It grows."}, .n = 3};
   int chosen = -1, order[ANSWER_CHOICES_MAX];
   Error error = {0}, refused = {0};
   if (answer_choice(&CHOICES, text, &chosen, &error))
@@ -84,8 +82,7 @@ static void others(const char *text, size_t length) {
     check_message(&errors[1]);
   else if (show.scene == LESSON_SCENE_WARP)
     draw(&show);
-  if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2]))
-    check_message(&errors[2]);
+  if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2])) check_message(&errors[2]);
   submission_free(&submission);
 }
 

@@ -19,8 +19,7 @@ static void require_placed(Status status, const Error *error) {
   require(error->status == status);
   if (status == STATUS_NO_MEMORY) return;
   require(strncmp(error->message, "f:", 2) == 0);
-  for (const char *c = error->message; *c; c++)
-    require((unsigned char)*c >= 32 && *c != 127);
+  for (const char *c = error->message; *c; c++) require((unsigned char)*c >= 32 && *c != 127);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -27,8 +27,7 @@ static void check_record(const DinRecord *record) {
   require(length < DIN_TEXT_BYTES && text[length - 1] == '\n');
   require(din_parse(&parser, text, length, true, &again, 1, &n, &used, NULL) == STATUS_OK);
   require(n == 1 && used == length);
-  require(again.address == record->address && again.size_bytes == record->size_bytes &&
-          again.label == record->label);
+  require(again.address == record->address && again.size_bytes == record->size_bytes && again.label == record->label);
 }
 
 /* Feeds the text in pieces that grow by `step`, as a reader with a buffer does. */
@@ -49,21 +48,18 @@ static Verdict read_in_pieces(const char *text, size_t size, size_t step) {
     char *piece = malloc(end - begin + 1); /* its own block, so that reading past its end is seen */
     require(piece != NULL);
     memcpy(piece, text + begin, end - begin);
-    verdict.status =
-        din_parse(&parser, piece, end - begin, is_last, records, RECORDS, &n, &used, &error);
+    verdict.status = din_parse(&parser, piece, end - begin, is_last, records, RECORDS, &n, &used, &error);
     free(piece);
     require(n <= RECORDS && used <= end - begin);
     for (size_t i = 0; i < n; i++) {
       check_record(&records[i]);
-      verdict.sum = verdict.sum * 31 + records[i].address + records[i].size_bytes +
-                    (uint64_t)records[i].label;
+      verdict.sum = verdict.sum * 31 + records[i].address + records[i].size_bytes + (uint64_t)records[i].label;
     }
     verdict.n_records += n;
     begin += used;
     if (verdict.status != STATUS_OK) {
       require(verdict.status == STATUS_BAD_FILE && strncmp(error.message, "trace line ", 11) == 0);
-      for (const char *c = error.message; *c; c++)
-        require(*c >= 32 && *c < 127);
+      for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
       break;
     }
     if (is_last && begin == size) break;
@@ -109,8 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(pieces.status == whole.status && pieces.n_records == whole.n_records);
     require(pieces.sum == whole.sum);
   }
-  if (size < 400 &&
-      (!size || data[size / 2] % 8 == 0)) { /* long accesses through a cache take their time */
+  if (size < 400 && (!size || data[size / 2] % 8 == 0)) { /* long accesses through a cache take their time */
     uint64_t limit = size ? data[size - 1] % 32 + 1u : 1;
     read_as_team((const char *)data, size, limit == 32 ? UINT64_MAX : limit, &whole);
   }

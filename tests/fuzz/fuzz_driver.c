@@ -37,8 +37,12 @@ static uint64_t next(uint64_t *state) {
 
 /* One edit of the `size` bytes at `data` (room for INPUT_MAX_BYTES); returns the new size. */
 static size_t edit(uint8_t *data, size_t size, uint64_t *state) {
-  static const char *const tokens[] = {"-1",  "0",    "99999999999999999999", "1e999", "nan", "\n",  "\"",  "{",
-                                       "[[[", "\\u0", "\xff\xfe",             "\0\0",  "%s",  ",,,", "```", "\xc3"};
+  static const char *const tokens[] = {"-1",    "0",        "99999999999999999999",
+                                       "1e999", "nan",      "\n",
+                                       "\"",    "{",        "[[[",
+                                       "\\u0",  "\xff\xfe", "\0\0",
+                                       "%s",    ",,,",      "```",
+                                       "\xc3"};
   size_t at = size ? next(state) % size : 0;
   size_t rest = size - at;
   switch (next(state) % 6) {
@@ -114,8 +118,10 @@ static void run_path(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  static const char *const seeds[] = {"", "{}", "[1, 2.5, \"x\"]\n", "name: value\n", "a,b,c\n1,2,3\n", "# Title\n\n```ask\n```\n", "64 MiB"};
-  for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) run_with_mutations((const uint8_t *)seeds[i], strlen(seeds[i]));
+  static const char *const seeds[] = {
+      "", "{}", "[1, 2.5, \"x\"]\n", "name: value\n", "a,b,c\n1,2,3\n", "# Title\n\n```ask\n```\n", "64 MiB"};
+  for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++)
+    run_with_mutations((const uint8_t *)seeds[i], strlen(seeds[i]));
   for (int i = 1; i < argc; i++) run_path(argv[i]);
   printf("%zu inputs\n", n_inputs);
   return 0;

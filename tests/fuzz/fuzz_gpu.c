@@ -18,8 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};
   if (gpu_parse((const char *)data, size, "f", &gpu, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++)
-      require(*c >= 32 && *c < 127);
+    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
     require(gpu.n_sm == 0x5A5A5A5A5A5A5A5A); /* unchanged */
     return 0;
   }
@@ -27,8 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(gpu.shared_bytes_per_cta > 0 && gpu.shared_reserved_bytes >= 0);
   require(gpu.shared_bytes_per_cta + gpu.shared_reserved_bytes <= gpu.shared_bytes_per_sm);
   require(gpu.shared_bytes_per_sm <= gpu.sram_bytes && gpu.warp_size > 0);
-  require(gpu_hbm_bytes_per_s(&gpu) > 0 && gpu_sram_bytes_per_s(&gpu) > 0 &&
-          gpu_exp_per_s(&gpu) > 0);
+  require(gpu_hbm_bytes_per_s(&gpu) > 0 && gpu_sram_bytes_per_s(&gpu) > 0 && gpu_exp_per_s(&gpu) > 0);
   if (gpu.l2_bytes == 0) {
     require(gpu.l2_ways == 0 && gpu.l2_partitions == 0);
     return 0;

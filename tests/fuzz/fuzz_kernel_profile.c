@@ -1,5 +1,5 @@
-/* Fuzz target for kernel profiles: any bytes are refused with one line, or become a profile that can be launched, or refused,
- * at any d without leaving an array. */
+/* Fuzz target for kernel profiles: any bytes are refused with one line, or become a profile that can be launched, or
+ * refused, at any d without leaving an array. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,16 @@ static void require(int truth) {
 }
 
 static void launch_everywhere(const Profile *p) {
-  const Gpu gpu = {.name = "g", .n_sm = 3, .warp_size = 32, .shared_bytes_per_sm = 1 << 18, .shared_bytes_per_cta = 1 << 17,
-                   .registers_per_sm = 65536, .registers_per_thread = 255, .warps_per_sm = 64, .threads_per_cta = 1024, .ctas_per_sm = 32};
+  const Gpu gpu = {.name = "g",
+                   .n_sm = 3,
+                   .warp_size = 32,
+                   .shared_bytes_per_sm = 1 << 18,
+                   .shared_bytes_per_cta = 1 << 17,
+                   .registers_per_sm = 65536,
+                   .registers_per_thread = 255,
+                   .warps_per_sm = 64,
+                   .threads_per_cta = 1024,
+                   .ctas_per_sm = 32};
   static const int64_t D[] = {1, 64, 65, 128, 200, 256, 257, 65536};
   for (size_t i = 0; i < 2 * sizeof D / sizeof *D; i++) {
     const Shape shape = {.batch = 2, .heads = 3, .N_q = 1000, .d = D[i / 2], .causal = i % 2};

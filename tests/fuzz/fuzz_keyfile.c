@@ -35,13 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Record record = {0};
   KeyfileNote notes[N_FIELDS] = {0};
   Error error = {0};
-  const Status status =
-      keyfile_parse((const char *)data, size, "f", FIELDS, N_FIELDS, &record, notes, &error);
+  const Status status = keyfile_parse((const char *)data, size, "f", FIELDS, N_FIELDS, &record, notes, &error);
   if (status != STATUS_OK) {
     require(status == STATUS_BAD_FILE && error.status == status);
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++)
-      require(*c >= 32 && *c < 127);
+    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
     return 0;
   }
   require(error.message[0] == '\0');
@@ -49,9 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int f = 1; f < N_FIELDS; f++) {
     if (notes[f].line == 0) continue;
     require(notes[f].source[0] && memchr(notes[f].source, 0, sizeof notes[f].source) != NULL);
-    const double value = f == 1   ? (double)record.count
-                         : f == 2 ? (double)record.bytes
-                                  : record.rate[f - 3];
+    const double value = f == 1 ? (double)record.count : f == 2 ? (double)record.bytes : record.rate[f - 3];
     require(value >= FIELDS[f].min && value <= FIELDS[f].max);
   }
   return 0;

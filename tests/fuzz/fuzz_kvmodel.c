@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};
   if (kvmodel_parse((const char *)data, size, "f", &model, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++)
-      require(*c >= 32 && *c < 127);
+    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
     return 0;
   }
   const KvCache cache = kvmodel_cache(&model);
@@ -27,8 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const KvState end = kvcache_seek(&cache, model.max_tokens);
   require(end.bytes == at_most.bytes && end.page_bytes >= end.bytes && end.bytes > 0);
   KvState state = {0};
-  for (int step = 0; step < 40 && step < model.max_tokens; step++)
-    kvcache_append(&cache, &state);
+  for (int step = 0; step < 40 && step < model.max_tokens; step++) kvcache_append(&cache, &state);
   const KvState same = kvcache_seek(&cache, state.tokens);
   require(same.tokens == state.tokens && same.window_tokens == state.window_tokens);
   require(same.pages == state.pages && same.window_pages == state.window_pages);

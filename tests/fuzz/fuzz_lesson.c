@@ -20,8 +20,7 @@ static void require(int truth) {
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);
   require(length > 0);
-  for (size_t k = 0; k < length; k++)
-    require(error->message[k] >= 32 && error->message[k] < 127);
+  for (size_t k = 0; k < length; k++) require(error->message[k] >= 32 && error->message[k] < 127);
 }
 
 static void finding(void *context, const char *message) {
@@ -31,8 +30,8 @@ static void finding(void *context, const char *message) {
 
 /* Whatever the lesson's state, a small problem: that any state is refused or shown is tests/fuzz/fuzz_request.c. */
 static Status look_at_small(void *context, const char *state, const char *change,
-                            Status (*look)(void *data, const LessonView *view, Error *error),
-                            void *data, Error *error) {
+                            Status (*look)(void *data, const LessonView *view, Error *error), void *data,
+                            Error *error) {
   (void)state;
   return lesson_look(context, "N=16 d=4 block=8 causal=1", *change ? "step=12" : "", look, data, error);
 }
@@ -55,8 +54,7 @@ static void take_apart(const Lesson *lesson) {
       require(flow.spans[n].begin < flow.spans[n].end && flow.spans[n].end <= length);
     require(p->first_cell + (size_t)(p->n_columns * p->n_rows) <= flow.n_cells);
   }
-  for (size_t k = 0; k < flow.n_links; k++)
-    require(flow.links[k].piece < flow.n);
+  for (size_t k = 0; k < flow.n_links; k++) require(flow.links[k].piece < flow.n);
   flow_free(&flow);
 }
 #endif

@@ -1,4 +1,5 @@
-/* Counter files of unknown origin: whatever the bytes, an answer or a one-line error, within bounded time and memory. */
+/* Counter files of unknown origin: whatever the bytes, an answer or a one-line error, within bounded time and memory.
+ */
 #include <stdlib.h>
 #include <string.h>
 

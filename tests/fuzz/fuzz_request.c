@@ -1,6 +1,6 @@
 /* Fuzz target for the one-line state and the command line: any bytes are either a request, whose state line reads back
- * as the same request, or refused with one printable line. Files named by gpu= and kernel= are not opened here: their names, which
- * a message shows as they are written, are for the system to judge. */
+ * as the same request, or refused with one printable line. Files named by gpu= and kernel= are not opened here: their
+ * names, which a message shows as they are written, are for the system to judge. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     request_state(&options.request, state);
     OptionParser second = {.sets = SETS, .target = &again};
     const size_t room = sizeof state - 1;
-    if (strlen(state) < room && !strpbrk(options.request.gpu, " \t\r\n\v\f") && !strpbrk(options.request.kernel, " \t\r\n\v\f")) {
+    if (strlen(state) < room && !strpbrk(options.request.gpu, " \t\r\n\v\f") &&
+        !strpbrk(options.request.kernel, " \t\r\n\v\f")) {
       Error refused = {0};
       if (options_parse_state(&second, state, &refused) == STATUS_OK) {
         char twice[REQUEST_STATE_BYTES];

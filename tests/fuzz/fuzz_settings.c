@@ -1,5 +1,5 @@
-/* Fuzz target for the window's settings: any bytes are read, every value within its range, or refused with one line. What was read is
- * the same when it is written and read again. */
+/* Fuzz target for the window's settings: any bytes are read, every value within its range, or refused with one line.
+ * What was read is the same when it is written and read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   require(s.events_per_s >= 0 && s.events_per_s <= 1e6);
-  require(s.width == 0 || (s.width >= SETTINGS_LEAST_WIDTH && s.width <= SETTINGS_MOST_SIDE && s.height >= SETTINGS_LEAST_HEIGHT && s.height <= SETTINGS_MOST_SIDE));
+  require(s.width == 0 || (s.width >= SETTINGS_LEAST_WIDTH && s.width <= SETTINGS_MOST_SIDE &&
+                           s.height >= SETTINGS_LEAST_HEIGHT && s.height <= SETTINGS_MOST_SIDE));
   settings_text(&s, text);
   require(strlen(text) < SETTINGS_TEXT_BYTES - 1);
   require(!settings_parse(text, strlen(text), "f", &again, &error));

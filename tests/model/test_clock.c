@@ -27,8 +27,7 @@ static bool walk(void *context, const Pace *pace, uint32_t cta, PaceStep *next) 
 static PaceResult run(const PaceConfig *config, PaceProgram *program, void *context) {
   PaceResult result;
   Error error = {0};
-  if (pace_run(config, program, context, &result, &error) != STATUS_OK)
-    fail_msg("%s", error.message);
+  if (pace_run(config, program, context, &result, &error) != STATUS_OK) fail_msg("%s", error.message);
   return result;
 }
 
@@ -52,8 +51,7 @@ static void one_cta_waits_and_works(void **unused) {
   (void)unused;
   Walk w = {.n = 10, .work_cycles = 1000};
   PaceConfig config = steady(10, 1);
-  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600,
-  config.far_cycles = 200;
+  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   const PaceResult r = run(&config, walk, &w);
   assert_int_equal(r.steps, 10);
   /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
@@ -63,7 +61,8 @@ static void one_cta_waits_and_works(void **unused) {
   assert_true(r.l2_read_bytes == 10 * 16384);
 }
 
-/* Two kernels: the second one begins when the slowest CTA of the first is done, and finds its data in L2, unless that is emptied. */
+/* Two kernels: the second one begins when the slowest CTA of the first is done, and finds its data in L2, unless that
+ * is emptied. */
 typedef struct {
   uint64_t at[2][4];
 } TwoKernels;
@@ -90,15 +89,15 @@ static void kernels_follow_each_other(void **unused) {
   }
 }
 
-/* Overlapped, a step takes the longer of waiting and work; asked for half a step ahead, half of its work and the longer of the rest and waiting; in step, a
- * turn; from a slow HBM, as long as its bytes take. */
+/* Overlapped, a step takes the longer of waiting and work; asked for half a step ahead, half of its work and the longer
+ * of the rest and waiting; in step, a turn; from a slow HBM, as long as its bytes take. */
 static void what_a_step_takes(void **unused) {
   (void)unused;
   PaceConfig config = steady(10, 1);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.overlapped = true;
-  Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000}, turns = {.n = 10, .work_cycles = 2000},
-       slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
+  Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000},
+       turns = {.n = 10, .work_cycles = 2000}, slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
   assert_true(fabs(run(&config, walk, &short_work).cycles - 10 * 1400) < 1e-6);
   assert_true(fabs(run(&config, walk, &long_work).cycles - 10 * 2000) < 1e-6);
   config.ahead = 0.5;
@@ -136,8 +135,8 @@ static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *
   return s->at[cta]++ < s->n;
 }
 
-/* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for a while, then both read:
- * from HBM, as 0 is the first. */
+/* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for
+ * a while, then both read: from HBM, as 0 is the first. */
 static void a_step_of_no_time_is_followed_at_once(void **unused) {
   (void)unused;
   static const Place together[2] = {{.sm = 0}, {.sm = 1}};
@@ -190,18 +189,24 @@ static void two_heads_join_each_for_itself(void **unused) {
   }
 }
 
-/* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 + 200 cycles, and can be
- * joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data with the first. */
+/* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 +
+ * 200 cycles, and can be joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data
+ * with the first. */
 static void who_is_soon_enough_joins(void **unused) {
   (void)unused;
   static const struct {
     double later;
     int reach[2]; /* L2, of two: from HBM, from L2 */
     double ends[2];
-  } CASES[] = {{0, {1, 1}, {1400, 600}}, {60, {1, 1}, {1400, 600}}, {80, {1, 2}, {1400, 680}}, {340, {1, 2}, {1400, 940}}, {360, {2, 2}, {1400, 960}}};
+  } CASES[] = {{0, {1, 1}, {1400, 600}},
+               {60, {1, 1}, {1400, 600}},
+               {80, {1, 2}, {1400, 680}},
+               {340, {1, 2}, {1400, 940}},
+               {360, {2, 2}, {1400, 960}}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
     for (int warm = 0; warm < 2; warm++) {
-      static const Place places[3] = {{.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
+      static const Place places[3] = {
+          {.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
       const double first = warm ? 5000 : 10;
       Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
       PaceConfig config = steady(2, 3);
@@ -214,7 +219,8 @@ static void who_is_soon_enough_joins(void **unused) {
     }
 }
 
-/* Busy GPCs have clocks of their own: 1000 ppm faster, a step takes so much less; three times as far apart, three times that. */
+/* Busy GPCs have clocks of their own: 1000 ppm faster, a step takes so much less; three times as far apart, three times
+ * that. */
 static void a_fast_gpc_takes_less_time(void **unused) {
   (void)unused;
   static const Place fast[1] = {{.clock_ppm = 1000}};
@@ -230,7 +236,8 @@ static void a_fast_gpc_takes_less_time(void **unused) {
   assert_true(fabs(cycles[1] / cycles[0] - 0.999) < 1e-9 && fabs(cycles[2] / cycles[0] - 0.997) < 1e-9);
 }
 
-/* How much cycles differ from seed to seed, one standard deviation, of a launch whose first CTA takes so many steps of 1000 cycles. */
+/* How much cycles differ from seed to seed, one standard deviation, of a launch whose first CTA takes so many steps of
+ * 1000 cycles. */
 static double spread_of_cycles(PaceConfig config, PaceProgram *program, uint32_t n_steps) {
   enum { SEEDS = 1000 };
   double sum = 0, squares = 0;
@@ -255,7 +262,8 @@ static void steps_vary_as_much_as_asked(void **unused) {
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     PaceConfig config = steady(1, 1);
     config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
-    assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) < 0.1); /* of a thousand: 2 % */
+    assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) <
+                0.1); /* of a thousand: 2 % */
   }
 }
 
@@ -266,13 +274,15 @@ static bool one_ends_half_way(void *context, const Pace *pace, uint32_t cta, Pac
   return s->at[cta]++ < (cta ? s->n / 2 : s->n);
 }
 
-/* Two CTAs, one of which ends half way: until then each of the other's steps varies by so much, and after that by half of it; squares add up. */
+/* Two CTAs, one of which ends half way: until then each of the other's steps varies by so much, and after that by half
+ * of it; squares add up. */
 static void steps_vary_the_more_the_more_are_there(void **unused) {
   (void)unused;
   enum { STEPS = 100 };
   const struct {
     double own_cycles, busy_cycles, expected;
-  } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)}, {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
+  } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)},
+               {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     PaceConfig config = steady(1, 2);
     config.own_cycles = cases[i].own_cycles, config.busy_cycles = cases[i].busy_cycles;
@@ -283,12 +293,14 @@ static void steps_vary_the_more_the_more_are_there(void **unused) {
 static PaceConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
   PaceConfig config = steady(1, 2);
-  config.ctas_per_sm = 2, config.places = sharing, config.overlapped = true, config.missed_turns = -1, config.passing_spread = -1;
+  config.ctas_per_sm = 2, config.places = sharing, config.overlapped = true, config.missed_turns = -1,
+  config.passing_spread = -1;
   return config;
 }
 
-/* By half a step each and at once, after 0 to 40 steps, 20 on average: a renewal process (Cox 1962), whose count has a third of a Poisson process's
- * variance and a mean of t / 20 - 1/3. The run ends with the younger, whose last steps, as many as slips, are after the older one's end. */
+/* By half a step each and at once, after 0 to 40 steps, 20 on average: a renewal process (Cox 1962), whose count has a
+ * third of a Poisson process's variance and a mean of t / 20 - 1/3. The run ends with the younger, whose last steps, as
+ * many as slips, are after the older one's end. */
 static void the_older_gets_ahead_by_whole_steps(void **unused) {
   (void)unused;
   enum { SEEDS = 1000, STEPS = 400 };
@@ -315,8 +327,8 @@ static void one_follows_the_other(void **unused) {
   assert_true(fabs(run(&config, work_alone, &steps).cycles - (10 * 1000 + 300)) < 2);
 }
 
-/* Who is replaced is the youngest, so the gain is less the further they are apart, and ends where they are half a CTA apart:
- * what is between them follows l' = l + g (1 - 2 l), in parts of a CTA, g being what it is in the first wave. */
+/* Who is replaced is the youngest, so the gain is less the further they are apart, and ends where they are half a CTA
+ * apart: what is between them follows l' = l + g (1 - 2 l), in parts of a CTA, g being what it is in the first wave. */
 static void who_is_replaced_is_the_youngest(void **unused) {
   (void)unused;
   enum { SEEDS = 300, WAVES = 24, STEPS = 100 };
@@ -326,7 +338,8 @@ static void who_is_replaced_is_the_youngest(void **unused) {
     PaceConfig config = two_ahead();
     config.seed = seed, config.slot_spread = 0.03;
     run(&config, two_in_waves, &w);
-    for (int wave = 0; wave < WAVES; wave++) apart[wave] += (w.ends[1][wave] - w.ends[0][wave]) / (1000.0 * STEPS) / SEEDS;
+    for (int wave = 0; wave < WAVES; wave++)
+      apart[wave] += (w.ends[1][wave] - w.ends[0][wave]) / (1000.0 * STEPS) / SEEDS;
   }
   double expected = 0;
   for (int wave = 0; wave < WAVES; wave++) {
@@ -352,7 +365,8 @@ static void the_next_cta_takes_its_place_later(void **unused) {
   assert_true(fabs(missed / (SEEDS / 2) - 0.25) < 0.06); /* of five hundred: 2 % */
 }
 
-/* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with each of them. */
+/* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with
+ * each of them. */
 static void seeds_draw_numbers_of_their_own(void **unused) {
   (void)unused;
   double cycles[4];
@@ -392,8 +406,8 @@ static bool two_steps(void *context, const Pace *pace, uint32_t cta, PaceStep *n
   return ((int *)context)[cta]++ < 2;
 }
 
-/* By 95 cycles, one standard deviation, as often the one as the other. The run ends with CTA 0: its second step begins when all have what they
- * asked for first, or so much later. */
+/* By 95 cycles, one standard deviation, as often the one as the other. The run ends with CTA 0: its second step begins
+ * when all have what they asked for first, or so much later. */
 static void one_side_begins_after_the_other(void **unused) {
   (void)unused;
   enum { SEEDS = 1000 };
@@ -410,11 +424,13 @@ static void one_side_begins_after_the_other(void **unused) {
     squares += later * later;
   }
   assert_true(n_later > 0.45 * SEEDS && n_later < 0.55 * SEEDS);
-  assert_true(fabs(sqrt(2 * squares / SEEDS) / 95 - 1) < 0.1); /* the other half of a normal distribution is the other side's */
+  assert_true(fabs(sqrt(2 * squares / SEEDS) / 95 - 1) <
+              0.1); /* the other half of a normal distribution is the other side's */
 }
 
-/* Two CTAs work 1000 and 400 cycles, the second then 400 more. With an SM each they are done after 1000, and 800. With one for both: after 800
- * cycles the second has its 400 and the first as many; 600 and 400 are left, and 800 later the second is done; 200 later the first. */
+/* Two CTAs work 1000 and 400 cycles, the second then 400 more. With an SM each they are done after 1000, and 800. With
+ * one for both: after 800 cycles the second has its 400 and the first as many; 600 and 400 are left, and 800 later the
+ * second is done; 200 later the first. */
 typedef struct {
   double ends[2][3];
   int steps[2];
@@ -446,12 +462,15 @@ static void ctas_that_work_share_their_sm(void **unused) {
 static bool one_works_one_waits(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
   (void)pace;
   Steps *s = context;
-  if (cta == 0) next->work_cycles = 1000;
-  else next->wait_cycles = 4500;
+  if (cta == 0)
+    next->work_cycles = 1000;
+  else
+    next->wait_cycles = 4500;
   return s->at[cta]++ < (cta == 0 ? 10 : 2);
 }
 
-/* With half a share for the one that waits, a step of 1000 takes 1500 beside it, and 1000 when it is gone, after six of them; with none, 1000. */
+/* With half a share for the one that waits, a step of 1000 takes 1500 beside it, and 1000 when it is gone, after six of
+ * them; with none, 1000. */
 static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
   (void)unused;
   static const Place one_sm[2];
@@ -480,8 +499,9 @@ static void nobody_shares_latency(void **unused) {
   assert_true(fabs(run(&config, with_latency, &steps).cycles - 10 * 2300) < 25);
 }
 
-/* In step, the work of two CTAs takes the same time with every seed. Half a step apart, each step of either takes 10 % more or less: twelve of 10,000 cycles,
- * together 120,000 give or take a bit less than 1,000 times the root of twelve (Bienayme), as they come in step now and then. */
+/* In step, the work of two CTAs takes the same time with every seed. Half a step apart, each step of either takes 10 %
+ * more or less: twelve of 10,000 cycles, together 120,000 give or take a bit less than 1,000 times the root of twelve
+ * (Bienayme), as they come in step now and then. */
 static void those_not_in_step_vary(void **unused) {
   (void)unused;
   enum { SEEDS = 400 };
@@ -491,13 +511,16 @@ static void those_not_in_step_vary(void **unused) {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       Steps steps = {.n = 6, .work_cycles = 10000};
       PaceConfig config = steady(1, 2);
-      config.places = one_sm, config.shared_work = true, config.unlike_spread = 0.1, config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
+      config.places = one_sm, config.shared_work = true, config.unlike_spread = 0.1,
+      config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
       const double cycles = run(&config, work_alone, &steps).cycles - 12 * 10000;
       sum += cycles, squares += cycles * cycles;
     }
     const double mean = sum / SEEDS, sd = sqrt(squares / SEEDS - mean * mean);
-    if (!apart) assert_true(sd < 100);
-    else assert_true(sd > 0.8 * 1000 * sqrt(12) && sd < 1.05 * 1000 * sqrt(12));
+    if (!apart)
+      assert_true(sd < 100);
+    else
+      assert_true(sd > 0.8 * 1000 * sqrt(12) && sd < 1.05 * 1000 * sqrt(12));
   }
 }
 
@@ -517,8 +540,8 @@ static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
   return run(&config, work_alone, &steps).cycles - 10 * 1000;
 }
 
-/* The first work of a CTA that asks ahead takes longer, by as much for the SMs of a TPC, by 200 cycles on average, exponentially distributed;
- * that of one that waits does not. */
+/* The first work of a CTA that asks ahead takes longer, by as much for the SMs of a TPC, by 200 cycles on average,
+ * exponentially distributed; that of one that waits does not. */
 static void first_code_comes_to_a_TPC_at_once(void **unused) {
   (void)unused;
   enum { SEEDS = 1000 };
@@ -533,19 +556,15 @@ static void first_code_comes_to_a_TPC_at_once(void **unused) {
     sum += later, squares += later * later;
   }
   const double mean = sum / SEEDS;
-  assert_true(fabs(mean / 200 - 1) < 0.1 && fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.15); /* of a thousand: 3 and 4 % */
+  assert_true(fabs(mean / 200 - 1) < 0.1 &&
+              fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.15); /* of a thousand: 3 and 4 % */
 }
 
 static void a_follower_catches_up_and_pays_nothing(void **unused) {
   (void)unused;
   /* CTA 1 starts 8 granules behind CTA 0 on a line of 4000; it finds what CTA 0 has fetched and
    * ends with it. */
-  Scan s = {.walk = SCAN_FORWARD,
-            .ctas = 2,
-            .rounds = 1,
-            .phase_step = 8,
-            .n_tiles = 4000,
-            .work_cycles = 100};
+  Scan s = {.walk = SCAN_FORWARD, .ctas = 2, .rounds = 1, .phase_step = 8, .n_tiles = 4000, .work_cycles = 100};
   PaceConfig config = steady(4000, 2);
   static const Place together[2]; /* both on side 0 */
   config.places = together;
@@ -589,7 +608,8 @@ static Status run_small(void *context, Error *error) {
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
   PaceResult r;
-  assert_int_equal(alloc_fail_each(run_small, &r), 8); /* the clock, L2, CTAs, their places, coalescers, a table of times, SMs, who is on them */
+  assert_int_equal(alloc_fail_each(run_small, &r),
+                   8); /* the clock, L2, CTAs, their places, coalescers, a table of times, SMs, who is on them */
 }
 
 /* --- the scans of an H200 --- */
@@ -631,8 +651,7 @@ static void the_scans_of_an_h200_are_predicted(void **unused) {
   assert_int_equal(in_step.n, 3);
   assert_true(in_step.worst_hbm < 0.15 && in_step.worst_fabric < 0.15);
   assert_int_equal(apart.n, 16);
-  assert_true(apart.worst_hbm < 0.36 && apart.worst_fabric < 0.46 &&
-              apart.sum_hbm / apart.n < 0.15);
+  assert_true(apart.worst_hbm < 0.36 && apart.worst_fabric < 0.46 && apart.sum_hbm / apart.n < 0.15);
   assert_int_equal(triangular.n, 10);
   assert_true(triangular.worst_hbm < 0.25 && triangular.worst_fabric < 0.23 &&
               triangular.sum_hbm / triangular.n < 0.08);

@@ -1,6 +1,7 @@
-/* What the coalescer in front of L2 did on an H200 and an H100 (assets/counters/h200_coalescer.csv, h100_coalescer.csv): who shares one,
- * how many requests become one, and for how long the first of them can be joined. SMs that share one are those of a GPC, which the
- * order of a launch tells (h200_placement.csv, h100_placement.csv); they also share a clock (h200_clocks.csv, h100_clocks.csv). */
+/* What the coalescer in front of L2 did on an H200 and an H100 (assets/counters/h200_coalescer.csv,
+ * h100_coalescer.csv): who shares one, how many requests become one, and for how long the first of them can be joined.
+ * SMs that share one are those of a GPC, which the order of a launch tells (h200_placement.csv, h100_placement.csv);
+ * they also share a clock (h200_clocks.csv, h100_clocks.csv). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,13 @@
 #include "sim/l2/clock.h"
 #include "tests/support/gpcs.h"
 
-enum { GPUS = 2, APART = 20, ROWS_H100 = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * APART + 8 * 8, ROWS = ROWS_H100 + 2 * APART, SLOTS_MOST = 2 };
+enum {
+  GPUS = 2,
+  APART = 20,
+  ROWS_H100 = 4 * 2 + 2 * (SMS - 1) + 2 * 2 * APART + 8 * 8,
+  ROWS = ROWS_H100 + 2 * APART,
+  SLOTS_MOST = 2
+};
 
 typedef struct {
   char name[40];
@@ -30,7 +37,8 @@ typedef struct {
   int gpc[SMS]; /* by %smid */
 } Gpu;
 
-static Gpu gpus[GPUS] = {{.name = "h200", .n_rows = ROWS}, {.name = "h100", .n_rows = ROWS_H100}}; /* the H100 was asked less */
+static Gpu gpus[GPUS] = {{.name = "h200", .n_rows = ROWS},
+                         {.name = "h100", .n_rows = ROWS_H100}}; /* the H100 was asked less */
 
 static void read_rows(Gpu *gpu) {
   FILE *file = open_counters(gpu->name, "coalescer");
@@ -39,8 +47,9 @@ static void read_rows(Gpu *gpu) {
   while (fgets(line, sizeof line, file)) {
     Row r;
     double warm_bytes, wait, longest, boundary, l2_write, fabric, hbm_read, hbm_write, hits;
-    if (sscanf(line, "%39[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", r.name, &r.readers, &r.step_bytes, &r.steps, &warm_bytes, &wait,
-               &longest, &boundary, &r.l2_read_sectors, &l2_write, &fabric, &hbm_read, &hbm_write, &hits, &r.lookup_misses) != 15)
+    if (sscanf(line, "%39[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", r.name, &r.readers,
+               &r.step_bytes, &r.steps, &warm_bytes, &wait, &longest, &boundary, &r.l2_read_sectors, &l2_write, &fabric,
+               &hbm_read, &hbm_write, &hits, &r.lookup_misses) != 15)
       continue;
     assert_true(n < gpu->n_rows);
     gpu->rows[n++] = r;
@@ -73,7 +82,9 @@ static double reached(const Gpu *gpu, const Row *r, int ctas_per_sm, bool warm) 
 }
 
 /* Of two requests: 1 when all that the second asks for comes with the first. */
-static double joined(const Gpu *gpu, const char *name, bool warm) { return 2 - 2 * reached(gpu, find_row(gpu, name), 1, warm); }
+static double joined(const Gpu *gpu, const char *name, bool warm) {
+  return 2 - 2 * reached(gpu, find_row(gpu, name), 1, warm);
+}
 
 static void sms_of_a_gpc_and_no_others_share_one(void **state) {
   (void)state;
@@ -84,8 +95,10 @@ static void sms_of_a_gpc_and_no_others_share_one(void **state) {
         char name[40];
         snprintf(name, sizeof name, "pair %d %d", a, b);
         const double share = joined(&gpus[i], name, true);
-        if (gpus[i].gpc[a] == gpus[i].gpc[b]) assert_true(share > 0.95 && share < 1.01);
-        else assert_true(share > -0.01 && share < 0.01);
+        if (gpus[i].gpc[a] == gpus[i].gpc[b])
+          assert_true(share > 0.95 && share < 1.01);
+        else
+          assert_true(share > -0.01 && share < 0.01);
       }
 }
 
@@ -120,7 +133,8 @@ static void data_in_L2_are_joined_for_some_70_cycles(void **state) {
       assert_true(at_50 > 0.5 && at_75 < 0.5);
       const double half = 50 + 25 * (at_50 - 0.5) / (at_50 - at_75);
       assert_true(half > 60 && half < 85);
-      for (size_t k = 0; k < sizeof TOO_LATE / sizeof *TOO_LATE; k++) assert_true(joined_after(gpu, b, true, TOO_LATE[k]) <= 0.03);
+      for (size_t k = 0; k < sizeof TOO_LATE / sizeof *TOO_LATE; k++)
+        assert_true(joined_after(gpu, b, true, TOO_LATE[k]) <= 0.03);
     }
 }
 
@@ -130,14 +144,15 @@ static void data_from_hbm_are_joined_until_they_are_there(void **state) {
   for (int i = 0; i < GPUS; i++)
     for (int b = 1; b <= 16; b += 15) {
       const Gpu *gpu = &gpus[i];
-      for (size_t k = 0; k < sizeof SOON_ENOUGH / sizeof *SOON_ENOUGH; k++) assert_true(joined_after(gpu, b, false, SOON_ENOUGH[k]) >= 0.99);
+      for (size_t k = 0; k < sizeof SOON_ENOUGH / sizeof *SOON_ENOUGH; k++)
+        assert_true(joined_after(gpu, b, false, SOON_ENOUGH[k]) >= 0.99);
       assert_true(joined_after(gpu, b, false, 350) < 0.95 && joined_after(gpu, b, false, 600) < 0.3);
       assert_true(joined_after(gpu, b, false, 1200) <= 0.01 && joined_after(gpu, b, false, 1500) <= 0.01);
     }
 }
 
-/* Of what an SM of the other side has asked for before, the half at home: the part that its own look-up finds missing nevertheless. Each side misses the
- * half that it has to copy, and the first also what is at home. */
+/* Of what an SM of the other side has asked for before, the half at home: the part that its own look-up finds missing
+ * nevertheless. Each side misses the half that it has to copy, and the first also what is at home. */
 static double missed_at_home(const Gpu *gpu, int a, int b, int cycles) {
   char name[40];
   snprintf(name, sizeof name, "apart %d %d cold %d", a, b, cycles);
@@ -146,8 +161,8 @@ static double missed_at_home(const Gpu *gpu, int a, int b, int cycles) {
   return ((r->lookup_misses - find_row(gpu, "nothing 1 16384 cold")->lookup_misses) / once - 1.5) / 0.5;
 }
 
-/* All of it at once, nothing after 200 cycles; in between as much as if all of it for 72 and 92 cycles (on two more cards 83 to 105; the model has
- * 85). */
+/* All of it at once, nothing after 200 cycles; in between as much as if all of it for 72 and 92 cycles (on two more
+ * cards 83 to 105; the model has 85). */
 static void a_side_does_not_know_at_once_what_the_other_has_asked_for(void **state) {
   (void)state;
   static const int AFTER[] = {0, 25, 50, 75, 100, 125, 150, 200};
@@ -194,8 +209,8 @@ static void requests_spread_in_time_are_joined_as_their_offsets_say(void **state
         }
 }
 
-/* One step of such a launch as sim/l2/clock.h has it: two CTAs, one a side, read the granule long before, or nobody does; then every CTA, at
- * its offset. */
+/* One step of such a launch as sim/l2/clock.h has it: two CTAs, one a side, read the granule long before, or nobody
+ * does; then every CTA, at its offset. */
 typedef struct {
   double begins[SLOTS_MOST * SMS + 2];
   bool asked[SLOTS_MOST * SMS + 2], worked[SLOTS_MOST * SMS + 2];
@@ -205,8 +220,10 @@ static bool ask_late(void *context, const Pace *pace, uint32_t cta, PaceStep *ne
   (void)pace;
   Step *s = context;
   if (s->asked[cta]) return false;
-  if (s->worked[cta]) s->asked[cta] = true, next->n_reads = 1, next->reads[0] = 0;
-  else s->worked[cta] = true, next->work_cycles = s->begins[cta];
+  if (s->worked[cta])
+    s->asked[cta] = true, next->n_reads = 1, next->reads[0] = 0;
+  else
+    s->worked[cta] = true, next->work_cycles = s->begins[cta];
   return true;
 }
 
@@ -246,8 +263,15 @@ static double modelled_missed_at_home(double cycles) {
   const Place places[] = {{.side = 0, .gpc = 0, .sm = 0}, {.side = 1, .gpc = 1, .sm = 1}};
   Step step = {.begins = {0}};
   step.begins[0] = 1000, step.begins[1] = 1000 + cycles;
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .places = places, .tick_cycles = 1, .lasting_spread = -1, .work_spread = -1,
-                             .passing_spread = -1, .own_cycles = -1, .start_cycles = -1};
+  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                             .n_ctas = 2,
+                             .places = places,
+                             .tick_cycles = 1,
+                             .lasting_spread = -1,
+                             .work_spread = -1,
+                             .passing_spread = -1,
+                             .own_cycles = -1,
+                             .start_cycles = -1};
   PaceResult r;
   Error error = {0};
   if (pace_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
@@ -269,8 +293,10 @@ static void the_model_joins_what_the_gpu_joined(void **state) {
         for (uint32_t window = 100; window <= 6400; window *= 2) {
           char name[40];
           snprintf(name, sizeof name, "spread %d 16384 %s %u", ctas, warm ? "warm" : "cold", window);
-          const double counted = reached(&gpus[i], find_row(&gpus[i], name), ctas, warm), modelled = modelled_share(&gpus[i], (uint32_t)ctas, warm, window);
-          if (getenv("TILEWALK_TABLE")) print_message("%s %s: %.3f, modelled %.3f\n", gpus[i].name, name, counted, modelled);
+          const double counted = reached(&gpus[i], find_row(&gpus[i], name), ctas, warm),
+                       modelled = modelled_share(&gpus[i], (uint32_t)ctas, warm, window);
+          if (getenv("TILEWALK_TABLE"))
+            print_message("%s %s: %.3f, modelled %.3f\n", gpus[i].name, name, counted, modelled);
           assert_true(modelled - counted < 0.06 && counted - modelled < 0.06);
         }
 }
@@ -323,7 +349,8 @@ static void the_model_has_a_recorded_pattern_of_clocks(void **state) {
   while (fgets(line, sizeof line, file)) {
     int smid;
     double rate;
-    if (sscanf(line, "fa2_async,128,65536,4,%d,%lf", &smid, &rate) == 2) sum[gpus[0].gpc[smid]] += rate, n[gpus[0].gpc[smid]]++;
+    if (sscanf(line, "fa2_async,128,65536,4,%d,%lf", &smid, &rate) == 2)
+      sum[gpus[0].gpc[smid]] += rate, n[gpus[0].gpc[smid]]++;
   }
   fclose(file);
   for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) mean += sum[g] / n[g] / PLACEMENT_GPCS_MAX;

@@ -20,9 +20,7 @@ static Hierarchy *make(const HierarchyConfig *config) {
   return h;
 }
 
-static bool near(double a, double b) {
-  return fabs(a - b) <= 1e-9 * (1 + fabs(b));
-}
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
 /* --- the slow way: each side an array of parts, last used first, of all sets --- */
 
@@ -38,15 +36,24 @@ typedef struct {
   const Hierarchy *sets; /* says which part lies in which */
   Part parts[2][SLOW_MAX];
   int n[2];
-  int came[2], read_at[2][512], fresh; /* parts that came to a side; how many of them before a granule was read last, and one; hierarchy_read says what for */
+  int came[2], read_at[2][512], fresh; /* parts that came to a side; how many of them before a granule was read last,
+                                          and one; hierarchy_read says what for */
   HierarchyCounts counts;
 } Slow;
 
-static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule) { return &c->kinds[granule >= (int64_t)c->kinds[0].n]; }
-static int slow_parts(const HierarchyConfig *c, int64_t granule) { return (int)(slow_kind(c, granule)->n_tensors * slow_kind(c, granule)->n_tiles); }
-static double slow_part(const HierarchyConfig *c, int64_t granule) { return slow_kind(c, granule)->bytes / 2 / slow_parts(c, granule); }
+static const HierarchyKind *slow_kind(const HierarchyConfig *c, int64_t granule) {
+  return &c->kinds[granule >= (int64_t)c->kinds[0].n];
+}
+static int slow_parts(const HierarchyConfig *c, int64_t granule) {
+  return (int)(slow_kind(c, granule)->n_tensors * slow_kind(c, granule)->n_tiles);
+}
+static double slow_part(const HierarchyConfig *c, int64_t granule) {
+  return slow_kind(c, granule)->bytes / 2 / slow_parts(c, granule);
+}
 
-static uint32_t slow_set(const Slow *s, Part part) { return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)part.at); }
+static uint32_t slow_set(const Slow *s, Part part) {
+  return hierarchy_set(s->sets, (uint64_t)part.granule, (uint32_t)part.at);
+}
 
 static int slow_find(const Slow *s, int side, Part part) {
   for (int i = 0; i < s->n[side]; i++) {
@@ -118,7 +125,9 @@ static void slow_read(const HierarchyConfig *c, Slow *s, int side, int64_t granu
 static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granule) {
   for (int at = 0; at < slow_parts(c, granule); at++) {
     const Part home = {granule, at, false, true}, copy = {granule, at, true, false};
-    s->counts.fabric_bytes += slow_part(c, granule) * (1 + (c->is_not_put_back ? 0 : 0.1) * slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
+    s->counts.fabric_bytes +=
+        slow_part(c, granule) * (1 + (c->is_not_put_back ? 0 : 0.1) *
+                                         slow_missing(s, 1 - own, home)); /* the first time 5 % of the whole more */
     for (int side = 0; side < 2; side++) {
       slow_front(c, s, side, home);
       if (side != own) slow_remove(s, side, slow_find(s, side, copy));
@@ -134,13 +143,15 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60 / ONE_OF; round++) {
-    const HierarchyConfig c = {.kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)},
-                                         {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)}},
-                               .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
-                               .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
-                               .seed = (uint64_t)round,
-                               .is_not_put_back = round % 4 == 0,
-                               .far_renews_nothing = round % 3 == 0};
+    const HierarchyConfig c = {
+        .kinds = {{(uint64_t)rand_in(&r, 1, 200), 1024, (uint32_t)rand_in(&r, 1, 2), 1u << rand_in(&r, 0, 2)},
+                  {(uint64_t)rand_in(&r, 0, 200), round % 5 ? 1536 : 20480, (uint32_t)rand_in(&r, 1, 2),
+                   1u << rand_in(&r, 0, 2)}},
+        .side_capacity_bytes = 512.0 * (double)rand_in(&r, 20, 300),
+        .side_ways = round % 6 ? (double)rand_in(&r, 1, 24) : -1,
+        .seed = (uint64_t)round,
+        .is_not_put_back = round % 4 == 0,
+        .far_renews_nothing = round % 3 == 0};
     Hierarchy *h = make(&c);
     memset(slow, 0, sizeof *slow);
     slow->sets = h;
@@ -186,12 +197,10 @@ static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) 
   assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 8192);
   read = hierarchy_read(h, 0, 2);
   assert_true(read.home_missing == 0 && read.copy_missing == 0);
-  read = hierarchy_read(h, 1,
-                        2); /* its home half came when side 0 asked; the other half comes across */
+  read = hierarchy_read(h, 1, 2); /* its home half came when side 0 asked; the other half comes across */
   assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
   assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 16384);
-  assert_true(h->counts.miss_bytes ==
-              16384 + 8192); /* 1.5 times the granule, as measured with CTAs apart */
+  assert_true(h->counts.miss_bytes == 16384 + 8192); /* 1.5 times the granule, as measured with CTAs apart */
   free(h);
 }
 
@@ -204,8 +213,7 @@ static void what_both_sides_read_has_room_on_one(void **unused) {
     Hierarchy *h = make(&c);
     for (int round = 0; round < 3; round++)
       for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
-        for (uint32_t side = 0; side < 2; side++)
-          hierarchy_read(h, side, granule);
+        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, granule);
     const double buffer = 40.0 * 1048576;
     assert_true(near(h->counts.hbm_read_bytes, one_partition ? buffer : 3 * buffer));
     assert_true(near(h->counts.fabric_bytes, one_partition ? 0 : 3 * buffer));
@@ -228,8 +236,8 @@ static double readings_of(uint64_t mib) {
   return sum / PLACES;
 }
 
-/* As counted, the mean of eight places (h200_scan_places.csv, `pieces 1`; 24 and 36 MiB at one, h200_scan.csv): of 24 MiB all is found again, of 36 nothing, and
- * between them some sets are full and others not. */
+/* As counted, the mean of eight places (h200_scan_places.csv, `pieces 1`; 24 and 36 MiB at one, h200_scan.csv): of 24
+ * MiB all is found again, of 36 nothing, and between them some sets are full and others not. */
 static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
   (void)unused;
   const struct {
@@ -243,9 +251,10 @@ static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
   }
 }
 
-/* Every set has as many tiles of a tensor as any other, but for those that lie between the ends of its stretches and the tensor's: of 80 x 313 tiles in
- * stretches of 250 (29.3 MiB in sets of 12 halves of 8 KiB: 313; four of five are in a stretch) each has 80, or one or two more or less. Small tiles, of a
- * quarter the size, follow each other in one set by four. */
+/* Every set has as many tiles of a tensor as any other, but for those that lie between the ends of its stretches and
+ * the tensor's: of 80 x 313 tiles in stretches of 250 (29.3 MiB in sets of 12 halves of 8 KiB: 313; four of five are in
+ * a stretch) each has 80, or one or two more or less. Small tiles, of a quarter the size, follow each other in one set
+ * by four. */
 static void every_set_has_its_share(void **unused) {
   (void)unused;
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{80 * 313, 16384}, {64, 4096}}, .side_ways = 12});
@@ -258,14 +267,16 @@ static void every_set_has_its_share(void **unused) {
     last[set] = i;
   }
   for (uint32_t i = 0; i < 313; i++) assert_in_range(filled[i], 78, 82);
-  assert_true(apart[0] > 0 && apart[1] > apart[0] && apart[2] > 0); /* anywhere in the next stretch, or in the one after that */
-  for (uint32_t i = 1; i < 64; i++) changes += hierarchy_set(h, 80 * 313 + i, 0) != hierarchy_set(h, 80 * 313 + i - 1, 0);
+  assert_true(apart[0] > 0 && apart[1] > apart[0] &&
+              apart[2] > 0); /* anywhere in the next stretch, or in the one after that */
+  for (uint32_t i = 1; i < 64; i++)
+    changes += hierarchy_set(h, 80 * 313 + i, 0) != hierarchy_set(h, 80 * 313 + i - 1, 0);
   assert_in_range(changes, 14, 16);
   free(h);
 }
 
-/* A set has room for no fewer bytes than 1024 sets leave it: 30,010 KiB / 1024 = 30,010 B. With halves of 1 KiB and 12 to a set these are units of 2,500.8
- * B, two or three halves each, that share a set: 2000 of them lie in 819. */
+/* A set has room for no fewer bytes than 1024 sets leave it: 30,010 KiB / 1024 = 30,010 B. With halves of 1 KiB and 12
+ * to a set these are units of 2,500.8 B, two or three halves each, that share a set: 2000 of them lie in 819. */
 static void small_parts_share_a_unit(void **unused) {
   (void)unused;
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2000, 2048}}, .side_ways = 12});
@@ -282,7 +293,8 @@ static void small_parts_share_a_unit(void **unused) {
   free(h);
 }
 
-/* Of granules of two tensors each tensor lies in an order of its own: few tiles of one share a set with the same tile of the other. */
+/* Of granules of two tensors each tensor lies in an order of its own: few tiles of one share a set with the same tile
+ * of the other. */
 static void tensors_have_orders_of_their_own(void **unused) {
   (void)unused;
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}}, .side_ways = 12});
@@ -301,7 +313,8 @@ static void merged_tiles_lie_as_they_would_apart(void **unused) {
   for (uint32_t i = 0; i < 400; i++)
     for (uint32_t tensor = 0; tensor < 2; tensor++)
       assert_int_equal(hierarchy_set(merged, i / 4, 4 * tensor + i % 4), hierarchy_set(apart, i, tensor));
-  for (uint32_t i = 0; i < 80; i++) assert_int_equal(hierarchy_set(merged, 100 + i, 0), hierarchy_set(apart, 400 + i, 0));
+  for (uint32_t i = 0; i < 80; i++)
+    assert_int_equal(hierarchy_set(merged, 100 + i, 0), hierarchy_set(apart, 400 + i, 0));
   free(apart);
   free(merged);
 }
@@ -321,9 +334,9 @@ static double lost_of(uint64_t stride) {
   return sum / PLACES;
 }
 
-/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24 MiB read in a circle
- * 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided, at one place; of one piece of 26 and 28 MiB at eight others 0.6 and
- * 4.6 %, h200_scan_places.csv). */
+/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24
+ * MiB read in a circle 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided, at one
+ * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200_scan_places.csv). */
 static void what_rows_leave_fills_sets_unevenly(void **unused) {
   (void)unused;
   const double all = lost_of(1), half = lost_of(2);
@@ -331,15 +344,14 @@ static void what_rows_leave_fills_sets_unevenly(void **unused) {
   assert_true(all < 0.046 && half > 0.13 && half < 0.4);
 }
 
-/* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and as much again: of A's far
- * half, the home has seen half as much since A was asked for again. An H200 reads so much too (family far of h200_scan.csv). */
+/* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and
+ * as much again: of A's far half, the home has seen half as much since A was asked for again. An H200 reads so much too
+ * (family far of h200_scan.csv). */
 static void a_far_request_renews(void **unused) {
   (void)unused;
   for (int renews = 0; renews < 2; renews++) {
     Hierarchy *h = make(&(HierarchyConfig){.kinds = {{200 * 64, 16384}}, .far_renews_nothing = !renews});
-    const struct {
-      uint64_t at_mib, mib;
-    } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
+    const struct { uint64_t at_mib, mib; } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
     for (int k = 0; k < 5; k++)
       for (uint64_t i = 0; i < reads[k].mib * 64; i++) hierarchy_read(h, 0, reads[k].at_mib * 64 + i);
     /* 8 + 36 + 36 once; A's near half again twice; its far half once more where the home has forgotten it */
@@ -348,9 +360,9 @@ static void a_far_request_renews(void **unused) {
   }
 }
 
-/* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.18 on average, so of 234 sets 26 lose none
- * (that is exp(-2.18)), all of which have room for the last half: 234 sets of whole halves have 29.25 MiB, less than there are. And all sets
- * together have what is left of the side. */
+/* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.18 on
+ * average, so of 234 sets 26 lose none (that is exp(-2.18)), all of which have room for the last half: 234 sets of
+ * whole halves have 29.25 MiB, less than there are. And all sets together have what is left of the side. */
 static void resident_lines_leave_less_room(void **unused) {
   (void)unused;
   Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_resident_bytes = 4 << 20});
@@ -372,10 +384,12 @@ static void resident_lines_leave_less_room(void **unused) {
     read[resident] = h->counts.hbm_read_bytes / (27 << 20);
     free(h);
   }
-  assert_true(read[0] < 1.05 && read[1] > 1.3 && read[1] < 2); /* 27 fit in 29.3 MiB, but for a few sets; in 25.2 they do not, but in some */
+  assert_true(read[0] < 1.05 && read[1] > 1.3 &&
+              read[1] < 2); /* 27 fit in 29.3 MiB, but for a few sets; in 25.2 they do not, but in some */
 }
 
-/* Of 36 MiB read in a circle nothing is found again, but for a granule that is renewed with every other: that stays, on the side that renews it. */
+/* Of 36 MiB read in a circle nothing is found again, but for a granule that is renewed with every other: that stays, on
+ * the side that renews it. */
 static void renewed_lines_stay(void **unused) {
   (void)unused;
   const uint64_t n = 36 * 64;
@@ -390,7 +404,8 @@ static void renewed_lines_stay(void **unused) {
     }
     const HierarchyRead near = hierarchy_read(h, 0, 0), far = hierarchy_read(h, 1, 0);
     assert_true(near.home_missing == !renews && near.copy_missing == !renews);
-    assert_true(far.copy_missing == 1 && far.far_missing == 0 && far.home_missing == renews); /* at home on side 1 nobody asked for it, but side 0 just now */
+    assert_true(far.copy_missing == 1 && far.far_missing == 0 &&
+                far.home_missing == renews); /* at home on side 1 nobody asked for it, but side 0 just now */
     free(h);
   }
 }
@@ -402,13 +417,12 @@ static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
   hierarchy_read(h, 1, 5);
   hierarchy_write(h, 0, 5);
   assert_true(h->counts.fabric_bytes == 8192 + 8192);
-  HierarchyRead read =
-      hierarchy_read(h, 1, 5); /* its copy was dropped, the homes have the new bytes */
+  HierarchyRead read = hierarchy_read(h, 1, 5); /* its copy was dropped, the homes have the new bytes */
   assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
   assert_true(h->counts.hbm_write_bytes == 0);
-  for (uint64_t granule = 6; granule < 6000; granule++)
-    hierarchy_write(h, 0, granule);
-  /* Each side holds 29.3 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in each set. */
+  for (uint64_t granule = 6; granule < 6000; granule++) hierarchy_write(h, 0, granule);
+  /* Each side holds 29.3 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in
+   * each set. */
   const double held = 1.5 * 30010 * 1024;
   assert_true(fabs(h->counts.hbm_write_bytes - ((6000 - 5) * 16384.0 - held)) < 2 * 8192 * h->n_sets);
   assert_true(near(h->counts.hbm_write_bytes + hierarchy_dirty_bytes(h), (6000 - 5) * 16384.0));
@@ -422,8 +436,7 @@ static void counts_obey_their_laws(void **unused) {
   (void)unused;
   Rand r = {6};
   for (int round = 0; round < 20; round++) {
-    const HierarchyConfig c = {.kinds = {{3000, 4096}},
-                               .side_capacity_bytes = 2 << 20};
+    const HierarchyConfig c = {.kinds = {{3000, 4096}}, .side_capacity_bytes = 2 << 20};
     Hierarchy *h = make(&c);
     static bool seen[3000];
     memset(seen, 0, sizeof seen);
@@ -448,14 +461,11 @@ static void more_room_never_reads_more(void **unused) {
   (void)unused;
   double last = 1e30;
   for (int kib = 256; kib <= 8192; kib *= 2) {
-    const HierarchyConfig c = {.kinds = {{2000, 2048}},
-                               .side_capacity_bytes = kib * 1024.0,
-                               .side_ways = kib / 16.0};
+    const HierarchyConfig c = {.kinds = {{2000, 2048}}, .side_capacity_bytes = kib * 1024.0, .side_ways = kib / 16.0};
     Hierarchy *h = make(&c);
     assert_int_equal(h->n_sets, 16);
     Rand r = {12};
-    for (int i = 0; i < 30000; i++)
-      hierarchy_read(h, 0, (uint64_t)(rand_in(&r, 0, 44) * rand_in(&r, 0, 44)));
+    for (int i = 0; i < 30000; i++) hierarchy_read(h, 0, (uint64_t)(rand_in(&r, 0, 44) * rand_in(&r, 0, 44)));
     assert_true(h->counts.hbm_read_bytes <= last);
     last = h->counts.hbm_read_bytes;
     free(h);
@@ -464,9 +474,7 @@ static void more_room_never_reads_more(void **unused) {
 
 static void a_copy_goes_on_as_the_original_does(void **unused) {
   (void)unused;
-  const HierarchyConfig c = {.kinds = {{300, 1024}},
-                             .side_capacity_bytes = 65536,
-                             .side_ways = 8};
+  const HierarchyConfig c = {.kinds = {{300, 1024}}, .side_capacity_bytes = 65536, .side_ways = 8};
   const size_t bytes = hierarchy_state_bytes(&c);
   Hierarchy *h = make(&c), *bookmark = malloc(bytes);
   Rand r = {2};

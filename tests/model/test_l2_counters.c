@@ -1,7 +1,7 @@
-/* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16 heads, full
- * and causal, each counted eleven times on eight cards, up to 8K three times as often (assets/counters/h200_l2.csv): their mean is compared with
- * the model's, which is that of its draws.
- * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
+/* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16
+ * heads, full and causal, each counted eleven times on eight cards, up to 8K three times as often
+ * (assets/counters/h200_l2.csv): their mean is compared with the model's, which is that of its draws. TILEWALK_TABLE=1
+ * prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,12 +66,14 @@ static int read_rows(Row *rows, const char *name) {
     long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
     double read, write, l2_read, l2_write, fabric, hbm_read, hbm_write, read_hit, read_miss, hit, miss;
     memset(&row, 0, sizeof row);
-    if (sscanf(line, "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", row.rung, &batch,
-               &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read, &l2_write, &fabric, &hbm_read, &hbm_write,
-               &read_hit, &read_miss, &hit, &miss) != 21 ||
+    if (sscanf(line,
+               "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf",
+               row.rung, &batch, &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read,
+               &l2_write, &fabric, &hbm_read, &hbm_write, &read_hit, &read_miss, &hit, &miss) != 21 ||
         N_q < 4096)
       continue;
-    row.shape.batch = batch, row.shape.heads = heads, row.shape.kv_heads = kv_heads, row.shape.N_q = N_q, row.shape.N_k = N_k;
+    row.shape.batch = batch, row.shape.heads = heads, row.shape.kv_heads = kv_heads, row.shape.N_q = N_q,
+    row.shape.N_k = N_k;
     row.shape.d = d, row.shape.causal = causal;
     row.tiling.B_r = B_r, row.tiling.B_c = B_c;
     Row *to = row_of(rows, &n, &row);
@@ -101,24 +103,31 @@ static double worst(const Column *c) { return c->errors[c->n - 1]; }
 static void print_row(const Row *row, const L2Counters *p, const double *predicted) {
   const Shape *s = &row->shape;
   char line[512];
-  int at = snprintf(line, sizeof line, "%-10s d %3d N %5d heads %2d/%-2d %-6s %3d x %3d |", row->rung, (int)s->d, (int)s->N_q, (int)s->heads,
-                    (int)s->kv_heads, s->causal ? "causal" : "full", (int)row->tiling.B_r, (int)row->tiling.B_c);
+  int at = snprintf(line, sizeof line, "%-10s d %3d N %5d heads %2d/%-2d %-6s %3d x %3d |", row->rung, (int)s->d,
+                    (int)s->N_q, (int)s->heads, (int)s->kv_heads, s->causal ? "causal" : "full", (int)row->tiling.B_r,
+                    (int)row->tiling.B_c);
   for (int q = 0; q < QUANTITIES; q++) {
     const double counted = mean_counted(row, (Quantity)q), unit = q == HIT_RATE ? 1 : 1e6;
-    at += snprintf(line + at, sizeof line - (size_t)at, " %s %.*f %.*f (%+.1f %%) |", NAMES[q], q == HIT_RATE ? 4 : 2, predicted[q] / unit,
-                   q == HIT_RATE ? 4 : 2, counted / unit, 100 * (q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1));
+    at += snprintf(line + at, sizeof line - (size_t)at, " %s %.*f %.*f (%+.1f %%) |", NAMES[q], q == HIT_RATE ? 4 : 2,
+                   predicted[q] / unit, q == HIT_RATE ? 4 : 2, counted / unit,
+                   100 * (q == HIT_RATE ? predicted[q] - counted : predicted[q] / counted - 1));
   }
   print_message("%s walked %.2f\n", line, p->simulated);
 }
 
 /* The errors of a rung, [0] full and [1] causal. */
-static void compare(const char *rung, const Row *rows, int n, L2Part without, bool in_step, Column columns[2][QUANTITIES], bool print) {
+static void compare(const char *rung, const Row *rows, int n, L2Part without, bool in_step,
+                    Column columns[2][QUANTITIES], bool print) {
   const Profile profile = open_profile(rung);
   Error error = {0};
   memset(columns, 0, 2 * QUANTITIES * sizeof **columns);
   for (int i = 0; i < n; i++) {
     if (strcmp(rows[i].rung, rung) != 0) continue;
-    Problem problem = {.shape = rows[i].shape, .tiling = rows[i].tiling, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .placement = placement, .without = without,
+    Problem problem = {.shape = rows[i].shape,
+                       .tiling = rows[i].tiling,
+                       .machine = {.sram_bytes = gpu.shared_bytes_per_cta},
+                       .placement = placement,
+                       .without = without,
                        .in_step = in_step};
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     if (problem.tiling.B_r != problem.launch.block_q || problem.tiling.B_c != problem.launch.block_k) continue;
@@ -133,15 +142,16 @@ static void compare(const char *rung, const Row *rows, int n, L2Part without, bo
     }
   }
   for (int causal = 0; causal < 2; causal++)
-    for (int q = 0; q < QUANTITIES; q++) qsort(columns[causal][q].errors, (size_t)columns[causal][q].n, sizeof(double), by_size);
+    for (int q = 0; q < QUANTITIES; q++)
+      qsort(columns[causal][q].errors, (size_t)columns[causal][q].n, sizeof(double), by_size);
 }
 
 static void print_columns(const char *title, Column columns[2][QUANTITIES]) {
   print_message("%s\n", title);
   for (int causal = 0; causal < 2; causal++)
     for (int q = 0; q < QUANTITIES; q++)
-      print_message("    %-6s %-20s %3d rows   median %5.2f %%   nine of ten within %5.1f %%   worst %5.1f %%\n", causal ? "causal" : "full",
-                    NAMES[q], columns[causal][q].n, 100 * middle(&columns[causal][q]),
+      print_message("    %-6s %-20s %3d rows   median %5.2f %%   nine of ten within %5.1f %%   worst %5.1f %%\n",
+                    causal ? "causal" : "full", NAMES[q], columns[causal][q].n, 100 * middle(&columns[causal][q]),
                     100 * columns[causal][q].errors[columns[causal][q].n * 9 / 10], 100 * worst(&columns[causal][q]));
 }
 
@@ -169,7 +179,8 @@ static void our_kernels_are_predicted(void **state) {
     }
   }
   compare("fa2_async", rows, n, L2_NOTHING, true, columns, false); /* what the parts explain */
-  assert_true(worst(&columns[0][HBM]) > 0.15 && middle(&columns[0][SECTORS]) > 0.5 && middle(&columns[1][SECTORS]) > 0.5);
+  assert_true(worst(&columns[0][HBM]) > 0.15 && middle(&columns[0][SECTORS]) > 0.5 &&
+              middle(&columns[1][SECTORS]) > 0.5);
   compare("fa2_async", rows, n, L2_PARTITIONS, false, columns, false);
   assert_true(worst(&columns[0][HBM]) > 0.3 && worst(&columns[1][HBM]) > 0.12);
   compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
@@ -177,7 +188,8 @@ static void our_kernels_are_predicted(void **state) {
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < 0.035);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.025);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.01 : 0.005));
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.003 &&
+                worst(&columns[causal][HIT_RATE]) < (causal ? 0.01 : 0.005));
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
@@ -187,13 +199,15 @@ static void our_kernels_are_predicted(void **state) {
     assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.034);
     assert_true(middle(&columns[causal][FABRIC]) < 0.01 && worst(&columns[causal][FABRIC]) < 0.048);
     assert_true(middle(&columns[causal][SECTORS]) < 0.025 && worst(&columns[causal][SECTORS]) < 0.1);
-    assert_true(middle(&columns[causal][HIT_RATE]) < 0.0015 && worst(&columns[causal][HIT_RATE]) < (causal ? 0.0115 : 0.01));
+    assert_true(middle(&columns[causal][HIT_RATE]) < 0.0015 &&
+                worst(&columns[causal][HIT_RATE]) < (causal ? 0.0115 : 0.01));
   }
   assert_int_equal(columns[0][HBM].n, 30);
   assert_int_equal(columns[1][HBM].n, 30);
 }
 
-/* A card whose SMs are laid out in another way, recorded once, short launches three times: the model errs less where it is told. */
+/* A card whose SMs are laid out in another way, recorded once, short launches three times: the model errs less where it
+ * is told. */
 static void another_layout_is_predicted(void **state) {
   (void)state;
   static Row rows[ROWS_MAX];
@@ -218,9 +232,12 @@ static void another_layout_is_predicted(void **state) {
   placement = NULL;
 }
 
-/* Shapes between those above, recorded seven to nine times on cards of the usual layout, twice to six times on one of another, once on one of a third, of which it is known: `fresh`, N = 6K to 48K,
- * 2 and 8 heads, also 8 over 2 of K and V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25 MiB, its rates. */
-static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full, double worst_fabric_full, double middle_fabric) {
+/* Shapes between those above, recorded seven to nine times on cards of the usual layout, twice to six times on one of
+ * another, once on one of a third, of which it is known: `fresh`, N = 6K to 48K, 2 and 8 heads, also 8 over 2 of K and
+ * V; and `later`, N = 5K to 40K, 3 and 6 heads, also 12 over 3. An H100 differs by its description alone: sides of 25
+ * MiB, its rates. */
+static void shapes_are_predicted_on(const char *gpu_name, const char *counters, double worst_hbm_full,
+                                    double worst_fabric_full, double middle_fabric) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
@@ -232,8 +249,10 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
     compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
-      assert_true(middle(&columns[causal][HBM]) < 0.007 && worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
-      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric && worst(&columns[causal][FABRIC]) < (causal ? 0.09 : worst_fabric_full));
+      assert_true(middle(&columns[causal][HBM]) < 0.007 &&
+                  worst(&columns[causal][HBM]) < (causal ? 0.02 : worst_hbm_full));
+      assert_true(middle(&columns[causal][FABRIC]) < middle_fabric &&
+                  worst(&columns[causal][FABRIC]) < (causal ? 0.09 : worst_fabric_full));
       assert_true(middle(&columns[causal][HIT_RATE]) < 0.0045 && worst(&columns[causal][HIT_RATE]) < 0.026);
     }
   }
@@ -267,9 +286,9 @@ static void another_gpu_is_predicted(void **state) {
   read_gpu("h200");
 }
 
-/* Kernels with other streams: standard attention in three kernels, between which the profiler flushes L2 (S and P come from HBM), and
- * FlashAttention-1's order, whose O comes and goes over the fabric. Small runs, so the 45 KB of code that each kernel reads from
- * HBM besides are taken off (three times for three kernels). */
+/* Kernels with other streams: standard attention in three kernels, between which the profiler flushes L2 (S and P come
+ * from HBM), and FlashAttention-1's order, whose O comes and goes over the fabric. Small runs, so the 45 KB of code
+ * that each kernel reads from HBM besides are taken off (three times for three kernels). */
 static void other_streams_are_predicted(void **state) {
   (void)state;
   static const double CODE_BYTES = 45000;
@@ -285,22 +304,28 @@ static void other_streams_are_predicted(void **state) {
     long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
     double read, write, l2_read, l2_write, fabric, hbm_read;
     next = strtok(NULL, "\n");
-    if (sscanf(line, "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf", rung, &batch, &heads, &kv_heads, &N_q, &N_k,
-               &d, &causal, &B_r, &B_c, &read, &write, &l2_read, &l2_write, &fabric, &hbm_read) != 16)
+    if (sscanf(line, "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf", rung, &batch,
+               &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read, &l2_write, &fabric,
+               &hbm_read) != 16)
       continue;
     const bool standard = strcmp(rung, "standard_tiled") == 0;
     if (!standard && strcmp(rung, "fa1") != 0) continue;
-    Problem problem = {.shape = {.batch = batch, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = d, .causal = causal},
-                       .tiling = {.B_r = B_r, .B_c = B_c}, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}};
+    Problem problem = {
+        .shape =
+            {.batch = batch, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = d, .causal = causal},
+        .tiling = {.B_r = B_r, .B_c = B_c},
+        .machine = {.sram_bytes = gpu.shared_bytes_per_cta}};
     const Profile profile = open_profile(rung);
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     L2Counters p;
     if (l2_counters_predict(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
-    const double hbm = p.hbm_read_bytes / (hbm_read - CODE_BYTES * (standard ? 3 : 1)) - 1, over = p.fabric_bytes / (32 * fabric) - 1;
+    const double hbm = p.hbm_read_bytes / (hbm_read - CODE_BYTES * (standard ? 3 : 1)) - 1,
+                 over = p.fabric_bytes / (32 * fabric) - 1;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%s N %d d %d heads %d: HBM read %.2f %.2f MB (%+.1f %%), fabric %.2f %.2f MB (%+.1f %%), sectors %.2f %.2f MB\n", rung, (int)N_q, (int)d,
-                    (int)heads, p.hbm_read_bytes * 1e-6, hbm_read * 1e-6, 100 * hbm, p.fabric_bytes * 1e-6, fabric * 32e-6, 100 * over,
-                    p.l2_read_bytes * 1e-6, l2_read * 32e-6);
+      print_message("%s N %d d %d heads %d: HBM read %.2f %.2f MB (%+.1f %%), fabric %.2f %.2f MB (%+.1f %%), sectors "
+                    "%.2f %.2f MB\n",
+                    rung, (int)N_q, (int)d, (int)heads, p.hbm_read_bytes * 1e-6, hbm_read * 1e-6, 100 * hbm,
+                    p.fabric_bytes * 1e-6, fabric * 32e-6, 100 * over, p.l2_read_bytes * 1e-6, l2_read * 32e-6);
     assert_true(fabs(hbm) < 0.2 && fabs(over) < (standard ? 0.12 : 0.04));
     sum_hbm[standard] += fabs(hbm);
     n[standard]++;
@@ -311,8 +336,9 @@ static void other_streams_are_predicted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(our_kernels_are_predicted), cmocka_unit_test(another_layout_is_predicted), cmocka_unit_test(fresh_shapes_are_predicted),
-                                     cmocka_unit_test(later_shapes_are_predicted), cmocka_unit_test(another_gpu_is_predicted),
-                                     cmocka_unit_test(other_streams_are_predicted)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(our_kernels_are_predicted),  cmocka_unit_test(another_layout_is_predicted),
+      cmocka_unit_test(fresh_shapes_are_predicted), cmocka_unit_test(later_shapes_are_predicted),
+      cmocka_unit_test(another_gpu_is_predicted),   cmocka_unit_test(other_streams_are_predicted)};
   return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);
 }

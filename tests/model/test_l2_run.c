@@ -1,5 +1,5 @@
-/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/model/test_l2_counters.c holds
- * it against an H200's counters. */
+/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/model/test_l2_counters.c
+ * holds it against an H200's counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,11 +35,14 @@ static Case make_for(const char *schedule, Shape shape, Tiling tiling, LaunchCon
   config.block_k = tiling.B_c;
   config.n_splits = tiling.n_splits;
   config.whole_head = strcmp(schedule, "fa1") == 0;
-  if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error)) fail_msg("%s", error.message);
+  if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error))
+    fail_msg("%s", error.message);
   return c;
 }
 
-static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) { return make_for("fa2", shape, tiling, config, gpu); }
+static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
+  return make_for("fa2", shape, tiling, config, gpu);
+}
 
 static ManyCtas run(const Case *c, ManyCtasConfig config) {
   ManyCtas result;
@@ -70,7 +73,9 @@ typedef struct {
 
 static int slow_find(const SlowSide *s, Half half) {
   int at = 0;
-  while (at < s->n && !(s->halves[at].kind == half.kind && s->halves[at].head == half.head && s->halves[at].block == half.block && s->halves[at].home == half.home)) at++;
+  while (at < s->n && !(s->halves[at].kind == half.kind && s->halves[at].head == half.head &&
+                        s->halves[at].block == half.block && s->halves[at].home == half.home))
+    at++;
   return at;
 }
 
@@ -102,7 +107,8 @@ static void slow_read(SlowL2 *l2, int side, char kind, int64_t head, int64_t blo
     const int home = i == 0 ? side : 1 - side;
     const Half half = {kind, head, block, home, bytes / 2};
     if (slow_touch(l2, side, half)) continue;
-    if (l2->n_sides == 1 || home == side) l2->hbm_read += bytes / 2;
+    if (l2->n_sides == 1 || home == side)
+      l2->hbm_read += bytes / 2;
     else {
       l2->fabric += bytes / 2;
       if (!slow_touch(l2, home, half)) l2->hbm_read += bytes / 2; /* a far request renews what it finds */
@@ -133,7 +139,8 @@ static void slow_write(SlowL2 *l2, int side, int64_t head, int64_t block, double
     if (l2->n_sides == 2 && home != side) l2->fabric += bytes / 2;
     slow_touch(l2, l2->n_sides == 1 ? 0 : home, half);
   }
-  if (l2->n_sides == 2) slow_touch(l2, side, (Half){'o', head, block, 1 - side, bytes / 2}); /* a clean copy stays on the own side */
+  if (l2->n_sides == 2)
+    slow_touch(l2, side, (Half){'o', head, block, 1 - side, bytes / 2}); /* a clean copy stays on the own side */
 }
 
 static void slow_write_o(SlowL2 *l2, int side, int64_t head, int64_t block, Parts parts) {
@@ -152,7 +159,8 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
   memset(slots, 0, sizeof slots);
   const Launch *l = &c->launch;
   const Plan *p = &c->plan;
-  const double row = (double)(p->shape.d * p->element_bytes), q_bytes = (double)p->shape.N_q / (double)p->T_r * row; /* of a mean tile, where the last is ragged */
+  const double row = (double)(p->shape.d * p->element_bytes),
+               q_bytes = (double)p->shape.N_q / (double)p->T_r * row; /* of a mean tile, where the last is ragged */
   const double kv_bytes = 2 * (double)p->shape.N_k / (double)p->T_c * row;
   const Parts row_block = slow_parts(q_bytes, kv_bytes / 2);
   int64_t turn = 0, next = 0, n = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
@@ -177,7 +185,8 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
         slot->span = band_row(&p->band, p->tiling.B_r, p->tiling.B_c, slot->piece.row_block).computed;
         slot->at = 0;
         slot->busy = slot->span.end > slot->span.begin;
-        if (slot->busy) slow_read_q(l2, side, head, slot->piece.row_block, row_block);
+        if (slot->busy)
+          slow_read_q(l2, side, head, slot->piece.row_block, row_block);
         else {
           slow_write_o(l2, side, head, slot->piece.row_block, row_block);
           busy = true; /* a turn of its own */
@@ -186,7 +195,8 @@ static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
       if (!slot->busy) continue;
       busy = true;
       const int64_t head = slot->piece.batch * p->shape.heads + slot->piece.head;
-      const int64_t kv_head = slot->piece.batch * p->shape.kv_heads + slot->piece.head / (p->shape.heads / p->shape.kv_heads);
+      const int64_t kv_head =
+          slot->piece.batch * p->shape.kv_heads + slot->piece.head / (p->shape.heads / p->shape.kv_heads);
       slow_read(l2, side, 'K', kv_head, launch_walk_tile(l, slot->span, slot->at++), kv_bytes);
       if (slot->at < slot->span.end - slot->span.begin) continue;
       slow_write_o(l2, side, head, slot->piece.row_block, row_block);
@@ -203,23 +213,36 @@ static void equals_the_slow_lru(void **state) {
   Rand r = {11};
   for (int round = 0; round < 300; round++) {
     const int64_t kv_heads = rand_in(&r, 1, 2), heads = kv_heads * rand_in(&r, 1, 3), N = rand_in(&r, 1, 200);
-    const Shape shape = {.batch = rand_in(&r, 1, 2), .heads = heads, .kv_heads = kv_heads, .N_q = N, .N_k = rand_in(&r, 1, 200), .d = 16,
+    const Shape shape = {.batch = rand_in(&r, 1, 2),
+                         .heads = heads,
+                         .kv_heads = kv_heads,
+                         .N_q = N,
+                         .N_k = rand_in(&r, 1, 200),
+                         .d = 16,
                          .causal = rand_in(&r, 0, 1)};
     const Tiling tiling = {.B_r = 8 * rand_in(&r, 1, 4), .B_c = 8 * rand_in(&r, 1, 4)};
-    const LaunchConfig config = {.order = (LaunchOrder)rand_in(&r, 0, ORDER_COUNT - 1), .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
-                                 .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
+    const LaunchConfig config = {.order = (LaunchOrder)rand_in(&r, 0, ORDER_COUNT - 1),
+                                 .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
+                                 .walk = (LaunchWalk)rand_in(&r, 0, 1),
+                                 .ctas_per_sm = rand_in(&r, 1, 3)};
     const Case c = make(shape, tiling, config, &SMALL);
     /* No sum of tiles comes so close to the capacity that rounding decides. */
-    const ManyCtasConfig l2 = {.l2_bytes = 1, .l2_partitions = rand_in(&r, 1, 2), .skew_turns = rand_in(&r, 0, 5), .in_step = true,
-                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331, .side_ways = -1, .without = L2_COALESCER};
+    const ManyCtasConfig l2 = {.l2_bytes = 1,
+                               .l2_partitions = rand_in(&r, 1, 2),
+                               .skew_turns = rand_in(&r, 0, 5),
+                               .in_step = true,
+                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331,
+                               .side_ways = -1,
+                               .without = L2_COALESCER};
     memset(&slow, 0, sizeof slow);
     slow.n_sides = (int)l2.l2_partitions;
     slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
     slow_run(&slow, &c, &l2);
     const ManyCtas fast = run(&c, l2);
-    if (differs(fast.hbm_read_bytes, slow.hbm_read) || differs(fast.fabric_bytes, slow.fabric) || differs(fast.hbm_write_bytes, slow.hbm_write))
-      fail_msg("round %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", round, fast.hbm_read_bytes, slow.hbm_read, fast.fabric_bytes,
-               slow.fabric, fast.hbm_write_bytes, slow.hbm_write);
+    if (differs(fast.hbm_read_bytes, slow.hbm_read) || differs(fast.fabric_bytes, slow.fabric) ||
+        differs(fast.hbm_write_bytes, slow.hbm_write))
+      fail_msg("round %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", round, fast.hbm_read_bytes,
+               slow.hbm_read, fast.fabric_bytes, slow.fabric, fast.hbm_write_bytes, slow.hbm_write);
   }
 }
 
@@ -233,12 +256,15 @@ static void laws(void **state) {
     const int64_t N = 16 * rand_in(&r, 1, 40), heads = rand_in(&r, 1, 6);
     const Case c = make((Shape){.heads = heads, .N_q = N, .d = 32, .causal = causal}, (Tiling){.B_r = 16, .B_c = 16},
                         (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
-    const double once = 2.0 * 32 * (double)(N * heads), T = (double)(N / 16), tiles = (double)heads * (causal ? T * (T + 1) / 2 : T * T);
+    const double once = 2.0 * 32 * (double)(N * heads), T = (double)(N / 16),
+                 tiles = (double)heads * (causal ? T * (T + 1) / 2 : T * T);
     double before = INFINITY;
     for (int64_t l2 = 32 << 10; l2 <= 4 << 20; l2 *= 2) {
       for (int64_t parts = 1; parts <= 2; parts++) {
-        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
-        assert_true(t.read_bytes == once + tiles * 2 * 16 * 32 * 2); /* Q once, and a K and a V tile for each tile of S */
+        const ManyCtas t =
+            run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
+        assert_true(t.read_bytes ==
+                    once + tiles * 2 * 16 * 32 * 2); /* Q once, and a K and a V tile for each tile of S */
         assert_true(t.write_bytes == once);
         assert_true(t.hbm_read_bytes >= 3 * once);
         assert_true(t.own_miss_bytes <= t.read_bytes && t.hbm_read_bytes <= t.read_bytes + t.own_miss_bytes);
@@ -257,35 +283,42 @@ static void laws(void **state) {
   }
 }
 
-/* The same laws for the other algorithms, in time and in step: what is asked for is the schedule's traffic, HBM delivers every input at
- * least once, all that is stored is written to HBM or still there, and a larger L2 never reads more (in step, LRU). */
+/* The same laws for the other algorithms, in time and in step: what is asked for is the schedule's traffic, HBM
+ * delivers every input at least once, all that is stored is written to HBM or still there, and a larger L2 never reads
+ * more (in step, LRU). */
 static void laws_of_other_streams(void **state) {
   (void)state;
   static const char *const NAMES[] = {"fa1", "fa2-split", "standard"};
   Rand r = {8};
   for (int round = 0; round < 90 / ONE_OF; round++) {
     const char *name = NAMES[round % 3];
-    const int64_t heads = rand_in(&r, 1, 5), N = 16 * rand_in(&r, 1, 24), splits = round % 3 == 1 ? rand_in(&r, 1, 7) : 1;
+    const int64_t heads = rand_in(&r, 1, 5), N = 16 * rand_in(&r, 1, 24),
+                  splits = round % 3 == 1 ? rand_in(&r, 1, 7) : 1;
     const Case c = make_for(name, (Shape){.heads = heads, .N_q = N, .d = 32, .causal = rand_in(&r, 0, 1)},
-                            (Tiling){.B_r = 16, .B_c = 16, .n_splits = splits}, (LaunchConfig){.ctas_per_sm = rand_in(&r, 1, 2)}, &SMALL);
+                            (Tiling){.B_r = 16, .B_c = 16, .n_splits = splits},
+                            (LaunchConfig){.ctas_per_sm = rand_in(&r, 1, 2)}, &SMALL);
     const double once = 2.0 * 32 * (double)(N * heads), all = (double)(N / 16);
     Traffic traffic = {0};
     bool overflow = false;
     c.schedule->traffic(&c.plan, &traffic, &overflow);
     double asked = (double)heads * (double)traffic_read_bytes(&traffic, &overflow);
     /* Q and K for each tile; S twice, P once for each block of d (two), V for each row block */
-    if (strcmp(name, "standard") == 0) asked = (double)heads * (2 * all * all * 16 * 64 + 4 * (double)N * (double)N * 2 + all * (double)N * 64);
+    if (strcmp(name, "standard") == 0)
+      asked = (double)heads * (2 * all * all * 16 * 64 + 4 * (double)N * (double)N * 2 + all * (double)N * 64);
     double before = INFINITY;
     for (int64_t l2 = 64 << 10; l2 <= 4 << 20; l2 *= 4) {
       for (int in_step = 0; in_step < 2; in_step++) {
-        const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
+        const ManyCtas t =
+            run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
         assert_true(fabs(t.read_bytes - asked) < 1e-6 * asked);
         assert_true(t.write_bytes == (double)heads * (double)traffic_write_bytes(&traffic, &overflow));
         assert_true(t.hbm_read_bytes >= (1 - 1e-9) * 3 * once);
         assert_true(t.l2_read_bytes <= (1 + 1e-9) * t.read_bytes && t.own_miss_bytes >= 0);
         assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
-        assert_true(t.hbm_write_bytes + t.left_dirty_bytes >= (1 - 1e-9) * once && t.hbm_write_bytes + t.left_dirty_bytes <= (1 + 1e-9) * t.write_bytes);
-        assert_true(t.simulated == 1 || strcmp(name, "standard") == 0); /* whose heads are alike: two and more are walked */
+        assert_true(t.hbm_write_bytes + t.left_dirty_bytes >= (1 - 1e-9) * once &&
+                    t.hbm_write_bytes + t.left_dirty_bytes <= (1 + 1e-9) * t.write_bytes);
+        assert_true(t.simulated == 1 ||
+                    strcmp(name, "standard") == 0); /* whose heads are alike: two and more are walked */
         if (!in_step || (round & 1)) continue;
         assert_true(t.hbm_read_bytes <= (1 + 1e-9) * before);
         before = t.hbm_read_bytes;
@@ -295,38 +328,46 @@ static void laws_of_other_streams(void **state) {
     assert_true(fabs(t.hbm_read_bytes - 3 * once) < 1e-6 * once); /* all of it fits */
     const ManyCtas flushed = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .profiled = true});
     const double between = strcmp(name, "standard") == 0 ? (double)heads * 4 * (double)N * (double)N /* S and P */
-                           : splits > 1 ? (double)(heads * N * splits) * (32 * 4 + 4) : 0;           /* partial O and log-sum-exp */
+                           : splits > 1                  ? (double)(heads * N * splits) * (32 * 4 + 4)
+                                                         : 0; /* partial O and log-sum-exp */
     assert_true(fabs(flushed.hbm_read_bytes - 3 * once - between) < 1e-6 * (once + between));
   }
 }
 
 /* Two CTAs on two sides, one tile of 1 KiB each of Q, K, V and O, L2 ample. Side 0 reads Q0: 1 KiB from HBM, half of it
  * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
- * each O crosses. Side 0 has just asked for the home half of K and V on side 1 when side 1 looks, and nobody there knows yet: a miss for the counters. */
+ * each O crosses. Side 0 has just asked for the home half of K and V on side 1 when side 1 looks, and nobody there
+ * knows yet: a miss for the counters. */
 static void by_hand(void **state) {
   (void)state;
-  const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+  const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
+                      (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
   const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
   assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
   assert_true(t.hbm_read_bytes == 4 * 1024);
   assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
   assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
-  const ManyCtas once = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
+  const ManyCtas once =
+      run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
   assert_true(once.fabric_bytes == t.fabric_bytes);
-  const ManyCtas again = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true}); /* what a profiler has put back of O is cold */
+  const ManyCtas again = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20,
+                                                  .l2_partitions = 2,
+                                                  .profiled = true}); /* what a profiler has put back of O is cold */
   assert_false(differs(again.fabric_bytes, t.fabric_bytes + 2 * 0.05 * 1024));
   assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
 }
 
-/* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together again, tile for tile; where it
- * asks ahead, what they gain is hidden behind the tile before. */
+/* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together
+ * again, tile for tile; where it asks ahead, what they gain is hidden behind the tile before. */
 static void waiting_keeps_ctas_together(void **state) {
   (void)state;
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
-  const ManyCtasConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const ManyCtasConfig config = {
+      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   double reach[2];
   for (int waits = 0; waits < 2; waits++) {
-    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 8192, .N_k = 8192, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
+    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 8192, .N_k = 8192, .d = 64},
+                        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
                         (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &h200);
     const ManyCtas t = run(&c, config);
     reach[waits] = t.l2_read_bytes / t.read_bytes;
@@ -334,19 +375,26 @@ static void waiting_keeps_ctas_together(void **state) {
   assert_true(reach[1] < 0.32 && reach[0] > 1.15 * reach[1]);
 }
 
-/* Each walk begins with another GPC, and the mean lies among what they give; but under a profiler a launch of one wave that writes little begins with the
- * first. Four or eight heads, longest rows first: one or two waves of 132 CTAs. */
+/* Each walk begins with another GPC, and the mean lies among what they give; but under a profiler a launch of one wave
+ * that writes little begins with the first. Four or eight heads, longest rows first: one or two waves of 132 CTAs. */
 static void a_launch_begins_anywhere(void **state) {
   (void)state;
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
   for (int waves = 1; waves <= 2; waves++) {
-    const Case c = make((Shape){.batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
-                        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
+    const Case c = make(
+        (Shape){
+            .batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
+        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
     assert_int_equal(c.launch.n_waves, waves);
-    ManyCtasConfig l2 = {.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16,
-                         .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
-    const double not_told = run(&c, l2).fabric_bytes, cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
+    ManyCtasConfig l2 = {.l2_bytes = 64 << 20,
+                         .l2_partitions = 2,
+                         .flops_per_cycle = 4096,
+                         .exps_per_cycle = 16,
+                         .l2_bytes_per_cycle = 4096,
+                         .hbm_bytes_per_cycle = 2048};
+    const double not_told = run(&c, l2).fabric_bytes,
+                 cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
     l2.profiled = true;
     const double profiled = run(&c, l2).fabric_bytes - cold;
     if (waves == 2) assert_false(differs(profiled, not_told));
@@ -365,13 +413,14 @@ static void a_launch_begins_anywhere(void **state) {
   }
 }
 
-/* A tile in rounds is the same bytes: what is asked for, and what a large L2 reads, to the byte, whatever the rounds. Under a load of its own each
- * round waits: a CTA alone on the machine takes as much longer. */
+/* A tile in rounds is the same bytes: what is asked for, and what a large L2 reads, to the byte, whatever the rounds.
+ * Under a load of its own each round waits: a CTA alone on the machine takes as much longer. */
 static void rounds_are_parts_of_tiles(void **state) {
   (void)state;
   Rand r = {9};
   for (int i = 0; i < 20 / ONE_OF; i++) {
-    const Shape shape = {.heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
+    const Shape shape = {
+        .heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
     LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
     ManyCtas whole = {0};
     for (int64_t bytes = 0; bytes <= 4096; bytes += 512) { /* a tile of K and V: 2 KiB; 0: all of it */
@@ -381,57 +430,73 @@ static void rounds_are_parts_of_tiles(void **state) {
       if (bytes == 0) whole = t;
       assert_true(t.read_bytes == whole.read_bytes && t.write_bytes == whole.write_bytes && t.simulated == 1);
       assert_false(differs(t.hbm_read_bytes, whole.hbm_read_bytes));
-      if (c.launch.n_pieces <= c.launch.n_slots) assert_false(differs(t.fabric_bytes, whole.fabric_bytes)); /* else a side has other pieces */
+      if (c.launch.n_pieces <= c.launch.n_slots)
+        assert_false(differs(t.fabric_bytes, whole.fabric_bytes)); /* else a side has other pieces */
     }
   }
   double cycles[2];
   for (int rounds = 1; rounds <= 2; rounds++) {
     const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
                         (LaunchConfig){.waits = true, .round_bytes = 2048 / rounds}, &SMALL);
-    cycles[rounds - 1] = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
+    cycles[rounds - 1] =
+        run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
   }
-  /* pace.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is taken off as hidden is a hit's
-   * wait, for each round */
+  /* pace.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is
+   * taken off as hidden is a hit's wait, for each round */
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
 }
 
-/* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with sets all alike. */
+/* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with
+ * sets all alike. */
 static void resident_lines_take_room(void **state) {
   (void)state;
-  const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
+  const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
+                      (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
   const double MIB = 1 << 20;
-  const ManyCtas told = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
-  const ManyCtas smaller = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
+  const ManyCtas told =
+      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
+  const ManyCtas smaller =
+      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
   const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
-  const ManyCtas by_hand = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
+  const ManyCtas by_hand =
+      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
   assert_memory_equal(&without, &by_hand, sizeof without);
   assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
-  run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
+  run(&c, (ManyCtasConfig){
+              .l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
 }
 
-/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is counted elsewhere. */
+/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is
+ * counted elsewhere. */
 static void reloaded_q_takes_room(void **state) {
   (void)state;
-  const ManyCtasConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */, .l2_partitions = 2};
+  const ManyCtasConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
+                             .l2_partitions = 2};
   ManyCtas r[2];
   for (int reloads = 0; reloads < 2; reloads++) {
     const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
     r[reloads] = run(&c, l2);
   }
-  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes && r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
+  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes &&
+              r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
 }
 
-/* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that begin near each other would go in
- * step and find what they would not. Short rows first, from the last tile to the first: each finds what the one before it read, if L2 holds
- * all that lies between them (a side in one set). */
+/* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that
+ * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
+ * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
 static void merged_tiles_take_their_own_time(void **state) {
   (void)state;
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
-  const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
+  const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true},
+                      (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
                       (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
-  ManyCtasConfig config = {.l2_bytes = 15 << 20, .l2_partitions = 2, .flops_per_cycle = 1024, .exps_per_cycle = 16,
-                           .side_ways = -1, .first_gpc = 1};
+  ManyCtasConfig config = {.l2_bytes = 15 << 20,
+                           .l2_partitions = 2,
+                           .flops_per_cycle = 1024,
+                           .exps_per_cycle = 16,
+                           .side_ways = -1,
+                           .first_gpc = 1};
   double fine_bytes = 0, coarse_bytes = 0; /* launches have their luck */
   for (config.seed = 0; config.seed < 4; config.seed++) {
     config.max_steps = 1 << 20;
@@ -444,24 +509,28 @@ static void merged_tiles_take_their_own_time(void **state) {
   if (fabs(coarse_bytes / fine_bytes - 1) > 0.075) fail_msg("%+.1f %%", 100 * (coarse_bytes / fine_bytes - 1));
 }
 
-/* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2 or not. */
+/* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2
+ * or not. */
 static void log_sum_exps_are_stored_besides(void **state) {
   (void)state;
   for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
     ManyCtas t[2];
     for (int lse = 0; lse < 2; lse++) {
-      const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
-                          (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
+      const Case c =
+          make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
+               (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
       t[lse] = run(&c, (ManyCtasConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
     }
     const double bytes = 3 * 2048 * 4; /* fp32 */
-    assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes && t[1].write_bytes == t[0].write_bytes + bytes);
-    assert_false(differs(t[1].hbm_write_bytes + t[1].left_dirty_bytes, t[0].hbm_write_bytes + t[0].left_dirty_bytes + bytes));
+    assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes &&
+                t[1].write_bytes == t[0].write_bytes + bytes);
+    assert_false(
+        differs(t[1].hbm_write_bytes + t[1].left_dirty_bytes, t[0].hbm_write_bytes + t[0].left_dirty_bytes + bytes));
   }
 }
 
-/* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the fastest GPC 2 % ahead of the
- * slowest, the others in proportion. What was said of the card counts. */
+/* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the
+ * fastest GPC 2 % ahead of the slowest, the others in proportion. What was said of the card counts. */
 static void clocks_are_as_told(void **state) {
   (void)state;
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
@@ -469,11 +538,17 @@ static void clocks_are_as_told(void **state) {
   const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
   const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
   const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &gpu);
-  ManyCtasConfig l2 = {.l2_bytes = 8 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .l2_bytes_per_cycle = 4096, .hbm_bytes_per_cycle = 2048};
+  ManyCtasConfig l2 = {.l2_bytes = 8 << 20,
+                       .l2_partitions = 2,
+                       .flops_per_cycle = 4096,
+                       .exps_per_cycle = 16,
+                       .l2_bytes_per_cycle = 4096,
+                       .hbm_bytes_per_cycle = 2048};
   const ManyCtas usual = run(&plain, l2), apart = run(&busy, l2);
   Placement told = PLACEMENT_H200;
   l2.placement = &told;
-  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) told.clocks_ppm[g] = (int32_t)(PLACEMENT_BUSY_CLOCKS_PPM[g] * 20000.0 / (14643 + 8123));
+  for (int g = 0; g < PLACEMENT_GPCS_MAX; g++)
+    told.clocks_ppm[g] = (int32_t)(PLACEMENT_BUSY_CLOCKS_PPM[g] * 20000.0 / (14643 + 8123));
   assert_true(told.clocks_ppm[6] - told.clocks_ppm[7] > 19990 && told.clocks_ppm[6] - told.clocks_ppm[7] <= 20000);
   const ManyCtas as_told = run(&plain, l2), both = run(&busy, l2);
   assert_memory_equal(&as_told, &apart, sizeof apart);
@@ -481,9 +556,10 @@ static void clocks_are_as_told(void **state) {
   assert_memory_not_equal(&apart, &usual, sizeof apart);
 }
 
-/* Heads that both sides of L2 read: K and V cross once each way for the other half, half of Q, and half of O and a little more (hierarchy.h). CTAs that pull
- * their work come to it as they start, often all of one side first: then two heads of four are read by one side alone, and the two others by the other.
- * In the order of the launch, which begins with any GPC, the 32 CTAs of a head are neighbours: by how many heads that is, follows from the sides of GPCs
+/* Heads that both sides of L2 read: K and V cross once each way for the other half, half of Q, and half of O and a
+ * little more (hierarchy.h). CTAs that pull their work come to it as they start, often all of one side first: then two
+ * heads of four are read by one side alone, and the two others by the other. In the order of the launch, which begins
+ * with any GPC, the 32 CTAs of a head are neighbours: by how many heads that is, follows from the sides of GPCs
  * (placement.h): two where it begins with any but the second and the third, then one and none. */
 static void who_pulls_comes_as_it_starts(void **state) {
   (void)state;
@@ -493,7 +569,8 @@ static void who_pulls_comes_as_it_starts(void **state) {
   const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
   ManyCtas t[2];
   for (int pulls = 0; pulls < 2; pulls++) {
-    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1}, (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
+    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
+                        (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
     t[pulls] = run(&c, l2);
   }
   assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
@@ -505,15 +582,21 @@ static void who_pulls_comes_as_it_starts(void **state) {
 static void a_cta_alone_takes_its_own_time(void **state) {
   (void)state;
   const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
-  const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
+  const ManyCtasConfig l2 = {
+      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
   const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
   for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
     for (int permille = 0; permille <= 250; permille += 250) {
-      const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
+      const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64},
+                          (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
                           (LaunchConfig){.ctas_per_sm = 2, .percent_of_peak = 40, .alone_permille = permille}, &gpu);
-      const double expected = n_ctas == 1 && permille ? 1000 * products / permille : n_ctas * products / 0.4; /* more than products and exponentials in turn */
+      const double expected = n_ctas == 1 && permille
+                                  ? 1000 * products / permille
+                                  : n_ctas * products / 0.4; /* more than products and exponentials in turn */
       const double cycles = run(&c, l2).cycles;
-      if (fabs(cycles / (tiles * expected) - 1) > 0.03) fail_msg("%d CTAs, %d: %.0f cycles, expected %.0f and the first wait", n_ctas, permille, cycles, tiles * expected);
+      if (fabs(cycles / (tiles * expected) - 1) > 0.03)
+        fail_msg("%d CTAs, %d: %.0f cycles, expected %.0f and the first wait", n_ctas, permille, cycles,
+                 tiles * expected);
     }
 }
 
@@ -521,8 +604,8 @@ static void a_cta_alone_takes_its_own_time(void **state) {
 static void launches_of_split_keys_are_means(void **state) {
   (void)state;
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
-  Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
-                (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64},
+                (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4}, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
   c.schedule = schedule_find("fa2-split");
   ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   const double first = run(&c, l2).l2_read_bytes;
@@ -536,8 +619,9 @@ static void launches_of_split_keys_are_means(void **state) {
 static void a_ragged_granule_parts_no_row_block(void **state) {
   (void)state;
   for (int64_t n_tiles = 61; n_tiles <= 64; n_tiles++) {
-    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 64 * n_tiles, .N_k = 64 * n_tiles, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
-                        (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+    const Case c =
+        make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 64 * n_tiles, .N_k = 64 * n_tiles, .d = 64},
+             (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
     Stream stream;
     assert_true(stream_make(&stream, c.schedule, &c.plan, &c.launch, 4, 1));
     assert_int_equal(stream.kinds[STREAM_Q].n_tiles, 1);
@@ -545,8 +629,8 @@ static void a_ragged_granule_parts_no_row_block(void **state) {
   }
 }
 
-/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few hundred pieces
- * have their luck, within 2 %. */
+/* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few
+ * hundred pieces have their luck, within 2 %. */
 static void going_on_is_close(void **state) {
   (void)state;
   for (int round = 0; round < 4; round++) {
@@ -564,20 +648,22 @@ static void going_on_is_close(void **state) {
   }
 }
 
-/* Of what is stored, where the part that is walked leaves all of it in L2: the rest pushes it out, O once, and registers spilled for row blocks more
- * than once. */
+/* Of what is stored, where the part that is walked leaves all of it in L2: the rest pushes it out, O once, and
+ * registers spilled for row blocks more than once. */
 static void what_is_stored_goes_on(void **state) {
   (void)state;
   const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
   for (int spills = 0; spills < 2; spills++) {
-    const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32}, (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
+    const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32},
+                        (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
     const double once = 2.0 * 64 * 2048 * 64;
     for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
       const ManyCtasConfig config = {.l2_bytes = l2, .l2_partitions = 2};
       ManyCtasConfig few = config;
       few.max_steps = 12840; /* about 6 heads of 64 */
       const ManyCtas all = run(&c, config), some = run(&c, few);
-      const double stored = all.hbm_write_bytes + all.left_dirty_bytes, some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
+      const double stored = all.hbm_write_bytes + all.left_dirty_bytes,
+                   some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
       assert_true(all.simulated == 1 && some.simulated < 0.5);
       assert_true(spills ? stored > once && stored < 1.25 * once : stored == once);
       assert_true(fabs(some_stored / stored - 1) < 0.02);
@@ -590,7 +676,8 @@ static void cores_change_nothing(void **state) {
   (void)state;
 #ifdef _OPENMP
   const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
-  const ManyCtasConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const ManyCtasConfig config = {
+      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &h200);
   ManyCtas results[3];
   for (int threads = 1; threads <= 3; threads++) {
@@ -610,7 +697,8 @@ static void impossible_requests(void **state) {
   (void)state;
   const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
-  const ManyCtasConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
+  const ManyCtasConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3},
+                       two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
   ManyCtas t = {.read_bytes = 77};
   Error error = {0};
   assert_int_equal(many_ctas_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
@@ -631,20 +719,29 @@ static Status small_run(void *context, Error *error) {
 static void no_memory(void **state) {
   (void)state;
   Case c = make((Shape){.N_q = 4096, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
-  assert_int_equal(alloc_fail_each(small_run, &c), 2 * 10); /* slots, their places, who is at work on an SM; the clock, L2, CTAs, coalescers, a table
-                                                               of times, SMs, who is on them */
+  assert_int_equal(alloc_fail_each(small_run, &c),
+                   2 * 10); /* slots, their places, who is at work on an SM; the clock, L2, CTAs, coalescers, a table
+                               of times, SMs, who is on them */
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_the_slow_lru), cmocka_unit_test(laws), cmocka_unit_test(laws_of_other_streams),
-      cmocka_unit_test(by_hand),             cmocka_unit_test(waiting_keeps_ctas_together),
+      cmocka_unit_test(equals_the_slow_lru),
+      cmocka_unit_test(laws),
+      cmocka_unit_test(laws_of_other_streams),
+      cmocka_unit_test(by_hand),
+      cmocka_unit_test(waiting_keeps_ctas_together),
       cmocka_unit_test(a_launch_begins_anywhere),
-      cmocka_unit_test(rounds_are_parts_of_tiles), cmocka_unit_test(merged_tiles_take_their_own_time),
+      cmocka_unit_test(rounds_are_parts_of_tiles),
+      cmocka_unit_test(merged_tiles_take_their_own_time),
       cmocka_unit_test(resident_lines_take_room),
       cmocka_unit_test(reloaded_q_takes_room),
-      cmocka_unit_test(log_sum_exps_are_stored_besides), cmocka_unit_test(clocks_are_as_told),
-      cmocka_unit_test(who_pulls_comes_as_it_starts), cmocka_unit_test(a_cta_alone_takes_its_own_time), cmocka_unit_test(launches_of_split_keys_are_means), cmocka_unit_test(a_ragged_granule_parts_no_row_block),
+      cmocka_unit_test(log_sum_exps_are_stored_besides),
+      cmocka_unit_test(clocks_are_as_told),
+      cmocka_unit_test(who_pulls_comes_as_it_starts),
+      cmocka_unit_test(a_cta_alone_takes_its_own_time),
+      cmocka_unit_test(launches_of_split_keys_are_means),
+      cmocka_unit_test(a_ragged_granule_parts_no_row_block),
       cmocka_unit_test(going_on_is_close),
       cmocka_unit_test(what_is_stored_goes_on),
       cmocka_unit_test(cores_change_nothing),

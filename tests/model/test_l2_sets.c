@@ -1,5 +1,6 @@
-/* Which lines share a set of L2 and what it keeps of them (assets/counters/h200_sets.csv, h200_replacement.csv, kernels/probes/probe_sets.cu): what an H200's sets are, against
- * what can be said without it; and an H100's (h100_sets.csv, h100_replacement.csv). */
+/* Which lines share a set of L2 and what it keeps of them (assets/counters/h200_sets.csv, h200_replacement.csv,
+ * kernels/probes/probe_sets.cu): what an H200's sets are, against what can be said without it; and an H100's
+ * (h100_sets.csv, h100_replacement.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,7 +30,8 @@ static int by_number(const void *a, const void *b) {
 
 static bool read_set(char *row, Set *s) {
   int length = 0;
-  if (sscanf(row, "%u,%d,%d,%d,%n", &s->probed, &s->hit_cycles, &s->miss_cycles, &s->ways, &length) != 4 || !length) return false;
+  if (sscanf(row, "%u,%d,%d,%d,%n", &s->probed, &s->hit_cycles, &s->miss_cycles, &s->ways, &length) != 4 || !length)
+    return false;
   s->lines[0] = s->probed;
   s->n = 1;
   for (char *line = strtok(row + length, " \n"); line; line = strtok(NULL, " \n")) {
@@ -64,9 +66,12 @@ static const Set *set_of(uint32_t line) {
   return NULL;
 }
 
-static bool has(const Set *s, uint32_t line) { return bsearch(&line, s->lines, (size_t)s->n, sizeof line, by_number) != NULL; }
+static bool has(const Set *s, uint32_t line) {
+  return bsearch(&line, s->lines, (size_t)s->n, sizeof line, by_number) != NULL;
+}
 
-/* 29.3 MiB a side in sets of 16 lines are 15,007 sets; each has its share of any 2^24 lines, 1,118, of which fifteen or so were not found. */
+/* 29.3 MiB a side in sets of 16 lines are 15,007 sets; each has its share of any 2^24 lines, 1,118, of which fifteen or
+ * so were not found. */
 static void sixteen_ways_make_a_side(void **state) {
   (void)state;
   const int n_sets = 15007;
@@ -88,8 +93,10 @@ static void sets_do_not_overlap(void **state) {
       const Set *a = &sets()[i], *b = &sets()[k];
       int shared = 0;
       for (int line = 0; line < a->n; line++) shared += has(b, a->lines[line]);
-      if (has(b, a->probed)) assert_true(shared > 0.98 * a->n);
-      else assert_int_equal(shared, 0);
+      if (has(b, a->probed))
+        assert_true(shared > 0.98 * a->n);
+      else
+        assert_int_equal(shared, 0);
     }
 }
 
@@ -109,8 +116,8 @@ static bool is_paired(const Set *s, uint32_t line) {
   return false;
 }
 
-/* Lines come to a set in pairs, and it has room for eight of these: 3.66 MiB of addresses are a pair for each of 15,007 sets. So a page of 2 MiB has one
- * for 8,192 of them, 55 %, and none for the others; a few have two. */
+/* Lines come to a set in pairs, and it has room for eight of these: 3.66 MiB of addresses are a pair for each of 15,007
+ * sets. So a page of 2 MiB has one for 8,192 of them, 55 %, and none for the others; a few have two. */
 static void a_set_takes_pairs_of_lines(void **state) {
   (void)state;
   for (int i = 0; i < PROBED; i++) {
@@ -138,9 +145,10 @@ static uint32_t distance(const Set *s, uint32_t line) {
   return least;
 }
 
-/* What lies together shares sets with what lies together: of the lines 1 KiB apart (0 and 8) each finds the other's set within 256 KiB everywhere, of those
- * 128 KiB apart (0 and 1024) within 320; of those 1 MiB apart (0 and 8192) never. So intervals of addresses are intervals of sets, and two pieces overlap
- * whole or not at all. Were sets shuffled, half of them would be further than 1 MiB. */
+/* What lies together shares sets with what lies together: of the lines 1 KiB apart (0 and 8) each finds the other's set
+ * within 256 KiB everywhere, of those 128 KiB apart (0 and 1024) within 320; of those 1 MiB apart (0 and 8192) never.
+ * So intervals of addresses are intervals of sets, and two pieces overlap whole or not at all. Were sets shuffled, half
+ * of them would be further than 1 MiB. */
 static void intervals_stay_together(void **state) {
   (void)state;
   const Set *s = set_of(0);
@@ -161,8 +169,9 @@ typedef struct {
   double at[PAIRS_MAX];
 } Tiles;
 
-/* Lines near each other are one tile's: 1,472 lines apart at most, and the next tile is 3,000 away and more. Where the second was not found it is counted all the same:
- * who probes a set twice (8 and 64) finds each time 15 of its 1118 lines pushed out too late, and other ones. */
+/* Lines near each other are one tile's: 1,472 lines apart at most, and the next tile is 3,000 away and more. Where the
+ * second was not found it is counted all the same: who probes a set twice (8 and 64) finds each time 15 of its 1118
+ * lines pushed out too late, and other ones. */
 static Tiles tiles_of(const Set *s) {
   Tiles t = {0};
   for (int i = 0; i < s->n; i++)
@@ -182,7 +191,8 @@ static void a_side_has_room_for_29_mib(void **state) {
   assert_true(fabs(8 * POOL_MIB / (sum / PROBED) / (HIERARCHY_SIDE_BYTES / (1 << 20)) - 1) < 0.002);
 }
 
-/* For each 25 / 8 MiB one: it has room for all of its 50 MiB. (Two of eight lines were not found to be pushed out by so few others, and not probed.) */
+/* For each 25 / 8 MiB one: it has room for all of its 50 MiB. (Two of eight lines were not found to be pushed out by so
+ * few others, and not probed.) */
 static void an_h100_has_room_for_25_mib(void **state) {
   (void)state;
   static Set all[PROBED];
@@ -239,14 +249,16 @@ static double variance_drawn(const Tiles *tiles, uint32_t n, double mib) {
   return variance(sums);
 }
 
-/* By how much sets differ in how much of a piece each has: a third to a half of a tile squared, from pieces of 2 MiB to those of 40 (were each set's
- * share drawn anew it would be as many tiles squared as there are; did each have one of every 3.66 MiB, a third). TILEWALK_TABLE=1 prints them. */
+/* By how much sets differ in how much of a piece each has: a third to a half of a tile squared, from pieces of 2 MiB to
+ * those of 40 (were each set's share drawn anew it would be as many tiles squared as there are; did each have one of
+ * every 3.66 MiB, a third). TILEWALK_TABLE=1 prints them. */
 static void sets_differ_as_those_that_are_drawn(void **state) {
   (void)state;
   enum { GRANULE_BYTES = 16384, SETS_MOST = 256, LENGTHS = 20 };
   static const double lengths_mib[LENGTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40};
   static Tiles tiles[SETS_MOST];
-  const HierarchyConfig config = {.kinds = {{.n = (uint64_t)POOL_MIB * 1048576 / GRANULE_BYTES, .bytes = GRANULE_BYTES}}};
+  const HierarchyConfig config = {
+      .kinds = {{.n = (uint64_t)POOL_MIB * 1048576 / GRANULE_BYTES, .bytes = GRANULE_BYTES}}};
   Hierarchy *h = malloc(hierarchy_state_bytes(&config));
   assert_non_null(h);
   assert_int_equal(hierarchy_init(h, &config, NULL), STATUS_OK);
@@ -267,8 +279,9 @@ static void sets_differ_as_those_that_are_drawn(void **state) {
   free(h);
 }
 
-/* LRU of 16, and no other policy that is known: of lines read in a circle 16 stay and of 17 not one is found; a line that was found again outlives 15 others
- * from then on, whatever came before, and not 16 (were the oldest pushed out, 8 would be too many). A read in 50 takes longer though its line is there. */
+/* LRU of 16, and no other policy that is known: of lines read in a circle 16 stay and of 17 not one is found; a line
+ * that was found again outlives 15 others from then on, whatever came before, and not 16 (were the oldest pushed out, 8
+ * would be too many). A read in 50 takes longer though its line is there. */
 static void keeps_what_was_used_last(const char *name) {
   char row[64], order[8];
   int n_rows = 0;
@@ -279,8 +292,10 @@ static void keeps_what_was_used_last(const char *name) {
     n_rows++;
     const int most_that_stay = strcmp(order, "circle") == 0 ? 16 : 15;
     assert_true(reads >= 20);
-    if (n <= most_that_stay) assert_true(hits >= 0.95 * reads);
-    else assert_int_equal(hits, 0);
+    if (n <= most_that_stay)
+      assert_true(hits >= 0.95 * reads);
+    else
+      assert_int_equal(hits, 0);
   }
   fclose(file);
   assert_int_equal(n_rows, 2 * 21);
@@ -293,10 +308,11 @@ static void a_set_keeps_what_was_used_last(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sixteen_ways_make_a_side), cmocka_unit_test(sets_do_not_overlap),
-                                     cmocka_unit_test(a_set_takes_pairs_of_lines), cmocka_unit_test(intervals_stay_together),
-                                     cmocka_unit_test(a_set_keeps_what_was_used_last), cmocka_unit_test(a_side_has_room_for_29_mib), cmocka_unit_test(a_set_probed_twice_is_pairs),
-                                     cmocka_unit_test(an_h100_has_room_for_25_mib),
-                                     cmocka_unit_test(sets_differ_as_those_that_are_drawn)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sixteen_ways_make_a_side),           cmocka_unit_test(sets_do_not_overlap),
+      cmocka_unit_test(a_set_takes_pairs_of_lines),         cmocka_unit_test(intervals_stay_together),
+      cmocka_unit_test(a_set_keeps_what_was_used_last),     cmocka_unit_test(a_side_has_room_for_29_mib),
+      cmocka_unit_test(a_set_probed_twice_is_pairs),        cmocka_unit_test(an_h100_has_room_for_25_mib),
+      cmocka_unit_test(sets_differ_as_those_that_are_drawn)};
   return cmocka_run_group_tests_name("l2 sets", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Launches of 80K to 128K tokens, one head and four (assets/counters/h200_longer.csv, h200_others_longer.csv): longer than those that the model was made for,
- * and without a say in it. There K and V of one head alone fill L2, or do not fit. TILEWALK_TABLE=1 prints every shape. */
+/* Launches of 80K to 128K tokens, one head and four (assets/counters/h200_longer.csv, h200_others_longer.csv): longer
+ * than those that the model was made for, and without a say in it. There K and V of one head alone fill L2, or do not
+ * fit. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,9 @@ static int read_means(const char *file, const char *kernel, bool causal, Mean me
     if (strcmp(row->kernel, kernel) || row->shape.causal != causal) continue;
     assert_true(row->known[COUNTER_HBM_READ]);
     int at = 0;
-    while (at < n && (means[at].shape.N_q != row->shape.N_q || means[at].shape.heads != row->shape.heads || means[at].shape.d != row->shape.d)) at++;
+    while (at < n && (means[at].shape.N_q != row->shape.N_q || means[at].shape.heads != row->shape.heads ||
+                      means[at].shape.d != row->shape.d))
+      at++;
     assert_true(at < SHAPES);
     if (at == n) means[n++] = (Mean){.shape = row->shape};
     means[at].n++;
@@ -58,7 +61,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Other people's under a mask: where they just do not fit any more, chance decides, and the model is wrong by up to as much as said here. */
+/* Other people's under a mask: where they just do not fit any more, chance decides, and the model is wrong by up to as
+ * much as said here. */
 static const struct {
   const char *file, *kernel;
   bool causal;
@@ -87,13 +91,15 @@ static void hbm_reads_are_predicted(void **unused) {
       const double error = predict(HOLDS[k].kernel, &m->shape) / m->hbm_read_bytes - 1;
       errors[i] = fabs(error);
       if (getenv("TILEWALK_TABLE"))
-        print_message("%-18s d %3d N %6d heads %d %-6s HBM read %8.1f MB, predicted %+5.1f %%\n", HOLDS[k].kernel, (int)m->shape.d, (int)m->shape.N_q,
-                      (int)m->shape.heads, HOLDS[k].causal ? "causal" : "full", 1e-6 * m->hbm_read_bytes, 100 * error);
+        print_message("%-18s d %3d N %6d heads %d %-6s HBM read %8.1f MB, predicted %+5.1f %%\n", HOLDS[k].kernel,
+                      (int)m->shape.d, (int)m->shape.N_q, (int)m->shape.heads, HOLDS[k].causal ? "causal" : "full",
+                      1e-6 * m->hbm_read_bytes, 100 * error);
     }
     qsort(errors, SHAPES, sizeof *errors, by_size);
     const double median = (errors[SHAPES / 2 - 1] + errors[SHAPES / 2]) / 2, worst = errors[SHAPES - 1];
     if (getenv("TILEWALK_TABLE"))
-      print_message("%s %s: median %.1f %%, worst %.1f\n", HOLDS[k].kernel, HOLDS[k].causal ? "causal" : "full", 100 * median, 100 * worst);
+      print_message("%s %s: median %.1f %%, worst %.1f\n", HOLDS[k].kernel, HOLDS[k].causal ? "causal" : "full",
+                    100 * median, 100 * worst);
     assert_true(median < HOLDS[k].median && worst < HOLDS[k].worst);
   }
 }

@@ -1,6 +1,7 @@
-/* What crosses between the sides of L2 in launches of our own kernels that were counted in one pass (assets/counters/h200_l2_one_pass.csv): one head, no mask,
- * so that no chance is in it. Where a profiler runs a launch again and again it puts back in between what the launch stored, and the first store of each line
- * then moves a little more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
+/* What crosses between the sides of L2 in launches of our own kernels that were counted in one pass
+ * (assets/counters/h200_l2_one_pass.csv): one head, no mask, so that no chance is in it. Where a profiler runs a launch
+ * again and again it puts back in between what the launch stored, and the first store of each line then moves a little
+ * more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,9 @@ static int read_means(Mean means[SHAPES]) {
     const CounterRow *row = &table.rows[i];
     if (row->shape.causal || row->shape.heads > 1 || row->shape.N_q < SHORTEST || row->shape.N_q > LONGEST) continue;
     int at = 0;
-    while (at < n && (strcmp(means[at].kernel, row->kernel) || means[at].shape.N_q != row->shape.N_q || means[at].shape.d != row->shape.d)) at++;
+    while (at < n && (strcmp(means[at].kernel, row->kernel) || means[at].shape.N_q != row->shape.N_q ||
+                      means[at].shape.d != row->shape.d))
+      at++;
     assert_true(at < SHAPES && row->known[COUNTER_FABRIC_SECTORS]);
     if (at == n) {
       means[n] = (Mean){.shape = row->shape};
@@ -66,8 +69,8 @@ static void stores_are_not_cold(void **unused) {
     const Mean *m = &means[i];
     const double error = predict(m, true) / m->fabric_bytes - 1, again = predict(m, false) / m->fabric_bytes - 1;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-10s d %3d N %5d: %.3f MB, predicted %+.2f %%, as if run again %+.2f %%\n", m->kernel, (int)m->shape.d, (int)m->shape.N_q,
-                    m->fabric_bytes * 1e-6, 100 * error, 100 * again);
+      print_message("%-10s d %3d N %5d: %.3f MB, predicted %+.2f %%, as if run again %+.2f %%\n", m->kernel,
+                    (int)m->shape.d, (int)m->shape.N_q, m->fabric_bytes * 1e-6, 100 * error, 100 * again);
     assert_true(fabs(error) < 0.01 && again > error + 0.01);
   }
 }

@@ -13,7 +13,8 @@
 #include "tests/support/open_asset.h"
 
 enum { SMS = 132, MOST = 4 * SMS, LAYOUTS = 5 };
-static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD, &PLACEMENT_H200_FOURTH};
+static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD,
+                                              &PLACEMENT_H200_FOURTH};
 
 static void every_sm_gets_one_before_any_gets_two(void **unused) {
   (void)unused;
@@ -57,15 +58,17 @@ static void an_sm_is_always_on_one_side_and_in_one_gpc(void **unused) {
 /* 4 of a launch of 32 run on each GPC, but for the eight SMs that are dealt to first; side by side, as atomics told. */
 static void a_small_launch_is_spread_over_gpcs(void **unused) {
   (void)unused;
-  static const uint32_t SIDES[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  static const uint32_t SIDES[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1,
+                                     1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
   Place places[32];
   placement_deal(&PLACEMENT_H200, SMS, 0, places, 32);
   for (uint32_t i = 0; i < 32; i++) assert_int_equal(places[i].side, SIDES[i]);
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
-/* assets/counters/h200_placement.csv and the like: the side of each SM, and the SMs of launches, in their order. SMs are told apart by their turn in the
- * launch of one CTA to an SM; the eight that come first come in one of two orders. */
+/* assets/counters/h200_placement.csv and the like: the side of each SM, and the SMs of launches, in their order. SMs
+ * are told apart by their turn in the launch of one CTA to an SM; the eight that come first come in one of two orders.
+ */
 enum { FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS };
 
 typedef struct {
@@ -144,20 +147,22 @@ static void read_recorded(Recorded *r, const Placement *placement, const char *n
   fclose(file);
 }
 
-/* The last 22 CTAs of one launch of 400, whose fourth layer is all but empty, ran elsewhere: the SMs that come first had their fourth
- * turn a little earlier. Of the card whose first SMs are of several GPCs, every other launch begins with them in the other order: half of
- * them are then on the other side. On the first card some launches come after one of more than a wave, that ended at each of the GPCs. */
+/* The last 22 CTAs of one launch of 400, whose fourth layer is all but empty, ran elsewhere: the SMs that come first
+ * had their fourth turn a little earlier. Of the card whose first SMs are of several GPCs, every other launch begins
+ * with them in the other order: half of them are then on the other side. On the first card some launches come after one
+ * of more than a wave, that ended at each of the GPCs. */
 static void places_are_the_recorded_ones(void **unused) {
   (void)unused;
   static const struct {
     const char *name;
     const Placement *placement;
-    double other_side; /* of all CTAs */
+    double other_side;   /* of all CTAs */
     uint32_t first_gpcs; /* seen, a bit each */
-  } CARDS[] = {{"counters/h200_placement.csv", &PLACEMENT_H200, 0.001, 0xff},
-               {"counters/h100_placement.csv", &PLACEMENT_H200, 0.001, 1}, /* an H100 SXM has as many SMs, at the same places */
-               {"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
-               {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
+  } CARDS[] = {
+      {"counters/h200_placement.csv", &PLACEMENT_H200, 0.001, 0xff},
+      {"counters/h100_placement.csv", &PLACEMENT_H200, 0.001, 1}, /* an H100 SXM has as many SMs, at the same places */
+      {"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
+      {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     Recorded r = {.n_sides = 0};
     read_recorded(&r, CARDS[i].placement, CARDS[i].name, false);
@@ -167,13 +172,14 @@ static void places_are_the_recorded_ones(void **unused) {
     assert_true(r.n_launches > 100 && r.n_ctas > 15000);
     assert_int_equal(r.first_gpcs, CARDS[i].first_gpcs);
     if (getenv("TILEWALK_TABLE"))
-      print_message("%s: %u launches, %u CTAs, %u elsewhere, %u on the other side\n", CARDS[i].name, r.n_launches, r.n_ctas, r.elsewhere, r.other_side);
+      print_message("%s: %u launches, %u CTAs, %u elsewhere, %u on the other side\n", CARDS[i].name, r.n_launches,
+                    r.n_ctas, r.elsewhere, r.other_side);
     assert_true(r.elsewhere <= 2 * 22 && r.other_side <= CARDS[i].other_side * r.n_ctas);
   }
 }
 
-/* SMs are numbered by TPCs, one of each GPC after the other while it has some; those that launches begin with come last. So the sides of the
- * SMs alone tell how large the GPCs are, and where. */
+/* SMs are numbered by TPCs, one of each GPC after the other while it has some; those that launches begin with come
+ * last. So the sides of the SMs alone tell how large the GPCs are, and where. */
 static void sides_are_numbered_through_the_gpcs(void **unused) {
   (void)unused;
   static const struct {
@@ -192,20 +198,24 @@ static void sides_are_numbered_through_the_gpcs(void **unused) {
     int smid = 0, first_on[2] = {0}, last_on[2] = {0};
     for (uint32_t round = 0; round < SMS / 2; round++)
       for (uint32_t g = 0; g < p->n_gpcs; g++)
-        for (uint32_t sm = 2 * round; sm < 2 * round + 2 && sm < p->gpcs[g].n_sms; sm++) assert_int_equal(r.side[smid++], p->gpcs[g].side);
+        for (uint32_t sm = 2 * round; sm < 2 * round + 2 && sm < p->gpcs[g].n_sms; sm++)
+          assert_int_equal(r.side[smid++], p->gpcs[g].side);
     assert_int_equal(smid, SMS - FIRST_SMS);
-    for (int tpc = 0; tpc < PLACEMENT_FIRST_TPCS; tpc++) first_on[p->gpcs[p->first[tpc]].side]++, last_on[r.side[smid + 2 * tpc]]++;
+    for (int tpc = 0; tpc < PLACEMENT_FIRST_TPCS; tpc++)
+      first_on[p->gpcs[p->first[tpc]].side]++, last_on[r.side[smid + 2 * tpc]]++;
     assert_memory_equal(first_on, last_on, sizeof first_on);
   }
 }
 
-/* Of the cards whose GPCs were not told by a coalescer: SMs of a GPC count cycles from one moment, other GPCs from others. */
+/* Of the cards whose GPCs were not told by a coalescer: SMs of a GPC count cycles from one moment, other GPCs from
+ * others. */
 static void SMs_of_a_GPC_have_one_clock(void **unused) {
   (void)unused;
   static const struct {
     const char *name;
     const Placement *placement;
-  } CARDS[] = {{"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER}, {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD}};
+  } CARDS[] = {{"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER},
+               {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     static char line[8192];
     Place places[SMS];
@@ -217,7 +227,8 @@ static void SMs_of_a_GPC_have_one_clock(void **unused) {
     for (int smid; fgets(line, sizeof line, file);) {
       long long cycles;
       start = 0;
-      if (sscanf(line, "clock,,,,,,%d %lld", &smid, &cycles) == 2 && smid >= 0 && smid < SMS) clock[smid] = cycles, clocks++;
+      if (sscanf(line, "clock,,,,,,%d %lld", &smid, &cycles) == 2 && smid >= 0 && smid < SMS)
+        clock[smid] = cycles, clocks++;
       if (dealt || sscanf(line, "launch,,,,1,132,%n", &start) != 0 || !start) continue;
       dealt = true; /* the first of two orders */
       char *smids = line + start;
@@ -239,7 +250,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
                                      cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_gpc),
                                      cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
-                                     cmocka_unit_test(places_are_the_recorded_ones), cmocka_unit_test(sides_are_numbered_through_the_gpcs),
+                                     cmocka_unit_test(places_are_the_recorded_ones),
+                                     cmocka_unit_test(sides_are_numbered_through_the_gpcs),
                                      cmocka_unit_test(SMs_of_a_GPC_have_one_clock)};
   return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }

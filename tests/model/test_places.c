@@ -1,7 +1,8 @@
-/* Other people's kernels on an H200 with Q, K and V at six places each (assets/counters/h200_others_places*.csv, h200_cudnn_places*.csv): where tensors
- * lie is luck, and so is which card it is, so what is predicted is the mean. Seven cards; the sides of each card's SMs were asked, and of one how fast
- * its GPCs are under cuDNN (h200_gpcs*.csv). And on two cards twelve times, one pass of the profiler each (h200_others_turns.csv, h200_others_turns_second.csv). TILEWALK_TABLE=1 prints every
- * shape. */
+/* Other people's kernels on an H200 with Q, K and V at six places each (assets/counters/h200_others_places*.csv,
+ * h200_cudnn_places*.csv): where tensors lie is luck, and so is which card it is, so what is predicted is the mean.
+ * Seven cards; the sides of each card's SMs were asked, and of one how fast its GPCs are under cuDNN (h200_gpcs*.csv).
+ * And on two cards twelve times, one pass of the profiler each (h200_others_turns.csv, h200_others_turns_second.csv).
+ * TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +25,12 @@ static const char *const KERNEL_NAMES[KERNELS] = {"fa2-sm90", "mem-efficient-sm9
 static const struct {
   const char *file;
   const Placement *placement;
-} CARDS[] = {{"counters/h200_others_places.csv", &PLACEMENT_H200},       {"counters/h200_others_places_second.csv", &PLACEMENT_H200},
-             {"counters/h200_others_places_third.csv", &PLACEMENT_H200}, {"counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH},
-             {"counters/h200_cudnn_places.csv", &PLACEMENT_H200},        {"counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
+} CARDS[] = {{"counters/h200_others_places.csv", &PLACEMENT_H200},
+             {"counters/h200_others_places_second.csv", &PLACEMENT_H200},
+             {"counters/h200_others_places_third.csv", &PLACEMENT_H200},
+             {"counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH},
+             {"counters/h200_cudnn_places.csv", &PLACEMENT_H200},
+             {"counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
              {"counters/h200_cudnn_places_third.csv", &PLACEMENT_H200}};
 enum { N_CARDS = sizeof CARDS / sizeof *CARDS, TOLD = 4 /* the card whose clocks are in h200_gpcs.csv */ };
 
@@ -45,8 +49,8 @@ typedef struct {
 } Card;
 
 static bool same(const Mean *m, const char *kernel, const Shape *shape) {
-  return strcmp(m->kernel, kernel) == 0 && m->shape.N_q == shape->N_q && m->shape.heads == shape->heads && m->shape.d == shape->d &&
-         m->shape.causal == shape->causal;
+  return strcmp(m->kernel, kernel) == 0 && m->shape.N_q == shape->N_q && m->shape.heads == shape->heads &&
+         m->shape.d == shape->d && m->shape.causal == shape->causal;
 }
 
 static Mean *mean_of(Card *card, const char *kernel, const Shape *shape) {
@@ -101,7 +105,8 @@ static Card *cards(void) {
     for (int i = 0; i < all[card].n; i++) {
       Mean *m = &all[card].means[i];
       for (int before = 0; before < card && m->predicted == 0; before++)
-        if (CARDS[before].placement == CARDS[card].placement) m->predicted = mean_of(&all[before], m->kernel, &m->shape)->predicted;
+        if (CARDS[before].placement == CARDS[card].placement)
+          m->predicted = mean_of(&all[before], m->kernel, &m->shape)->predicted;
       if (m->predicted == 0) m->predicted = predict(m, CARDS[card].placement, &gpu);
     }
   }
@@ -118,8 +123,8 @@ typedef struct {
   int n, beyond;
 } Errors;
 
-/* The error of half of the shapes is to be within, of the worst, and how many may be beyond 10 %: those of kernels that run short rows first under a mask, with
- * d = 128, which fill L2 to the brim (sim/l2/l2_run.h). */
+/* The error of half of the shapes is to be within, of the worst, and how many may be beyond 10 %: those of kernels that
+ * run short rows first under a mask, with d = 128, which fill L2 to the brim (sim/l2/l2_run.h). */
 typedef struct {
   double middle, worst;
   int beyond;
@@ -136,15 +141,17 @@ static void note(Errors *e, const char *what, const Mean *m) {
   e->errors[e->n++] = fabs(error);
   e->beyond += fabs(error) > 0.1;
   if (getenv("TILEWALK_TABLE"))
-    print_message("%s %-18s N %5d heads %2d d %3d %-6s HBM read %8.1f MB, counted %8.1f (%.1f to %.1f): %+5.1f %%\n", what, m->kernel, (int)m->shape.N_q,
-                  (int)m->shape.heads, (int)m->shape.d, m->shape.causal ? "causal" : "full", m->predicted * 1e-6, m->counted * 1e-6, m->least * 1e-6,
+    print_message("%s %-18s N %5d heads %2d d %3d %-6s HBM read %8.1f MB, counted %8.1f (%.1f to %.1f): %+5.1f %%\n",
+                  what, m->kernel, (int)m->shape.N_q, (int)m->shape.heads, (int)m->shape.d,
+                  m->shape.causal ? "causal" : "full", m->predicted * 1e-6, m->counted * 1e-6, m->least * 1e-6,
                   m->most * 1e-6, 100 * error);
 }
 
 static void check(Errors *e, const char *what, Holds holds) {
   qsort(e->errors, (size_t)e->n, sizeof *e->errors, by_size);
   if (getenv("TILEWALK_TABLE"))
-    print_message("%s: %d shapes, median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", what, e->n, 100 * e->errors[e->n / 2], 100 * e->errors[e->n - 1], e->beyond);
+    print_message("%s: %d shapes, median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", what, e->n,
+                  100 * e->errors[e->n / 2], 100 * e->errors[e->n - 1], e->beyond);
   assert_true(e->errors[e->n / 2] < holds.middle && e->errors[e->n - 1] < holds.worst && e->beyond <= holds.beyond);
 }
 
@@ -168,10 +175,13 @@ static void the_mean_of_places_is_predicted(void **unused) {
     char what[24];
     snprintf(what, sizeof what, "card %d", card + 1);
     assert_int_equal(c->n, SHAPES);
-    for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&c->means[i])][c->means[i].shape.causal], what, &c->means[i]);
+    for (int i = 0; i < SHAPES; i++)
+      note(&errors[kernel_of(&c->means[i])][c->means[i].shape.causal], what, &c->means[i]);
   }
   check_all(errors, (int[]){ALL_KERNELS * EACH, ALL_KERNELS * EACH, ALL_KERNELS * EACH},
-            (Holds[KERNELS][2]){{{0.006, 0.027, 0}, {0.009, 0.178, 8}}, {{0.01, 0.046, 0}, {0.004, 0.084, 0}}, {{0.006, 0.081, 0}, {0.002, 0.025, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.027, 0}, {0.009, 0.178, 8}},
+                                {{0.01, 0.046, 0}, {0.004, 0.084, 0}},
+                                {{0.006, 0.081, 0}, {0.002, 0.025, 0}}});
 }
 
 /* Of all cards together: 24 launches of a shape, 42 of cuDNN's. */
@@ -191,9 +201,12 @@ static void the_mean_of_cards_is_predicted(void **unused) {
       m->most = fmax(m->most, one->counted);
     }
   assert_int_equal(all.n, SHAPES);
-  for (int i = 0; i < SHAPES; i++) note(&errors[kernel_of(&all.means[i])][all.means[i].shape.causal], "all cards", &all.means[i]);
+  for (int i = 0; i < SHAPES; i++)
+    note(&errors[kernel_of(&all.means[i])][all.means[i].shape.causal], "all cards", &all.means[i]);
   check_all(errors, (int[]){EACH, EACH, EACH},
-            (Holds[KERNELS][2]){{{0.006, 0.021, 0}, {0.0099, 0.154, 2}}, {{0.01, 0.036, 0}, {0.004, 0.057, 0}}, {{0.008, 0.03, 0}, {0.002, 0.02, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.021, 0}, {0.0099, 0.154, 2}},
+                                {{0.01, 0.036, 0}, {0.004, 0.057, 0}},
+                                {{0.008, 0.03, 0}, {0.002, 0.02, 0}}});
 }
 
 /* n launches of each shape, of which there are so many, as other launches of it are predicted. */
@@ -208,8 +221,8 @@ static void note_turns(Errors errors[KERNELS][2], const char *name, int n_shapes
   }
 }
 
-/* Begun with any GPC, one pass of the profiler each, spilled registers elsewhere now and then: of the shapes that fill L2 to the brim more is read so, and
- * the model is nearer. On two cards, on the second FlashAttention-2 alone. */
+/* Begun with any GPC, one pass of the profiler each, spilled registers elsewhere now and then: of the shapes that fill
+ * L2 to the brim more is read so, and the model is nearer. On two cards, on the second FlashAttention-2 alone. */
 static void launches_of_one_pass_are_predicted(void **unused) {
   (void)unused;
   enum { EACH = SHAPES / KERNELS / 2 };
@@ -217,10 +230,13 @@ static void launches_of_one_pass_are_predicted(void **unused) {
   note_turns(errors, "counters/h200_others_turns.csv", SHAPES);
   note_turns(errors, "counters/h200_others_turns_second.csv", SHAPES / KERNELS);
   check_all(errors, (int[]){2 * EACH, EACH, EACH},
-            (Holds[KERNELS][2]){{{0.006, 0.035, 0}, {0.0125, 0.105, 1}}, {{0.012, 0.041, 0}, {0.004, 0.075, 0}}, {{0.01, 0.06, 0}, {0.002, 0.05, 0}}});
+            (Holds[KERNELS][2]){{{0.006, 0.035, 0}, {0.0125, 0.105, 1}},
+                                {{0.012, 0.041, 0}, {0.004, 0.075, 0}},
+                                {{0.01, 0.06, 0}, {0.002, 0.05, 0}}});
 }
 
-/* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the mean. */
+/* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the
+ * mean. */
 static bool read_clocks(char *line, const int columns[3], double *cycles, double *apart) {
   double value[3] = {0};
   int column = 0;
@@ -246,7 +262,8 @@ static void find_clocks(const char *header, int columns[3]) {
   for (int i = 0; i < 3; i++) columns[i] = column_of(header, NAMES[i]);
 }
 
-/* How fast the GPCs of a card run under cuDNN, d = 128, four heads, against their mean, parts per million; two SMs of each were watched. */
+/* How fast the GPCs of a card run under cuDNN, d = 128, four heads, against their mean, parts per million; two SMs of
+ * each were watched. */
 static void read_gpcs(const char *name, double ppm[GPCS]) {
   char line[256];
   double mean = 0;
@@ -268,7 +285,8 @@ static void read_gpcs(const char *name, double ppm[GPCS]) {
 /* PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards. */
 static void busy_clocks_are_as_measured(void **unused) {
   (void)unused;
-  static const char *const FILES[] = {"counters/h200_gpcs.csv", "counters/h200_gpcs_second.csv", "counters/h200_gpcs_third.csv", "counters/h200_gpcs_fourth.csv"};
+  static const char *const FILES[] = {"counters/h200_gpcs.csv", "counters/h200_gpcs_second.csv",
+                                      "counters/h200_gpcs_third.csv", "counters/h200_gpcs_fourth.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
   double mean[GPCS] = {0}, ppm[FILES_COUNT][GPCS];
   for (int i = 0; i < FILES_COUNT; i++) {
@@ -280,11 +298,13 @@ static void busy_clocks_are_as_measured(void **unused) {
     for (int g = 0; g < GPCS; g++) assert_true(ppm[i][6] >= ppm[i][g] && (g == 5 || g == 6 || ppm[i][5] > ppm[i][g]));
 }
 
-/* How far apart cuDNN's description says that clocks are is the mean of all its launches on the five cards whose SMs' cycles were counted. */
+/* How far apart cuDNN's description says that clocks are is the mean of all its launches on the five cards whose SMs'
+ * cycles were counted. */
 static void clocks_are_as_far_apart_as_described(void **unused) {
   (void)unused;
-  static const char *const FILES[] = {"counters/h200_others_places.csv", "counters/h200_others_places_third.csv", "counters/h200_cudnn_places.csv",
-                                      "counters/h200_cudnn_places_second.csv", "counters/h200_cudnn_places_third.csv"};
+  static const char *const FILES[] = {"counters/h200_others_places.csv", "counters/h200_others_places_third.csv",
+                                      "counters/h200_cudnn_places.csv", "counters/h200_cudnn_places_second.csv",
+                                      "counters/h200_cudnn_places_third.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES, EACH = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
   static char line[4096];
   double sums[2] = {0}, cycles, apart;
@@ -326,8 +346,8 @@ static void told_its_clocks_a_card_is_predicted(void **unused) {
   check(&errors, "told", (Holds){0.0095, 0.079, 0});
 }
 
-/* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are as far apart as is said
- * within a fifth; launches of one length differ by a factor of two and more. */
+/* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are
+ * as far apart as is said within a fifth; launches of one length differ by a factor of two and more. */
 static void clocks_settle(void **unused) {
   (void)unused;
   enum { SHAPES_EACH = 18, LAUNCHES = 2 * SHAPES_EACH };
@@ -342,7 +362,8 @@ static void clocks_settle(void **unused) {
     if (sscanf(line, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%d", &causal) != 1 || causal) continue;
     double cycles, apart;
     assert_true(read_clocks(line, columns, &cycles, &apart));
-    const int at = n / (SHAPES_EACH * PLACES) * SHAPES_EACH + n % SHAPES_EACH; /* shape after shape, six times; then the next kernel */
+    const int at = n / (SHAPES_EACH * PLACES) * SHAPES_EACH +
+                   n % SHAPES_EACH; /* shape after shape, six times; then the next kernel */
     sums[at] += apart / PLACES;
     cycles_of[at] = cycles;
     n++;
@@ -352,13 +373,18 @@ static void clocks_settle(void **unused) {
   const double said = (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]) * 1e-6;
   for (int i = 0; i < LAUNCHES; i++) errors[i] = fabs(log(placement_clocks_apart(cycles_of[i]) * said / sums[i]));
   qsort(errors, LAUNCHES, sizeof *errors, by_size);
-  if (getenv("TILEWALK_TABLE")) print_message("clocks apart: factor %.2f in the median, %.2f at worst\n", exp(errors[LAUNCHES / 2]), exp(errors[LAUNCHES - 1]));
+  if (getenv("TILEWALK_TABLE"))
+    print_message("clocks apart: factor %.2f in the median, %.2f at worst\n", exp(errors[LAUNCHES / 2]),
+                  exp(errors[LAUNCHES - 1]));
   assert_true(errors[LAUNCHES / 2] < log(1.2) && errors[LAUNCHES - 1] < log(2.6));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted), cmocka_unit_test(the_mean_of_cards_is_predicted), cmocka_unit_test(launches_of_one_pass_are_predicted),
-                                     cmocka_unit_test(busy_clocks_are_as_measured), cmocka_unit_test(clocks_are_as_far_apart_as_described),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted),
+                                     cmocka_unit_test(the_mean_of_cards_is_predicted),
+                                     cmocka_unit_test(launches_of_one_pass_are_predicted),
+                                     cmocka_unit_test(busy_clocks_are_as_measured),
+                                     cmocka_unit_test(clocks_are_as_far_apart_as_described),
                                      cmocka_unit_test(told_its_clocks_a_card_is_predicted),
                                      cmocka_unit_test(clocks_settle)};
   return cmocka_run_group_tests_name("places", tests, NULL, NULL);

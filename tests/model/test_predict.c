@@ -12,8 +12,15 @@
 #include "kernels/counters/predict.h"
 
 /* An H200 in what matters here: 60 MiB of L2 in two partitions, 132 SMs. */
-static const Gpu GPU = {.name = "two sides", .n_sm = 132, .warp_size = 32, .l2_bytes = 60 << 20, .l2_partitions = 2,
-                        .hbm_bytes_per_s = 4.8e12, .l2_bytes_per_s = 5.5e12, .clock_hz = 1.98e9, .shared_bytes_per_cta = 227 << 10};
+static const Gpu GPU = {.name = "two sides",
+                        .n_sm = 132,
+                        .warp_size = 32,
+                        .l2_bytes = 60 << 20,
+                        .l2_partitions = 2,
+                        .hbm_bytes_per_s = 4.8e12,
+                        .l2_bytes_per_s = 5.5e12,
+                        .clock_hz = 1.98e9,
+                        .shared_bytes_per_cta = 227 << 10};
 
 static PredictedRun run_of(int64_t N, bool causal) {
   PredictedRun run = {.schedule = schedule_find("fa2"),
@@ -67,7 +74,8 @@ static void what_fits_is_read_once(void **state) {
     const Prediction whole = predicted(&run);
     for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.known[q]);
     assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
-    assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 && whole.value[PREDICT_HIT_RATE] < 1);
+    assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 &&
+                whole.value[PREDICT_HIT_RATE] < 1);
     run.without = WITHOUT_PARTITIONS;
     const Prediction one = predicted(&run);
     assert_true(one.value[PREDICT_FABRIC] == 0 && one.value[PREDICT_HIT_RATE] > whole.value[PREDICT_HIT_RATE]);
@@ -89,7 +97,8 @@ static void in_step_is_a_pace(void **state) {
   assert_true(whole.value[PREDICT_HBM_READ] == predicted(&alone).value[PREDICT_HBM_READ]);
   assert_true(whole.value[PREDICT_L2_SECTORS] == predicted(&alone).value[PREDICT_L2_SECTORS]);
   many.without = WITHOUT_PACE;
-  /* 32 CTAs in step: eight on the SMs that come first ask for a tile in two requests, three on each of eight GPCs in one. */
+  /* 32 CTAs in step: eight on the SMs that come first ask for a tile in two requests, three on each of eight GPCs in
+   * one. */
   const double own = 4096 * 128 / 32.0, shared = 32 * 32 * 2 * 128 * 128 / 32.0;
   const Prediction step = predicted(&many);
   assert_true(fabs(step.value[PREDICT_L2_SECTORS] / (own + 10.0 / 32 * shared) - 1) < 0.01);

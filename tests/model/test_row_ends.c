@@ -1,7 +1,8 @@
-/* When the row blocks of a causal launch of other people's kernels end, short rows first, against when an H200 stored them
- * (assets/counters/h200_stores_causal.csv): three launches each, with a CTA beside them that watches, so one of the kernel's has no place.
- * In which order rows read K and V, and how far apart, decides what they find in L2. With d = 64 rows end up to four times as far from their neighbours as
- * the model says; with d = 128, of which HBM reads are predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
+/* When the row blocks of a causal launch of other people's kernels end, short rows first, against when an H200 stored
+ * them (assets/counters/h200_stores_causal.csv): three launches each, with a CTA beside them that watches, so one of
+ * the kernel's has no place. In which order rows read K and V, and how far apart, decides what they find in L2. With d
+ * = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
+ * predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +45,14 @@ static void read_stored(Rows *r) {
 static void predict(Rows *r) {
   const Gpu gpu = open_gpu("h200");
   Error error = {0};
-  const Simulation s = simulate_kernel(
-      r->kernel, (Shape){.batch = 1, .heads = HEADS, .kv_heads = HEADS, .N_q = r->N, .N_k = r->N, .d = r->d, .causal = true, .dtype = DTYPE_FP16});
+  const Simulation s = simulate_kernel(r->kernel, (Shape){.batch = 1,
+                                                          .heads = HEADS,
+                                                          .kv_heads = HEADS,
+                                                          .N_q = r->N,
+                                                          .N_k = r->N,
+                                                          .d = r->d,
+                                                          .causal = true,
+                                                          .dtype = DTYPE_FP16});
   assert_int_equal(s.launch.n_row_blocks, r->n_rows);
   ManyCtasConfig l2 = many_ctas_config(&gpu, DTYPE_FP16);
   l2.resident_bytes = s.extra.resident_bytes;
@@ -61,8 +68,8 @@ static double stored_mean(const Rows *r, int head, int row) {
   return sum / LAUNCHES;
 }
 
-/* The model knows the rate of products, not the clock: its cycles are as many to a us as bring the rows of all heads but the last, in which SMs fall idle,
- * nearest to those stored (least squares). */
+/* The model knows the rate of products, not the clock: its cycles are as many to a us as bring the rows of all heads
+ * but the last, in which SMs fall idle, nearest to those stored (least squares). */
 static void scale(Rows *r) {
   double products = 0, squares = 0;
   for (int i = 0; i < (HEADS - 1) * r->n_rows; i++) {
@@ -88,8 +95,12 @@ static void rows_end_when_they_did(void **state) {
   static const struct {
     const char *kernel;
     int d, N;
-  } CASES[] = {{"fa2-sm90", 64, 32768},  {"fa2-sm90", 64, 65536},            {"fa2-sm90", 128, 32768},
-               {"fa2-sm90", 128, 65536}, {"mem-efficient-sm90", 128, 32768}, {"mem-efficient-sm90", 128, 65536}};
+  } CASES[] = {{"fa2-sm90", 64, 32768},
+               {"fa2-sm90", 64, 65536},
+               {"fa2-sm90", 128, 32768},
+               {"fa2-sm90", 128, 65536},
+               {"mem-efficient-sm90", 128, 32768},
+               {"mem-efficient-sm90", 128, 65536}};
   static Rows r;
   for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
     r = (Rows){.kernel = CASES[c].kernel, .d = CASES[c].d, .N = CASES[c].N};
@@ -104,8 +115,9 @@ static void rows_end_when_they_did(void **state) {
       for (int k = 0; k < LAUNCHES; k++) apart += scatter(r.stored[k][head], r.n_rows) / LAUNCHES;
       const double off = sqrt(squares / r.n_rows), scattered = scatter(predicted, r.n_rows) / apart;
       if (getenv("TILEWALK_TABLE"))
-        print_message("%-18s d %3d N %d head %d: ends off by %.2f %% of the launch (rms); from their neighbours %.1f us, counted %.1f\n", r.kernel, r.d, r.N, head,
-                      100 * off, scatter(predicted, r.n_rows), apart);
+        print_message("%-18s d %3d N %d head %d: ends off by %.2f %% of the launch (rms); from their neighbours %.1f "
+                      "us, counted %.1f\n",
+                      r.kernel, r.d, r.N, head, 100 * off, scatter(predicted, r.n_rows), apart);
       assert_true(off < 0.015);
       if (r.d == 128 && head > 0) assert_true(scattered > 0.75 && scattered < 1.33);
     }

@@ -29,8 +29,10 @@ static Status count_named(void *context, const ScanList *s, Error *error) {
       const ScanPart part = s->parts[c * SCAN_PARTS + k];
       for (uint32_t at = part.begin; at < part.end; at++) {
         const uint32_t granule = scan_op_granule(s->ops[at], c);
-        if (scan_op_stores(s->ops[at])) n->stores++;
-        else n->reads++;
+        if (scan_op_stores(s->ops[at]))
+          n->stores++;
+        else
+          n->reads++;
         n->first_cta += c == 0;
         n->last_cta += c == s->n_ctas - 1;
         n->distinct += !n->touched[granule];
@@ -40,7 +42,8 @@ static Status count_named(void *context, const ScanList *s, Error *error) {
   return STATUS_OK;
 }
 
-static void expect(const char *name, uint64_t reads, uint64_t stores, uint64_t first_cta, uint64_t last_cta, uint64_t distinct) {
+static void expect(const char *name, uint64_t reads, uint64_t stores, uint64_t first_cta, uint64_t last_cta,
+                   uint64_t distinct) {
   Count *n = calloc(1, sizeof *n);
   assert_non_null(n);
   n->name = name;
@@ -73,10 +76,10 @@ static void test_own_granules_between(void **state) {
 /* R rows of a head read g, 2 g, ..., R g granules of K and as many of V: g R (R + 1) a head. */
 static void test_rows(void **state) {
   (void)state;
-  expect("rows 256 heads 4 mib 16 ascending backward own 2 hot none work 3000", 4u * 2 * 256 * 257 + 1024 * 2, 1024 * 2, 4 + 4,
-         1024 + 4, 4 * 1024 + 1024 * 4);
-  expect("rows 512 heads 2 mib 32 descending forward own 2 hot none work 1000", 2u * 2 * 512 * 513 + 1024 * 2, 1024 * 2, 2048 + 4,
-         4 + 4, 2 * 2048 + 1024 * 4);
+  expect("rows 256 heads 4 mib 16 ascending backward own 2 hot none work 3000", 4u * 2 * 256 * 257 + 1024 * 2, 1024 * 2,
+         4 + 4, 1024 + 4, 4 * 1024 + 1024 * 4);
+  expect("rows 512 heads 2 mib 32 descending forward own 2 hot none work 1000", 2u * 2 * 512 * 513 + 1024 * 2, 1024 * 2,
+         2048 + 4, 4 + 4, 2 * 2048 + 1024 * 4);
   /* With a hot granule: half as many again, and the CTA's own granule of Q is no new one. */
   expect("rows 1024 heads 2 mib 32 ascending forward own 1 hot read work 3000", 3u * 1024 * 1025 + 2048, 2048, 3 + 2,
          3072 + 2, 2 * 2048 + 2048 * 2);
@@ -95,11 +98,13 @@ static Status find_v(void *context, const ScanList *s, Error *error) {
   return STATUS_OK;
 }
 
-/* The first key in the list, and its value: of 256 of a head the last, where the walk is backward; of the two of the first row the second. 64 a MiB. */
+/* The first key in the list, and its value: of 256 of a head the last, where the walk is backward; of the two of the
+ * first row the second. 64 a MiB. */
 static void test_v_elsewhere(void **state) {
   (void)state;
   static const char *const NAMES[] = {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000",
-                                      "rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74", "turns 256 heads 4 mib 16 v 530"};
+                                      "rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74",
+                                      "turns 256 heads 4 mib 16 v 530"};
   static const uint64_t KEYS[] = {255, 255, 1}, V_MIB[] = {300, 74, 530};
   Count *n = calloc(1, sizeof *n);
   assert_non_null(n);
@@ -129,8 +134,8 @@ static void test_what_l2_keeps(void **state) {
   expect("strided one of 16 mib 24", 264u * 3 * 1536, 0, 3 * 1536, 3 * 1536, 1536);
 }
 
-/* One CTA reads what all CTAs of these rows read. In step the first 256 rows and the first 8 of the next head begin together: row 0 with granule 1 of
- * 512 of K and of V, row 1 with granule 3, ... */
+/* One CTA reads what all CTAs of these rows read. In step the first 256 rows and the first 8 of the next head begin
+ * together: row 0 with granule 1 of 512 of K and of V, row 1 with granule 3, ... */
 static Status check_turns(void *context, const ScanList *s, Error *error) {
   (void)error;
   if (strcmp(s->name, "turns 256 heads 4 mib 16")) return STATUS_OK;
@@ -138,8 +143,8 @@ static Status check_turns(void *context, const ScanList *s, Error *error) {
   assert_int_equal(s->ops[2], 3);
   assert_int_equal(s->ops[3], s->ops[2] + 300 * 64); /* V */
   assert_int_equal(s->ops[2 * 263], 512 + 15);
-  assert_int_equal(s->ops[2 * 264], 0);              /* the second step of row 0 */
-  assert_int_equal(s->ops[2 * 2 * 264], 512 + 17);   /* it had two; row 8 of head 1 takes its place */
+  assert_int_equal(s->ops[2 * 264], 0);            /* the second step of row 0 */
+  assert_int_equal(s->ops[2 * 2 * 264], 512 + 17); /* it had two; row 8 of head 1 takes its place */
   *(bool *)context = true;
   return STATUS_OK;
 }
@@ -190,7 +195,8 @@ static Status check_bounds(void *context, const ScanList *s, Error *error) {
   memcpy(walk->last_name, s->name, sizeof walk->last_name);
   for (uint32_t i = 0; i < s->n_ops; i++) {
     walk->hash = mixed(walk->hash, s->ops[i]);
-    assert_true(scan_op_granule(s->ops[i], SCAN_SLOTS - 1) < SCAN_POOL_GRANULES); /* of the last slot and of the last CTA */
+    assert_true(scan_op_granule(s->ops[i], SCAN_SLOTS - 1) <
+                SCAN_POOL_GRANULES); /* of the last slot and of the last CTA */
     assert_true(scan_op_granule(s->ops[i], s->n_ctas - 1) < SCAN_POOL_GRANULES);
   }
   for (uint32_t c = 0; c < s->n_ctas; c++)
@@ -271,10 +277,18 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_buffer_read_twice), cmocka_unit_test(test_own_granules_between), cmocka_unit_test(test_rows), cmocka_unit_test(test_v_elsewhere),
-      cmocka_unit_test(test_stores),              cmocka_unit_test(test_backward),             cmocka_unit_test(test_bounds_and_sameness),
-      cmocka_unit_test(test_what_l2_keeps),       cmocka_unit_test(test_turns),             cmocka_unit_test(test_places),
-      cmocka_unit_test(test_visitor_stops),       cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_a_buffer_read_twice),
+      cmocka_unit_test(test_own_granules_between),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_v_elsewhere),
+      cmocka_unit_test(test_stores),
+      cmocka_unit_test(test_backward),
+      cmocka_unit_test(test_bounds_and_sameness),
+      cmocka_unit_test(test_what_l2_keeps),
+      cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_visitor_stops),
+      cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Scans at eight places each (assets/counters/h200_scan_places.csv, h100_scan_places.csv): what L2 keeps of a working set hangs on where its pieces lie, so
- * what is predicted is the mean of places. TILEWALK_TABLE=1 prints every scan. */
+/* Scans at eight places each (assets/counters/h200_scan_places.csv, h100_scan_places.csv): what L2 keeps of a working
+ * set hangs on where its pieces lie, so what is predicted is the mean of places. TILEWALK_TABLE=1 prints every scan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static Scan *scan_of(Table *t, const char *name) {
   const char *place = strstr(name, " place ");
   const int length = (int)(place ? (size_t)(place - name) : strlen(name));
   int at = 0;
-  while (at < t->n && ((int)strlen(t->scans[at].name) != length || strncmp(t->scans[at].name, name, (size_t)length))) at++;
+  while (at < t->n && ((int)strlen(t->scans[at].name) != length || strncmp(t->scans[at].name, name, (size_t)length)))
+    at++;
   assert_true(at < SCANS);
   if (at == t->n) {
     t->scans[t->n++].least = INFINITY;
@@ -82,7 +83,8 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
   if (place > DRAWS) return STATUS_OK;
-  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.seed = place, .side_capacity_bytes = t->side_bytes}, place, &PLACEMENT_H200);
+  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.seed = place, .side_capacity_bytes = t->side_bytes},
+                                      place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;
   s->predicted_fabric += r.bytes.fabric_bytes / DRAWS;
@@ -106,12 +108,14 @@ static void compare(Table *t, const Holds holds[FAMILIES]) {
     sums[family] += off, n[family]++;
     worst[family] = fmax(worst[family], fabs(off));
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-66s HBM read %7.2f, counted %7.2f MB (%7.2f to %7.2f): %+5.1f %%, fabric %+5.1f %%\n", s->name, s->predicted * 1e-6, mean * 1e-6,
-                    s->least * 1e-6, s->most * 1e-6, 100 * off, 100 * (s->predicted_fabric * SCAN_PLACES / s->fabric - 1));
+      print_message("%-66s HBM read %7.2f, counted %7.2f MB (%7.2f to %7.2f): %+5.1f %%, fabric %+5.1f %%\n", s->name,
+                    s->predicted * 1e-6, mean * 1e-6, s->least * 1e-6, s->most * 1e-6, 100 * off,
+                    100 * (s->predicted_fabric * SCAN_PLACES / s->fabric - 1));
   }
   for (int f = 0; f < FAMILIES; f++) {
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-14s %2d scans: mean error %+5.1f %%, worst %4.1f %%\n", NAMES[f], n[f], 100 * sums[f] / n[f], 100 * worst[f]);
+      print_message("%-14s %2d scans: mean error %+5.1f %%, worst %4.1f %%\n", NAMES[f], n[f], 100 * sums[f] / n[f],
+                    100 * worst[f]);
   }
   for (int f = 0; f < FAMILIES; f++) assert_true(fabs(sums[f] / n[f]) < holds[f].mean && worst[f] < holds[f].worst);
 }
@@ -119,8 +123,12 @@ static void compare(Table *t, const Holds holds[FAMILIES]) {
 /* With eight places drawn instead of four `turns` are within 5 %. */
 static void the_mean_of_places_is_predicted(void **state) {
   (void)state;
-  compare(counted(), (Holds[FAMILIES]){[PIECE] = {0.02, 0.03}, [PIECES] = {0.01, 0.06}, [SCATTERED] = {0.01, 0.05}, [ROWS] = {0.015, 0.085},
-                                       [HOT_ROWS] = {0.02, 0.088}, [TURNS] = {0.09, 0.09}});
+  compare(counted(), (Holds[FAMILIES]){[PIECE] = {0.02, 0.03},
+                                       [PIECES] = {0.01, 0.06},
+                                       [SCATTERED] = {0.01, 0.05},
+                                       [ROWS] = {0.015, 0.085},
+                                       [HOT_ROWS] = {0.02, 0.088},
+                                       [TURNS] = {0.09, 0.09}});
 }
 
 /* An H100's sides have room for all of their 25 MiB (h100_sets.csv, tests/model/test_l2_sets.c). */
@@ -128,8 +136,12 @@ static void on_an_h100_likewise(void **state) {
   (void)state;
   static Table t = {.side_bytes = 25 << 20};
   read_counted(&t, "counters/h100_scan_places.csv");
-  compare(&t, (Holds[FAMILIES]){[PIECE] = {0.02, 0.04}, [PIECES] = {0.01, 0.05}, [SCATTERED] = {0.015, 0.05}, [ROWS] = {0.01, 0.048},
-                                [HOT_ROWS] = {0.045, 0.11}, [TURNS] = {0.09, 0.13}});
+  compare(&t, (Holds[FAMILIES]){[PIECE] = {0.02, 0.04},
+                                [PIECES] = {0.01, 0.05},
+                                [SCATTERED] = {0.015, 0.05},
+                                [ROWS] = {0.01, 0.048},
+                                [HOT_ROWS] = {0.045, 0.11},
+                                [TURNS] = {0.09, 0.13}});
 }
 
 static double spread(const char *name) {
@@ -137,16 +149,19 @@ static double spread(const char *name) {
   return s->most / s->least;
 }
 
-/* Two pieces of 15 MiB fill sets evenly or not, as they lie: 38 to 48 MB are read; by `turns` twice as much at one place as at another. Of 1500 pieces some
- * lie well and some badly, wherever all of them are. What fits with room to spare is read once. */
+/* Two pieces of 15 MiB fill sets evenly or not, as they lie: 38 to 48 MB are read; by `turns` twice as much at one
+ * place as at another. Of 1500 pieces some lie well and some badly, wherever all of them are. What fits with room to
+ * spare is read once. */
 static void where_pieces_lie_decides(void **state) {
   (void)state;
-  assert_true(spread("pieces 2 mib 30") > 1.2 && spread("turns 256 heads 4 mib 16") > 1.8 && spread("turns 384 heads 3 mib 24") > 1.3);
+  assert_true(spread("pieces 2 mib 30") > 1.2 && spread("turns 256 heads 4 mib 16") > 1.8 &&
+              spread("turns 384 heads 3 mib 24") > 1.3);
   assert_true(spread("scattered kib 16 mib 24") < 1.04 && spread("scattered kib 4096 mib 24") > 1.3);
   assert_true(spread("rows 512 heads 2 mib 16 descending forward own 1 hot none work 1000") < 1.005);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted), cmocka_unit_test(on_an_h100_likewise), cmocka_unit_test(where_pieces_lie_decides)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted),
+                                     cmocka_unit_test(on_an_h100_likewise), cmocka_unit_test(where_pieces_lie_decides)};
   return cmocka_run_group_tests_name("scan places", tests, NULL, NULL);
 }

@@ -20,9 +20,24 @@ enum { ROWS_MAX = SCAN_ROWS_MAX };
 #define MIB          1048576.0
 #define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs of an H200 (assets/gpus/h200) */
 
-typedef enum { PIECE, PIECES, SCATTERED, BETWEEN, HOT, ROWS, HOT_ROWS, RENEWED, FAR, STRIDED, TURNS, PLACED, FAMILIES } Family;
-static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between", "hot lines", "rows", "rows, hot",
-                                              "renewed",   "far",           "strided",   "turns",   "placed"};
+typedef enum {
+  PIECE,
+  PIECES,
+  SCATTERED,
+  BETWEEN,
+  HOT,
+  ROWS,
+  HOT_ROWS,
+  RENEWED,
+  FAR,
+  STRIDED,
+  TURNS,
+  PLACED,
+  FAMILIES
+} Family;
+static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scattered", "between",
+                                            "hot lines", "rows",          "rows, hot", "renewed",
+                                            "far",       "strided",       "turns",     "placed"};
 
 typedef struct {
   double hbm[ROWS_MAX], fabric[ROWS_MAX];
@@ -49,7 +64,8 @@ static PaceResult predict(const ScanList *scan, uint64_t seed, const Placement *
   return scan_predicted(scan, (HierarchyConfig){.seed = seed}, seed, card);
 }
 
-/* The mean of a few draws: what rows read depends on how far their CTAs happen to get from each other, and on where K and V lie. */
+/* The mean of a few draws: what rows read depends on how far their CTAs happen to get from each other, and on where K
+ * and V lie. */
 static PaceResult predict_mean(const ScanList *scan, int draws) {
   PaceResult mean = predict(scan, 1, &PLACEMENT_H200);
   for (int i = 1; i < draws; i++) {
@@ -94,7 +110,9 @@ static void compare_placed(Table *t) {
     const Placed *p = &t->placed[i];
     assert_int_equal(p->n, 6);
     e->hbm[e->n++] = fabs(p->predicted / p->counted - 1);
-    if (t->print) print_message("%-64s at six places: HBM read %7.2f %7.2f MB (%+6.1f %%)\n", p->name, p->predicted / p->n * 1e-6, p->counted / p->n * 1e-6, 100 * (p->predicted / p->counted - 1));
+    if (t->print)
+      print_message("%-64s at six places: HBM read %7.2f %7.2f MB (%+6.1f %%)\n", p->name, p->predicted / p->n * 1e-6,
+                    p->counted / p->n * 1e-6, 100 * (p->predicted / p->counted - 1));
   }
 }
 
@@ -117,8 +135,9 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
   e->hbm[e->n] = fabs(r.bytes.hbm_read_bytes / row->hbm_read - 1);
   e->fabric[e->n++] = fabs(fabric / row->fabric - 1);
   if (t->print)
-    print_message("%-64s HBM read %7.2f %7.2f MB (%+6.1f %%) fabric %7.2f %7.2f MB (%+6.1f %%)\n", scan->name, r.bytes.hbm_read_bytes * 1e-6,
-                  row->hbm_read * 1e-6, 100 * (r.bytes.hbm_read_bytes / row->hbm_read - 1), fabric * 1e-6, row->fabric * 1e-6,
+    print_message("%-64s HBM read %7.2f %7.2f MB (%+6.1f %%) fabric %7.2f %7.2f MB (%+6.1f %%)\n", scan->name,
+                  r.bytes.hbm_read_bytes * 1e-6, row->hbm_read * 1e-6,
+                  100 * (r.bytes.hbm_read_bytes / row->hbm_read - 1), fabric * 1e-6, row->fabric * 1e-6,
                   100 * (fabric / row->fabric - 1));
   return STATUS_OK;
 }
@@ -130,15 +149,16 @@ static int by_size(const void *a, const void *b) {
 
 static double middle(const double *errors, int n) { return errors[n / 2]; }
 
-/* Median and worst error of HBM reads. Each scan was counted at one place, and where the pieces of a working set fall in the sets of L2 is luck: two of one
- * size, at other addresses, differ by a quarter; `turns` of 16 MiB read 108 MB here and 132 to 281 at eight other places, of which the model has the mean
- * (tests/model/test_scan_places.c). So the worst rows are those where L2 is full to the brim; `placed` compares means of six places of V. */
+/* Median and worst error of HBM reads. Each scan was counted at one place, and where the pieces of a working set fall
+ * in the sets of L2 is luck: two of one size, at other addresses, differ by a quarter; `turns` of 16 MiB read 108 MB
+ * here and 132 to 281 at eight other places, of which the model has the mean (tests/model/test_scan_places.c). So the
+ * worst rows are those where L2 is full to the brim; `placed` compares means of six places of V. */
 static const struct {
   double middle, worst;
 } HOLDS[FAMILIES] = {
-    [PIECE] = {0.01, 0.04},    [PIECES] = {0.04, 0.24},   [SCATTERED] = {0.035, 0.08}, [BETWEEN] = {0.03, 0.08},
-    [HOT] = {0.02, 0.08},      [ROWS] = {0.01, 0.15},    [HOT_ROWS] = {0.05, 0.18}, [RENEWED] = {0.01, 0.04},
-    [FAR] = {0.01, 0.01},      [STRIDED] = {0.03, 0.14}, [TURNS] = {0.48, 0.48},    [PLACED] = {0.06, 0.21},
+    [PIECE] = {0.01, 0.04}, [PIECES] = {0.04, 0.24},  [SCATTERED] = {0.035, 0.08}, [BETWEEN] = {0.03, 0.08},
+    [HOT] = {0.02, 0.08},   [ROWS] = {0.01, 0.15},    [HOT_ROWS] = {0.05, 0.18},   [RENEWED] = {0.01, 0.04},
+    [FAR] = {0.01, 0.01},   [STRIDED] = {0.03, 0.14}, [TURNS] = {0.48, 0.48},      [PLACED] = {0.06, 0.21},
 };
 
 static void scans_are_predicted(void **state) {
@@ -158,8 +178,10 @@ static void scans_are_predicted(void **state) {
     qsort(e->hbm, (size_t)e->n, sizeof *e->hbm, by_size);
     qsort(e->fabric, (size_t)e->n, sizeof *e->fabric, by_size);
     if (t.print)
-      print_message("%-14s %3d scans   HBM read: median %4.1f %%, worst %4.1f %%   fabric: median %4.1f %%, worst %4.1f %%\n", NAMES[f], e->n,
-                    100 * middle(e->hbm, e->n), 100 * e->hbm[e->n - 1], 100 * middle(e->fabric, e->n), 100 * e->fabric[e->n - 1]);
+      print_message(
+          "%-14s %3d scans   HBM read: median %4.1f %%, worst %4.1f %%   fabric: median %4.1f %%, worst %4.1f %%\n",
+          NAMES[f], e->n, 100 * middle(e->hbm, e->n), 100 * e->hbm[e->n - 1], 100 * middle(e->fabric, e->n),
+          100 * e->fabric[e->n - 1]);
   }
   for (int f = 0; f < FAMILIES; f++) {
     const Errors *e = &t.errors[f];
@@ -176,8 +198,9 @@ static double read_mib(const char *name) {
   return 0;
 }
 
-/* By hand, of an LRU of 30 MiB a side. A (8 MiB), B (16), A, C, A: the last A is found as long as A and C fit, however long ago A came first (first in,
- * first out would lose it from 6 MiB of C on, as 8 + 16 + 6 fill the side); where A and C fill 33, all of it is lost. */
+/* By hand, of an LRU of 30 MiB a side. A (8 MiB), B (16), A, C, A: the last A is found as long as A and C fit, however
+ * long ago A came first (first in, first out would lose it from 6 MiB of C on, as 8 + 16 + 6 fill the side); where A
+ * and C fill 33, all of it is lost. */
 static void what_is_read_again_stays_as_if_it_were_new(void **state) {
   (void)state;
   char name[80];
@@ -190,8 +213,9 @@ static void what_is_read_again_stays_as_if_it_were_new(void **state) {
   }
 }
 
-/* One CTA reads A (8 MiB), other things, A, as much else, A. Its side loses A each time; the other side, at home for half of everything, gets half
- * as much, and has the far half of A the second time (36 / 2 + 4 of 30 MiB ago) and, if that request has renewed it, the third time too. */
+/* One CTA reads A (8 MiB), other things, A, as much else, A. Its side loses A each time; the other side, at home for
+ * half of everything, gets half as much, and has the far half of A the second time (36 / 2 + 4 of 30 MiB ago) and, if
+ * that request has renewed it, the third time too. */
 static void a_request_from_the_other_side_renews(void **state) {
   (void)state;
   const int between[] = {36, 44};
@@ -204,8 +228,9 @@ static void a_request_from_the_other_side_renews(void **state) {
   }
 }
 
-/* What lies side by side fills the sets of L2 evenly, and 28 MiB of it stay; of every second, fourth or sixteenth granule of 16 KiB less and less
- * does. If each lay in any set, and a set had room for 12, 24 MiB would put 9.6 there on average, and P(Poisson(9.6) >= 12) = 26 % be lost a time. */
+/* What lies side by side fills the sets of L2 evenly, and 28 MiB of it stay; of every second, fourth or sixteenth
+ * granule of 16 KiB less and less does. If each lay in any set, and a set had room for 12, 24 MiB would put 9.6 there
+ * on average, and P(Poisson(9.6) >= 12) = 26 % be lost a time. */
 static void granules_apart_fill_sets_unevenly(void **state) {
   (void)state;
   double lost[17] = {0};
@@ -238,10 +263,12 @@ static void sets_overflow_before_a_side_is_full(void **state) {
   free(reuse);
 }
 
-/* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs say. */
+/* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs
+ * say. */
 static void launches_move_something_across_whatever_they_read(void **state) {
   (void)state;
-  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200_scan.csv"}, {"gpus/h100-sxm", "counters/h100_scan.csv"}};
+  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200_scan.csv"},
+                                        {"gpus/h100-sxm", "counters/h100_scan.csv"}};
   static char text[1 << 16];
   static ScanCounted rows[ROWS_MAX];
   for (int i = 0; i < 2; i++) {
@@ -254,7 +281,8 @@ static void launches_move_something_across_whatever_they_read(void **state) {
     int n_few = 0;
     for (int r = 0, n = scans_counted(rows, GPUS[i][1]), ctas; r < n; r++) {
       if (sscanf(rows[r].name, "few %d", &ctas) != 1) continue;
-      const double said = (double)gpu.l2_fabric_launch_bytes + ctas * (double)gpu.l2_fabric_sm_bytes, counted = fmod(rows[r].fabric, 2 * MIB);
+      const double said = (double)gpu.l2_fabric_launch_bytes + ctas * (double)gpu.l2_fabric_sm_bytes,
+                   counted = fmod(rows[r].fabric, 2 * MIB);
       assert_true(fabs(counted - said) < 20000);
       n_few++;
     }
@@ -263,9 +291,11 @@ static void launches_move_something_across_whatever_they_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted), cmocka_unit_test(launches_move_something_across_whatever_they_read),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted),
+                                     cmocka_unit_test(launches_move_something_across_whatever_they_read),
                                      cmocka_unit_test(what_is_read_again_stays_as_if_it_were_new),
-                                     cmocka_unit_test(a_request_from_the_other_side_renews), cmocka_unit_test(granules_apart_fill_sets_unevenly),
+                                     cmocka_unit_test(a_request_from_the_other_side_renews),
+                                     cmocka_unit_test(granules_apart_fill_sets_unevenly),
                                      cmocka_unit_test(sets_overflow_before_a_side_is_full)};
   return cmocka_run_group_tests_name("scans", tests, NULL, NULL);
 }

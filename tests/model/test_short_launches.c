@@ -1,7 +1,9 @@
-/* What descriptions of other people's kernels say of their steps was taken from short launches, up to 2K tokens (assets/counters/h200_others_one_pass.csv):
- * with it, what reaches L2 past the coalescers in them is nearer than with half or twice as much. Launches of 4K to 16K tokens, which were not
- * asked, are then nearer too than without it. Of cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K
- * keys (h200_others_rows.csv): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints every shape. */
+/* What descriptions of other people's kernels say of their steps was taken from short launches, up to 2K tokens
+ * (assets/counters/h200_others_one_pass.csv): with it, what reaches L2 past the coalescers in them is nearer than with
+ * half or twice as much. Launches of 4K to 16K tokens, which were not asked, are then nearer too than without it. Of
+ * cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
+ * (h200_others_rows.csv): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
+ * every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +37,9 @@ static double more(double mean, const CounterRow *row, Counter counter, int n) {
   return mean + ((double)row->value[counter] - mean) / n;
 }
 
-static bool same(const Shape *a, const Shape *b) { return a->N_q == b->N_q && a->N_k == b->N_k && a->heads == b->heads && a->d == b->d && a->causal == b->causal; }
+static bool same(const Shape *a, const Shape *b) {
+  return a->N_q == b->N_q && a->N_k == b->N_k && a->heads == b->heads && a->d == b->d && a->causal == b->causal;
+}
 
 /* All shapes of one kernel, up to so many rows. */
 static void read_counted(const char *name, const char *kernel, int64_t longest, int turns) {
@@ -43,7 +47,8 @@ static void read_counted(const char *name, const char *kernel, int64_t longest, 
   n_means = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
-    if (strcmp(row->kernel, kernel) || row->shape.N_q > longest || row->shape.batch > 1 || row->tiling.n_splits > 1) continue;
+    if (strcmp(row->kernel, kernel) || row->shape.N_q > longest || row->shape.batch > 1 || row->tiling.n_splits > 1)
+      continue;
     int at = 0;
     while (at < n_means && !same(&means[at].shape, &row->shape)) at++;
     assert_true(at < SHAPES_MAX);
@@ -76,33 +81,41 @@ typedef struct {
 } Far;
 
 /* How far off predictions are, of shapes with so many tokens. */
-static Far how_far(const Profile *profile, int d, int causal /* -1: either */, int64_t from, int64_t to, const char *what) {
+static Far how_far(const Profile *profile, int d, int causal /* -1: either */, int64_t from, int64_t to,
+                   const char *what) {
   const Gpu gpu = open_gpu("h200");
   Far far = {0};
   for (int i = 0; i < n_means; i++) {
     const Mean *m = &means[i];
-    if (m->shape.d != d || (causal >= 0 && m->shape.causal != causal) || m->shape.N_q < from || m->shape.N_q > to) continue;
+    if (m->shape.d != d || (causal >= 0 && m->shape.causal != causal) || m->shape.N_q < from || m->shape.N_q > to)
+      continue;
     const L2Counters p = predict(profile, &m->shape, &gpu);
-    const double sectors = log(p.l2_read_bytes / 32 / m->read_sectors), points = 100 * (p.hit_rate - m->hits / (m->hits + m->misses));
+    const double sectors = log(p.l2_read_bytes / 32 / m->read_sectors),
+                 points = 100 * (p.hit_rate - m->hits / (m->hits + m->misses));
     far.sectors += sectors * sectors;
     far.hit_rate += points * points;
     far.n++;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%s: N %5d heads %2d %-6s sectors %+5.1f %%, hit rate %+5.1f points\n", what, (int)m->shape.N_q, (int)m->shape.heads,
-                    m->shape.causal ? "causal" : "full", 100 * expm1(sectors), points);
+      print_message("%s: N %5d heads %2d %-6s sectors %+5.1f %%, hit rate %+5.1f points\n", what, (int)m->shape.N_q,
+                    (int)m->shape.heads, m->shape.causal ? "causal" : "full", 100 * expm1(sectors), points);
   }
   assert_true(far.n > 0);
   far.sectors = sqrt(far.sectors / far.n);
   far.hit_rate = sqrt(far.hit_rate / far.n);
-  if (getenv("TILEWALK_TABLE")) print_message("%s: %d shapes, sectors %.3f, hit rate %.2f points\n", what, far.n, far.sectors, far.hit_rate);
+  if (getenv("TILEWALK_TABLE"))
+    print_message("%s: %d shapes, sectors %.3f, hit rate %.2f points\n", what, far.n, far.sectors, far.hit_rate);
   return far;
 }
 
 /* Says so many times what a description says; 0: nothing. */
 typedef void Set(ProfileTile *tile, double times);
 
-static void set_step_spread(ProfileTile *tile, double times) { tile->step_spread_cycles = llround(times * (double)tile->step_spread_cycles); }
-static void set_start(ProfileTile *tile, double times) { tile->start_cycles = llround(times * (double)tile->start_cycles); }
+static void set_step_spread(ProfileTile *tile, double times) {
+  tile->step_spread_cycles = llround(times * (double)tile->step_spread_cycles);
+}
+static void set_start(ProfileTile *tile, double times) {
+  tile->start_cycles = llround(times * (double)tile->start_cycles);
+}
 
 static Far with(const char *kernel, int d, int causal, Set *set, double times, int64_t from, int64_t to) {
   Profile profile = open_profile(kernel);
@@ -144,7 +157,8 @@ static void starts_and_steps_of_the_memory_efficient_kernel(void **unused) {
   }
   const Far said = with("mem-efficient-sm90", 128, -1, set_step_spread, 1, 1, SHORT);
   assert_true(said.sectors < with("mem-efficient-sm90", 128, -1, set_step_spread, 0.5, 1, SHORT).sectors);
-  assert_true(said.sectors < with("mem-efficient-sm90", 128, -1, set_step_spread, 2, 1, SHORT).sectors + 0.002); /* as near */
+  assert_true(said.sectors <
+              with("mem-efficient-sm90", 128, -1, set_step_spread, 2, 1, SHORT).sectors + 0.002); /* as near */
   const Far longer = with("mem-efficient-sm90", 128, -1, set_step_spread, 1, 2 * SHORT, LONG);
   assert_true(longer.sectors < 0.75 * with("mem-efficient-sm90", 128, -1, set_step_spread, 0, 2 * SHORT, LONG).sectors);
 }
@@ -161,7 +175,9 @@ static void starts_of_cudnn(void **unused) {
   assert_true(longer.sectors < 0.06 && longer.hit_rate < 0.6);
 }
 
-static void set_busy_spread(ProfileTile *tile, double times) { tile->busy_spread_cycles = llround(times * (double)tile->busy_spread_cycles); }
+static void set_busy_spread(ProfileTile *tile, double times) {
+  tile->busy_spread_cycles = llround(times * (double)tile->busy_spread_cycles);
+}
 
 /* One head without a mask by its row blocks, from twelve on: with fewer most are on one GPC. */
 static void starts_and_steps_of_cudnn_by_the_row_blocks(void **unused) {
@@ -190,12 +206,17 @@ static void row_blocks_of_the_memory_efficient_kernel(void **unused) {
   }
 }
 
-static void set_ahead(ProfileTile *tile, double times) { tile->ahead_percent = llround(times * (double)tile->ahead_percent); }
-static void set_alone(ProfileTile *tile, double times) { tile->alone_permille = llround(times * (double)tile->alone_permille); }
+static void set_ahead(ProfileTile *tile, double times) {
+  tile->ahead_percent = llround(times * (double)tile->ahead_percent);
+}
+static void set_alone(ProfileTile *tile, double times) {
+  tile->alone_permille = llround(times * (double)tile->alone_permille);
+}
 
-/* Without a mask, keys not split: of up to 2K tokens there are two shapes, whose SMs have one CTA and two. (Twice as far apart at the
- * start would be nearer to both.) Longer ones come out if it is known, too, what a step takes a CTA that has an SM to itself, and how long before it is needed K
- * or V is asked for: from clocks and the kernel's source. */
+/* Without a mask, keys not split: of up to 2K tokens there are two shapes, whose SMs have one CTA and two. (Twice as
+ * far apart at the start would be nearer to both.) Longer ones come out if it is known, too, what a step takes a CTA
+ * that has an SM to itself, and how long before it is needed K or V is asked for: from clocks and the kernel's source.
+ */
 static void starts_and_steps_of_flash_attention(void **unused) {
   (void)unused;
   read_shapes("fa2-sm90");
@@ -210,7 +231,9 @@ static void starts_and_steps_of_flash_attention(void **unused) {
     assert_true(longer.sectors < 0.6 * with("fa2-sm90", d, 0, set_start, 0, 2 * SHORT, LONG).sectors);
     assert_true(longer.sectors < 0.6 * with("fa2-sm90", d, 0, set_start, 3, 2 * SHORT, LONG).sectors);
     assert_true(longer.sectors < 0.6 * with("fa2-sm90", d, 0, set_ahead, 0, 2 * SHORT, LONG).sectors);
-    if (d == 64) assert_true(longer.sectors < 0.5 * with("fa2-sm90", d, 0, set_alone, 0, 2 * SHORT, LONG).sectors); /* with 128 it is what two take, halved */
+    if (d == 64)
+      assert_true(longer.sectors < 0.5 * with("fa2-sm90", d, 0, set_alone, 0, 2 * SHORT, LONG)
+                                             .sectors); /* with 128 it is what two take, halved */
   }
   const Far said = with("fa2-sm90", 64, 0, set_step_spread, 1, 1, SHORT);
   assert_true(said.sectors < with("fa2-sm90", 64, 0, set_step_spread, 0.5, 1, SHORT).sectors);
@@ -218,8 +241,11 @@ static void starts_and_steps_of_flash_attention(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_cudnn_under_a_mask), cmocka_unit_test(starts_and_steps_of_the_memory_efficient_kernel),
-                                     cmocka_unit_test(starts_of_cudnn), cmocka_unit_test(starts_and_steps_of_cudnn_by_the_row_blocks),
-                                     cmocka_unit_test(row_blocks_of_the_memory_efficient_kernel), cmocka_unit_test(starts_and_steps_of_flash_attention)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_cudnn_under_a_mask),
+                                     cmocka_unit_test(starts_and_steps_of_the_memory_efficient_kernel),
+                                     cmocka_unit_test(starts_of_cudnn),
+                                     cmocka_unit_test(starts_and_steps_of_cudnn_by_the_row_blocks),
+                                     cmocka_unit_test(row_blocks_of_the_memory_efficient_kernel),
+                                     cmocka_unit_test(starts_and_steps_of_flash_attention)};
   return cmocka_run_group_tests_name("short_launches", tests, NULL, NULL);
 }

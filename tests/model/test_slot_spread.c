@@ -1,7 +1,8 @@
-/* How unevenly the CTAs of an SM share it, as kernels' descriptions say (slot_spread_permille), against the recordings that it is from:
- * when CTAs end that began together, of kernels that note nothing else (assets/counters/h200_ends.csv), and when other people's kernels
- * store their row blocks (h200_stores.csv). And how they get apart, wave by wave, with what sim/l2/clock.h says of that: of fa2_async, from the
- * same ends and from when its CTAs start and end (h200_pace.csv); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
+/* How unevenly the CTAs of an SM share it, as kernels' descriptions say (slot_spread_permille), against the recordings
+ * that it is from: when CTAs end that began together, of kernels that note nothing else
+ * (assets/counters/h200_ends.csv), and when other people's kernels store their row blocks (h200_stores.csv). And how
+ * they get apart, wave by wave, with what sim/l2/clock.h says of that: of fa2_async, from the same ends and from when
+ * its CTAs start and end (h200_pace.csv); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,8 @@ static double ended_permille(const char *kernel, int d, int ctas_per_sm) {
       n[sm] = 0;
     }
     n_launches += ours;
-    ours = more && sscanf(line, "%31[^,],%d,%d,%d,launch", name, &row_d, &N, &heads) == 4 && strcmp(name, kernel) == 0 && row_d == d;
+    ours = more && sscanf(line, "%31[^,],%d,%d,%d,launch", name, &row_d, &N, &heads) == 4 &&
+           strcmp(name, kernel) == 0 && row_d == d;
   }
   fclose(file);
   assert_true(n_launches == 2 && n_full > SMS);
@@ -105,7 +107,8 @@ static int read_stores(const char *kernel, int wanted_d, int wanted_N, int wante
   return n;
 }
 
-/* Of the CTAs from..end - 1 of a launch: how long each took. A CTA starts when another stores its row block; the watcher has a place of its own. */
+/* Of the CTAs from..end - 1 of a launch: how long each took. A CTA starts when another stores its row block; the
+ * watcher has a place of its own. */
 static void durations(const double *stored, int n, int slots, int from, int end, double *us) {
   static double sorted[STORES_MOST];
   memcpy(sorted, stored, (size_t)n * sizeof *sorted);
@@ -125,8 +128,8 @@ static double mean_of(const double *values, int n) {
   return sum / n;
 }
 
-/* The first CTAs of all SMs come in layers: one to each SM, then one more to each; by how much later a layer stores than the one before, against
- * how long the CTAs take that come next. */
+/* The first CTAs of all SMs come in layers: one to each SM, then one more to each; by how much later a layer stores
+ * than the one before, against how long the CTAs take that come next. */
 static double stored_permille(const char *kernel, int d, int layers, int N, int heads) {
   static double stored[STORES_MOST], next[STORES_MOST];
   const int slots = layers * SMS, n = read_stores(kernel, d, N, heads, stored);
@@ -135,12 +138,15 @@ static double stored_permille(const char *kernel, int d, int layers, int N, int 
   durations(stored, n, slots, slots, 2 * slots, next);
   for (int layer = 0; layer < layers; layer++) of_layers.values[layer] = median_of(stored + layer * SMS, SMS);
   const double permille = 1000 * spread(&of_layers) / mean_of(next, slots);
-  if (getenv("TILEWALK_TABLE")) print_message("%s, d = %d, N = %d, %d heads: %.1f permille\n", kernel, d, N, heads, permille);
+  if (getenv("TILEWALK_TABLE"))
+    print_message("%s, d = %d, N = %d, %d heads: %.1f permille\n", kernel, d, N, heads, permille);
   return permille;
 }
 
 static double stored_permille_of(const char *kernel, int d, int layers) {
-  return (stored_permille(kernel, d, layers, 32768, 4) + stored_permille(kernel, d, layers, 32768, 16) + stored_permille(kernel, d, layers, 65536, 4)) / 3;
+  return (stored_permille(kernel, d, layers, 32768, 4) + stored_permille(kernel, d, layers, 32768, 16) +
+          stored_permille(kernel, d, layers, 65536, 4)) /
+         3;
 }
 
 static void descriptions_say_what_was_measured(void **state) {
@@ -150,14 +156,15 @@ static void descriptions_say_what_was_measured(void **state) {
     static const int CTAS_PER_SM[] = {2, 3};
     for (int i = 0; i < 2; i++) {
       assert_true(fabs(described_permille(OURS[i], d) - ended_permille(OURS[i], d, CTAS_PER_SM[i])) < 0.6);
-      assert_true(fabs(described_permille(OTHERS[i], d) - stored_permille_of(OTHERS[i], d, i && d == 64 ? 4 : 2)) < 0.6);
+      assert_true(fabs(described_permille(OTHERS[i], d) - stored_permille_of(OTHERS[i], d, i && d == 64 ? 4 : 2)) <
+                  0.6);
     }
   }
 }
 
-/* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number varies by less than chance alone
- * would make it vary (of a Poisson process, by itself; here by a third of it, PACE_SLIP_STEPS at a time for each of the two). With d = 128 they
- * stay as they began, PACE_LAG_CYCLES apart. */
+/* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number
+ * varies by less than chance alone would make it vary (of a Poisson process, by itself; here by a third of it,
+ * PACE_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, PACE_LAG_CYCLES apart. */
 static void one_gets_ahead_by_whole_tiles(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];
@@ -175,7 +182,8 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
       assert_int_equal(layers[sm], 2);
       const double apart = ends[sm][1] - ends[sm][0], tiles = apart / TILE_CYCLES;
       if (d == 64) whole += fabs(tiles - round(tiles)) < 0.15;
-      n_of[d == 128]++, sum[d == 128] += d == 64 ? tiles : apart, squares[d == 128] += d == 64 ? tiles * tiles : apart * apart;
+      n_of[d == 128]++, sum[d == 128] += d == 64 ? tiles : apart,
+          squares[d == 128] += d == 64 ? tiles * tiles : apart * apart;
     }
     memset(layers, 0, sizeof layers);
     ours = more && sscanf(line, "%31[^,],%d,%d,%d,launch", name, &d, &N, &heads) == 4 && strcmp(name, "fa2_async") == 0;
@@ -185,8 +193,8 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   assert_true(n_of[0] == 2 * SMS && n_of[1] == 2 * SMS);
   const double tiles = sum[0] / n_of[0], variance = squares[0] / n_of[0] - tiles * tiles, lag = sum[1] / n_of[1];
   if (getenv("TILEWALK_TABLE"))
-    print_message("fa2_async, d = 64: %.1f tiles ahead, variance %.2f of that, %d of %d whole; d = 128: %.0f cycles\n", tiles, variance / tiles, whole,
-                  2 * SMS, lag);
+    print_message("fa2_async, d = 64: %.1f tiles ahead, variance %.2f of that, %d of %d whole; d = 128: %.0f cycles\n",
+                  tiles, variance / tiles, whole, 2 * SMS, lag);
   assert_true(whole > 0.75 * 2 * SMS); /* of 2 SMS drawn evenly, 0.3 */
   assert_true(fabs(variance / tiles - 1.0 / 3) < 0.1);
   assert_true(fabs(tiles / (2 * 0.001 * described_permille("fa2_async", 64) * 128) - 1) < 0.1);
@@ -246,8 +254,9 @@ static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
   return (Behind){b.tiles / *tile_cycles, b.spread / *tile_cycles};
 }
 
-/* fa2_tensor: who came first gets ahead now and then, as with those that ask ahead, half a tile at a time. How often is from these ends; that it is
- * then so different from SM to SM, by 40 % of itself, is PACE_SLIP_STEPS, which is from fa2_async. */
+/* fa2_tensor: who came first gets ahead now and then, as with those that ask ahead, half a tile at a time. How often is
+ * from these ends; that it is then so different from SM to SM, by 40 % of itself, is PACE_SLIP_STEPS, which is from
+ * fa2_async. */
 static void those_that_wait_get_apart_as_recorded(void **state) {
   (void)state;
   enum { SEEDS = 400, TILES = 256 };
@@ -259,8 +268,14 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
       Sharing t = {.steps = TILES, .work_cycles = tile_cycles / SHARING};
       PaceResult result;
       Error error = {0};
-      const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = SHARING, .ctas_per_sm = SHARING, .places = places, .shared_work = true,
-                                 .slot_spread = 0.001 * described_permille("fa2_tensor", d), .unlike_spread = PACE_UNLIKE_SPREAD, .seed = seed};
+      const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                                 .n_ctas = SHARING,
+                                 .ctas_per_sm = SHARING,
+                                 .places = places,
+                                 .shared_work = true,
+                                 .slot_spread = 0.001 * described_permille("fa2_tensor", d),
+                                 .unlike_spread = PACE_UNLIKE_SPREAD,
+                                 .seed = seed};
       if (pace_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
       double first = t.ends[0], last = t.ends[0];
       for (int i = 1; i < SHARING; i++) first = fmin(first, t.ends[i]), last = fmax(last, t.ends[i]);
@@ -268,22 +283,25 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
     }
     const Behind modelled = behind_of(sum, squares, SEEDS);
     if (getenv("TILEWALK_TABLE"))
-      print_message("fa2_tensor, d = %d: the last of three is %.2f tiles behind the first (%.2f), %.2f recorded (%.2f)\n", d, modelled.tiles, modelled.spread,
-                    recorded.tiles, recorded.spread);
+      print_message(
+          "fa2_tensor, d = %d: the last of three is %.2f tiles behind the first (%.2f), %.2f recorded (%.2f)\n", d,
+          modelled.tiles, modelled.spread, recorded.tiles, recorded.spread);
     assert_true(fabs(modelled.tiles / recorded.tiles - 1) < 0.12);
     assert_true(fabs(modelled.spread / recorded.spread - 1) < 0.15);
   }
 }
 
-/* A launch of h200_pace.csv, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of a tile. */
-static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[TWO_WAVES_MOST], double *tile_cycles) {
+/* A launch of h200_pace.csv, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of
+ * a tile. */
+static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[TWO_WAVES_MOST],
+                       double *tile_cycles) {
   FILE *file = open_asset("counters/h200_pace.csv");
   char line[256];
   int d, N, heads, wave, slot, ctas, n = 0;
   double cycles, sd, start, after, after_sd, cycles_behind;
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd, &start, &after, &after_sd,
-               &cycles_behind) != 12)
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas,
+               &cycles, &sd, &start, &after, &after_sd, &cycles_behind) != 12)
       continue;
     if (d != wanted_d || N != wanted_N || heads != wanted_heads || ctas < 100 || wave >= TWO_WAVES_MOST) continue;
     if (slot == 0 && wave == 0) *tile_cycles = cycles;
@@ -299,38 +317,47 @@ static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
   static const Place places[2] = {{.layer = 0}, {.layer = 1}};
   double sum = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    TwoInWaves r = {.waves = waves, .steps = tiles, .work_cycles = TILE_CYCLES, .handover_cycles = PACE_HANDOVER_CYCLES};
+    TwoInWaves r = {
+        .waves = waves, .steps = tiles, .work_cycles = TILE_CYCLES, .handover_cycles = PACE_HANDOVER_CYCLES};
     PaceResult result;
     Error error = {0};
-    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .ctas_per_sm = 2, .places = places, .overlapped = true,
-                               .slot_spread = 0.001 * described_permille("fa2_async", 64), .lag_cycles = PACE_LAG_CYCLES, .seed = seed};
+    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                               .n_ctas = 2,
+                               .ctas_per_sm = 2,
+                               .places = places,
+                               .overlapped = true,
+                               .slot_spread = 0.001 * described_permille("fa2_async", 64),
+                               .lag_cycles = PACE_LAG_CYCLES,
+                               .seed = seed};
     if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     sum += r.ends[1][wave] - r.ends[0][wave];
   }
   return sum / SEEDS / (TILE_CYCLES * tiles);
 }
 
-/* As each CTA is the youngest when it comes, two of an SM end half of one's time apart: recorded over 15 waves and over 30. */
+/* As each CTA is the youngest when it comes, two of an SM end half of one's time apart: recorded over 15 waves and
+ * over 30. */
 static void who_is_replaced_is_the_youngest(void **state) {
   (void)state;
-  static const struct {
-    int N, heads, waves;
-  } LAUNCHES[] = {{16384, 32, 15}, {65536, 16, 30}};
+  static const struct { int N, heads, waves; } LAUNCHES[] = {{16384, 32, 15}, {65536, 16, 30}};
   for (int i = 0; i < 2; i++) {
     double behind[TWO_WAVES_MOST], tile_cycles = 0;
     const int n = read_behind(64, LAUNCHES[i].N, LAUNCHES[i].heads, behind, &tile_cycles), tiles = LAUNCHES[i].N / 128;
     assert_true(n >= LAUNCHES[i].waves && tile_cycles > 0);
     for (int wave = 0; wave < LAUNCHES[i].waves; wave += 7) {
-      const double recorded = behind[wave] / (tile_cycles * tiles), modelled = modelled_behind((uint32_t)tiles, (uint32_t)n, (uint32_t)wave);
+      const double recorded = behind[wave] / (tile_cycles * tiles),
+                   modelled = modelled_behind((uint32_t)tiles, (uint32_t)n, (uint32_t)wave);
       if (getenv("TILEWALK_TABLE"))
-        print_message("N %d, %d heads, wave %2d: %.3f of a CTA apart, %.3f recorded\n", LAUNCHES[i].N, LAUNCHES[i].heads, wave, modelled, recorded);
+        print_message("N %d, %d heads, wave %2d: %.3f of a CTA apart, %.3f recorded\n", LAUNCHES[i].N,
+                      LAUNCHES[i].heads, wave, modelled, recorded);
       assert_true(fabs(modelled - recorded) < 0.04);
     }
   }
 }
 
-/* PACE_HANDOVER_CYCLES, which vary as waits do, and PACE_MISSED_TURNS: with d = 128 two that began together are a tile further apart in the next
- * wave, some of them; one that has the SM to itself then does it in the time of the launches with one CTA to an SM. */
+/* PACE_HANDOVER_CYCLES, which vary as waits do, and PACE_MISSED_TURNS: with d = 128 two that began together are a tile
+ * further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the launches
+ * with one CTA to an SM. */
 static void the_next_cta_takes_its_place_later(void **state) {
   (void)state;
   FILE *file = open_asset("counters/h200_pace.csv");
@@ -338,7 +365,8 @@ static void the_next_cta_takes_its_place_later(void **state) {
   int d, N, heads, wave, slot, ctas, n = 0, n_alone = 0, n_missed = 0;
   double cycles, sd, start, after, after_sd, sum_after = 0, sum_sd = 0, alone = 0, missed = 0;
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd, &start, &after, &after_sd) != 11)
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles,
+               &sd, &start, &after, &after_sd) != 11)
       continue;
     if (wave > 0 && ctas >= 100) sum_after += after, sum_sd += after_sd, n++;
     if (d == 128 && N * heads <= 128 * 128) alone += cycles, n_alone++;
@@ -351,8 +379,9 @@ static void the_next_cta_takes_its_place_later(void **state) {
     for (int w = 1; w < waves && w < 3; w++) missed += (behind[w] - behind[w - 1]) / (alone / n_alone), n_missed++;
   }
   if (getenv("TILEWALK_TABLE"))
-    print_message("the next CTA starts %.0f cycles later (%.0f), of those that begin together %.2f miss a turn (%d waves)\n", sum_after / n, sum_sd / n,
-                  missed / n_missed, n_missed);
+    print_message(
+        "the next CTA starts %.0f cycles later (%.0f), of those that begin together %.2f miss a turn (%d waves)\n",
+        sum_after / n, sum_sd / n, missed / n_missed, n_missed);
   assert_true(n > 50 && n_alone == 2 && n_missed == 5);
   assert_true(fabs(sum_after / n / PACE_HANDOVER_CYCLES - 1) < 0.06);
   assert_true(fabs(sum_sd / sum_after / PACE_PASSING_SPREAD - 1) < 0.15);
@@ -382,21 +411,25 @@ static void who_came_first_is_ahead_on_every_sm(void **state) {
   assert_int_equal(n_launches, 8);
 }
 
-/* How far the second CTA of each SM stores its first row block behind the first one. Where a launch began is not known, nor on which SM the watcher has a
- * place: as that is known right, what an SM's two CTAs take together differs least from SM to SM. Returns the SMs with two. */
+/* How far the second CTA of each SM stores its first row block behind the first one. Where a launch began is not known,
+ * nor on which SM the watcher has a place: as that is known right, what an SM's two CTAs take together differs least
+ * from SM to SM. Returns the SMs with two. */
 static int pairs_behind(const double *stored, double behind[SMS]) {
   double least = INFINITY;
   int n_best = 0;
   for (uint32_t first_gpc = 0; first_gpc < PLACEMENT_H200.n_gpcs; first_gpc++)
-    for (uint32_t watcher = 0; watcher <= 2 * PLACEMENT_FIRST_TPCS; watcher++) { /* the last: on none of those that come first */
+    for (uint32_t watcher = 0; watcher <= 2 * PLACEMENT_FIRST_TPCS;
+         watcher++) { /* the last: on none of those that come first */
       Place places[2 * SMS];
       double first[SMS], sums[SMS], apart[SMS];
       int n = 0, cta = 0;
       placement_deal(&PLACEMENT_H200, SMS, first_gpc, places, 2 * SMS);
       for (int i = 0; i < 2 * SMS; i++) {
         const uint32_t sm = places[i].sm;
-        if (places[i].layer == 0) first[sm] = stored[cta++];
-        else if (sm != watcher) apart[n] = stored[cta] - first[sm], sums[n++] = stored[cta++] + first[sm];
+        if (places[i].layer == 0)
+          first[sm] = stored[cta++];
+        else if (sm != watcher)
+          apart[n] = stored[cta] - first[sm], sums[n++] = stored[cta++] + first[sm];
       }
       qsort(sums, (size_t)n, sizeof *sums, by_size);
       const double differ = sums[n * 84 / 100] - sums[n * 16 / 100];
@@ -417,9 +450,15 @@ static Behind modelled_slips(const Profile *profile, int d, int tiles) {
     TwoInWaves r = {.waves = 1, .steps = (uint32_t)tiles, .work_cycles = 1000, .handover_cycles = 1};
     PaceResult result;
     Error error = {0};
-    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .ctas_per_sm = 2, .places = places, .overlapped = true,
+    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                               .n_ctas = 2,
+                               .ctas_per_sm = 2,
+                               .places = places,
+                               .overlapped = true,
                                .slot_spread = 0.001 * (double)profile_tile(profile, d, false)->slot_spread_permille,
-                               .slip_steps = 0.01 * (double)profile->slip_percent, .own_cycles = -1, .seed = seed};
+                               .slip_steps = 0.01 * (double)profile->slip_percent,
+                               .own_cycles = -1,
+                               .seed = seed};
     if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     const double behind = (r.ends[1][0] - r.ends[0][0]) / 1000;
     sum += behind, squares += behind * behind;
@@ -427,8 +466,8 @@ static Behind modelled_slips(const Profile *profile, int d, int tiles) {
   return behind_of(sum, squares, SEEDS);
 }
 
-/* fa2-sm90: how far its second CTAs are behind differs from SM to SM, as the root of how far they are in the mean: slips, of a whole tile. (One standard
- * deviation: half of what two thirds lie within.) */
+/* fa2-sm90: how far its second CTAs are behind differs from SM to SM, as the root of how far they are in the mean:
+ * slips, of a whole tile. (One standard deviation: half of what two thirds lie within.) */
 static void one_slips_by_whole_tiles(void **state) {
   (void)state;
   static double stored[STORES_MOST], next[STORES_MOST];
@@ -442,18 +481,22 @@ static void one_slips_by_whole_tiles(void **state) {
       durations(stored, n, 2 * SMS, 2 * SMS, 4 * SMS, next);
       const double tile_us = mean_of(next, 2 * SMS) / tiles;
       qsort(behind, (size_t)n_pairs, sizeof *behind, by_size);
-      const double middle = behind[n_pairs / 2] / tile_us, differ = (behind[n_pairs * 84 / 100] - behind[n_pairs * 16 / 100]) / 2 / tile_us;
+      const double middle = behind[n_pairs / 2] / tile_us,
+                   differ = (behind[n_pairs * 84 / 100] - behind[n_pairs * 16 / 100]) / 2 / tile_us;
       const Behind modelled = modelled_slips(&profile, d, tiles);
       if (getenv("TILEWALK_TABLE"))
-        print_message("fa2-sm90, d = %d, N = %d, %2d heads: the second of two is %.1f tiles behind the first (%.1f), %.1f recorded (%.1f)\n", d, N, heads,
-                      modelled.tiles, modelled.spread, middle, differ);
-      assert_true(n_pairs >= SMS - 1 && fabs(modelled.tiles / middle - 1) < 0.22 && fabs(modelled.spread / differ - 1) < 0.22);
+        print_message("fa2-sm90, d = %d, N = %d, %2d heads: the second of two is %.1f tiles behind the first (%.1f), "
+                      "%.1f recorded (%.1f)\n",
+                      d, N, heads, modelled.tiles, modelled.spread, middle, differ);
+      assert_true(n_pairs >= SMS - 1 && fabs(modelled.tiles / middle - 1) < 0.22 &&
+                  fabs(modelled.spread / differ - 1) < 0.22);
     }
 }
 
-/* mem-efficient-sm90, d = 128, two to an SM: how long the CTAs of each wave take, the slower half of them against the faster. From wave to wave they
- * come closer, as each is the younger for a longer part of its time, until all take as long. And SMs differ by less than a tile, with the clocks of
- * their GPCs: with slips of half a tile it would be 1.8, without them. */
+/* mem-efficient-sm90, d = 128, two to an SM: how long the CTAs of each wave take, the slower half of them against the
+ * faster. From wave to wave they come closer, as each is the younger for a longer part of its time, until all take as
+ * long. And SMs differ by less than a tile, with the clocks of their GPCs: with slips of half a tile it would be 1.8,
+ * without them. */
 static void one_gets_ahead_steadily(void **state) {
   (void)state;
   enum { N = 32768, HEADS = 16, TILES = N / 128, SLOTS = 2 * SMS, WAVES = 8 };
@@ -464,17 +507,26 @@ static void one_gets_ahead_steadily(void **state) {
   TwoInWaves r = {.waves = WAVES + 1, .steps = TILES, .work_cycles = 1000, .handover_cycles = 1};
   PaceResult result;
   Error error = {0};
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}}, .n_ctas = 2, .ctas_per_sm = 2, .places = places, .overlapped = true, .steady = true,
-                             .slot_spread = 0.001 * described_permille("mem-efficient-sm90", 128), .own_cycles = -1};
+  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                             .n_ctas = 2,
+                             .ctas_per_sm = 2,
+                             .places = places,
+                             .overlapped = true,
+                             .steady = true,
+                             .slot_spread = 0.001 * described_permille("mem-efficient-sm90", 128),
+                             .own_cycles = -1};
   if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
   double tile_us = 0;
   for (int wave = 1; wave < WAVES; wave++) {
     durations(stored, n, SLOTS, wave * SLOTS, (wave + 1) * SLOTS, us);
     if (wave == 1) tile_us = mean_of(us, SLOTS) / TILES;
     qsort(us, SLOTS, sizeof *us, by_size);
-    const double faster = mean_of(us, SMS), slower = mean_of(us + SMS, SMS), recorded = (slower - faster) / (slower + faster);
-    const double a = r.ends[0][wave] - r.ends[0][wave - 1], b = r.ends[1][wave] - r.ends[1][wave - 1], modelled = fabs(a - b) / (a + b);
-    if (getenv("TILEWALK_TABLE")) print_message("wave %d: half of the CTAs %.4f slower than all, %.4f recorded\n", wave, modelled, recorded);
+    const double faster = mean_of(us, SMS), slower = mean_of(us + SMS, SMS),
+                 recorded = (slower - faster) / (slower + faster);
+    const double a = r.ends[0][wave] - r.ends[0][wave - 1], b = r.ends[1][wave] - r.ends[1][wave - 1],
+                 modelled = fabs(a - b) / (a + b);
+    if (getenv("TILEWALK_TABLE"))
+      print_message("wave %d: half of the CTAs %.4f slower than all, %.4f recorded\n", wave, modelled, recorded);
     assert_true(fabs(modelled - recorded) < 0.012);
   }
   double *second = stored + SMS;
@@ -485,9 +537,13 @@ static void one_gets_ahead_steadily(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured), cmocka_unit_test(who_came_first_is_ahead_on_every_sm),
-                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles), cmocka_unit_test(those_that_wait_get_apart_as_recorded),
-                                     cmocka_unit_test(who_is_replaced_is_the_youngest), cmocka_unit_test(one_slips_by_whole_tiles), cmocka_unit_test(one_gets_ahead_steadily),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured),
+                                     cmocka_unit_test(who_came_first_is_ahead_on_every_sm),
+                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles),
+                                     cmocka_unit_test(those_that_wait_get_apart_as_recorded),
+                                     cmocka_unit_test(who_is_replaced_is_the_youngest),
+                                     cmocka_unit_test(one_slips_by_whole_tiles),
+                                     cmocka_unit_test(one_gets_ahead_steadily),
                                      cmocka_unit_test(the_next_cta_takes_its_place_later)};
   return cmocka_run_group_tests_name("slot_spread", tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* How much room in L2 spilled registers take (assets/counters/h200_spills.csv, kernels/probes/probe_spills.cu): all CTAs read a buffer three times, and store so much of their
- * own after each granule. What the walk of attention says of them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of
- * it at home on the other), against what is left of the buffer: as much as where the same is stored to global memory, granule by granule.
- * TILEWALK_TABLE=1 prints every buffer. */
+/* How much room in L2 spilled registers take (assets/counters/h200_spills.csv, kernels/probes/probe_spills.cu): all
+ * CTAs read a buffer three times, and store so much of their own after each granule. What the walk of attention says of
+ * them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of it at home on
+ * the other), against what is left of the buffer: as much as where the same is stored to global memory, granule by
+ * granule. TILEWALK_TABLE=1 prints every buffer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,15 +16,29 @@
 #include "sim/l2/clock.h"
 #include "tests/support/open_asset.h"
 
-enum { LEAST_MIB = 18, MOST_MIB = 31, BUFFERS = MOST_MIB - LEAST_MIB + 1, PLACES = 6, DRAWS = 2, PASSES = 3, CTAS = 264, GRANULES_PER_MIB = 64 };
+enum {
+  LEAST_MIB = 18,
+  MOST_MIB = 31,
+  BUFFERS = MOST_MIB - LEAST_MIB + 1,
+  PLACES = 6,
+  DRAWS = 2,
+  PASSES = 3,
+  CTAS = 264,
+  GRANULES_PER_MIB = 64
+};
 
 static const int SIZES[] = {0, 7168, 32768};
 static const struct {
   const char *name;
-  int of;          /* SIZES: of a CTA */
-  double mean;     /* of the errors of its buffers: within so much of nothing; held to twice what it was when this was written */
+  int of;      /* SIZES: of a CTA */
+  double mean; /* of the errors of its buffers: within so much of nothing; held to twice what it was when this was
+                  written */
   double rms;
-} KINDS[] = {{"none", 0, 0.02, 0.06}, {"global 7168", 1, 0.04, 0.12}, {"local 7168", 1, 0.08, 0.12}, {"global 32768", 2, 0.08, 0.18}, {"local 32768", 2, 0.12, 0.12}};
+} KINDS[] = {{"none", 0, 0.02, 0.06},
+             {"global 7168", 1, 0.04, 0.12},
+             {"local 7168", 1, 0.08, 0.12},
+             {"global 32768", 2, 0.08, 0.18},
+             {"local 32768", 2, 0.12, 0.12}};
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
 /* Bytes read from HBM for each of the buffer, mean of all places. */
@@ -40,7 +55,8 @@ static int read_counted(void **state) {
     if (!at || sscanf(at, " mib %d place %*d,%*f,%*f,%lf", &mib, &bytes) != 2) continue;
     snprintf(kind, sizeof kind, "%.*s", (int)(at - line), line);
     for (int k = 0; k < N_KINDS; k++)
-      if (strcmp(kind, KINDS[k].name) == 0 && mib >= LEAST_MIB && mib <= MOST_MIB) counted[k][mib - LEAST_MIB] += bytes / PLACES / mib / 1048576, n++;
+      if (strcmp(kind, KINDS[k].name) == 0 && mib >= LEAST_MIB && mib <= MOST_MIB)
+        counted[k][mib - LEAST_MIB] += bytes / PLACES / mib / 1048576, n++;
   }
   fclose(file);
   return n == N_KINDS * BUFFERS * PLACES ? 0 : -1;
@@ -67,8 +83,12 @@ static double predicted(int mib, double part, int bytes) {
     static Place places[CTAS];
     Circle circle = {.n = (uint32_t)mib * GRANULES_PER_MIB};
     placement_deal(&PLACEMENT_H200, 132, (uint32_t)seed, places, CTAS);
-    const PaceConfig config = {.hierarchy = {.kinds = {{circle.n, 16384, 1, 4}}, .side_resident_bytes = part * bytes * CTAS / 2, .seed = seed},
-                               .n_ctas = CTAS, .ctas_per_sm = 2, .places = places, .seed = seed};
+    const PaceConfig config = {
+        .hierarchy = {.kinds = {{circle.n, 16384, 1, 4}}, .side_resident_bytes = part * bytes * CTAS / 2, .seed = seed},
+        .n_ctas = CTAS,
+        .ctas_per_sm = 2,
+        .places = places,
+        .seed = seed};
     PaceResult r;
     Error error = {0};
     if (pace_run(&config, step, &circle, &r, &error)) fail_msg("%s", error.message);
@@ -101,8 +121,10 @@ static void they_take_the_room_of_stores(void **state) {
     double mean, ignored;
     const double rms = errors(read[KINDS[k].of][0], counted[k], &mean);
     for (int b = 0; b < BUFFERS && getenv("TILEWALK_TABLE"); b++)
-      print_message("%-12s %d MiB: read %.2f times, counted %.2f\n", KINDS[k].name, LEAST_MIB + b, read[KINDS[k].of][0][b], counted[k][b]);
-    if (getenv("TILEWALK_TABLE")) print_message("%-12s mean error %+.1f %%, rms %.1f\n", KINDS[k].name, 100 * mean, 100 * rms);
+      print_message("%-12s %d MiB: read %.2f times, counted %.2f\n", KINDS[k].name, LEAST_MIB + b,
+                    read[KINDS[k].of][0][b], counted[k][b]);
+    if (getenv("TILEWALK_TABLE"))
+      print_message("%-12s mean error %+.1f %%, rms %.1f\n", KINDS[k].name, 100 * mean, 100 * rms);
     assert_true(fabs(mean) < KINDS[k].mean && rms < KINDS[k].rms);
     if (KINDS[k].of) assert_true(rms < errors(read[KINDS[k].of][1], counted[k], &ignored));
   }

@@ -1,5 +1,6 @@
-/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200_steps.csv): the rule of
- * sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every launch. */
+/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200_steps.csv): the
+ * rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
+ * launch. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,9 @@ static int read_recordings(void **state) {
 }
 
 static int head_of(const Recorded *l, int cta) { return cta / (l->n_ctas / l->heads); }
-static bool has(const Recorded *l, int cta, int head, int tile) { return head_of(l, cta) == head && l->ctas[cta].tiles > tile; }
+static bool has(const Recorded *l, int cta, int head, int tile) {
+  return head_of(l, cta) == head && l->ctas[cta].tiles > tile;
+}
 
 /* Of the requests for a recorded tile, the share that reaches L2. */
 static double share_of(const Recorded *l, int head, int ask) {
@@ -50,7 +53,8 @@ static double share_of(const Recorded *l, int head, int ask) {
   return (double)groups / requests;
 }
 
-/* Of all that crosses the boundary; tiles between recorded ones lie on straight lines. A CTA shares its Q with nobody. */
+/* Of all that crosses the boundary; tiles between recorded ones lie on straight lines. A CTA shares its Q with nobody.
+ */
 static double joined_share(const Recorded *l) {
   double requests = 0, groups = 0;
   for (int head = 0; head < l->heads; head++) {
@@ -71,8 +75,8 @@ static double joined_share(const Recorded *l) {
   return (Q_bytes + groups / requests * (l->boundary_bytes - Q_bytes)) / l->boundary_bytes;
 }
 
-/* K and V of a tile are asked for together. Each launch within 0.1 of what was counted, all together within 0.04 (rms), and not to one
- * side. */
+/* K and V of a tile are asked for together. Each launch within 0.1 of what was counted, all together within 0.04 (rms),
+ * and not to one side. */
 static void requests_are_joined_as_their_times_say(void **state) {
   (void)state;
   double errors = 0, squares = 0;
@@ -80,8 +84,8 @@ static void requests_are_joined_as_their_times_say(void **state) {
     const Recorded *l = &launches[i];
     const double counted = l->l2_sectors * SECTOR_BYTES / l->boundary_bytes, joined = joined_share(l);
     if (getenv("TILEWALK_TABLE"))
-      printf("%-10s d = %3d  N = %5d  %d heads  %-6s  counted %.3f  joined %.3f\n", l->rung, l->d, l->N, l->heads, l->causal ? "causal" : "full",
-             counted, joined);
+      printf("%-10s d = %3d  N = %5d  %d heads  %-6s  counted %.3f  joined %.3f\n", l->rung, l->d, l->N, l->heads,
+             l->causal ? "causal" : "full", counted, joined);
     const double error = joined - counted;
     assert_true(error > -0.1 && error < 0.1);
     errors += error / LAUNCHES, squares += error * error / LAUNCHES;
@@ -95,7 +99,8 @@ enum { FIRST_ASK = 1, /* of tile 1: fa2_async asks for it as it has tile 0 */ SI
 static int first_with_tile_0(const Recorded *l, int head, int gpc) {
   int first = INT32_MAX;
   for (int c = 0; c < l->n_ctas; c++)
-    if (has(l, c, head, TILES[FIRST_ASK]) && gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].asks[FIRST_ASK] < first) first = l->ctas[c].asks[FIRST_ASK];
+    if (has(l, c, head, TILES[FIRST_ASK]) && gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].asks[FIRST_ASK] < first)
+      first = l->ctas[c].asks[FIRST_ASK];
   return first;
 }
 
@@ -108,7 +113,8 @@ static void one_side_has_the_first_tile_before_the_other(void **state) {
     const Recorded *l = &launches[i];
     if (strcmp(l->rung, "fa2_async") != 0) continue;
     for (int head = 0; head < l->heads; head++) {
-      int firsts[PLACEMENT_SIDES] = {INT32_MAX, INT32_MAX}, ctas[PLACEMENT_SIDES] = {0}, gpc_side[PLACEMENT_GPCS_MAX] = {0};
+      int firsts[PLACEMENT_SIDES] = {INT32_MAX, INT32_MAX}, ctas[PLACEMENT_SIDES] = {0},
+          gpc_side[PLACEMENT_GPCS_MAX] = {0};
       for (int smid = 0; smid < SMS; smid++) gpc_side[gpc_of[smid]] = side_of[smid];
       for (int c = 0; c < l->n_ctas; c++) ctas[side_of[l->ctas[c].smid]] += has(l, c, head, TILES[FIRST_ASK]);
       for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
@@ -117,14 +123,16 @@ static void one_side_has_the_first_tile_before_the_other(void **state) {
       }
       for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
         const int first = first_with_tile_0(l, head, gpc);
-        if (first < INT32_MAX && first > firsts[gpc_side[gpc]]) within += pow(first - firsts[gpc_side[gpc]], 2), n_within++;
+        if (first < INT32_MAX && first > firsts[gpc_side[gpc]])
+          within += pow(first - firsts[gpc_side[gpc]], 2), n_within++;
       }
       if (ctas[0] < SIDE_CTAS || ctas[1] < SIDE_CTAS) continue;
       apart += pow(firsts[1] - firsts[0], 2), n_apart++;
     }
   }
   if (getenv("TILEWALK_TABLE"))
-    printf("sides apart by %.0f in %d launches and heads, GPCs of one by %.0f in %d\n", sqrt(apart / n_apart), n_apart, sqrt(within / n_within), n_within);
+    printf("sides apart by %.0f in %d launches and heads, GPCs of one by %.0f in %d\n", sqrt(apart / n_apart), n_apart,
+           sqrt(within / n_within), n_within);
   assert_int_equal(n_apart, 20);
   assert_true(fabs(sqrt(apart / n_apart) / 95 - 1) < 0.05);
   assert_true(n_within > 70 && sqrt(within / n_within) < 50);
@@ -134,13 +142,15 @@ enum { GROUP = 4 };
 
 static int by_first(const void *a, const void *b) { return ((const int *)a)[0] - ((const int *)b)[0]; }
 
-/* Of CTAs that have joined each other's requests for two recorded tiles, the variance of how far one tile is after the other: twice a step's,
- * as those who join have their data together and each then goes on by itself. How well a CTA's start is known falls out of it. */
+/* Of CTAs that have joined each other's requests for two recorded tiles, the variance of how far one tile is after the
+ * other: twice a step's, as those who join have their data together and each then goes on by itself. How well a CTA's
+ * start is known falls out of it. */
 static void add_steps(const Recorded *l, int ask, double *variances, int *n_groups) {
   for (int gpc = 0; gpc < PLACEMENT_GPCS_MAX; gpc++) {
     int at[SMS][2], n = 0;
     for (int c = 0; c < l->n_ctas; c++)
-      if (gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].tiles > TILES[ask + 1]) at[n][0] = l->ctas[c].asks[ask], at[n++][1] = l->ctas[c].asks[ask + 1];
+      if (gpc_of[l->ctas[c].smid] == gpc && l->ctas[c].tiles > TILES[ask + 1])
+        at[n][0] = l->ctas[c].asks[ask], at[n++][1] = l->ctas[c].asks[ask + 1];
     qsort(at, (size_t)n, sizeof *at, by_first);
     for (int i = 0; i + GROUP <= n; i += GROUP) {
       int least = INT32_MAX, most = INT32_MIN;
@@ -163,13 +173,19 @@ static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
   double variances = 0;
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++)
-    for (int ask = FIRST_ASK; !strcmp(launches[i].rung, "fa2_tensor") && ask + 1 < N_ASKS; ask++) add_steps(&launches[i], ask, &variances, &n);
+    for (int ask = FIRST_ASK; !strcmp(launches[i].rung, "fa2_tensor") && ask + 1 < N_ASKS; ask++)
+      add_steps(&launches[i], ask, &variances, &n);
   const double own = sqrt(variances / n / 2);
   if (getenv("TILEWALK_TABLE")) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
   assert_true(n > 80 && fabs(own / PACE_OWN_CYCLES - 1) < 0.15);
 }
 
-enum { SECOND_ASK = 2, LATE_ASK = 6 /* of tile 24 */, SPREAD_CTAS = 4, GPC_TPCS = 8 }; /* fa2_async asks for tile 2 as it comes to tile 1 */
+enum {
+  SECOND_ASK = 2,
+  LATE_ASK = 6 /* of tile 24 */,
+  SPREAD_CTAS = 4,
+  GPC_TPCS = 8
+}; /* fa2_async asks for tile 2 as it comes to tile 1 */
 
 /* One standard deviation over the CTAs of a head on a GPC, mean over those that are enough. */
 static double spread_at_tile_1(const Recorded *l) {
@@ -213,16 +229,18 @@ static void CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not(void 
     int pairs = 0;
     tpc_at_tile_1(l, &squares, &pairs);
     if (getenv("TILEWALK_TABLE"))
-      printf("%-10s d = %3d  N = %5d  %d heads  %-6s  spread of a GPC %3.0f, of %2d TPCs %3.0f (rms)\n", l->rung, l->d, l->N, l->heads,
-             l->causal ? "causal" : "full", spread, pairs, pairs ? sqrt(squares / pairs) : 0);
+      printf("%-10s d = %3d  N = %5d  %d heads  %-6s  spread of a GPC %3.0f, of %2d TPCs %3.0f (rms)\n", l->rung, l->d,
+             l->N, l->heads, l->causal ? "causal" : "full", spread, pairs, pairs ? sqrt(squares / pairs) : 0);
     assert_true(spread > 60 && spread < 180);
     squares_of_all += squares, pairs_of_all += pairs;
   }
-  if (getenv("TILEWALK_TABLE")) printf("%d TPCs in all %.0f (rms)\n", pairs_of_all, sqrt(squares_of_all / pairs_of_all));
+  if (getenv("TILEWALK_TABLE"))
+    printf("%d TPCs in all %.0f (rms)\n", pairs_of_all, sqrt(squares_of_all / pairs_of_all));
   assert_true(pairs_of_all > 100 && sqrt(squares_of_all / pairs_of_all) < 30);
 }
 
-/* Where an SM's TPC comes among those of its GPC that are dealt to in turns; -1: it comes before them. SMs are numbered in that order. */
+/* Where an SM's TPC comes among those of its GPC that are dealt to in turns; -1: it comes before them. SMs are numbered
+ * in that order. */
 static int tpc_of(int smid) {
   int before = 0;
   if (smid >= SMS - 2 * PLACEMENT_FIRST_TPCS) return -1;
@@ -230,11 +248,13 @@ static int tpc_of(int smid) {
   return before;
 }
 
-/* How long each takes from its first ask of the next tile, which needs the code of the first, to the one after: not by chance, but in every GPC and every
- * launch the same TPCs take long; here the launches with a mask against those without. */
+/* How long each takes from its first ask of the next tile, which needs the code of the first, to the one after: not by
+ * chance, but in every GPC and every launch the same TPCs take long; here the launches with a mask against those
+ * without. */
 static void the_same_tpcs_have_their_code_late(void **state) {
   (void)state;
-  double late[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, n[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, mean[2] = {0}, both = 0, one[2] = {0};
+  double late[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, n[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, mean[2] = {0}, both = 0,
+                                one[2] = {0};
   const int tpcs = GPC_SMS_MOST / TPC_SMS;
   for (int i = 0; i < LAUNCHES; i++) {
     const Recorded *l = &launches[i];
@@ -258,15 +278,16 @@ static void the_same_tpcs_have_their_code_late(void **state) {
   assert_true(both / sqrt(one[0] * one[1]) > 0.9);
 }
 
-/* start_cycles of its description, the standard deviation of an exponential distribution, of which the TPCs of a GPC are a sample. Other cards,
- * whose clocks were read less often, gave 160 and 124 where this one has 142 and 118. */
+/* start_cycles of its description, the standard deviation of an exponential distribution, of which the TPCs of a GPC
+ * are a sample. Other cards, whose clocks were read less often, gave 160 and 124 where this one has 142 and 118. */
 static void descriptions_say_how_far(void **state) {
   (void)state;
   for (int d = 64; d <= 128; d *= 2) {
     double squares = 0;
     int n = 0;
     for (int i = 0; i < LAUNCHES; i++)
-      if (!strcmp(launches[i].rung, "fa2_async") && launches[i].d == d) squares += pow(spread_at_tile_1(&launches[i]), 2), n++;
+      if (!strcmp(launches[i].rung, "fa2_async") && launches[i].d == d)
+        squares += pow(spread_at_tile_1(&launches[i]), 2), n++;
     const double apart = sqrt(squares / n * GPC_TPCS / (GPC_TPCS - 1)), said = (double)described_start_cycles(d);
     assert_true(said > 0.85 * apart && said < 1.2 * apart);
   }
@@ -283,7 +304,8 @@ static void cycles_by_gpc(const Recorded *l, double takes[PLACEMENT_GPCS_MAX]) {
   }
 }
 
-/* Those that were slow in a long launch on another card (PLACEMENT_CLOCKS_PPM) mostly are here: a correlation of 0.7. */
+/* Those that were slow in a long launch on another card (PLACEMENT_CLOCKS_PPM) mostly are here: a correlation of 0.7.
+ */
 static void GPCs_are_slow_in_the_same_order(void **state) {
   (void)state;
   double both = 0, here = 0, there = 0;
@@ -297,12 +319,13 @@ static void GPCs_are_slow_in_the_same_order(void **state) {
       both += faster * ppm, here += faster * faster, there += ppm * ppm;
     }
   }
-  if (getenv("TILEWALK_TABLE")) printf("GPCs' speeds and those of a long launch: correlation %.2f\n", both / sqrt(here * there));
+  if (getenv("TILEWALK_TABLE"))
+    printf("GPCs' speeds and those of a long launch: correlation %.2f\n", both / sqrt(here * there));
   assert_true(both / sqrt(here * there) > 0.6);
 }
 
-/* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard deviation; CLOCKS_APART of
- * sim/l2/l2_run.c). */
+/* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard
+ * deviation; CLOCKS_APART of sim/l2/l2_run.c). */
 static void GPCs_drift_apart_the_more_the_busier(void **state) {
   (void)state;
   double squares[3] = {0};
@@ -319,7 +342,8 @@ static void GPCs_drift_apart_the_more_the_busier(void **state) {
   }
   double spread[3];
   for (int at = 0; at < 3; at++) spread[at] = sqrt(squares[at] / n[at]);
-  if (getenv("TILEWALK_TABLE")) printf("GPCs apart by %.2f, %.2f and %.2f %%\n", 100 * spread[0], 100 * spread[1], 100 * spread[2]);
+  if (getenv("TILEWALK_TABLE"))
+    printf("GPCs apart by %.2f, %.2f and %.2f %%\n", 100 * spread[0], 100 * spread[1], 100 * spread[2]);
   assert_true(spread[0] > 0.0008 && spread[0] < 0.0016);
   assert_true(spread[1] > 0.0012 && spread[1] < 0.0022);
   assert_true(spread[2] > 0.0035 && spread[2] < 0.0045);
@@ -331,7 +355,8 @@ int main(void) {
       cmocka_unit_test(one_side_has_the_first_tile_before_the_other),
       cmocka_unit_test(a_step_of_one_that_waits_varies_by_as_much),
       cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
-      cmocka_unit_test(descriptions_say_how_far), cmocka_unit_test(the_same_tpcs_have_their_code_late),
+      cmocka_unit_test(descriptions_say_how_far),
+      cmocka_unit_test(the_same_tpcs_have_their_code_late),
       cmocka_unit_test(GPCs_are_slow_in_the_same_order),
       cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
   };

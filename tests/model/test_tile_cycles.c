@@ -1,6 +1,6 @@
-/* How long CTAs take for a tile of K and V, one, two and three of them on an SM: what the model of time in sim/l2/clock.h says of fa2_tensor, a
- * kernel that waits for its tiles, against the clocks of its CTAs on an H200 (assets/counters/h200_pace.csv, and for launches whose tiles all
- * come from HBM, h200_steps.csv). */
+/* How long CTAs take for a tile of K and V, one, two and three of them on an SM: what the model of time in
+ * sim/l2/clock.h says of fa2_tensor, a kernel that waits for its tiles, against the clocks of its CTAs on an H200
+ * (assets/counters/h200_pace.csv, and for launches whose tiles all come from HBM, h200_steps.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,7 +39,8 @@ static int read_launches(const char *kernel, int wanted_d, Launched launches[LAU
   int n = 0, d, N, heads, wave, slot, ctas;
   double cycles;
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8) continue;
+    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8)
+      continue;
     if (strcmp(rung, kernel) != 0 || d != wanted_d) continue;
     assert_true((n > 0 || wave + slot == 0) && wave >= 0 && wave < WAVES_MOST);
     if (wave + slot == 0) {
@@ -61,7 +62,8 @@ static double asked_cycles(int wanted_d) {
   double sum = 0;
   int n = 0, d, first, last;
   while (fgets(line, sizeof line, file))
-    if (sscanf(line, "fa2_tensor,%d,4096,1,0,%*d,%*d,64,%*d,%d,%*d,%*d,%*d,%*d,%*d,%*d,%d", &d, &first, &last) == 3 && d == wanted_d)
+    if (sscanf(line, "fa2_tensor,%d,4096,1,0,%*d,%*d,64,%*d,%d,%*d,%*d,%*d,%*d,%*d,%*d,%d", &d, &first, &last) == 3 &&
+        d == wanted_d)
       sum += (double)(last - first) / (LAST - FIRST), n++;
   fclose(file);
   assert_int_equal(n, 64);
@@ -80,16 +82,18 @@ static void a_tile_takes_as_long_as_on_an_h200(void **state) {
   for (int d = 64; d <= 128; d *= 2) {
     const double predicted = predicted_cycles(&(Launched){.N = 4096, .heads = 1}, d), counted = asked_cycles(d);
     if (getenv("TILEWALK_TABLE"))
-      printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted, 100 * (predicted / counted - 1));
+      printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted,
+             100 * (predicted / counted - 1));
     assert_true(fabs(predicted / counted - 1) < 0.07);
   }
 }
 
 static double wave_cycles(const Launched *l, int wave) { return l->waves[wave].cycles / l->waves[wave].ctas; }
 
-/* 19 thousand cycles where two share an SM, 27 where three do: not two and three times as long as one alone, as one waits while another works.
- * (The shortest launch was clocked with its K and V in L2, which the model does not know.) Of four heads the last wave has two CTAs for most SMs, unless one
- * has three by chance and the launch takes as much longer: 11.6 ms of one in eleven, 10.4 of the others (h200_l2.csv). */
+/* 19 thousand cycles where two share an SM, 27 where three do: not two and three times as long as one alone, as one
+ * waits while another works. (The shortest launch was clocked with its K and V in L2, which the model does not know.)
+ * Of four heads the last wave has two CTAs for most SMs, unless one has three by chance and the launch takes as much
+ * longer: 11.6 ms of one in eleven, 10.4 of the others (h200_l2.csv). */
 static void those_that_share_an_sm_take_longer(void **state) {
   (void)state;
   static Launched launches[LAUNCHES_MOST];
@@ -100,15 +104,16 @@ static void those_that_share_an_sm_take_longer(void **state) {
     if (l->N == 4096) continue;
     const double predicted = predicted_cycles(l, 128), counted = all_waves_cycles(l);
     if (getenv("TILEWALK_TABLE"))
-      printf("d 128, N %5d, %d heads, all waves: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", l->N, l->heads, predicted, counted,
-             100 * (predicted / counted - 1));
+      printf("d 128, N %5d, %d heads, all waves: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", l->N, l->heads,
+             predicted, counted, 100 * (predicted / counted - 1));
     const double longer = l->heads == 4 ? counted + wave_cycles(l, 1) - wave_cycles(l, 2) : counted;
     assert_true(fabs(predicted / counted - 1) < 0.07 || fabs(predicted / longer - 1) < 0.07);
   }
 }
 
-/* By how much a tile varies, of launches in which all CTAs of a slot had the same to do: how far those of the first wave are from each other after
- * so many tiles, by their root. Where two share an SM, d = 128 alone: with 64 one is ahead of the other for good (test_slot_spread.c). */
+/* By how much a tile varies, of launches in which all CTAs of a slot had the same to do: how far those of the first
+ * wave are from each other after so many tiles, by their root. Where two share an SM, d = 128 alone: with 64 one is
+ * ahead of the other for good (test_slot_spread.c). */
 static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, double *most) {
   FILE *file = open_asset("counters/h200_pace.csv");
   char line[256];
@@ -117,9 +122,11 @@ static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, dou
   double cycles, sd;
   *n_rows = 0, *least = INFINITY, *most = 0;
   while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf", &row_d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd) != 8) continue;
+    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf", &row_d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd) != 8)
+      continue;
     const bool alone = N * heads <= 128 * 128; /* a row block of 128 to each of 128 SMs, or fewer */
-    if (row_d != d || wave > 0 || alone != (slots == 1) || sd > 0.002 * cycles) continue; /* more: of which some had their SM to themselves */
+    if (row_d != d || wave > 0 || alone != (slots == 1) || sd > 0.002 * cycles)
+      continue; /* more: of which some had their SM to themselves */
     const double of_tile = sd * sqrt(N / (d == 64 ? 128.0 : 64.0));
     squares += of_tile * of_tile, ++*n_rows;
     *least = fmin(*least, of_tile), *most = fmax(*most, of_tile);
@@ -128,7 +135,8 @@ static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, dou
   return sqrt(squares / *n_rows);
 }
 
-/* PACE_OWN_CYCLES_AHEAD and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to nothing of it lasts. */
+/* PACE_OWN_CYCLES_AHEAD and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to nothing of it
+ * lasts. */
 static void tiles_vary_by_as_much(void **state) {
   (void)state;
   int n[3];
@@ -137,15 +145,17 @@ static void tiles_vary_by_as_much(void **state) {
   const double alone_128 = spread_of_a_tile(128, 1, &n[1], &least[1], &most[1]);
   const double shared = spread_of_a_tile(128, 2, &n[2], &least[2], &most[2]);
   if (getenv("TILEWALK_TABLE"))
-    printf("a tile of fa2_async varies by %.0f and %.0f cycles alone (%d and %d rows), %.0f to %.0f with another (%d)\n", alone_64, alone_128, n[0], n[1],
-           least[2], most[2], n[2]);
+    printf(
+        "a tile of fa2_async varies by %.0f and %.0f cycles alone (%d and %d rows), %.0f to %.0f with another (%d)\n",
+        alone_64, alone_128, n[0], n[1], least[2], most[2], n[2]);
   assert_true(n[0] == 2 && n[1] == 2 && n[2] >= 5);
   assert_true(fabs(sqrt(alone_64 * alone_128) / PACE_OWN_CYCLES_AHEAD - 1) < 0.2);
   assert_true(fabs(shared / PACE_OWN_CYCLES_SHARED - 1) < 0.2 && most[2] < 1.5 * least[2]);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200), cmocka_unit_test(those_that_share_an_sm_take_longer),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200),
+                                     cmocka_unit_test(those_that_share_an_sm_take_longer),
                                      cmocka_unit_test(tiles_vary_by_as_much)};
   return cmocka_run_group_tests_name("tile_cycles", tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Where the CTAs of launches ran on an H200, each launch beside the bytes that it moved between the sides of L2: of several waves
- * (assets/counters/h200_waves.csv) and of one (h200_begins.csv; h200_begins_replayed.csv with so many counters that each was run again and again). A launch
- * begins with the GPC after that of the last CTA before it, and the model, told which that is, moves as many bytes; not told, as many as launches that begin
- * with each GPC in turn do in the mean. TILEWALK_TABLE=1 prints every launch. */
+/* Where the CTAs of launches ran on an H200, each launch beside the bytes that it moved between the sides of L2: of
+ * several waves (assets/counters/h200_waves.csv) and of one (h200_begins.csv; h200_begins_replayed.csv with so many
+ * counters that each was run again and again). A launch begins with the GPC after that of the last CTA before it, and
+ * the model, told which that is, moves as many bytes; not told, as many as launches that begin with each GPC in turn do
+ * in the mean. TILEWALK_TABLE=1 prints every launch. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,14 +19,21 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
-enum { LAUNCHES = 20, BEGINS = 192, SHAPES = 12, BEGINS_OF_SHAPE = BEGINS / SHAPES, FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS, SECTOR_BYTES = 32 };
+enum {
+  LAUNCHES = 20,
+  BEGINS = 192,
+  SHAPES = 12,
+  BEGINS_OF_SHAPE = BEGINS / SHAPES,
+  FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS,
+  SECTOR_BYTES = 32
+};
 
 typedef struct {
   char rung[16];
   int d, N, heads, causal, n_ctas;
   double fabric_bytes;
-  int first_gpc; /* with which it began, */
-  int turn;      /* and whose turn it was when it ended */
+  int first_gpc;        /* with which it began, */
+  int turn;             /* and whose turn it was when it ended */
   double first_ns[SMS]; /* when the first CTA of each SM started */
   int on_sm[SMS];       /* CTAs */
 } Recorded;
@@ -59,7 +67,8 @@ static int read_recordings(void **state) {
     double sectors, hbm_bytes;
     if (line[0] == ',' && n > 0) {
       read_cta(&launches[n - 1], line + strspn(line, ","));
-    } else if (sscanf(line, "%15[^,],%d,%d,%d,%d,launch,%lf,%lf", r.rung, &r.d, &r.N, &r.heads, &r.causal, &sectors, &hbm_bytes) == 7) {
+    } else if (sscanf(line, "%15[^,],%d,%d,%d,%d,launch,%lf,%lf", r.rung, &r.d, &r.N, &r.heads, &r.causal, &sectors,
+                      &hbm_bytes) == 7) {
       assert_true(n < LAUNCHES);
       r.fabric_bytes = sectors * SECTOR_BYTES;
       launches[n++] = r;
@@ -107,8 +116,15 @@ static int read_begins(const char *what, Recorded rows[BEGINS]) {
 static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
   const Profile profile = open_profile(r->rung);
   Error error = {0};
-  Problem problem = {.shape = {.batch = 1, .heads = r->heads, .kv_heads = r->heads, .N_q = r->N, .N_k = r->N, .d = r->d, .causal = r->causal},
-                     .machine = {.sram_bytes = gpu->shared_bytes_per_cta}, .first_gpc = first_gpc};
+  Problem problem = {.shape = {.batch = 1,
+                               .heads = r->heads,
+                               .kv_heads = r->heads,
+                               .N_q = r->N,
+                               .N_k = r->N,
+                               .d = r->d,
+                               .causal = r->causal},
+                     .machine = {.sram_bytes = gpu->shared_bytes_per_cta},
+                     .first_gpc = first_gpc};
   if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   L2Counters counters;
@@ -121,8 +137,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Under a mask the rows of a head that read its last tiles are few, and in launch order next to each other: whether those SMs are on one side or on both
- * hangs on where the launch begins. */
+/* Under a mask the rows of a head that read its last tiles are few, and in launch order next to each other: whether
+ * those SMs are on one side or on both hangs on where the launch begins. */
 static void told_where_it_begins_the_model_moves_as_much(void **state) {
   (void)state;
   const Gpu gpu = open_gpu("h200");
@@ -133,16 +149,18 @@ static void told_where_it_begins_the_model_moves_as_much(void **state) {
     const double as_it_began = predicted(r, &gpu, (uint32_t)r->first_gpc + 1) / r->fabric_bytes - 1;
     const double as_the_first = predicted(r, &gpu, 1) / r->fabric_bytes - 1;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-10s d %3d N %5d heads %d %-6s begins with GPC %d: fabric %.2f MB, told %+.1f %%, as if with the first %+.1f %%\n",
-                    r->rung, r->d, r->N, r->heads, r->causal ? "causal" : "full", r->first_gpc, r->fabric_bytes * 1e-6, 100 * as_it_began, 100 * as_the_first);
+      print_message("%-10s d %3d N %5d heads %d %-6s begins with GPC %d: fabric %.2f MB, told %+.1f %%, as if with the "
+                    "first %+.1f %%\n",
+                    r->rung, r->d, r->N, r->heads, r->causal ? "causal" : "full", r->first_gpc, r->fabric_bytes * 1e-6,
+                    100 * as_it_began, 100 * as_the_first);
     if (!r->causal) continue;
     told[n] = fabs(as_it_began), by_first[n++] = fabs(as_the_first);
   }
   qsort(told, (size_t)n, sizeof *told, by_size);
   qsort(by_first, (size_t)n, sizeof *by_first, by_size);
   if (getenv("TILEWALK_TABLE"))
-    print_message("causal, median and worst: told %.1f, %.1f %%; as if with the first %.1f, %.1f %%\n", 100 * told[n / 2], 100 * told[n - 1], 100 * by_first[n / 2],
-                  100 * by_first[n - 1]);
+    print_message("causal, median and worst: told %.1f, %.1f %%; as if with the first %.1f, %.1f %%\n",
+                  100 * told[n / 2], 100 * told[n - 1], 100 * by_first[n / 2], 100 * by_first[n - 1]);
   assert_int_equal(n, 12);
   assert_true(told[n / 2] < 0.015 && told[n - 1] < 0.025 && by_first[n - 1] > 0.06);
 }
@@ -162,8 +180,8 @@ static double mean_of(const Sample *s) { return s->sum / s->n; }
 /* Of a sample, about its mean. */
 static double variance_of(const Sample *s) { return (s->squares - s->sum * s->sum / s->n) / (s->n - 1); }
 
-/* STARTS_*_NS of sim/l2/l2_run.c: not in the order of the launch, but as their code comes, side by side, GPC by GPC. The SMs that come first are of the
- * first GPC. */
+/* STARTS_*_NS of sim/l2/l2_run.c: not in the order of the launch, but as their code comes, side by side, GPC by GPC.
+ * The SMs that come first are of the first GPC. */
 static void how_far_apart_they_start(void **state) {
   (void)state;
   int side[SMS];
@@ -185,12 +203,15 @@ static void how_far_apart_they_start(void **state) {
     sides += pow(mean_of(&of_side[1]) - mean_of(&of_side[0]), 2) / LAUNCHES;
   }
   if (getenv("TILEWALK_TABLE"))
-    print_message("CTAs start apart, ns: sides %.0f, GPCs %.0f, TPCs %.0f\n", sqrt(sides), sqrt(variance_of(&gpcs)), sqrt(tpcs));
-  assert_true(fabs(sqrt(sides) / 69 - 1) < 0.02 && fabs(sqrt(variance_of(&gpcs)) / 22 - 1) < 0.03 && fabs(sqrt(tpcs) / 27 - 1) < 0.03);
+    print_message("CTAs start apart, ns: sides %.0f, GPCs %.0f, TPCs %.0f\n", sqrt(sides), sqrt(variance_of(&gpcs)),
+                  sqrt(tpcs));
+  assert_true(fabs(sqrt(sides) / 69 - 1) < 0.02 && fabs(sqrt(variance_of(&gpcs)) / 22 - 1) < 0.03 &&
+              fabs(sqrt(tpcs) / 27 - 1) < 0.03);
 }
 
-/* Before each ran a kernel whose last CTA came to an SM of GPC 0, 1, ... 7 in turn. Where a launch begins is all that matters then: two that begin alike move
- * the same bytes to within 1.8 %, most of them to within 0.01 %. Told it, the model is within that, and its mean over GPCs within 1.2 % of theirs. */
+/* Before each ran a kernel whose last CTA came to an SM of GPC 0, 1, ... 7 in turn. Where a launch begins is all that
+ * matters then: two that begin alike move the same bytes to within 1.8 %, most of them to within 0.01 %. Told it, the
+ * model is within that, and its mean over GPCs within 1.2 % of theirs. */
 static void one_wave_moves_what_its_first_gpc_says(void **state) {
   (void)state;
   static Recorded rows[BEGINS];
@@ -202,23 +223,27 @@ static void one_wave_moves_what_its_first_gpc_says(void **state) {
     double by_gpc[PLACEMENT_GPCS_MAX], sum = 0, told = 0;
     for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) told += by_gpc[g] = predicted(of, &gpu, (uint32_t)g + 1);
     for (int i = 0; i < BEGINS_OF_SHAPE; i++) {
-      if (shape + i > 0) assert_int_equal(of[i].first_gpc, (i + 1) % PLACEMENT_GPCS_MAX); /* the very first: that kernel had yet to be loaded */
+      if (shape + i > 0)
+        assert_int_equal(of[i].first_gpc,
+                         (i + 1) % PLACEMENT_GPCS_MAX); /* the very first: that kernel had yet to be loaded */
       errors[shape * BEGINS_OF_SHAPE + i] = fabs(by_gpc[of[i].first_gpc] / of[i].fabric_bytes - 1);
       sum += of[i].fabric_bytes / BEGINS_OF_SHAPE;
     }
     const double mean = told / PLACEMENT_GPCS_MAX / sum - 1;
     if (getenv("TILEWALK_TABLE"))
-      print_message("%-10s d %3d N %5d heads %d %-6s: mean over GPCs %.2f MB, the model's %+.1f %%\n", of->rung, of->d, of->N, of->heads,
-                    of->causal ? "causal" : "full", sum * 1e-6, 100 * mean);
+      print_message("%-10s d %3d N %5d heads %d %-6s: mean over GPCs %.2f MB, the model's %+.1f %%\n", of->rung, of->d,
+                    of->N, of->heads, of->causal ? "causal" : "full", sum * 1e-6, 100 * mean);
     assert_true(fabs(mean) < 0.012);
   }
   qsort(errors, BEGINS, sizeof *errors, by_size);
-  if (getenv("TILEWALK_TABLE")) print_message("told: median %.2f %%, worst %.2f %%\n", 100 * errors[BEGINS / 2], 100 * errors[BEGINS - 1]);
+  if (getenv("TILEWALK_TABLE"))
+    print_message("told: median %.2f %%, worst %.2f %%\n", 100 * errors[BEGINS / 2], 100 * errors[BEGINS - 1]);
   assert_true(errors[BEGINS / 2] < 0.004 && errors[BEGINS - 1] < 0.02);
 }
 
-/* A profiler that runs a launch again puts back what it wrote; where that is up to 4.2 MB, each launch of a shape begins as the first of them, whatever
- * ran before it: with the first GPC, or with the third where more than a page of marks is put back besides; where it is more, anywhere at first. */
+/* A profiler that runs a launch again puts back what it wrote; where that is up to 4.2 MB, each launch of a shape
+ * begins as the first of them, whatever ran before it: with the first GPC, or with the third where more than a page of
+ * marks is put back besides; where it is more, anywhere at first. */
 static void a_launch_that_is_put_back_always_begins_alike(void **state) {
   (void)state;
   static Recorded rows[BEGINS];
@@ -236,7 +261,8 @@ static void a_launch_that_is_put_back_always_begins_alike(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_begins_where_the_one_before_left_off), cmocka_unit_test(how_far_apart_they_start),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_begins_where_the_one_before_left_off),
+                                     cmocka_unit_test(how_far_apart_they_start),
                                      cmocka_unit_test(told_where_it_begins_the_model_moves_as_much),
                                      cmocka_unit_test(one_wave_moves_what_its_first_gpc_says),
                                      cmocka_unit_test(a_launch_that_is_put_back_always_begins_alike)};

@@ -60,9 +60,7 @@ static void watch_remove(uintptr_t block) {
   }
 }
 
-void *__wrap_malloc(size_t size) {
-  return watch_should_fail() ? NULL : watch_add(__real_malloc(size));
-}
+void *__wrap_malloc(size_t size) { return watch_should_fail() ? NULL : watch_add(__real_malloc(size)); }
 
 void *__wrap_calloc(size_t count, size_t size) {
   return watch_should_fail() ? NULL : watch_add(__real_calloc(count, size));
@@ -115,7 +113,8 @@ size_t alloc_fail_each(AllocFailRun *run, void *context) {
       if (status != STATUS_OK) fail_msg("undisturbed run: %s: %s", status_string(status), error.message);
       return (size_t)n;
     }
-    if (status != STATUS_NO_MEMORY) fail_msg("allocation %ld failed: the run returned \"%s\"", n + 1, status_string(status));
+    if (status != STATUS_NO_MEMORY)
+      fail_msg("allocation %ld failed: the run returned \"%s\"", n + 1, status_string(status));
     if (error.status != STATUS_NO_MEMORY || !error.message[0] || strchr(error.message, '\n'))
       fail_msg("allocation %ld failed: the message is \"%s\"", n + 1, error.message);
   }

@@ -24,8 +24,7 @@ static inline Run open_run(const char *algorithm, const Shape *shape, const Tili
   assert_int_equal(attention_bytes(&plan, run.schedule, &bytes, NULL), STATUS_OK);
   void *memory = malloc(bytes);
   assert_non_null(memory);
-  assert_int_equal(attention_start(memory, &plan, run.schedule, config, &run.attention, NULL),
-                   STATUS_OK);
+  assert_int_equal(attention_start(memory, &plan, run.schedule, config, &run.attention, NULL), STATUS_OK);
   assert_ptr_equal(run.attention, memory);
   assert_int_equal(attention_state_bytes(run.attention), bytes);
   return run;
@@ -37,13 +36,9 @@ static inline void finish_run(Run *run) {
     fail_msg("%s", error.message);
 }
 
-static inline void close_run(Run *run) {
-  free(run->attention);
-}
+static inline void close_run(Run *run) { free(run->attention); }
 
-static inline const double *O_of(const Run *run) {
-  return attention_in_hbm(run->attention, TENSOR_O).values;
-}
+static inline const double *O_of(const Run *run) { return attention_in_hbm(run->attention, TENSOR_O).values; }
 
 static inline Accuracy run_accuracy(const Run *run, const Run *exact) {
   double *scratch = malloc((size_t)run->attention->plan.shape.d * sizeof *scratch);
@@ -72,10 +67,8 @@ static inline Shape random_shape(Rand *r) {
 }
 
 static inline Tiling random_tiling(Rand *r) {
-  return (Tiling){.B_r = rand_in(r, 1, 36),
-                  .B_c = rand_in(r, 1, 36),
-                  .n_splits = rand_in(r, 1, 5),
-                  .lse = rand_in(r, 0, 1)};
+  return (Tiling){
+      .B_r = rand_in(r, 1, 36), .B_c = rand_in(r, 1, 36), .n_splits = rand_in(r, 1, 5), .lse = rand_in(r, 0, 1)};
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Rung 4 with one load too many: its output is right, its bytes are not. tests/unit/test_kernels.cpp shows that the count
- * notices. Everything else is the rung's own source. */
+/* Rung 4 with one load too many: its output is right, its bytes are not. tests/unit/test_kernels.cpp shows that the
+ * count notices. Everything else is the rung's own source. */
 #define TW_COUNTING
 #define counted broken
 #include "kernels/lib/scalar_tile.cuh"

@@ -29,12 +29,10 @@ typedef struct {
 /* FlashAttention-1 over FlashAttention-2, both with T blocks, in units of one matrix of N x 128 x 2
  * bytes. FA-1: K and V once; Q and O come T times, O goes T + 1 times; m and l are 8 bytes to a
  * row's 256, so 1/32, as often as O. FA-2: Q and O once, K and V T times. */
-#define FA1_OVER_FA2(T)                                                                            \
-  ((2.0 + 2.0 * (T) + ((T) + 1.0) + (2.0 * (T) + 1.0) / 32) / (2.0 + 2.0 * (T)))
+#define FA1_OVER_FA2(T) ((2.0 + 2.0 * (T) + ((T) + 1.0) + (2.0 * (T) + 1.0) / 32) / (2.0 + 2.0 * (T)))
 
 /* Row 3, 1, 2, 4 and then t, 1, 3, 1. */
-#define OWN_SUM(t)                                                                                 \
-  ((exp(-1) + exp(-3) + exp(-2) + 1) * exp(4.0 - (t)) + 1 + 2 * exp(1.0 - (t)) + exp(3.0 - (t)))
+#define OWN_SUM(t) ((exp(-1) + exp(-3) + exp(-2) + 1) * exp(4.0 - (t)) + 1 + 2 * exp(1.0 - (t)) + exp(3.0 - (t)))
 
 /* Twice the length: 2 matrices twice as long read by twice as many blocks, over what it was; T
  * blocks before. */
@@ -44,8 +42,7 @@ typedef struct {
  */
 static double largest_block(double d) {
   double B = 0;
-  while (4 * (B + 1) * d * 2 + 2 * (B + 1) * (B + 1) + 8 * (B + 1) <= 196608)
-    B++;
+  while (4 * (B + 1) * d * 2 + 2 * (B + 1) * (B + 1) + 8 * (B + 1) <= 196608) B++;
   return B;
 }
 
@@ -53,8 +50,7 @@ static double largest_block(double d) {
 static double skipped_tiles(int T) {
   int n = 0;
   for (int i = 0; i < T; i++)
-    for (int j = 0; j < T; j++)
-      n += j > i;
+    for (int j = 0; j < T; j++) n += j > i;
   return n;
 }
 
@@ -71,8 +67,7 @@ static double sectors_of(int stride) {
 static double column_cycles(int row_bytes, int is_swizzled) {
   int words[32] = {0}, most = 0;
   for (int row = 0; row < 32; row++) {
-    const int offset = row * row_bytes, line = offset / 128,
-              piece = (offset / 16 % 8) ^ (is_swizzled ? line % 8 : 0),
+    const int offset = row * row_bytes, line = offset / 128, piece = (offset / 16 % 8) ^ (is_swizzled ? line % 8 : 0),
               bank = (line * 128 + piece * 16 + offset % 16) / 4 % 32;
     most = ++words[bank] > most ? words[bank] : most;
   }
@@ -80,9 +75,7 @@ static double column_cycles(int row_bytes, int is_swizzled) {
 }
 
 /* How many pieces of that size, the last perhaps not full. */
-static double pieces(int n, int size) {
-  return n / size + (n % size > 0);
-}
+static double pieces(int n, int size) { return n / size + (n % size > 0); }
 
 /* Whether l has the same bits in pieces of 8 and in one, for rows of 64 scores between -4 and 4. */
 static int rescaling_keeps_bits(void) {
@@ -96,15 +89,12 @@ static int rescaling_keeps_bits(void) {
     }
     for (int first = 0; first < 64; first += 8) {
       float larger = m, sum = 0;
-      for (int k = first; k < first + 8; k++)
-        larger = x[k] > larger ? x[k] : larger;
-      for (int k = first; k < first + 8; k++)
-        sum += expf(x[k] - larger);
+      for (int k = first; k < first + 8; k++) larger = x[k] > larger ? x[k] : larger;
+      for (int k = first; k < first + 8; k++) sum += expf(x[k] - larger);
       l = l * expf(m - larger) + sum;
       m = larger;
     }
-    for (int k = 0; k < 64; k++)
-      whole += expf(x[k] - largest);
+    for (int k = 0; k < 64; k++) whole += expf(x[k] - largest);
     if (l != whole) return 0;
   }
   return 1;
@@ -112,8 +102,7 @@ static int rescaling_keeps_bits(void) {
 
 static const Right *rights(size_t *n) {
   /* scores 1, 2, 4, 2 with m = 4; 5, 1, 3, 1 with m = 5 */
-  const double first = exp(1 - 4) + exp(2 - 4) + 1 + exp(2 - 4),
-               second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
+  const double first = exp(1 - 4) + exp(2 - 4) + 1 + exp(2 - 4), second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
   const Right rows[] = {
       {1, "ridge", 1, {312e12 / 1.555e12}, NULL},
       /* 2 N N d FLOPs; Q and K of 1 MiB, S of 32 MiB */
@@ -158,16 +147,11 @@ static const Right *rights(size_t *n) {
       {7, "guess", 1, {skipped_tiles(8 / 2)}, NULL},
       {7, "partial", 1, {4096 / 128}, NULL}, /* the diagonal passes one in each row */
       {7, "rule", 0, {0}, "last"},
-      {7,
-       "share",
-       3,
-       {skipped_tiles(4) / 16, skipped_tiles(8) / 64, skipped_tiles(16) / 256},
-       NULL},
+      {7, "share", 3, {skipped_tiles(4) / 16, skipped_tiles(8) / 64, skipped_tiles(16) / 256}, NULL},
       {7,
        "gain",
        3,
-       {16 / (16 - skipped_tiles(4)), 64 / (64 - skipped_tiles(8)),
-        256 / (256 - skipped_tiles(16))},
+       {16 / (16 - skipped_tiles(4)), 64 / (64 - skipped_tiles(8)), 256 / (256 - skipped_tiles(16))},
        NULL},
       {7, "bytes", 0, {0}, "less"},
 
@@ -212,12 +196,8 @@ static const Right *rights(size_t *n) {
 
       {13, "sp", 1, {2 * 8 * MiB}, NULL},
       {13, "guess", 0, {0}, "no"},
-      {13,
-       "ratio",
-       3,
-       {2, 2, 2},
-       NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
-      {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
+      {13, "ratio", 3, {2, 2, 2}, NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
+      {13, "holds", 0, {0}, "yes"},      /* 2^15 x 2^15 x 2 = 2 x 2^30 */
       {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
       {13, "formula", 1, {sqrt(96 * KiB / 6)}, NULL},
       {13, "tflops", 1, {0.72 * 312e12}, NULL},

@@ -12,15 +12,12 @@
 #include "viz/text/lettering.h"
 
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-  return "leak:libfontconfig\nleak:libcairo\n";
-}
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig\nleak:libcairo\n"; }
 
 typedef struct {
   char text[160];
-  double size; /* of the type, in pixels */
-  double left, top, right,
-      bottom; /* the letters' box: from the ascent of capitals to the base line, roughly */
+  double size;                     /* of the type, in pixels */
+  double left, top, right, bottom; /* the letters' box: from the ascent of capitals to the base line, roughly */
 } DrawnText;
 
 typedef struct {

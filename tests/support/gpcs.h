@@ -1,5 +1,5 @@
-/* Which SMs of a GPU are of one GPC, from a recording of where CTAs run, and what the coalescer that they share makes of requests for
- * the same lines. For tests that include cmocka.h. */
+/* Which SMs of a GPU are of one GPC, from a recording of where CTAs run, and what the coalescer that they share makes
+ * of requests for the same lines. For tests that include cmocka.h. */
 #ifndef TILEWALK_TESTS_GPCS_H
 #define TILEWALK_TESTS_GPCS_H
 
@@ -18,8 +18,8 @@ static inline FILE *open_counters(const char *gpu, const char *what) {
   return open_asset(name);
 }
 
-/* By %smid, as the first launch of one CTA to an SM tells, which began with the first GPC: the recorded sides say so. The SMs that a launch begins with
- * are of the first GPC. Sides may be NULL. */
+/* By %smid, as the first launch of one CTA to an SM tells, which began with the first GPC: the recorded sides say so.
+ * The SMs that a launch begins with are of the first GPC. Sides may be NULL. */
 static inline void read_gpcs(const char *gpu, int gpc[SMS], int side[SMS]) {
   static char line[8192];
   static Place places[SMS];
@@ -50,13 +50,14 @@ static inline void read_gpcs(const char *gpu, int gpc[SMS], int side[SMS]) {
 
 static inline int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Of a GPC's requests in order, each joins the first of a group that is not full, and either not too long ago or still waiting for HBM,
- * which it is until `there`. */
+/* Of a GPC's requests in order, each joins the first of a group that is not full, and either not too long ago or still
+ * waiting for HBM, which it is until `there`. */
 static inline int groups_of(int *at, int n, int there) {
   int groups = 0;
   qsort(at, (size_t)n, sizeof *at, by_value);
   for (int i = 0, first = 0; i < n; i++)
-    if (i == 0 || i - first == REQUESTS_MOST || (at[i] - at[first] > WINDOW_CYCLES && at[i] > there)) first = i, groups++;
+    if (i == 0 || i - first == REQUESTS_MOST || (at[i] - at[first] > WINDOW_CYCLES && at[i] > there))
+      first = i, groups++;
   return groups;
 }
 

@@ -1,6 +1,6 @@
-/* For tests of lessons beside the viewer: a panel without a window, the hands that use it, and the folder that the programs' lessons and
- * records are in. Define _POSIX_C_SOURCE 200809L before the first #include, include cmocka.h first, and this in one file of a test
- * program. */
+/* For tests of lessons beside the viewer: a panel without a window, the hands that use it, and the folder that the
+ * programs' lessons and records are in. Define _POSIX_C_SOURCE 200809L before the first #include, include cmocka.h
+ * first, and this in one file of a test program. */
 #ifndef TILEWALK_TESTS_LESSON_BENCH_H
 #define TILEWALK_TESTS_LESSON_BENCH_H
 
@@ -58,12 +58,15 @@ static inline bool send(Bench *b, SideEvent event) {
 
 static inline bool text(Bench *b, const char *typed) {
   bool taken = true;
-  for (const char *p = typed; *p; p++) taken = send(b, (SideEvent){.kind = SIDE_TEXT, .text = (const char[]){*p, '\0'}}) && taken;
+  for (const char *p = typed; *p; p++)
+    taken = send(b, (SideEvent){.kind = SIDE_TEXT, .text = (const char[]){*p, '\0'}}) && taken;
   return taken;
 }
 
 static inline bool key(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name}); }
-static inline bool control(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name, .control = true}); }
+static inline bool control(Bench *b, SideKey name) {
+  return send(b, (SideEvent){.kind = SIDE_KEY, .key = name, .control = true});
+}
 
 static inline void click_at(Bench *b, double x, double y) {
   send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
@@ -76,8 +79,11 @@ static inline void click(Bench *b, int widget) {
   const LessonPanel *p = &b->panel;
   const FlowPiece *piece = flow_widget(&p->flow, widget);
   Box at = widget == WIDGET_NEXT ? p->next : p->back;
-  if (piece) at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width, piece->box.height};
-  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK) fail_msg("there is no widget %d on the page", widget);
+  if (piece)
+    at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width,
+               piece->box.height};
+  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK)
+    fail_msg("there is no widget %d on the page", widget);
   click_at(b, at.x + at.width / 2, at.y + at.height / 2);
 }
 
@@ -90,13 +96,16 @@ static inline bool says(Bench *b, const char *words) {
   return strstr(b->words, words) != NULL;
 }
 
-#define READS(b, text) \
-  do { if (!says(b, text)) fail_msg("'%s' is not on the page:\n%s", text, (b)->words); } while (0)
+#define READS(b, text)                                                                                                 \
+  do {                                                                                                                 \
+    if (!says(b, text)) fail_msg("'%s' is not on the page:\n%s", text, (b)->words);                                    \
+  } while (0)
 
 /* From the beginning, with the same draws each time. */
 static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true};
 
-static inline Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width, double height, Error *error) {
+static inline Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width,
+                                double height, Error *error) {
   Bench *b = calloc(1, sizeof *b);
   assert_non_null(b);
   *out = b;
@@ -167,7 +176,8 @@ static inline void check_layout(Bench *b) {
   const double column = b->panel.view.width;
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *p = &f->pieces[k];
-    if (p->box.x < 0 || p->box.x + p->box.width > column + 1) fail_msg("piece %zu goes from %g to %g in %g", k, p->box.x, p->box.x + p->box.width, column);
+    if (p->box.x < 0 || p->box.x + p->box.width > column + 1)
+      fail_msg("piece %zu goes from %g to %g in %g", k, p->box.x, p->box.x + p->box.width, column);
     assert_true(p->box.height > 0);
     for (size_t other = 0; other < k; other++) {
       const Box o = f->pieces[other].box;
@@ -176,7 +186,8 @@ static inline void check_layout(Bench *b) {
     }
   }
   assert_true(b->panel.next.x > b->panel.back.x + b->panel.back.width);
-  assert_true(b->panel.next.y >= b->panel.view.y + b->panel.view.height && b->panel.next.y + b->panel.next.height <= b->box.y + b->box.height);
+  assert_true(b->panel.next.y >= b->panel.view.y + b->panel.view.height &&
+              b->panel.next.y + b->panel.next.height <= b->box.y + b->box.height);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads recorded hardware counters of assets/ (kernels/counters/ncu.h), for tests; fails the test where it cannot. Include it after cmocka.h. */
+/* Reads recorded hardware counters of assets/ (kernels/counters/ncu.h), for tests; fails the test where it cannot.
+ * Include it after cmocka.h. */
 #ifndef TILEWALK_TESTS_OPEN_COUNTER_TABLE_H
 #define TILEWALK_TESTS_OPEN_COUNTER_TABLE_H
 

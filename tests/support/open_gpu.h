@@ -1,4 +1,5 @@
-/* Reads a GPU's description in assets/gpus, for tests; fails the test where it cannot be read. Include it after cmocka.h. */
+/* Reads a GPU's description in assets/gpus, for tests; fails the test where it cannot be read. Include it after
+ * cmocka.h. */
 #ifndef TILEWALK_TESTS_OPEN_GPU_H
 #define TILEWALK_TESTS_OPEN_GPU_H
 

@@ -1,4 +1,5 @@
-/* Reads the description of a kernel in assets/kernels, for tests; fails the test where it cannot be read. Include it after cmocka.h. */
+/* Reads the description of a kernel in assets/kernels, for tests; fails the test where it cannot be read. Include it
+ * after cmocka.h. */
 #ifndef TILEWALK_TESTS_OPEN_PROFILE_H
 #define TILEWALK_TESTS_OPEN_PROFILE_H
 

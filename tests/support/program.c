@@ -18,7 +18,8 @@ void program_run(ProgramRun *run, const char *arguments) {
   char out[] = "/tmp/tilewalk-out-XXXXXX", err[] = "/tmp/tilewalk-err-XXXXXX", command[8192];
   const int out_fd = mkstemp(out), err_fd = mkstemp(err);
   const char *program = getenv("TILEWALK");
-  snprintf(command, sizeof command, "{ '%s' %s ; } >%s 2>%s", program ? program : "build/tilewalk", arguments, out, err);
+  snprintf(command, sizeof command, "{ '%s' %s ; } >%s 2>%s", program ? program : "build/tilewalk", arguments, out,
+           err);
   const int status = system(command);
   run->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   slurp(out, run->out);

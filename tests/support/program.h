@@ -7,8 +7,8 @@
 enum { PROGRAM_OUTPUT_BYTES = 1 << 18 };
 
 typedef struct {
-  int exit_status;                      /* -1: killed by a signal */
-  char out[PROGRAM_OUTPUT_BYTES];       /* the beginning of stdout, ends with '\0' */
+  int exit_status;                /* -1: killed by a signal */
+  char out[PROGRAM_OUTPUT_BYTES]; /* the beginning of stdout, ends with '\0' */
   char err[PROGRAM_OUTPUT_BYTES];
 } ProgramRun;
 

@@ -1,5 +1,6 @@
-/* When the CTAs of recorded launches asked for tiles of K and V (kernels/probes/probe_steps.cu; assets/counters/GPU_steps.csv, GPU_steps_shared.csv), for tests; fails the
- * test where a recording is not as it should be. Include it after cmocka.h. */
+/* When the CTAs of recorded launches asked for tiles of K and V (kernels/probes/probe_steps.cu;
+ * assets/counters/GPU_steps.csv, GPU_steps_shared.csv), for tests; fails the test where a recording is not as it should
+ * be. Include it after cmocka.h. */
 #ifndef TILEWALK_TESTS_RECORDED_STEPS_H
 #define TILEWALK_TESTS_RECORDED_STEPS_H
 
@@ -43,8 +44,10 @@ static inline void read_recorded_steps(const char *gpu, const char *what, Record
     if (sscanf(line, "%15[^,],%d,%d,%d,%d,%n", of.rung, &of.d, &of.N, &of.heads, &of.causal, &at) != 5 || !at) continue;
     const bool is_launch = sscanf(line + at, "launch,%lf,%lf", &of.boundary_bytes, &of.l2_sectors) == 2;
     assert_true(n + is_launch > 0 && n + is_launch <= n_launches && of.heads >= 1);
-    if (is_launch) launches[n++] = of;
-    else read_recorded_cta(&launches[n - 1], line + at);
+    if (is_launch)
+      launches[n++] = of;
+    else
+      read_recorded_cta(&launches[n - 1], line + at);
   }
   fclose(file);
   assert_int_equal(n, n_launches);

@@ -1,4 +1,5 @@
-/* With sanitizers a test takes three times as long. Of many cases that go the same way it then tries a third; `make test` tries all of them. */
+/* With sanitizers a test takes three times as long. Of many cases that go the same way it then tries a third; `make
+ * test` tries all of them. */
 #ifndef TILEWALK_TESTS_SANITIZED_H
 #define TILEWALK_TESTS_SANITIZED_H
 

@@ -9,9 +9,10 @@
 
 #include "tests/support/open_asset.h"
 
-/* Of a granule so many parts come and go by themselves: with one, CTAs that find half of their granules would wait half as often, and on a card they wait for
- * what is missing of each. Chosen by h200_l2_scan.csv: with 2, 4 and 8 the errors of its triangular rows are 4, 2 and 4 % (tests/bench_hierarchy). Sets a few lines from
- * each other take other lines of what is far away (h200_sets.csv). */
+/* Of a granule so many parts come and go by themselves: with one, CTAs that find half of their granules would wait half
+ * as often, and on a card they wait for what is missing of each. Chosen by h200_l2_scan.csv: with 2, 4 and 8 the errors
+ * of its triangular rows are 4, 2 and 4 % (tests/bench_hierarchy). Sets a few lines from each other take other lines of
+ * what is far away (h200_sets.csv). */
 enum { SMS = 132, PARTS = 4 };
 
 /* The CTAs at work, each somewhere in its list. */
@@ -38,8 +39,10 @@ static bool next_op(Run *run, uint32_t slot, uint32_t *op) {
       *op = run->scan->ops[run->slots[slot].at++];
       return true;
     }
-    if (++run->slots[slot].part < SCAN_PARTS) run->slots[slot].at = parts[run->slots[slot].part].begin;
-    else run->slots[slot].busy = false;
+    if (++run->slots[slot].part < SCAN_PARTS)
+      run->slots[slot].at = parts[run->slots[slot].part].begin;
+    else
+      run->slots[slot].busy = false;
   }
 }
 
@@ -49,8 +52,10 @@ static bool step(void *context, const Pace *pace, uint32_t slot, PaceStep *next)
   uint32_t op;
   if (!next_op(run, slot, &op)) return false;
   const uint32_t granule = scan_op_granule(op, run->slots[slot].cta);
-  if (scan_op_stores(op)) next->writes[next->n_writes++] = granule;
-  else next->reads[next->n_reads++] = granule;
+  if (scan_op_stores(op))
+    next->writes[next->n_writes++] = granule;
+  else
+    next->reads[next->n_reads++] = granule;
   next->work_cycles = run->scan->work_cycles;
   return true;
 }
@@ -63,7 +68,8 @@ PaceResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t see
   const uint32_t n = scan->n_ctas < SCAN_SLOTS ? scan->n_ctas : SCAN_SLOTS;
   placement_deal(card, SMS, 0, places, n);
   l2.kinds[0] = (HierarchyKind){.n = SCAN_POOL_GRANULES, .bytes = SCAN_GRANULE_BYTES, .n_tiles = PARTS};
-  const PaceConfig config = {.hierarchy = l2, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS, .places = places, .seed = seed};
+  const PaceConfig config = {
+      .hierarchy = l2, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS, .places = places, .seed = seed};
   PaceResult result;
   Error error = {0};
   if (pace_run(&config, step, &run, &result, &error)) fail_msg("%s", error.message);
@@ -77,7 +83,9 @@ int scans_counted(ScanCounted *rows, const char *name) {
   double l2_read, l2_write, sectors;
   while (n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
     ScanCounted *row = &rows[n];
-    if (sscanf(line, "%79[^,],%lf,%lf,%lf,%lf,%lf,", row->name, &row->boundary, &l2_read, &l2_write, &sectors, &row->hbm_read) != 6) continue;
+    if (sscanf(line, "%79[^,],%lf,%lf,%lf,%lf,%lf,", row->name, &row->boundary, &l2_read, &l2_write, &sectors,
+               &row->hbm_read) != 6)
+      continue;
     row->fabric = 32 * sectors;
     n++;
   }

@@ -35,9 +35,9 @@ static inline int scan_read_table(Scan *rows) {
     memcpy(walk, line, 15);
     s->walk = walk[0] == 'f' ? SCAN_FORWARD : walk[0] == 'l' ? SCAN_LAST_FIRST : SCAN_TRIANGULAR;
     if (line[0] == '"') rest = strchr(rest + 1, ',');
-    if (sscanf(rest, ",%31[^,],%u,%lf,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", s->load, &s->ctas,
-               &mib, &s->rounds, &s->phase_step, &s->work_cycles, &s->jitter_cycles, &s->boundary,
-               &s->l2_read, &s->l2_miss, &s->fabric, &s->hbm_read, &s->time_ns) != 13)
+    if (sscanf(rest, ",%31[^,],%u,%lf,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", s->load, &s->ctas, &mib, &s->rounds,
+               &s->phase_step, &s->work_cycles, &s->jitter_cycles, &s->boundary, &s->l2_read, &s->l2_miss, &s->fabric,
+               &s->hbm_read, &s->time_ns) != 13)
       continue; /* the heading */
     s->n_tiles = (uint64_t)(mib * 1048576 / SCAN_TILE_BYTES);
     n++;
@@ -62,20 +62,23 @@ static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, Pace
   const uint64_t k = step % n;
   next->n_reads = 1;
   next->reads[0] = s->walk == SCAN_FORWARD ? ((uint64_t)cta * s->phase_step + k) % n : n - 1 - k;
-  next->work_cycles = s->work_cycles + s->jitter_cycles * (cta * 2654435761u % 1000) /
-                                           1000; /* a fixed amount of its own */
+  next->work_cycles =
+      s->work_cycles + s->jitter_cycles * (cta * 2654435761u % 1000) / 1000; /* a fixed amount of its own */
   return true;
 }
 
 static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
-  PaceConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles, .bytes = SCAN_TILE_BYTES, .n_tiles = 4 /* as tests/support/scan_predicted.c has it */}}},
+  PaceConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles,
+                                                .bytes = SCAN_TILE_BYTES,
+                                                .n_tiles = 4 /* as tests/support/scan_predicted.c has it */}}},
                        .n_ctas = s->ctas,
                        .seed = seed};
   static Place places[SCAN_CTAS_MAX];
   placement_deal(&PLACEMENT_H200, 132, 0, places, s->ctas);
   config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
   config.places = places;
-  if (s->work_cycles > 0) config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
+  if (s->work_cycles > 0)
+    config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
   return config;
 }
 

@@ -1,4 +1,5 @@
-/* What `tilewalk sim --gpu h200 --kernel NAME` makes of a shape, for tests; fails the test where it cannot be simulated. Include it after cmocka.h. */
+/* What `tilewalk sim --gpu h200 --kernel NAME` makes of a shape, for tests; fails the test where it cannot be
+ * simulated. Include it after cmocka.h. */
 #ifndef TILEWALK_TESTS_SIMULATE_KERNEL_H
 #define TILEWALK_TESTS_SIMULATE_KERNEL_H
 

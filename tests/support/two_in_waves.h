@@ -1,4 +1,5 @@
-/* For tests of sim/l2/clock.h: two CTAs of an SM that ask ahead, work alone, and are replaced by others, wave after wave. */
+/* For tests of sim/l2/clock.h: two CTAs of an SM that ask ahead, work alone, and are replaced by others, wave after
+ * wave. */
 #ifndef TILEWALK_TESTS_TWO_IN_WAVES_H
 #define TILEWALK_TESTS_TWO_IN_WAVES_H
 
@@ -11,7 +12,8 @@ typedef struct {
   double work_cycles, handover_cycles;
   uint32_t at[2];
   bool ended[2];
-  double ends[2][TWO_WAVES_MOST]; /* when the last work of each wave was done; or a step of the other's that is under way ends later */
+  double ends[2][TWO_WAVES_MOST]; /* when the last work of each wave was done; or a step of the other's that is under
+                                     way ends later */
 } TwoInWaves;
 
 static inline bool two_in_waves(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {

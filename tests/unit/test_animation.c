@@ -36,7 +36,8 @@ static int n_files(void) {
   DIR *dir = opendir(folder);
   int n = 0;
   assert_non_null(dir);
-  for (struct dirent *e; (e = readdir(dir)) != NULL;) n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0; /* hidden ones too */
+  for (struct dirent *e; (e = readdir(dir)) != NULL;)
+    n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0; /* hidden ones too */
   closedir(dir);
   return n;
 }
@@ -73,7 +74,8 @@ static const char *path_of(const char *name) {
 static void test_names(void **state) {
   (void)state;
   static const char *const GOOD[] = {"a.webp", "a.GIF", "a-%d.png", "a-%04d.png"};
-  static const char *const BAD[] = {"a.png", "a-%s.png", "a-%d-%d.png", "a-%n.png", "a-%0d.png", "a-%12d.png", "a-%.png", ".gif", "a"};
+  static const char *const BAD[] = {"a.png",      "a-%s.png", "a-%d-%d.png", "a-%n.png", "a-%0d.png",
+                                    "a-%12d.png", "a-%.png",  ".gif",        "a"};
   for (size_t k = 0; k < sizeof GOOD / sizeof *GOOD; k++) assert_true(animation_is_named(GOOD[k]));
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) assert_false(animation_is_named(BAD[k]));
 }
@@ -122,8 +124,8 @@ static bool is_text(const char *name, const char *text) {
   return strcmp(read, text) == 0;
 }
 
-/* Older files of the same names stay as they were until all new ones are there: after a stop, and when one of them cannot be
- * replaced; and are replaced otherwise. */
+/* Older files of the same names stay as they were until all new ones are there: after a stop, and when one of them
+ * cannot be replaced; and are replaced otherwise. */
 static void test_sequence_over_older_files(void **state) {
   (void)state;
   Run run = {.stop_at = 5};
@@ -229,13 +231,10 @@ static void test_same_bytes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_stop_leaves_nothing),
-      cmocka_unit_test(test_sequence),
-      cmocka_unit_test(test_sequence_over_older_files),
+      cmocka_unit_test(test_names),         cmocka_unit_test(test_stop_leaves_nothing),
+      cmocka_unit_test(test_sequence),      cmocka_unit_test(test_sequence_over_older_files),
 #ifdef TILEWALK_GIF
-      cmocka_unit_test(test_out_of_memory),
-      cmocka_unit_test(test_gif_frames),
+      cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_gif_frames),
       cmocka_unit_test(test_same_bytes),
 #endif
   };

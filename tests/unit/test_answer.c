@@ -109,9 +109,7 @@ static const Spelling SPELLINGS[] = {
 };
 enum { N_SPELLINGS = sizeof SPELLINGS / sizeof *SPELLINGS };
 
-static double typed_value(const Answer *a) {
-  return a->number * a->unit.factor;
-}
+static double typed_value(const Answer *a) { return a->number * a->unit.factor; }
 
 static void spellings_are_read(void **state) {
   (void)state;
@@ -119,8 +117,7 @@ static void spellings_are_read(void **state) {
     const Spelling *s = &SPELLINGS[k];
     Answer a;
     Error error = {0};
-    if (answer_parse(s->text, strlen(s->text), &a, &error))
-      fail_msg("'%s' was refused: %s", s->text, error.message);
+    if (answer_parse(s->text, strlen(s->text), &a, &error)) fail_msg("'%s' was refused: %s", s->text, error.message);
     if (fabs(typed_value(&a) - s->value) > 1e-12 * fabs(s->value))
       fail_msg("'%s' was read as %.17g", s->text, typed_value(&a));
     if (s->note ? strstr(a.note, s->note) == NULL : a.note[0] != '\0')
@@ -181,8 +178,7 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state) {
     Error error = {0};
     if (answer_parse(REFUSED[k].text, strlen(REFUSED[k].text), &a, &error) != STATUS_BAD_REQUEST)
       fail_msg("'%s' was read as %.17g %s", REFUSED[k].text, a.number, a.unit.name);
-    if (!strstr(error.message, REFUSED[k].reason))
-      fail_msg("'%s': %s", REFUSED[k].text, error.message);
+    if (!strstr(error.message, REFUSED[k].reason)) fail_msg("'%s': %s", REFUSED[k].text, error.message);
   }
 }
 
@@ -276,12 +272,11 @@ static void answers_are_judged_fairly(void **state) {
     Answer a;
     AnswerVerdict verdict;
     Error error = {0};
-    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, &error) ||
-        answer_judge(&key, &a, &verdict, &error))
+    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, &error) || answer_judge(&key, &a, &verdict, &error))
       fail_msg("'%s': %s", JUDGED[k].text, error.message);
     if (verdict != JUDGED[k].verdict)
-      fail_msg("'%s' for %g %s: %d, not %d", JUDGED[k].text, JUDGED[k].value, JUDGED[k].unit,
-               (int)verdict, (int)JUDGED[k].verdict);
+      fail_msg("'%s' for %g %s: %d, not %d", JUDGED[k].text, JUDGED[k].value, JUDGED[k].unit, (int)verdict,
+               (int)JUDGED[k].verdict);
   }
 }
 
@@ -370,8 +365,8 @@ static void choices_go_by_letter_key_and_text(void **state) {
 
 static void orders_go_by_letters_and_keys(void **state) {
   (void)state;
-  static const char *const RIGHT[] = {
-      "b a c", "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger", "b) a) c)"};
+  static const char *const RIGHT[] = {"b a c",   "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger",
+                                      "b) a) c)"};
   for (size_t k = 0; k < sizeof RIGHT / sizeof *RIGHT; k++) {
     int order[ANSWER_CHOICES_MAX];
     if (answer_order(&CHOICES, RIGHT[k], order, NULL)) fail_msg("'%s' was refused", RIGHT[k]);

@@ -23,13 +23,11 @@ static Largest largest_of(const Run *run) {
   const AttentionView K = attention_in_hbm(run->attention, TENSOR_K);
   const AttentionView V = attention_in_hbm(run->attention, TENSOR_V);
   Largest largest = {0, 0};
-  for (int64_t k = 0; k < shape->N_k * shape->d; k++)
-    largest.V = fmax(largest.V, fabs(V.values[k]));
+  for (int64_t k = 0; k < shape->N_k * shape->d; k++) largest.V = fmax(largest.V, fabs(V.values[k]));
   for (int64_t i = 0; i < shape->N_q; i++)
     for (int64_t j = 0; j < shape->N_k; j++) {
       double s = 0;
-      for (int64_t c = 0; c < shape->d; c++)
-        s += Q.values[i * shape->d + c] * K.values[j * shape->d + c];
+      for (int64_t c = 0; c < shape->d; c++) s += Q.values[i * shape->d + c] * K.values[j * shape->d + c];
       largest.S = fmax(largest.S, fabs(s) / sqrt((double)shape->d));
     }
   return largest;
@@ -61,11 +59,9 @@ static bool some_row_sees_nothing(const Run *run) {
 static void every_schedule_gives_attention(void **state) {
   (void)state;
   Rand r = {12};
-  const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32),
-                                  attention_precision(DTYPE_FP16), attention_precision(DTYPE_BF16),
-                                  attention_precision(DTYPE_FP8)};
-  const Precision expected[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16,
-                                PRECISION_E4M3};
+  const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32), attention_precision(DTYPE_FP16),
+                                  attention_precision(DTYPE_BF16), attention_precision(DTYPE_FP8)};
+  const Precision expected[] = {PRECISION_FP64, PRECISION_FP32, PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3};
   assert_memory_equal(precisions, expected, sizeof precisions);
   for (int trial = 0; trial < 400; trial++) {
     const Shape shape = random_shape(&r);
@@ -80,8 +76,7 @@ static void every_schedule_gives_attention(void **state) {
         const Accuracy accuracy = run_accuracy(&run, NULL);
         const double bound = p == 0 ? 1e-12 : error_bound(&run, precisions[p]);
         assert_int_equal(accuracy.n, shape.N_q * shape.d);
-        const bool fp8_loses_masks =
-            p == 4 && run.attention->length[AT_S] > 0 && some_row_sees_nothing(&run);
+        const bool fp8_loses_masks = p == 4 && run.attention->length[AT_S] > 0 && some_row_sees_nothing(&run);
         if (!(accuracy.largest <= bound) && !fp8_loses_masks)
           fail_msg("trial %d, %s in %s: off by %g, at most %g expected", trial, SCHEDULES[s]->name,
                    precision_format(precisions[p])->name, accuracy.largest, bound);
@@ -115,8 +110,7 @@ static void the_worked_example_through_every_schedule(void **state) {
   for (int s = 0; s < N_SCHEDULES; s++) {
     Run run = open_example(SCHEDULES[s]->name);
     finish_run(&run);
-    for (int c = 0; c < 4; c++)
-      assert_true(fabs(O_of(&run)[c] - expected[c]) < 0.0005);
+    for (int c = 0; c < 4; c++) assert_true(fabs(O_of(&run)[c] - expected[c]) < 0.0005);
     close_run(&run);
   }
 }
@@ -130,8 +124,7 @@ static void the_worked_example_event_by_event(void **state) {
   attention_walk(a, run.schedule, &run.cursor, 3, NULL); /* load Q, load K, product */
   AttentionView S = attention_in_sram(a, TENSOR_S);
   assert_true(S.cols.begin == 0 && S.cols.end == 4 && S.rows.begin == 0 && S.rows.end == 1);
-  for (int k = 0; k < 4; k++)
-    assert_true(S.values[k] == scores[k]);
+  for (int k = 0; k < 4; k++) assert_true(S.values[k] == scores[k]);
   assert_memory_equal(attention_in_sram(a, TENSOR_Q).values, example_Q, sizeof example_Q);
   assert_true(attention_in_sram(a, TENSOR_K).rows.end == 4);
   assert_memory_equal(attention_in_sram(a, TENSOR_K).values, example_K, sizeof example_K / 2);
@@ -151,12 +144,10 @@ static void the_worked_example_event_by_event(void **state) {
 
   attention_walk(a, run.schedule, &run.cursor, 4, NULL); /* load K, product, new max, rescale */
   S = attention_in_sram(a, TENSOR_S);
-  for (int k = 0; k < 4; k++)
-    assert_true(S.cols.begin == 4 && S.values[k] == scores[4 + k]);
+  for (int k = 0; k < 4; k++) assert_true(S.cols.begin == 4 && S.values[k] == scores[4 + k]);
   row = attention_row(a, 0);
   assert_true(row->m_old == 4 && row->m == 5 && fabs(row->factor - 0.367879) < 1e-6);
-  assert_true(fabs(row->l_scaled - 0.485769) < 1e-6 && row->l_old > 1.32 &&
-              row->l == row->l_scaled);
+  assert_true(fabs(row->l_scaled - 0.485769) < 1e-6 && row->l_old > 1.32 && row->l == row->l_scaled);
   assert_true(fabs(attention_in_sram(a, TENSOR_O).values[3] - 0.522400) < 2e-6);
 
   attention_walk(a, run.schedule, &run.cursor, 2, NULL); /* load V, accumulate */
@@ -179,8 +170,7 @@ static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
     attention_fill(run.attention, INPUT_NORMAL, 5, 0, 0);
     SoftmaxState rows[N];
     double O[N][D] = {{0}};
-    for (int i = 0; i < N; i++)
-      rows[i] = softmax_start(&config.softmax);
+    for (int i = 0; i < N; i++) rows[i] = softmax_start(&config.softmax);
     Event event;
     while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
       assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
@@ -191,18 +181,16 @@ static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
       for (int64_t i = event.row0; i < event.row1; i++) {
         const AttentionRow *row = attention_row(run.attention, i);
         double weights[B];
-        const SoftmaxStep step =
-            softmax_step(&config.softmax, &rows[i], S.values + (i - event.row0) * S.stride,
-                         event.col1 - event.col0, V + event.col0 * D, D, weights, O[i]);
+        const SoftmaxStep step = softmax_step(&config.softmax, &rows[i], S.values + (i - event.row0) * S.stride,
+                                              event.col1 - event.col0, V + event.col0 * D, D, weights, O[i]);
         assert_true(row->m_old == step.m_old && row->m == step.m_new);
         assert_true(row->factor == step.factor && row->block_sum == step.block_sum);
         assert_true(row->l_old == step.l_old && row->l_scaled == step.l_scaled);
         assert_true(row->l == step.l_new);
         assert_memory_equal(weights, P.values + (i - event.row0) * P.stride,
                             (size_t)(event.col1 - event.col0) * sizeof *weights);
-        assert_memory_equal(
-            O[i], attention_in_sram(run.attention, TENSOR_O).values + (i - event.row0) * D,
-            sizeof O[i]);
+        assert_memory_equal(O[i], attention_in_sram(run.attention, TENSOR_O).values + (i - event.row0) * D,
+                            sizeof O[i]);
       }
     }
     for (int i = 0; i < N; i++) {
@@ -286,14 +274,12 @@ static void log_sum_exps_are_right(void **state) {
       double sum = 0;
       for (int64_t j = 0; j < 9 && j <= i - 2; j++) {
         double s = 0;
-        for (int64_t c = 0; c < 4; c++)
-          s += Q[i * 4 + c] * K[j * 4 + c];
+        for (int64_t c = 0; c < 4; c++) s += Q[i * 4 + c] * K[j * 4 + c];
         sum += exp(s / 2);
       }
       const double lse = stats.values[i * stats.stride];
       assert_true(i < 2 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
-      for (int64_t c = 0; i < 2 && c < 4; c++)
-        assert_true(O_of(&run)[i * 4 + c] == 0);
+      for (int64_t c = 0; i < 2 && c < 4; c++) assert_true(O_of(&run)[i * 4 + c] == 0);
     }
     close_run(&run);
   }
@@ -334,8 +320,7 @@ static void a_copy_of_the_block_is_a_bookmark(void **state) {
     attention_fill(run.attention, INPUT_NORMAL, (uint64_t)trial, 0, 0);
     const uint64_t n_steps = (uint64_t)schedule_n_steps(run.schedule, &run.attention->plan);
     const size_t bytes = attention_state_bytes(run.attention);
-    attention_walk(run.attention, run.schedule, &run.cursor,
-                   (uint64_t)rand_in(&r, 0, (int64_t)n_steps), NULL);
+    attention_walk(run.attention, run.schedule, &run.cursor, (uint64_t)rand_in(&r, 0, (int64_t)n_steps), NULL);
     Run bookmark = run;
     bookmark.attention = malloc(bytes);
     memcpy(bookmark.attention, run.attention, bytes);
@@ -368,8 +353,7 @@ static bool matters(const Attention *a, const Event *e) {
     return !a->O_stored && attention_row(a, e->row0)->l != 0 && attention_row(a, e->row0)->l != 1;
   case EVENT_PRODUCT:
   case EVENT_MASK: return true;
-  case EVENT_STORE:
-    return e->tensor != TENSOR_STATS || lse || isnan(stats[0]); /* fa1's last: not needed */
+  case EVENT_STORE: return e->tensor != TENSOR_STATS || lse || isnan(stats[0]); /* fa1's last: not needed */
   default: return false; /* a maximum that does not move may be left out */
   }
 }
@@ -417,12 +401,10 @@ static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
   const Tiling tiling = {.B_r = 4, .B_c = 4};
   Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
   attention_walk(run.attention, run.schedule, &run.cursor, 3, NULL); /* up to the first product */
-  const Event good = {
-      .kind = EVENT_NEW_MAX, .tensor = TENSOR_STATS, .row1 = 4, .col1 = 4, .step = 3};
+  const Event good = {.kind = EVENT_NEW_MAX, .tensor = TENSOR_STATS, .row1 = 4, .col1 = 4, .step = 3};
   Event bad[16];
   int n = 0;
-  for (int i = 0; i < 16; i++)
-    bad[i] = good;
+  for (int i = 0; i < 16; i++) bad[i] = good;
   bad[n++].kind = EVENT_KIND_COUNT;
   bad[n++].tensor = TENSOR_COUNT;
   bad[n++].row0 = -1;
@@ -485,9 +467,9 @@ static void impossible_sizes_are_refused_in_one_line(void **state) {
     } else {
       Attention *attention = NULL;
       assert_non_null(strstr(error.message, "use a smaller N"));
-      assert_int_equal(attention_start(NULL, &plan, schedule_find(cases[i].algorithm),
-                                       &(AttentionConfig){0}, &attention, NULL),
-                       STATUS_TOO_LARGE);
+      assert_int_equal(
+          attention_start(NULL, &plan, schedule_find(cases[i].algorithm), &(AttentionConfig){0}, &attention, NULL),
+          STATUS_TOO_LARGE);
       assert_null(attention);
       assert_true(bytes == 0);
     }

@@ -1,5 +1,5 @@
-/* The reference itself, where numbers overflow, whether tiles are exact and bit-identical to one pass, and the published
- * accuracy. */
+/* The reference itself, where numbers overflow, whether tiles are exact and bit-identical to one pass, and the
+ * published accuracy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,12 +32,10 @@ static void reference_agrees_with_long_double(void **state) {
       const Span seen = band_columns(&run.attention->plan.band, i);
       for (int64_t j = seen.begin; j < seen.end; j++) {
         long double s = 0;
-        for (int64_t c = 0; c < shape.d; c++)
-          s += (long double)Q[i * shape.d + c] * (long double)K[j * shape.d + c];
+        for (int64_t c = 0; c < shape.d; c++) s += (long double)Q[i * shape.d + c] * (long double)K[j * shape.d + c];
         const long double e = expl(s / sqrtl((long double)shape.d));
         bottom += e;
-        for (int64_t c = 0; c < shape.d; c++)
-          top[c] += e * (long double)V[j * shape.d + c];
+        for (int64_t c = 0; c < shape.d; c++) top[c] += e * (long double)V[j * shape.d + c];
       }
       attention_reference_row(run.attention, i, O);
       for (int64_t c = 0; c < shape.d; c++) {
@@ -57,8 +55,7 @@ static void parts_are_attention_over_their_own_keys(void **state) {
   (void)state;
   enum { N_Q = 6, N_K = 11, D = 3, KEYS = 4 };
   const Shape shape = {.N_q = N_Q, .N_k = N_K, .d = D, .causal = true};
-  const Tiling tiling = {
-      .B_r = 4, .B_c = 2, .n_splits = 3}; /* parts of 2, 2 and 2 tiles: 4, 4, 3 keys */
+  const Tiling tiling = {.B_r = 4, .B_c = 2, .n_splits = 3}; /* parts of 2, 2 and 2 tiles: 4, 4, 3 keys */
   Run run = open_run("fa2-split", &shape, &tiling, &(AttentionConfig){0});
   attention_fill(run.attention, INPUT_NORMAL, 2, 0, 0);
   finish_run(&run);
@@ -72,8 +69,7 @@ static void parts_are_attention_over_their_own_keys(void **state) {
       int n = 0;
       for (int j = s * KEYS; j < N_K && j < (s + 1) * KEYS && j <= i + N_K - N_Q; j++, n++) {
         scores[n] = 0;
-        for (int c = 0; c < D; c++)
-          scores[n] += Q[i * D + c] * K[j * D + c] / sqrt(D);
+        for (int c = 0; c < D; c++) scores[n] += Q[i * D + c] * K[j * D + c] / sqrt(D);
         sum += exp(scores[n]);
       }
       softmax_reference(scores, n, V + s * KEYS * D, D, NULL, part);
@@ -86,8 +82,7 @@ static void parts_are_attention_over_their_own_keys(void **state) {
       }
       bottom += exp(lse);
     }
-    for (int c = 0; c < D; c++)
-      assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
+    for (int c = 0; c < D; c++) assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
   }
   assert_null(attention_part_in_hbm(run.attention, TENSOR_O, 3).values);
   assert_null(attention_part_in_hbm(run.attention, TENSOR_Q, 0).values);
@@ -98,12 +93,10 @@ static void parts_are_attention_over_their_own_keys(void **state) {
 /* ---- overflow ---- */
 
 /* Queries and keys of equal entries: every score is `score`. V is 1, so O must be 1. */
-static Run open_constant(const char *algorithm, Precision precision, bool without_max,
-                         double score) {
+static Run open_constant(const char *algorithm, Precision precision, bool without_max, double score) {
   const Shape shape = {.N_q = 4, .N_k = 8, .d = 1};
   const Tiling tiling = {.B_r = 2, .B_c = 4};
-  const AttentionConfig config = {.softmax = {.precision = precision, .without_max = without_max},
-                                  .scale = score};
+  const AttentionConfig config = {.softmax = {.precision = precision, .without_max = without_max}, .scale = score};
   const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   Run run = open_run(algorithm, &shape, &tiling, &config);
   attention_set_input(run.attention, TENSOR_Q, ones);
@@ -139,8 +132,7 @@ static void without_the_maximum_tiles_overflow_and_with_it_they_do_not(void **st
       const bool right = fabs(O_of(&run)[0] - 1) < 1e-3;
       if (right != (!without_max || cases[i].finite))
         fail_msg("%s in %s at score %g, without the maximum %d: O = %g", cases[i].algorithm,
-                 precision_format(cases[i].precision)->name, cases[i].score, without_max,
-                 O_of(&run)[0]);
+                 precision_format(cases[i].precision)->name, cases[i].score, without_max, O_of(&run)[0]);
       close_run(&run);
     }
 }
@@ -178,8 +170,7 @@ static void a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row(void **state) {
     attention_set_input(run.attention, TENSOR_K, zeros);
     attention_set_input(run.attention, TENSOR_V, values);
     finish_run(&run);
-    for (int row = 0; row < 3; row++)
-      assert_true(O_of(&run)[row] == cases[i].expected[row]);
+    for (int row = 0; row < 3; row++) assert_true(O_of(&run)[row] == cases[i].expected[row]);
     close_run(&run);
   }
 }
@@ -195,8 +186,7 @@ static OnePassComparison compare(const char *algorithm, Precision precision, int
   double values[256 * 32];
   const Tensor inputs[] = {TENSOR_Q, TENSOR_K, TENSOR_V};
   for (int t = 0; t < 3; t++) {
-    for (uint64_t k = 0; k < 256 * 32; k++)
-      values[k] = round(64 * random_normal(9, (uint64_t)t, k)) / 64;
+    for (uint64_t k = 0; k < 256 * 32; k++) values[k] = round(64 * random_normal(9, (uint64_t)t, k)) / 64;
     attention_set_input(run.attention, inputs[t], values);
   }
   finish_run(&run);
@@ -241,8 +231,7 @@ static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
     Run run = open_run("fa2", &shape, &tiling, &config);
     double inputs[3][33 * 4];
     for (int t = 0; t < 3; t++)
-      for (int k = 0; k < 33 * 4; k++)
-        inputs[t][k] = (double)rand_in(&r, -2, 2);
+      for (int k = 0; k < 33 * 4; k++) inputs[t][k] = (double)rand_in(&r, -2, 2);
     attention_set_input(run.attention, TENSOR_Q, inputs[0]);
     attention_set_input(run.attention, TENSOR_K, inputs[1]);
     attention_set_input(run.attention, TENSOR_V, inputs[2]);
@@ -254,8 +243,7 @@ static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
         int64_t top = 0, bottom = 0; /* in units of 2^-16; scores lie in [-16, 16] */
         for (int64_t j = seen.begin; j < seen.end; j++) {
           int64_t s = 0;
-          for (int64_t e = 0; e < shape.d; e++)
-            s += (int64_t)(inputs[0][i * shape.d + e] * inputs[1][j * shape.d + e]);
+          for (int64_t e = 0; e < shape.d; e++) s += (int64_t)(inputs[0][i * shape.d + e] * inputs[1][j * shape.d + e]);
           bottom += INT64_C(1) << (s + 16);
           top += (int64_t)inputs[2][j * shape.d + c] * (INT64_C(1) << (s + 16));
         }

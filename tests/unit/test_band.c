@@ -80,10 +80,10 @@ static void the_example_with_eight_tokens(void **state) {
   assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
   const Band b = band_of_shape(&s);
   const BandCount n = band_count(&b, 2, 2, 4);
-  assert_int_equal((int)n.full, 6);              /* below the diagonal */
+  assert_int_equal((int)n.full, 6);                /* below the diagonal */
   assert_int_equal((int)(n.computed - n.full), 4); /* on it */
-  assert_int_equal(16 - (int)n.computed, 6);     /* above: skipped */
-  assert_true(band_pairs(&b) == 36);             /* 8 * 9 / 2 */
+  assert_int_equal(16 - (int)n.computed, 6);       /* above: skipped */
+  assert_true(band_pairs(&b) == 36);               /* 8 * 9 / 2 */
 }
 
 static void a_huge_mask_is_counted_at_once(void **state) {

@@ -30,8 +30,7 @@ static void expect(const Bars *bars, const TextStyle *style, const char *expecte
 }
 
 static Bars stacked(void) {
-  Bars bars =
-      bars_new(&(BarsConfig){.title = "Traffic", .n_series = 2, .series = {"read", "write"}});
+  Bars bars = bars_new(&(BarsConfig){.title = "Traffic", .n_series = 2, .series = {"read", "write"}});
   bars_group(&bars, "standard");
   bars_row(&bars, "S", (double[]){32 * MIB, 32 * MIB}, NULL);
   bars_row(&bars, "K", (double[]){1 * MIB, 0}, NULL);
@@ -95,8 +94,7 @@ static void test_random_bars_fit(void **state) {
     BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6),
                          .layout = (BarsLayout)rand_in(&rand, 0, 1),
                          .kind = (ValueKind)rand_in(&rand, 0, 9)};
-    for (int i = 0; i < config.n_series; i++)
-      config.series[i] = "s";
+    for (int i = 0; i < config.n_series; i++) config.series[i] = "s";
     Bars bars = bars_new(&config);
     for (int64_t r = rand_in(&rand, 0, 5); r > 0; r--) {
       double values[BARS_SERIES_MAX];
@@ -123,8 +121,7 @@ static void test_random_bars_fit(void **state) {
 
 static Status build_and_print(void *context, Error *error) {
   Bars bars = stacked();
-  for (int i = 0; i < 40; i++)
-    bars_row(&bars, "another", (double[]){i, i}, NULL);
+  for (int i = 0; i < 40; i++) bars_row(&bars, "another", (double[]){i, i}, NULL);
   Status status = bars_print(&bars, context, &ascii, error);
   bars_free(&bars);
   return status;
@@ -140,9 +137,8 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stacked),       cmocka_unit_test(test_eighths),
-      cmocka_unit_test(test_logarithmic),   cmocka_unit_test(test_random_bars_fit),
-      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_stacked),         cmocka_unit_test(test_eighths),       cmocka_unit_test(test_logarithmic),
+      cmocka_unit_test(test_random_bars_fit), cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,7 @@ static void feed_range(CacheState *cache, uint64_t address, CacheKind kind) {
 }
 
 static void feed_records(CacheState *cache, uint64_t address, CacheKind kind) {
-  for (uint64_t byte = 0; byte < TILE_BYTES; byte += 128)
-    cache_access(cache, address + byte, 128, kind);
+  for (uint64_t byte = 0; byte < TILE_BYTES; byte += 128) cache_access(cache, address + byte, 128, kind);
 }
 
 static void one_head(CacheState *cache, Feed *feed, uint64_t v) {
@@ -58,8 +57,7 @@ static void one_head(CacheState *cache, Feed *feed, uint64_t v) {
 }
 
 /* Every exact simulator (Dinero IV, pycachesim, libCacheSim, cachegrind) gives these counts. */
-static void check_head(CacheConfig config, Feed *feed, uint64_t v, uint64_t line_misses,
-                       uint64_t dirty_evictions) {
+static void check_head(CacheConfig config, Feed *feed, uint64_t v, uint64_t line_misses, uint64_t dirty_evictions) {
   CacheState *cache = make_cache(&config);
   one_head(cache, feed, v);
   assert_int_equal(cache->word_bits, v == V ? 32 : 64);
@@ -105,15 +103,13 @@ static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
 static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
   (void)unused;
   CacheState *cache = make_cache(&(CacheConfig){0});
-  for (uint64_t i = 0; i < TILES; i++)
-    feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
+  for (uint64_t i = 0; i < TILES; i++) feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
   for (uint64_t j = 0; j < TILES; j++)
     for (uint64_t i = 0; i < TILES; i++) {
       feed_range(cache, K + j * TILE_BYTES, CACHE_READ);
       feed_range(cache, V + j * TILE_BYTES, CACHE_READ);
     }
-  for (uint64_t i = 0; i < TILES; i++)
-    feed_range(cache, O + i * TILE_BYTES, CACHE_WRITE);
+  for (uint64_t i = 0; i < TILES; i++) feed_range(cache, O + i * TILE_BYTES, CACHE_WRITE);
   assert_int_equal(cache->counts.lines_touched, 540672);
   assert_int_equal(cache->counts.line_misses, 32768);
   free(cache);
@@ -133,8 +129,7 @@ static void layouts_and_widths_change_speed_alone(void **unused) {
     for (uint32_t bits = far ? 48 : 32; bits <= 64; bits += 16)
       for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
         CacheConfig fast = plain;
-        fast.layout = CACHE_LAYOUT_BY_POSITION, fast.address_bits = bits,
-        fast.vector_bytes = vector_bytes;
+        fast.layout = CACHE_LAYOUT_BY_POSITION, fast.address_bits = bits, fast.vector_bytes = vector_bytes;
         CacheState *cache = make_cache(&fast);
         one_head(cache, feed_range, v);
         assert_same_counts(&cache->counts, &reference->counts);
@@ -151,8 +146,7 @@ static void a_read_fetches_the_sectors_it_touches(void **unused) {
   (void)unused;
   CacheState *cache = make_cache(&(CacheConfig){0});
   CacheEvent event;
-  assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event),
-                   STATUS_OK); /* bytes 31 and 32 */
+  assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event), STATUS_OK); /* bytes 31 and 32 */
   assert_false(event.line_hit);
   assert_int_equal(event.fetched_sectors, 3);
   cache_access_line(cache, 0, 128, CACHE_READ, &event);
@@ -212,8 +206,7 @@ static void a_mask_moves_with_its_line(void **unused) {
 static void without_byte_masks_parts_stay_parts(void **unused) {
   (void)unused;
   CacheState *cache = make_cache(&(CacheConfig){.no_byte_masks = true});
-  for (uint64_t byte = 0; byte < 32; byte += 4)
-    cache_access(cache, byte, 4, CACHE_WRITE);
+  for (uint64_t byte = 0; byte < 32; byte += 4) cache_access(cache, byte, 4, CACHE_WRITE);
   cache_access(cache, 0, 4, CACHE_READ);
   assert_int_equal(cache->counts.read_sector_misses, 1);
   free(cache);
@@ -237,14 +230,12 @@ static void an_event_names_the_line_that_left(void **unused) {
   (void)unused;
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
     for (uint64_t sets = 1; sets <= 24; sets++) {
-      CacheState *cache = make_cache(
-          &(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
+      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
       Rand r = {sets};
       uint64_t last_line[24], n_dirty = 0;
       bool filled[24] = {false};
       for (int i = 0; i < 200; i++) {
-        const uint64_t line = (uint64_t)rand_in(&r, 0, 1 << 20),
-                       set = cache_set_of(cache, line * 128);
+        const uint64_t line = (uint64_t)rand_in(&r, 0, 1 << 20), set = cache_set_of(cache, line * 128);
         CacheEvent event;
         assert_true(set < sets);
         cache_access_line(cache, line * 128 + 32, 32, CACHE_WRITE, &event);
@@ -291,8 +282,7 @@ static void more_ways_never_miss_more(void **unused) {
       Rand r = {seed};
       for (int i = 0; i < 2000; i++) {
         const uint64_t line = (uint64_t)(rand_in(&r, 0, 40) * rand_in(&r, 0, 40));
-        cache_access_range(cache, line * 128, (uint64_t)rand_in(&r, 1, 4096),
-                           i % 5 ? CACHE_READ : CACHE_WRITE);
+        cache_access_range(cache, line * 128, (uint64_t)rand_in(&r, 1, 4096), i % 5 ? CACHE_READ : CACHE_WRITE);
       }
       const uint64_t misses = cache->counts.read_sector_misses;
       assert_true(misses <= last);
@@ -307,17 +297,14 @@ static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused)
   enum { LINES = 4096 };
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
     for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
-      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 64 * KIB,
-                                                    .policy = (CachePolicy)policy,
-                                                    .index = (CacheIndex)index,
-                                                    .seed = 3});
+      CacheState *cache = make_cache(
+          &(CacheConfig){.size_bytes = 64 * KIB, .policy = (CachePolicy)policy, .index = (CacheIndex)index, .seed = 3});
       static bool seen[LINES * 4];
       memset(seen, 0, sizeof seen);
       uint64_t compulsory = 0;
       Rand r = {5};
       for (int i = 0; i < 20000; i++) {
-        const uint64_t sector =
-            (uint64_t)rand_in(&r, 0, LINES * 4 - 1) & (uint64_t)rand_in(&r, 0, LINES * 4 - 1);
+        const uint64_t sector = (uint64_t)rand_in(&r, 0, LINES * 4 - 1) & (uint64_t)rand_in(&r, 0, LINES * 4 - 1);
         compulsory += !seen[sector];
         seen[sector] = true;
         cache_access(cache, sector * 32, 32, CACHE_READ);
@@ -327,8 +314,7 @@ static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused)
       assert_true(c->line_misses <= c->read_sector_misses);
       assert_true(c->evictions <= c->line_misses && c->evictions + 512 >= c->line_misses);
       assert_int_equal(c->dirty_evictions, 0);
-      assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses,
-                       c->read_sectors + c->write_sectors);
+      assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses, c->read_sectors + c->write_sectors);
       free(cache);
     }
 }
@@ -342,8 +328,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
     Rand r = {9};
     for (int i = 0; i < 3000; i++) {
       if (i == 1000) memcpy(bookmark, cache, bytes);
-      const uint64_t address = (uint64_t)rand_in(&r, 0, 128 << 10),
-                     n = (uint64_t)rand_in(&r, 1, 600);
+      const uint64_t address = (uint64_t)rand_in(&r, 0, 128 << 10), n = (uint64_t)rand_in(&r, 1, 600);
       const CacheKind kind = i % 3 ? CACHE_READ : CACHE_WRITE;
       cache_access_range(cache, address, n, kind);
       if (i >= 1000) cache_access_range(bookmark, address, n, kind);
@@ -362,17 +347,16 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
 static void a_random_index_spreads(void **unused) {
   (void)unused;
   enum { SETS = 100, LINES_A_SET = 400 };
-  CacheState *a = make_cache(
-      &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 1});
-  CacheState *b = make_cache(
-      &(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 2});
+  CacheState *a =
+      make_cache(&(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 1});
+  CacheState *b =
+      make_cache(&(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 2});
   uint64_t load[SETS] = {0}, agree = 0;
   for (uint64_t line = 0; line < SETS * LINES_A_SET; line++) {
     load[cache_set_of(a, line * 128)]++;
     agree += cache_set_of(a, line * 128) == cache_set_of(b, line * 128);
   }
-  for (int set = 0; set < SETS;
-       set++) /* 400 expected, standard deviation 20: 6 of them either way */
+  for (int set = 0; set < SETS; set++) /* 400 expected, standard deviation 20: 6 of them either way */
     assert_true(load[set] > 280 && load[set] < 520);
   assert_true(agree > 280 && agree < 520); /* 1 in 100 by chance */
   free(a);
@@ -393,9 +377,7 @@ static void a_config_that_contradicts_itself_is_explained(void **unused) {
       {{.line_bytes = 128, .sector_bytes = 48}, STATUS_BAD_REQUEST, "sectors of 48"},
       {{.line_bytes = 128, .sector_bytes = 2}, STATUS_BAD_REQUEST, "1 to 32"},
       {{.size_bytes = (uint64_t)1 << 62}, STATUS_TOO_LARGE, "more than"},
-      {{.ways = 3, .size_bytes = 3 * 128, .policy = CACHE_TREE_PLRU},
-       STATUS_BAD_REQUEST,
-       "power of two"},
+      {{.ways = 3, .size_bytes = 3 * 128, .policy = CACHE_TREE_PLRU}, STATUS_BAD_REQUEST, "power of two"},
       {{.address_bits = 65}, STATUS_BAD_REQUEST, "8 to 64"},
       {{.address_bits = 7}, STATUS_BAD_REQUEST, "8 to 64"},
       {{.index = (CacheIndex)7}, STATUS_BAD_REQUEST, "named values"},
@@ -422,9 +404,7 @@ static void zero_means_the_documented_default(void **unused) {
   assert_int_equal(c.sector_bytes, 32);
   assert_int_equal(c.address_bits, 48);
   assert_int_equal(c.xor_shift_bits, 10);
-  assert_int_equal(
-      cache_config_resolve(&(CacheConfig){.line_bytes = 16, .size_bytes = 4096}, &c, NULL),
-      STATUS_OK);
+  assert_int_equal(cache_config_resolve(&(CacheConfig){.line_bytes = 16, .size_bytes = 4096}, &c, NULL), STATUS_OK);
   assert_int_equal(c.sector_bytes, 16); /* 32 does not divide it */
 }
 
@@ -441,8 +421,8 @@ static void an_address_out_of_range_changes_nothing(void **unused) {
   assert_int_equal(cache_access(cache, end - 1, 1, CACHE_READ), STATUS_OK);
   assert_int_equal(cache_peek(cache, 1023, 0).address, end - 128);
   free(cache);
-  cache = make_cache(&(CacheConfig){
-      .address_bits = 64, .index = CACHE_INDEX_RANDOM, .line_bytes = 1, .size_bytes = 64});
+  cache =
+      make_cache(&(CacheConfig){.address_bits = 64, .index = CACHE_INDEX_RANDOM, .line_bytes = 1, .size_bytes = 64});
   assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
   assert_int_equal(cache_access(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
   assert_int_equal(cache->counts.line_misses, 1);
@@ -459,8 +439,7 @@ static void a_run_may_end_with_the_address_space(void **unused) {
                                                     .size_bytes = 1024 * line_bytes,
                                                     .layout = (CacheLayout)layout});
       assert_int_equal(cache_access_range(cache, ~(uint64_t)0, 1, CACHE_READ), STATUS_OK);
-      assert_int_equal(
-          cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ), STATUS_OK);
+      assert_int_equal(cache_access_range(cache, 0 - 300 * line_bytes, 300 * line_bytes, CACHE_READ), STATUS_OK);
       assert_int_equal(cache->counts.lines_touched, 301);
       assert_int_equal(cache->counts.line_misses, 300);
       free(cache);

@@ -23,8 +23,7 @@ static CacheConfig random_config(Rand *r) {
 }
 
 /* Within one line, so that cache_access_line takes it. */
-static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint64_t *bytes,
-                          CacheKind *kind) {
+static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint64_t *bytes, CacheKind *kind) {
   *address = (uint64_t)rand_in(r, 0, (int64_t)(3 * c->size_bytes));
   const uint64_t room = c->line_bytes - *address % c->line_bytes;
   *bytes = (uint64_t)rand_in(r, 1, (int64_t)room);
@@ -66,13 +65,11 @@ static void counts_are_conserved(void **unused) {
     assert_int_equal(c->write_sectors, touched[CACHE_WRITE]);
     assert_int_equal(c->read_sector_misses, fetched);
     assert_int_equal(c->write_sector_absent, absent);
-    assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses,
-                     c->read_sectors + c->write_sectors);
+    assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses, c->read_sectors + c->write_sectors);
     assert_int_equal(c->evictions, evicted);
     assert_int_equal(c->dirty_evictions, dirty_evicted);
     assert_int_equal(c->written_back_sectors, written);
-    assert_true(c->read_sector_misses <= c->read_sectors &&
-                c->write_sector_absent <= c->write_sectors);
+    assert_true(c->read_sector_misses <= c->read_sectors && c->write_sector_absent <= c->write_sectors);
     assert_true(c->dirty_evictions <= c->evictions && c->evictions <= c->line_misses);
     uint64_t present = 0;
     for (uint64_t set = 0; set < cache->sets; set++)
@@ -103,8 +100,7 @@ static void a_bigger_lru_never_misses_more(void **unused) {
       grown.size_bytes = sets * ways * config.line_bytes;
       CacheState *cache = make_cache(&grown);
       Rand trace = {seed};
-      for (int i = 0; i < 400;
-           i++) { /* the same trace for all: as far as the first config reaches */
+      for (int i = 0; i < 400; i++) { /* the same trace for all: as far as the first config reaches */
         uint64_t address, bytes;
         CacheKind kind;
         random_access(&trace, &config, &address, &bytes, &kind);

@@ -30,14 +30,12 @@ static Parts make_parts(const CacheConfig *whole, uint32_t n) {
 
 static CacheCounts add_up(const Parts *parts) {
   CacheCounts sum = {0};
-  for (uint32_t part = 0; part < parts->n; part++)
-    sum = cache_counts_add(sum, parts->states[part]->counts);
+  for (uint32_t part = 0; part < parts->n; part++) sum = cache_counts_add(sum, parts->states[part]->counts);
   return sum;
 }
 
 static void free_parts(Parts *parts) {
-  for (uint32_t part = 0; part < parts->n; part++)
-    free(parts->states[part]);
+  for (uint32_t part = 0; part < parts->n; part++) free(parts->states[part]);
 }
 
 /* One head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128: the counts of every exact
@@ -99,8 +97,7 @@ static void parts_add_up_to_the_whole(void **unused) {
     const int64_t at_top = rand_in(&r, 0, 2); /* none, half or all of the accesses */
     for (int i = 0; i < 150; i++) {
       uint64_t address = (uint64_t)rand_in(&r, 0, (int64_t)room - 1);
-      uint64_t bytes = (uint64_t)rand_in(
-          &r, 1, (int64_t)(config.line_bytes * (uint64_t)(rand_in(&r, 0, 2) ? 2 : 500)));
+      uint64_t bytes = (uint64_t)rand_in(&r, 1, (int64_t)(config.line_bytes * (uint64_t)(rand_in(&r, 0, 2) ? 2 : 500)));
       if (round % 3 == 0) { /* as tiles are */
         address = address / config.line_bytes * config.line_bytes;
         bytes = (bytes + config.line_bytes - 1) / config.line_bytes * config.line_bytes;
@@ -111,17 +108,14 @@ static void parts_add_up_to_the_whole(void **unused) {
       const uint64_t base = rand_in(&r, 0, 1) < at_top ? top : 0;
       for (uint32_t part = 0; part <= parts.n; part++) {
         CacheState *cache = part < parts.n ? parts.states[part] : whole;
-        assert_int_equal(
-            (range ? cache_access_range : cache_access)(cache, base + address, bytes, kind),
-            STATUS_OK);
+        assert_int_equal((range ? cache_access_range : cache_access)(cache, base + address, bytes, kind), STATUS_OK);
       }
     }
     for (int flushed = 0; flushed < 2; flushed++) {
       const CacheCounts sum = add_up(&parts);
       assert_memory_equal(&sum, &whole->counts, sizeof sum);
       cache_flush(whole);
-      for (uint32_t part = 0; part < parts.n; part++)
-        cache_flush(parts.states[part]);
+      for (uint32_t part = 0; part < parts.n; part++) cache_flush(parts.states[part]);
     }
     free(whole);
     free_parts(&parts);
@@ -156,8 +150,7 @@ static void parts_hold_the_lines_of_the_whole(void **unused) {
   for (uint32_t part = 0; part < 3; part++)
     for (uint64_t own = 0; own < parts.states[part]->sets; own++, set++)
       for (uint64_t position = 0; position < 4; position++) {
-        const CacheLine a = cache_peek(whole, set, position),
-                        b = cache_peek(parts.states[part], own, position);
+        const CacheLine a = cache_peek(whole, set, position), b = cache_peek(parts.states[part], own, position);
         assert_int_equal(a.present, b.present);
         assert_int_equal(a.address, b.address);
         assert_int_equal(a.valid_sectors, b.valid_sectors);

@@ -33,13 +33,10 @@ typedef struct {
 static uint64_t slow_set(const Slow *slow, const CacheState *cache, uint64_t line) {
   if (slow->config.index == CACHE_INDEX_MODULO) return line % slow->sets;
   if (slow->config.index == CACHE_INDEX_RANDOM)
-    return cache_set_of(cache,
-                        line * slow->config.line_bytes); /* any function of the line will do */
+    return cache_set_of(cache, line * slow->config.line_bytes); /* any function of the line will do */
   uint64_t hash = 0;
-  for (unsigned bit = 0; bit < 64;
-       bit++) /* bit by bit: bit i of the hash is the parity of bits i, i+b, i+2b... */
-    for (unsigned from = bit; from < 64; from += slow->config.xor_shift_bits)
-      hash ^= (line >> from & 1) << bit;
+  for (unsigned bit = 0; bit < 64; bit++) /* bit by bit: bit i of the hash is the parity of bits i, i+b, i+2b... */
+    for (unsigned from = bit; from < 64; from += slow->config.xor_shift_bits) hash ^= (line >> from & 1) << bit;
   return hash % slow->sets;
 }
 
@@ -77,15 +74,13 @@ static SlowLine *slow_place(Slow *slow, uint64_t set, uint64_t line) {
                                                          : lines[way].last_use < victim->last_use;
     if (older) victim = &lines[way];
   }
-  if (victim->present && slow->config.policy == CACHE_TREE_PLRU)
-    victim = &lines[slow_tree_victim(slow, set)];
+  if (victim->present && slow->config.policy == CACHE_TREE_PLRU) victim = &lines[slow_tree_victim(slow, set)];
   if (victim->present) {
     slow->counts.evictions++;
     uint64_t dirty_sectors = 0;
     for (uint64_t s = 0; s < slow->config.line_bytes; s += slow->config.sector_bytes) {
       bool dirty = false;
-      for (uint64_t b = s; b < s + slow->config.sector_bytes; b++)
-        dirty |= victim->dirty[b];
+      for (uint64_t b = s; b < s + slow->config.sector_bytes; b++) dirty |= victim->dirty[b];
       dirty_sectors += dirty;
     }
     slow->counts.dirty_evictions += dirty_sectors > 0;
@@ -96,17 +91,14 @@ static SlowLine *slow_place(Slow *slow, uint64_t set, uint64_t line) {
   return victim;
 }
 
-static void slow_sector(Slow *slow, SlowLine *line, uint64_t begin, uint64_t first, uint64_t last,
-                        CacheKind kind) {
+static void slow_sector(Slow *slow, SlowLine *line, uint64_t begin, uint64_t first, uint64_t last, CacheKind kind) {
   const uint64_t end = begin + slow->config.sector_bytes;
   bool any = false, whole = true;
-  for (uint64_t b = begin; b < end; b++)
-    any |= line->valid[b], whole &= line->valid[b];
+  for (uint64_t b = begin; b < end; b++) any |= line->valid[b], whole &= line->valid[b];
   if (kind == CACHE_READ) {
     slow->counts.read_sectors++;
     slow->counts.read_sector_misses += !whole;
-    for (uint64_t b = begin; b < end; b++)
-      line->valid[b] = true;
+    for (uint64_t b = begin; b < end; b++) line->valid[b] = true;
   } else {
     slow->counts.write_sectors++;
     slow->counts.write_sector_absent += !any;
@@ -115,8 +107,7 @@ static void slow_sector(Slow *slow, SlowLine *line, uint64_t begin, uint64_t fir
   }
 }
 
-static void slow_access(Slow *slow, const CacheState *cache, uint64_t address, uint64_t bytes,
-                        CacheKind kind) {
+static void slow_access(Slow *slow, const CacheState *cache, uint64_t address, uint64_t bytes, CacheKind kind) {
   const uint64_t line_bytes = slow->config.line_bytes;
   slow->counts.accesses++;
   for (uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes; line++) {
@@ -135,11 +126,9 @@ static void slow_access(Slow *slow, const CacheState *cache, uint64_t address, u
       slow_tree_touch(slow, set, (uint64_t)(found - &slow->lines[set * slow->config.ways]));
     const uint64_t base = line * line_bytes;
     const uint64_t first = address > base ? address - base : 0;
-    const uint64_t last =
-        address + bytes < base + line_bytes ? address + bytes - 1 - base : line_bytes - 1;
+    const uint64_t last = address + bytes < base + line_bytes ? address + bytes - 1 - base : line_bytes - 1;
     for (uint64_t s = 0; s < line_bytes; s += slow->config.sector_bytes)
-      if (first < s + slow->config.sector_bytes && last >= s)
-        slow_sector(slow, found, s, first, last, kind);
+      if (first < s + slow->config.sector_bytes && last >= s) slow_sector(slow, found, s, first, last, kind);
   }
 }
 
@@ -184,8 +173,7 @@ static void assert_same_lines(const CacheState *cache, const Slow *slow) {
     }
     assert_int_equal(present, slow_present);
   }
-  assert_int_equal(cache->partial_sectors,
-                   partial_sectors); /* decides whether the fast path is open */
+  assert_int_equal(cache->partial_sectors, partial_sectors); /* decides whether the fast path is open */
 }
 
 /* --- random traces --- */
@@ -194,14 +182,12 @@ static CacheConfig random_config(Rand *r) {
   CacheConfig c = {.index = (CacheIndex)rand_in(r, 0, 2), .policy = (CachePolicy)rand_in(r, 0, 2)};
   c.sector_bytes = (uint64_t)(rand_in(r, 0, 3) ? 1 << rand_in(r, 0, 4) : rand_in(r, 1, 12));
   const uint64_t most_sectors = SLOW_MAX_LINE_BYTES / c.sector_bytes;
-  c.line_bytes =
-      c.sector_bytes * (uint64_t)rand_in(r, 1, most_sectors < 32 ? (int64_t)most_sectors : 32);
+  c.line_bytes = c.sector_bytes * (uint64_t)rand_in(r, 1, most_sectors < 32 ? (int64_t)most_sectors : 32);
   c.ways = c.policy == CACHE_TREE_PLRU ? (uint64_t)1 << rand_in(r, 0, 5)
                                        : (uint64_t)rand_in(r, 1, rand_in(r, 0, 4) ? 20 : 256);
   uint64_t sets = (uint64_t)rand_in(r, 1, (int64_t)(SLOW_MAX_LINES / c.ways));
   if (rand_in(r, 0, 1))
-    while (sets & (sets - 1))
-      sets &= sets - 1;
+    while (sets & (sets - 1)) sets &= sets - 1;
   c.size_bytes = sets * c.ways * c.line_bytes;
   c.seed = rand_next(r);
   c.layout = (CacheLayout)rand_in(r, 0, 2);
@@ -212,19 +198,16 @@ static CacheConfig random_config(Rand *r) {
 }
 
 /* One access: scattered, near the last one, or a run of lines; reads and stores. */
-static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint64_t *bytes,
-                          CacheKind *kind) {
+static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint64_t *bytes, CacheKind *kind) {
   const uint64_t room = c->size_bytes * 3;
-  const uint64_t high =
-      c->address_bits > 40 ? (uint64_t)rand_in(r, 0, 1) << (c->address_bits - 2) : 0;
+  const uint64_t high = c->address_bits > 40 ? (uint64_t)rand_in(r, 0, 1) << (c->address_bits - 2) : 0;
   switch (rand_in(r, 0, 3)) {
   case 0: *address += *bytes; break;
   case 1: *address = *address >= c->line_bytes ? *address - c->line_bytes : 0; break;
   default: *address = high + (uint64_t)rand_in(r, 0, (int64_t)room); break;
   }
-  *bytes = (uint64_t)(rand_in(r, 0, 2)
-                          ? rand_in(r, 1, (int64_t)c->line_bytes)
-                          : rand_in(r, 1, (int64_t)(c->size_bytes < 4096 ? c->size_bytes : 4096)));
+  *bytes = (uint64_t)(rand_in(r, 0, 2) ? rand_in(r, 1, (int64_t)c->line_bytes)
+                                       : rand_in(r, 1, (int64_t)(c->size_bytes < 4096 ? c->size_bytes : 4096)));
   if (rand_in(r, 0, 2) == 0) { /* aligned, as tiles are */
     *address = *address / c->line_bytes * c->line_bytes;
     *bytes = (*bytes / c->line_bytes + 1) * c->line_bytes;
@@ -259,8 +242,7 @@ static void random_traces_count_like_the_slow_cache(void **unused) {
         assert_int_equal(cache_access(cache, address, bytes, kind), STATUS_OK);
       } else {
         assert_int_equal(cache_access_range(cache, address, bytes, kind), STATUS_OK);
-        slow->counts.accesses +=
-            (address + bytes - 1) / asked.line_bytes - address / asked.line_bytes; /* one a line */
+        slow->counts.accesses += (address + bytes - 1) / asked.line_bytes - address / asked.line_bytes; /* one a line */
       }
       assert_same_counts(&cache->counts, &slow->counts);
     }

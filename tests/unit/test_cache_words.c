@@ -32,8 +32,7 @@ static void words_stay_narrow_while_addresses_are_near_one_another(void **unused
         assert_int_equal(cache_access(cache, addresses[k], 1, CACHE_READ), STATUS_OK);
         assert_int_equal(cache->word_bits, k < 2 ? 32 : 64);
       }
-      for (int k = 0; k < 3; k++)
-        cache_access(cache, addresses[k], 1, CACHE_READ);
+      for (int k = 0; k < 3; k++) cache_access(cache, addresses[k], 1, CACHE_READ);
       assert_int_equal(cache->counts.line_misses, 3);
       assert_int_equal(cache->counts.lines_touched, 6);
       cache_reset(cache);

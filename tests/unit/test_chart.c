@@ -36,8 +36,7 @@ static void test_column_moves_apart(void **state) {
 
 static double displacement(const double *y, const double *wish, int n) {
   double sum = 0;
-  for (int i = 0; i < n; i++)
-    sum += (y[i] - wish[i]) * (y[i] - wish[i]);
+  for (int i = 0; i < n; i++) sum += (y[i] - wish[i]) * (y[i] - wish[i]);
   return sum;
 }
 
@@ -48,8 +47,7 @@ static void test_column_is_best(void **state) {
   for (int round = 0; round < 300; round++) {
     int n = (int)rand_in(&rand, 1, 8);
     double wish[8], y[8];
-    for (int i = 0; i < n; i++)
-      wish[i] = y[i] = (double)rand_in(&rand, -20, 220);
+    for (int i = 0; i < n; i++) wish[i] = y[i] = (double)rand_in(&rand, -20, 220);
     place_column(y, n, 20, 0, 200);
     for (int i = 0; i < n; i++) {
       assert_true(y[i] > 10 - 1e-6 && y[i] < 190 + 1e-6);
@@ -62,8 +60,7 @@ static void test_column_is_best(void **state) {
     for (int trial = 0; trial < 200; trial++) {
       double moved[8];
       int feasible = 1;
-      for (int i = 0; i < n; i++)
-        moved[i] = y[i] + (double)rand_in(&rand, -30, 30) / 10;
+      for (int i = 0; i < n; i++) moved[i] = y[i] + (double)rand_in(&rand, -30, 30) / 10;
       for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++) {
           int apart = i == k || fabs(moved[i] - moved[k]) >= 20;
@@ -94,8 +91,7 @@ static void test_best_place(void **state) {
   PlaceBox candidates[] = {{45, 45, 10, 10}, {95, 50, 10, 10}, {20, 5, 10, 10}, {20, 80, 10, 10}};
   PlaceBox best = place_best(&map, candidates, 4, NULL);
   assert_true(best.x == 20 && best.y == 80);
-  best =
-      place_best(&map, candidates, 4, NULL); /* it is in the map now: the line is the lesser evil */
+  best = place_best(&map, candidates, 4, NULL); /* it is in the map now: the line is the lesser evil */
   assert_true(best.x == 20 && best.y == 5);
 }
 
@@ -103,13 +99,11 @@ static void test_best_place(void **state) {
 
 static void test_chart_scales(void **state) {
   (void)state;
-  Chart chart = chart_new(
-      &(ChartConfig){.x = {.kind = VALUE_TOKENS, .log = true}, .y = {.kind = VALUE_BYTES}});
+  Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_TOKENS, .log = true}, .y = {.kind = VALUE_BYTES}});
   chart_series(&chart, "a", INK_AUTO, SERIES_LINE);
   chart_point(&chart, 1024, 10);
   chart_point(&chart, 4096, 40);
-  chart_point(&chart, -1,
-              1e9); /* no place on a logarithmic axis: it does not stretch the other one either */
+  chart_point(&chart, -1, 1e9); /* no place on a logarithmic axis: it does not stretch the other one either */
   chart_point(&chart, 2048, NAN);
   Scale x = chart_x_scale(&chart, 0), y = chart_y_scale(&chart, 0);
   assert_true(fabs(x.low - 1024) < 1e-9 && fabs(x.high - 4096) < 1e-9);
@@ -131,8 +125,7 @@ static void test_given_range(void **state) {
 static void test_too_many_series(void **state) {
   (void)state;
   Chart chart = chart_new(&(ChartConfig){0});
-  for (int i = 0; i <= CHART_SERIES_MAX; i++)
-    chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
+  for (int i = 0; i <= CHART_SERIES_MAX; i++) chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
   Error error = {0};
   assert_int_equal(chart_check(&chart, &error), STATUS_TOO_LARGE);
   assert_non_null(strstr(error.message, "12"));
@@ -153,13 +146,10 @@ static void test_cues(void **state) {
   assert_int_equal(first.series[1].cue, second.series[0].cue);
   assert_int_equal(first.series[0].cue, second.series[2].cue);
   assert_int_not_equal(second.series[2].cue, second.series[3].cue);
-  for (int i = 4; i < CHART_SERIES_MAX; i++)
-    chart_series(&second, "more", INK_NEUTRAL, SERIES_LINE);
+  for (int i = 4; i < CHART_SERIES_MAX; i++) chart_series(&second, "more", INK_NEUTRAL, SERIES_LINE);
   bool seen[N_CUES] = {false};
-  for (int i = 0; i < second.n_series; i++)
-    seen[second.series[i].cue] = true;
-  for (int i = 0; i < N_CUES; i++)
-    assert_true(seen[i]);
+  for (int i = 0; i < second.n_series; i++) seen[second.series[i].cue] = true;
+  for (int i = 0; i < N_CUES; i++) assert_true(seen[i]);
   chart_free(&first);
   chart_free(&second);
 }
@@ -168,10 +158,8 @@ static void test_cues(void **state) {
 
 static const double sizes[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {800, 600}, {1280, 500}};
 
-static void draw_texts(DrawnTexts *drawn, const Chart *chart, const Bars *bars,
-                       const double *size) {
-  cairo_surface_t *surface =
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
+static void draw_texts(DrawnTexts *drawn, const Chart *chart, const Bars *bars, const double *size) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
   cairo_t *cr = cairo_create(surface);
   drawn->n = 0;
   assert_true(letter_set_tap(surface, drawn_text_tap, drawn));
@@ -190,38 +178,28 @@ static void expect_legible(const DrawnTexts *drawn, const double *size) {
     const DrawnText *a = &drawn->items[i];
     if (a->left < 0 || a->right > size[0] || a->top < 0 || a->bottom > size[1])
       fail_msg("\"%s\" leaves the page of %.0f x %.0f", a->text, size[0], size[1]);
-    if (a->size < least - 1e-6)
-      fail_msg("\"%s\" is set in %.1f pixels, below %.1f", a->text, a->size, least);
+    if (a->size < least - 1e-6) fail_msg("\"%s\" is set in %.1f pixels, below %.1f", a->text, a->size, least);
     for (int k = 0; k < i; k++)
       if (drawn_texts_touch(a, &drawn->items[k]))
-        fail_msg("\"%s\" covers \"%s\" at %.0f x %.0f", a->text, drawn->items[k].text, size[0],
-                 size[1]);
+        fail_msg("\"%s\" covers \"%s\" at %.0f x %.0f", a->text, drawn->items[k].text, size[0], size[1]);
   }
 }
 
-static double standard_bytes(double n, double d) {
-  return 2 * (4 * n * n + 4 * n * d);
-}
-static double fa2_bytes(double n, double d, double b) {
-  return 2 * (2 * n * d + 2 * n * n * d / b);
-}
+static double standard_bytes(double n, double d) { return 2 * (4 * n * n + 4 * n * d); }
+static double fa2_bytes(double n, double d, double b) { return 2 * (2 * n * d + 2 * n * n * d / b); }
 
 static Chart traffic_chart(bool log) {
-  Chart chart = chart_new(
-      &(ChartConfig){.title = "HBM traffic of one attention head",
-                     .subtitle = "What crosses between HBM and SRAM in one forward pass",
-                     .footer = "algorithm=standard,fa2 N=256..64K d=128 block=128",
-                     .x = {.title = "sequence length N (tokens)", .kind = VALUE_TOKENS, .log = log},
-                     .y = {.title = "traffic (bytes)", .kind = VALUE_BYTES, .log = log}});
+  Chart chart = chart_new(&(ChartConfig){.title = "HBM traffic of one attention head",
+                                         .subtitle = "What crosses between HBM and SRAM in one forward pass",
+                                         .footer = "algorithm=standard,fa2 N=256..64K d=128 block=128",
+                                         .x = {.title = "sequence length N (tokens)", .kind = VALUE_TOKENS, .log = log},
+                                         .y = {.title = "traffic (bytes)", .kind = VALUE_BYTES, .log = log}});
   chart_series(&chart, "standard", INK_NEUTRAL, SERIES_LINE);
-  for (double n = 256; n <= 65536; n *= 2)
-    chart_point(&chart, n, standard_bytes(n, 128));
+  for (double n = 256; n <= 65536; n *= 2) chart_point(&chart, n, standard_bytes(n, 128));
   chart_series(&chart, "FA-2", INK_BLUE, SERIES_LINE);
-  for (double n = 256; n <= 65536; n *= 2)
-    chart_point(&chart, n, fa2_bytes(n, 128, 128));
+  for (double n = 256; n <= 65536; n *= 2) chart_point(&chart, n, fa2_bytes(n, 128, 128));
   chart_series(&chart, "lower bound", INK_NEUTRAL, SERIES_REFERENCE);
-  for (double n = 256; n <= 65536; n *= 2)
-    chart_point(&chart, n, standard_bytes(n, 128) / 40);
+  for (double n = 256; n <= 65536; n *= 2) chart_point(&chart, n, standard_bytes(n, 128) / 40);
   chart_mark(&chart, 4096, standard_bytes(4096, 128), "132 MiB");
   chart_vertical(&chart, 8192, "8K tokens");
   return chart;
@@ -259,13 +237,11 @@ static void test_plane(void **state) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(surface);
   ChartPlane plane = chart_plane(&chart, cr, 1280, 720);
-  assert_true(plane.x > 40 && plane.y > 40 && plane.x + plane.width < 1280 &&
-              plane.y + plane.height < 720);
+  assert_true(plane.x > 40 && plane.y > 40 && plane.x + plane.width < 1280 && plane.y + plane.height < 720);
   assert_true(plane.width > 700 && plane.height > 350); /* most of the page is chart */
   chart_draw(&chart, cr, 1280, 720, &theme_light);
   double x = plane.x + plane.width * scale_position(&plane.x_scale, 4096);
-  double y =
-      plane.y + plane.height * (1 - scale_position(&plane.y_scale, standard_bytes(4096, 128)));
+  double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, standard_bytes(4096, 128)));
   cairo_surface_flush(surface);
   const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(surface);
   int stride = cairo_image_surface_get_stride(surface) / 4;
@@ -278,8 +254,7 @@ static void test_plane(void **state) {
 }
 
 static double random_value(Rand *rand, bool log) {
-  double value =
-      (double)rand_in(rand, 1, 1000000) * pow(10, (double)rand_in(rand, log ? -3 : 0, log ? 9 : 2));
+  double value = (double)rand_in(rand, 1, 1000000) * pow(10, (double)rand_in(rand, log ? -3 : 0, log ? 9 : 2));
   if (rand_in(rand, 0, 30) == 0) return NAN;
   if (rand_in(rand, 0, 30) == 0) return 0;
   return rand_in(rand, 0, 30) == 0 ? -value : value;
@@ -330,19 +305,16 @@ static void test_random_bars_are_legible(void **state) {
   static DrawnTexts drawn;
   Rand rand = {19};
   for (int round = 0; round < 100; round++) {
-    BarsConfig config = {
-        .title = "Random", .footer = "seed=19", .n_series = (int)rand_in(&rand, 1, 4)};
+    BarsConfig config = {.title = "Random", .footer = "seed=19", .n_series = (int)rand_in(&rand, 1, 4)};
     config.layout = (BarsLayout)rand_in(&rand, 0, 1);
     config.kind = (ValueKind)rand_in(&rand, 0, 9);
-    for (int s = 0; s < config.n_series; s++)
-      config.series[s] = "series";
+    for (int s = 0; s < config.n_series; s++) config.series[s] = "series";
     if (config.n_series == 1 && rand_in(&rand, 0, 1)) config.log_from = 10;
     Bars bars = bars_new(&config);
     int n = (int)rand_in(&rand, 0, 60);
     for (int r = 0; r < n; r++) {
       double values[BARS_SERIES_MAX];
-      for (int s = 0; s < BARS_SERIES_MAX; s++)
-        values[s] = random_value(&rand, false);
+      for (int s = 0; s < BARS_SERIES_MAX; s++) values[s] = random_value(&rand, false);
       char label[32];
       snprintf(label, sizeof label, "row %d", r);
       if (rand_in(&rand, 0, 7) == 0) bars_group(&bars, "group");
@@ -360,12 +332,10 @@ static void test_left_out_rows_are_counted(void **state) {
   (void)state;
   static DrawnTexts drawn;
   Bars bars = bars_new(&(BarsConfig){.title = "Many"});
-  for (int i = 0; i < 500; i++)
-    bars_row(&bars, "row", (double[]){i}, NULL);
+  for (int i = 0; i < 500; i++) bars_row(&bars, "row", (double[]){i}, NULL);
   draw_texts(&drawn, NULL, &bars, sizes[0]);
   int shown = 0;
-  for (int i = 0; i < drawn.n; i++)
-    shown += strcmp(drawn.items[i].text, "row") == 0;
+  for (int i = 0; i < drawn.n; i++) shown += strcmp(drawn.items[i].text, "row") == 0;
   char expected[64];
   snprintf(expected, sizeof expected, "and %d more rows", 500 - shown);
   assert_true(shown > 20);

@@ -1,5 +1,5 @@
-/* What the charts draw is what the commands count: every point of the sweeps and every cell of the map against `sim --json`, the
- * roofline against `roofline --json`, the misses against an LRU cache written out. */
+/* What the charts draw is what the commands count: every point of the sweeps and every cell of the map against `sim
+ * --json`, the roofline against `roofline --json`, the misses against an LRU cache written out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,10 +26,12 @@ static ChartNumbers numbers;
 /* Opens the stage of a state, as the viewer does, and makes its numbers. */
 static void open_state(const char *line, double part) {
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = &request};
   Error error = {0};
-  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
+  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error))
+    fail_msg("%s", error.message);
   stage_snapshot(&stage, (uint64_t)(part * (double)stage.n_steps), &now);
   chart_numbers_make(&numbers, &now);
 }
@@ -50,8 +52,12 @@ static json_t *ask(const char *command, const char *format, ...) {
 }
 
 static json_t *run_of(json_t *document, int k) { return json_array_get(json_object_get(document, "runs"), (size_t)k); }
-static double total_of(json_t *document, int k) { return json_number_value(json_object_get(json_object_get(run_of(document, k), "traffic"), "total_bytes")); }
-static bool fits_of(json_t *document, int k) { return json_is_true(json_object_get(json_object_get(run_of(document, k), "sram"), "fits")); }
+static double total_of(json_t *document, int k) {
+  return json_number_value(json_object_get(json_object_get(run_of(document, k), "traffic"), "total_bytes"));
+}
+static bool fits_of(json_t *document, int k) {
+  return json_is_true(json_object_get(json_object_get(run_of(document, k), "sram"), "fits"));
+}
 
 /* `rest` is the problem without N and blocks, as options. */
 typedef struct {
@@ -61,9 +67,12 @@ typedef struct {
 
 static const Asked PROBLEMS[] = {
     {"algorithm=fa2 N=64 d=16 causal=1 block=8", "-d 16 --causal", "-N 64", "--block 8", false},
-    {"algorithm=fa1 N=1000 d=96 block-q=48 block-k=80 window=100 dtype=bf16", "-d 96 --window 100 --dtype bf16", "-N 1000", "--block-q 48 --block-k 80", false},
-    {"algorithm=standard N=4096 d=128 block=128 dtype=fp32 gpu=a100-80gb", "-d 128 --dtype fp32 --gpu a100-80gb", "-N 4096", "--block 128", false},
-    {"algorithm=fa2 N=1 seq-len-k=8192 d=64 block=64 sram=40K", "-d 64 --sram 40K", "-N 1 --seq-len-k 8192", "--block 64", true},
+    {"algorithm=fa1 N=1000 d=96 block-q=48 block-k=80 window=100 dtype=bf16", "-d 96 --window 100 --dtype bf16",
+     "-N 1000", "--block-q 48 --block-k 80", false},
+    {"algorithm=standard N=4096 d=128 block=128 dtype=fp32 gpu=a100-80gb", "-d 128 --dtype fp32 --gpu a100-80gb",
+     "-N 4096", "--block 128", false},
+    {"algorithm=fa2 N=1 seq-len-k=8192 d=64 block=64 sram=40K", "-d 64 --sram 40K", "-N 1 --seq-len-k 8192",
+     "--block 64", true},
 };
 enum { N_PROBLEMS = sizeof PROBLEMS / sizeof *PROBLEMS };
 
@@ -85,12 +94,14 @@ static void test_sweeps(void **state) {
     assert_in_range(numbers.n_N, 6, CHART_SWEEP_POINTS);
     for (int n = 0; n < numbers.n_N; n++) {
       const SweepNumbers *point = &numbers.by_N[n];
-      check_point(point, ask("sim", "--algorithm standard,fa1,fa2 %s %s %s%" PRId64, q->rest, q->block, q->of_keys ? "-N 1 --seq-len-k " : "-N ", point->value));
+      check_point(point, ask("sim", "--algorithm standard,fa1,fa2 %s %s %s%" PRId64, q->rest, q->block,
+                             q->of_keys ? "-N 1 --seq-len-k " : "-N ", point->value));
       if (point->value == numbers.N) has_present = point->bytes[numbers.shown] == (double)now.whole_bytes;
     }
     assert_true(has_present);
     for (int n = 0; n < numbers.n_B; n++)
-      check_point(&numbers.by_B[n], ask("sim", "--algorithm standard,fa1,fa2 %s %s --block %" PRId64, q->rest, q->N, numbers.by_B[n].value));
+      check_point(&numbers.by_B[n], ask("sim", "--algorithm standard,fa1,fa2 %s %s --block %" PRId64, q->rest, q->N,
+                                        numbers.by_B[n].value));
     stage_free(&stage);
   }
 }
@@ -106,7 +117,8 @@ static void test_map(void **state) {
     double least = INFINITY;
     for (int q = 0; q < map->n_q; q++)
       for (int k = 0; k < map->n_k; k++) {
-        json_t *d = ask("sim", "--algorithm %s %s %s --block-q %" PRId64 " --block-k %" PRId64, name, problem->rest, problem->N, map->q[q], map->k[k]);
+        json_t *d = ask("sim", "--algorithm %s %s %s --block-q %" PRId64 " --block-k %" PRId64, name, problem->rest,
+                        problem->N, map->q[q], map->k[k]);
         assert_true(map->bytes[q][k] == total_of(d, 0));
         assert_int_equal(map->fits[q][k], fits_of(d, 0));
         if (map->fits[q][k]) least = fmin(least, map->bytes[q][k]);
@@ -123,10 +135,12 @@ static void test_edge(void **state) {
   (void)state;
   open_state(PROBLEMS[2].state, 0);
   for (int e = 0; e < CHART_FRONTIER; e += 8) {
-    const int64_t q = (int64_t)round(numbers.map.edge_q[e]) > 1 ? (int64_t)round(numbers.map.edge_q[e]) : 1, k = (int64_t)numbers.map.edge_k[e];
+    const int64_t q = (int64_t)round(numbers.map.edge_q[e]) > 1 ? (int64_t)round(numbers.map.edge_q[e]) : 1,
+                  k = (int64_t)numbers.map.edge_k[e];
     for (int64_t more = 0; more < 2; more++) {
       if (k + more < 1) continue;
-      json_t *d = ask("sim", "--algorithm standard %s %s --block-q %" PRId64 " --block-k %" PRId64, PROBLEMS[2].rest, PROBLEMS[2].N, q, k + more);
+      json_t *d = ask("sim", "--algorithm standard %s %s --block-q %" PRId64 " --block-k %" PRId64, PROBLEMS[2].rest,
+                      PROBLEMS[2].N, q, k + more);
       assert_int_equal(fits_of(d, 0), more == 0);
       json_decref(d);
     }
@@ -140,7 +154,8 @@ static void expect_near(double got, double expected) {
   if (!(fabs(got - expected) <= 1e-12 * fabs(expected))) fail_msg("%.17g, expected %.17g", got, expected);
 }
 
-/* The ends of all runs, roofs and ceilings, with L2 and without; the moving point ends there and is the fold's ratio before. */
+/* The ends of all runs, roofs and ceilings, with L2 and without; the moving point ends there and is the fold's ratio
+ * before. */
 static void test_roofline(void **state) {
   (void)state;
   static const char *const MACHINES[] = {"paper", "h200", "rtx4090", "tiny"};
@@ -167,7 +182,9 @@ static void test_roofline(void **state) {
       if (now.total_bytes == 0) continue;
       expect_near(here.flops_per_byte, (double)now.traffic.flops / (double)now.total_bytes);
       if (now.step == now.n_steps) expect_near(here.flops_per_s, r->ends[1].flops_per_s);
-      if (here.flops_per_byte > 0) assert_true(here.flops_per_byte >= r->low_flops_per_byte / 3 && here.flops_per_byte <= r->high_flops_per_byte * 3);
+      if (here.flops_per_byte > 0)
+        assert_true(here.flops_per_byte >= r->low_flops_per_byte / 3 &&
+                    here.flops_per_byte <= r->high_flops_per_byte * 3);
     }
     json_decref(d);
     stage_free(&stage);
@@ -183,7 +200,8 @@ static void test_missing_rates(void **state) {
   assert_string_equal(roofline_missing(&numbers.roofline), "");
   chart_numbers_make(&numbers, &now);
   assert_string_equal(roofline_missing(&numbers.roofline), "L2, products");
-  assert_true(numbers.roofline.level_bytes_per_s == 0 && numbers.roofline.hbm_bytes_per_s > 0 && numbers.roofline.peak_flops_per_s == 0);
+  assert_true(numbers.roofline.level_bytes_per_s == 0 && numbers.roofline.hbm_bytes_per_s > 0 &&
+              numbers.roofline.peak_flops_per_s == 0);
   assert_true(numbers.roofline.ends[numbers.shown].flops_per_s > 0); /* HBM, SRAM and exponentials bound it */
   stage_free(&stage);
 }
@@ -226,8 +244,9 @@ static double brute_force(int capacity, double unit_bytes) {
 
 static void test_misses(void **state) {
   (void)state;
-  static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8 causal=1", "algorithm=fa2 N=64 d=16 block-q=16 block-k=8 gpu=tiny",
-                                       "algorithm=standard N=64 d=16 block=8", "algorithm=fa2 N=32 d=8 block=4 window=9"};
+  static const char *const STATES[] = {
+      "algorithm=fa2 N=64 d=16 block=8 causal=1", "algorithm=fa2 N=64 d=16 block-q=16 block-k=8 gpu=tiny",
+      "algorithm=standard N=64 d=16 block=8", "algorithm=fa2 N=32 d=8 block=4 window=9"};
   for (int k = 0; k < 4; k++) {
     open_state(STATES[k], 0);
     const MissCurve *c = &numbers.misses;
@@ -235,29 +254,32 @@ static void test_misses(void **state) {
     assert_int_equal(c->widening, 1);
     assert_true(c->total_bytes == (double)now.whole_bytes);
     for (int n = 0; n < c->n; n++) {
-      if (n > 0) assert_true(c->capacity_bytes[n] > c->capacity_bytes[n - 1] && c->missed_bytes[n] <= c->missed_bytes[n - 1]);
+      if (n > 0)
+        assert_true(c->capacity_bytes[n] > c->capacity_bytes[n - 1] && c->missed_bytes[n] <= c->missed_bytes[n - 1]);
       expect_near(c->missed_bytes[n], brute_force((int)(c->capacity_bytes[n] / c->unit_bytes + 0.5), c->unit_bytes));
     }
     expect_near(c->missed_bytes[c->n - 1], c->first_bytes);
-    if (c->l2_bytes > 0) expect_near(c->l2_missed_bytes, brute_force((int)(c->l2_bytes / c->unit_bytes), c->unit_bytes));
+    if (c->l2_bytes > 0)
+      expect_near(c->l2_missed_bytes, brute_force((int)(c->l2_bytes / c->unit_bytes), c->unit_bytes));
     stage_free(&stage);
   }
 }
 
-/* A long head is walked in wider tiles: where the whole head was walked too, the curves agree to a unit of capacity and the part
- * of the traffic that tiles at the mask's edge add. First uses are every byte once. */
+/* A long head is walked in wider tiles: where the whole head was walked too, the curves agree to a unit of capacity and
+ * the part of the traffic that tiles at the mask's edge add. First uses are every byte once. */
 static void test_long_heads(void **state) {
   (void)state;
   open_state("algorithm=fa2 N=65536 d=128 block=64 causal=1 gpu=h200", 0);
   const MissCurve *c = &numbers.misses;
   assert_true(c->is_known && c->widening > 1);
   expect_near(c->first_bytes, 4.0 * 65536 * 128 * 2);
-  /* Row i re-reads K and V of rows 0..i: before a use of a tile lie the 2 x 128 B x 64 (i + 1) of one row of tiles. Rows whose keys
-   * exceed the capacity C miss all of them: the part 1 - (C / 32 MiB)^2 of what is read again. */
+  /* Row i re-reads K and V of rows 0..i: before a use of a tile lie the 2 x 128 B x 64 (i + 1) of one row of tiles.
+   * Rows whose keys exceed the capacity C miss all of them: the part 1 - (C / 32 MiB)^2 of what is read again. */
   const double again = c->total_bytes - c->first_bytes, whole = 2.0 * 65536 * 256;
   for (double part = 0.1; part < 0.95; part += 0.1) {
     const double expected = c->first_bytes + again * (1 - part * part), got = chart_missed_at(c, part * whole);
-    if (fabs(got - expected) > 0.02 * c->total_bytes) fail_msg("at %.0f %% of K and V: %.4g, expected %.4g", part * 100, got, expected);
+    if (fabs(got - expected) > 0.02 * c->total_bytes)
+      fail_msg("at %.0f %% of K and V: %.4g, expected %.4g", part * 100, got, expected);
   }
   assert_true(chart_missed_at(c, 1.1 * whole) == c->first_bytes);
   stage_free(&stage);
@@ -271,14 +293,16 @@ static void test_long_heads(void **state) {
 /* fa1's m and l take hardly room, and the ends are exact all the same. */
 static void test_ends_of_the_curve(void **state) {
   (void)state;
-  static const char *const STATES[] = {"algorithm=fa1 N=256 d=64 block=32", "algorithm=fa2-split N=1 seq-len-k=4096 d=128 block-q=1 block-k=64 splits=4",
-                                       "algorithm=fa1 N=100 d=24 block=16 causal=1", "algorithm=standard N=1000 d=40 block-q=64 block-k=32"};
+  static const char *const STATES[] = {
+      "algorithm=fa1 N=256 d=64 block=32", "algorithm=fa2-split N=1 seq-len-k=4096 d=128 block-q=1 block-k=64 splits=4",
+      "algorithm=fa1 N=100 d=24 block=16 causal=1", "algorithm=standard N=1000 d=40 block-q=64 block-k=32"};
   for (int k = 0; k < 4; k++) {
     open_state(STATES[k], 0);
     const MissCurve *c = &numbers.misses;
     assert_true(c->is_known && c->n > 0 && c->n <= CHART_CURVE_POINTS);
     assert_true(c->first_bytes > 0 && c->first_bytes <= c->total_bytes && c->total_bytes == (double)now.whole_bytes);
-    assert_true(c->missed_bytes[0] <= c->total_bytes * (1 + 1e-12) && fabs(c->missed_bytes[c->n - 1] - c->first_bytes) < 1e-9 * c->total_bytes);
+    assert_true(c->missed_bytes[0] <= c->total_bytes * (1 + 1e-12) &&
+                fabs(c->missed_bytes[c->n - 1] - c->first_bytes) < 1e-9 * c->total_bytes);
     stage_free(&stage);
   }
 }
@@ -297,9 +321,10 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sweeps),     cmocka_unit_test(test_map),
-                                     cmocka_unit_test(test_edge),       cmocka_unit_test(test_roofline),
-                                     cmocka_unit_test(test_missing_rates), cmocka_unit_test(test_misses),     cmocka_unit_test(test_long_heads),
-                                     cmocka_unit_test(test_ends_of_the_curve), cmocka_unit_test(test_out_of_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sweeps),        cmocka_unit_test(test_map),
+                                     cmocka_unit_test(test_edge),          cmocka_unit_test(test_roofline),
+                                     cmocka_unit_test(test_missing_rates), cmocka_unit_test(test_misses),
+                                     cmocka_unit_test(test_long_heads),    cmocka_unit_test(test_ends_of_the_curve),
+                                     cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

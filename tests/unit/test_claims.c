@@ -81,25 +81,19 @@ static const double EXAMPLE_V[8][4] = {{2, 1, 0, 3}, {1, 0, 1, 2}, {0, 2, 1, 1},
                                        {1, 3, 2, 0}, {0, 1, 0, 2}, {2, 0, 1, 1}, {1, 0, 0, 3}};
 static double example_sum(int first, int last, double m) {
   double sum = 0;
-  for (int k = first; k < last; k++)
-    sum += exp(EXAMPLE_SCORES[k] - m);
+  for (int k = first; k < last; k++) sum += exp(EXAMPLE_SCORES[k] - m);
   return sum;
 }
 static double example_O(int last, double m, double l, int c) {
   double sum = 0;
-  for (int k = 0; k < last; k++)
-    sum += exp(EXAMPLE_SCORES[k] - m) * EXAMPLE_V[k][c];
+  for (int k = 0; k < last; k++) sum += exp(EXAMPLE_SCORES[k] - m) * EXAMPLE_V[k][c];
   return sum / l;
 }
 
 /* Elements of standard attention: Q, K, V read, S and P written and read, O written. Of the tiled
  * one with d = B: Q, T_r times K and V, O. fp16: 2 bytes each. */
-static double standard(double N, double d) {
-  return 2 * (4 * N * d + 4 * N * N);
-}
-static double tiled(double N, double d, double B) {
-  return 2 * (2 * N * d + N / B * 2 * N * d);
-}
+static double standard(double N, double d) { return 2 * (4 * N * d + 4 * N * N); }
+static double tiled(double N, double d, double B) { return 2 * (2 * N * d + N / B * 2 * N * d); }
 
 static size_t make_table(Right *table) {
   const double s5 = example_sum(0, 8, 5);
@@ -161,16 +155,11 @@ static size_t make_table(Right *table) {
        {example_O(4, 4, 1, 0), example_O(4, 4, 1, 1), example_O(4, 4, 1, 2), example_O(4, 4, 1, 3)},
        4,
        NULL},
-      {"D-walk-s1",
-       VERDICT_ROUNDS,
-       {example_sum(4, 8, 5)},
-       1,
-       NULL},                                           /* 1 + 2 e^-4 + e^-2 = 1.17197 */
-      {"D-walk-sfinal", VERDICT_ROUNDS, {s5}, 1, NULL}, /* 1.65774 */
+      {"D-walk-s1", VERDICT_ROUNDS, {example_sum(4, 8, 5)}, 1, NULL}, /* 1 + 2 e^-4 + e^-2 = 1.17197 */
+      {"D-walk-sfinal", VERDICT_ROUNDS, {s5}, 1, NULL},               /* 1.65774 */
       {"D-walk-out",
        VERDICT_HOLDS,
-       {example_O(8, 5, s5, 0), example_O(8, 5, s5, 1), example_O(8, 5, s5, 2),
-        example_O(8, 5, s5, 3)},
+       {example_O(8, 5, s5, 0), example_O(8, 5, s5, 1), example_O(8, 5, s5, 2), example_O(8, 5, s5, 3)},
        4,
        NULL},
       {"D-bit-identical", VERDICT_WRONG, {0}, 0, "false"},
@@ -182,17 +171,9 @@ static size_t make_table(Right *table) {
       {"E-formula-fp32", VERDICT_WRONG, {sqrt(8192)}, 1, NULL},
       {"E-coalesce", VERDICT_HOLDS, {32 * 4}, 1, NULL},
       {"E-uncoalesced", VERDICT_WRONG, {32 * 32.0 / (32 * 4)}, 1, NULL},
-      {"E-bank-pad",
-       VERDICT_HOLDS,
-       {1},
-       1,
-       NULL}, /* word r of column c is in bank (33 r + c) mod 32 = r + c */
+      {"E-bank-pad", VERDICT_HOLDS, {1}, 1, NULL}, /* word r of column c is in bank (33 r + c) mod 32 = r + c */
       {"E-fa2-tflops", VERDICT_WRONG, {0.72 * 312e12}, 1, NULL},
-      {"E-speedups",
-       VERDICT_HOLDS,
-       {103 / 42.0, 103 / 21.0, 103 / 17.0, 4, 82 / 9.0, 82 / 7.0},
-       6,
-       NULL},
+      {"E-speedups", VERDICT_HOLDS, {103 / 42.0, 103 / 21.0, 103 / 17.0, 4, 82 / 9.0, 82 / 7.0}, 6, NULL},
       {"E-launches", VERDICT_WRONG, {0}, 0, "false"},
       {"E-large-blocks", VERDICT_HOLDS, {0}, 0, "false"}, /* 161 KiB > 96 KiB */
       {"E-bwd-tile-softmax", VERDICT_WRONG, {0}, 0, "false"},
@@ -203,8 +184,7 @@ static size_t make_table(Right *table) {
 
 static void expect_right(const Right *right, const ExpressionValue *value) {
   if (right->word) {
-    const char *word =
-        value->kind == EXPRESSION_FLAG ? (value->flag ? "true" : "false") : value->text;
+    const char *word = value->kind == EXPRESSION_FLAG ? (value->flag ? "true" : "false") : value->text;
     assert_string_equal(word, right->word);
     return;
   }
@@ -212,8 +192,7 @@ static void expect_right(const Right *right, const ExpressionValue *value) {
   if (right->n > 0) assert_int_equal(value->n, right->n);
   for (int k = 0; k < n; k++)
     if (!(fabs(value->numbers[last + k] - right->values[k]) <= 1e-9 * fabs(right->values[k])))
-      fail_msg("%s: computed %.12g, right is %.12g", right->id, value->numbers[last + k],
-               right->values[k]);
+      fail_msg("%s: computed %.12g, right is %.12g", right->id, value->numbers[last + k], right->values[k]);
 }
 
 /* The table above is the list of claims, all of it and in its order. */
@@ -230,8 +209,7 @@ static void every_claim_has_its_right_value_and_verdict(void **state) {
     if (e->verdict != table[k].verdict) fail_msg("%s: %s", table[k].id, verdict_name(e->verdict));
     expect_right(&table[k], &claims_part(claims, e, 0)->value);
   }
-  for (size_t k = n; k < claims->n_entries; k++)
-    assert_true(claims->entries[k].is_question);
+  for (size_t k = n; k < claims->n_entries; k++) assert_true(claims->entries[k].is_question);
 }
 
 /* What the articles print, as it is printed there. */
@@ -323,8 +301,7 @@ static void another_claim_or_another_value_gives_another_verdict(void **state) {
     assert_int_equal(verdict, part->judgement.verdict);
     if (claimed.kind == CLAIMED_FLAG) {
       value.flag = !value.flag;
-      assert_int_equal(judge(&claimed, &value),
-                       verdict == VERDICT_HOLDS ? VERDICT_WRONG : VERDICT_HOLDS);
+      assert_int_equal(judge(&claimed, &value), verdict == VERDICT_HOLDS ? VERDICT_WRONG : VERDICT_HOLDS);
     } else if (claimed.kind == CLAIMED_WORD && verdict == VERDICT_HOLDS) {
       strcpy(value.text, "N^3");
       assert_int_equal(judge(&claimed, &value), VERDICT_WRONG);
@@ -332,12 +309,10 @@ static void another_claim_or_another_value_gives_another_verdict(void **state) {
       strcpy(claimed.text, value.text);
       assert_int_equal(judge(&claimed, &value), VERDICT_HOLDS);
     } else if (verdict == VERDICT_WRONG) { /* print the right number */
-      for (int i = 0; i < claimed.n; i++)
-        claimed.numbers[i] = verdict_in_unit(&claimed, &value, i);
+      for (int i = 0; i < claimed.n; i++) claimed.numbers[i] = verdict_in_unit(&claimed, &value, i);
       assert_int_equal(judge(&claimed, &value), VERDICT_HOLDS);
     } else { /* compute three times as much */
-      for (int i = 0; i < value.n; i++)
-        value.numbers[i] *= 3;
+      for (int i = 0; i < value.n; i++) value.numbers[i] *= 3;
       assert_int_equal(judge(&claimed, &value), VERDICT_WRONG);
     }
   }
@@ -399,14 +374,13 @@ static void the_13_questions_are_settled(void **state) {
     const char *in_answer, *in_evidence;
   } rows[] = {
       {"A-q1", VERDICT_WRONG, "148 rows", "161 KiB"},
-      {"A-q2", VERDICT_HOLDS, "64 times", "256 MiB"},    /* 2 x 64 x 2 MiB */
-      {"A-q3", VERDICT_WRONG, "512 times", "1, 1, 1"},   /* 8192 / 16; one launch whatever B is */
-      {"A-q4", VERDICT_LIMIT, "(T - 1) / 2T", "43.8 %"}, /* 28 of 64 */
+      {"A-q2", VERDICT_HOLDS, "64 times", "256 MiB"},        /* 2 x 64 x 2 MiB */
+      {"A-q3", VERDICT_WRONG, "512 times", "1, 1, 1"},       /* 8192 / 16; one launch whatever B is */
+      {"A-q4", VERDICT_LIMIT, "(T - 1) / 2T", "43.8 %"},     /* 28 of 64 */
       {"A-q5", VERDICT_HOLDS, "244,140 tokens", "32.77 GB"}, /* 80e9 / 327,680 */
       {"A-q6", VERDICT_HOLDS, "64 times", "260 MiB"},
       {"A-q7", VERDICT_HOLDS, "after the last", "4 stores"},
-      {"A-q8", VERDICT_WRONG, "2.00 times",
-       "1.00 FLOPs"}, /* decode: 4 N d FLOPs over 4 N d bytes */
+      {"A-q8", VERDICT_WRONG, "2.00 times", "1.00 FLOPs"},   /* decode: 4 N d FLOPs over 4 N d bytes */
       {"A-q9", VERDICT_HOLDS, "4,096 such loads", "32 KiB"}, /* 64 blocks x 64 row blocks */
       {"A-q10", VERDICT_HOLDS, "0 B", "256 MiB"},
       {"A-q11", VERDICT_HOLDS, "4 MiB", "262.1 GB"}, /* 8 x 32.768 GB */
@@ -414,13 +388,11 @@ static void the_13_questions_are_settled(void **state) {
       {"A-q13", VERDICT_HOLDS, "64 MiB", "1.5 %"}, /* 4 N / (2 N d + 4 N) of elements */
   };
   size_t n = 0;
-  for (size_t k = 0; k < claims->n_entries; k++)
-    n += claims->entries[k].is_question;
+  for (size_t k = 0; k < claims->n_entries; k++) n += claims->entries[k].is_question;
   assert_int_equal(n, COUNT_OF(rows));
   for (size_t k = 0; k < COUNT_OF(rows); k++) {
     const ClaimEntry *e = find(claims, rows[k].id);
-    const char *answer = claims_filled(claims, e, CLAIM_ANSWER),
-               *evidence = claims_filled(claims, e, CLAIM_EVIDENCE);
+    const char *answer = claims_filled(claims, e, CLAIM_ANSWER), *evidence = claims_filled(claims, e, CLAIM_EVIDENCE);
     if (e->verdict != rows[k].verdict) fail_msg("%s: %s", rows[k].id, verdict_name(e->verdict));
     if (!strstr(answer, rows[k].in_answer)) fail_msg("%s: '%s'", rows[k].id, answer);
     if (!strstr(evidence, rows[k].in_evidence)) fail_msg("%s: '%s'", rows[k].id, evidence);

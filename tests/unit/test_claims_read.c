@@ -22,12 +22,11 @@ static void a_small_file_is_read_and_computed(void **state) {
   (void)state;
   Claims claims = {0};
   Error error = {0};
-  const char *text =
-      "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
-      "somewhere\r\n"
-      "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
-      "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
-      "\n## X-2\n" HEAD "- claimed: 3 loads" CODE;
+  const char *text = "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
+                     "somewhere\r\n"
+                     "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
+                     "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
+                     "\n## X-2\n" HEAD "- claimed: 3 loads" CODE;
   if (read_text(&claims, text, &error)) fail_msg("%s", error.message);
   assert_int_equal(claims.n_entries, 2);
   for (size_t k = 0; k < 2; k++)
@@ -40,12 +39,9 @@ static void a_small_file_is_read_and_computed(void **state) {
   claims_why(&claims, e, why, sizeof why);
   assert_string_equal(why, "it is 2");
   claims_why(&claims, find(&claims, "X-2"), why, sizeof why);
-  assert_string_equal(
-      why,
-      "Computed: 2 loads."); /* wrong, and no reason written: the rule still says what is right */
+  assert_string_equal(why, "Computed: 2 loads."); /* wrong, and no reason written: the rule still says what is right */
   /* a second file with the same id is refused, and the first stays */
-  assert_int_equal(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, &error),
-                   STATUS_BAD_FILE);
+  assert_int_equal(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, &error), STATUS_BAD_FILE);
   assert_non_null(strstr(error.message, "f.md:1: 'X-1' is here twice, first on line 6 of f.md"));
   assert_int_equal(claims.n_entries, 2);
   claims_free(&claims);
@@ -64,19 +60,16 @@ static void wrong_files_get_line_and_reason(void **state) {
       {"## X\n", "f.md:1: the entry has no 'claimed' value"},
       {"## X\n- claimed: 1" CODE, "f.md:1: the entry has no 'article'"},
       {"## X\n- article: A\n- claimed: 1" CODE, "f.md:1: the entry has no 'says'"},
-      {"## X\n- asks: why?\n- article: A\n- claimed: 1" CODE,
-       "f.md:1: the entry has no 'article says'"},
+      {"## X\n- asks: why?\n- article: A\n- claimed: 1" CODE, "f.md:1: the entry has no 'article says'"},
       {"## X\n" HEAD "- claimed: 1\n", "f.md:4: the claimed value above has no ```lua block"},
       {"## X\n" HEAD "- claimed: 1\n## Y\n", "f.md:5: the claimed value above has no ```lua block"},
       {"## X\n" HEAD "- claimed: 1\n- claimed: 2\n", "f.md:5: the claimed value before this one"},
-      {"## X\n" HEAD "- claimed: 1" CODE "- claimed: 1" CODE,
-       "f.md:1: a claim has one claimed value"},
+      {"## X\n" HEAD "- claimed: 1" CODE "- claimed: 1" CODE, "f.md:1: a claim has one claimed value"},
       {"## X\n" HEAD "- claimed: 67 Mb\n", "f.md:4: there is no unit 'Mb'"},
       {"## X\n" HEAD "```lua\n1\n```\n", "f.md:4: this block computes nothing"},
       {"## X\n" HEAD "- claimed: 1\n```c\n", "f.md:5: only ```lua blocks"},
       {"## X\n" HEAD "- claimed: 1\n```lua\n```\n", "f.md:6: the block is empty"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n",
-       "f.md:5: the block that begins here has no closing"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n", "f.md:5: the block that begins here has no closing"},
       {"## X\n" HEAD "- claim: 1\n", "f.md:4: there is no key 'claim'; did you mean 'claimed'?"},
       {"## X\n" HEAD "- \033[31m: 1\n", "f.md:4: byte 3 is a control character (0x1B)"},
       {"## X\n" HEAD "- zzzzzzzz: 1\n", "f.md:4: there is no key 'zzzzzzzz'; a line is"},
@@ -98,8 +91,7 @@ static void wrong_files_get_line_and_reason(void **state) {
     Claims claims = {0};
     Error error = {0};
     assert_int_equal(read_text(&claims, rows[k].text, &error), STATUS_BAD_FILE);
-    if (!strstr(error.message, rows[k].says))
-      fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
     assert_int_equal(claims.n_entries, 0);
     claims_free(&claims);
   }
@@ -114,15 +106,11 @@ static void wrong_code_gets_line_and_reason(void **state) {
       {"## X\n" HEAD "- claimed: 1\n```lua\n1\n+ nope\n```\n", "f.md:7: there is no name 'nope'"},
       {"## X\n" HEAD "- claimed: 1\n```lua\nwhile true do end return 1\n```\n",
        "f.md:6: the expression does too much work"},
-      {"## X\n" HEAD
-       "- claimed: 1\n```lua\nlocal s = 'x'\nwhile true do s = s .. s end return 1\n```\n",
+      {"## X\n" HEAD "- claimed: 1\n```lua\nlocal s = 'x'\nwhile true do s = s .. s end return 1\n```\n",
        "f.md:6: the expression needs more than"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\nos.execute('ls')\n```\n",
-       "f.md:6: there is no name 'os'"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n",
-       "f.md:4: 1 numbers are claimed and 2 computed"},
-      {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n",
-       "f.md:4: the claim 'true' needs true or false"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\nos.execute('ls')\n```\n", "f.md:6: there is no name 'os'"},
+      {"## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n", "f.md:4: 1 numbers are claimed and 2 computed"},
+      {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n", "f.md:4: the claim 'true' needs true or false"},
       {"## X\n" HEAD "- why: {1 +}\n- claimed: 1" CODE, "f.md:4: unexpected symbol"},
       {"## X\n" HEAD "- why: a\n  {\n- claimed: 1" CODE, "f.md:5: a '{' in the text has no '}'"},
       {"## X\n- article: A\n- says: {string.char(27)}\n- claimed: 2" CODE,
@@ -133,8 +121,7 @@ static void wrong_code_gets_line_and_reason(void **state) {
     Error error = {0};
     if (read_text(&claims, rows[k].text, &error)) fail_msg("%s", error.message);
     assert_int_not_equal(claims_compute(&claims, 0, NULL, &error), STATUS_OK);
-    if (!strstr(error.message, rows[k].says))
-      fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
     assert_false(claims.entries[0].is_computed);
     claims_free(&claims);
   }
@@ -146,8 +133,7 @@ static void large_files_are_refused(void **state) {
   Error error = {0};
   char *text = malloc(CLAIMS_FILE_BYTES + 1);
   memset(text, 'a', CLAIMS_FILE_BYTES + 1);
-  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES + 1, "f.md", &error),
-                   STATUS_BAD_FILE);
+  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES + 1, "f.md", &error), STATUS_BAD_FILE);
   assert_non_null(strstr(error.message, "f.md:1: the file is"));
   error = (Error){0};
   assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES, "f.md", &error), STATUS_BAD_FILE);
@@ -166,8 +152,7 @@ static Status read_and_compute(void *context, Error *error) {
   const char *text = context;
   Claims claims = {0};
   Status status = read_text(&claims, text, error);
-  for (size_t k = 0; k < claims.n_entries && !status; k++)
-    status = claims_compute(&claims, k, NULL, error);
+  for (size_t k = 0; k < claims.n_entries && !status; k++) status = claims_compute(&claims, k, NULL, error);
   claims_free(&claims);
   return status;
 }
@@ -182,10 +167,8 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_small_file_is_read_and_computed),
-      cmocka_unit_test(wrong_files_get_line_and_reason),
-      cmocka_unit_test(wrong_code_gets_line_and_reason),
-      cmocka_unit_test(large_files_are_refused),
+      cmocka_unit_test(a_small_file_is_read_and_computed), cmocka_unit_test(wrong_files_get_line_and_reason),
+      cmocka_unit_test(wrong_code_gets_line_and_reason),   cmocka_unit_test(large_files_are_refused),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,11 +18,13 @@ static const Comparison *find(const Comparison *c, int n, Counter counter) {
   return NULL;
 }
 
-/* fa2_async, N = 256, d = 64, fp16, blocks of 128 x 64, two heads, by hand. Q: 2 x 256 x 64 x 2 B = 65,536. K and V: 2 heads x 2 row
- * blocks x 2 x 32,768 B = 262,144. mma: 4 x 256 x 256 x 64 x 2 / 4096 = 8192. */
+/* fa2_async, N = 256, d = 64, fp16, blocks of 128 x 64, two heads, by hand. Q: 2 x 256 x 64 x 2 B = 65,536. K and V: 2
+ * heads x 2 row blocks x 2 x 32,768 B = 262,144. mma: 4 x 256 x 256 x 64 x 2 / 4096 = 8192. */
 static CounterRow row_by_hand(void) {
-  CounterRow row = {.kernel = "fa2_async", .shape = {.heads = 2, .N_q = 256, .d = 64}, .tiling = {.B_r = 128, .B_c = 64}};
-  row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = row.known[COUNTER_HMMA] = row.known[COUNTER_HBM_READ] = true;
+  CounterRow row = {
+      .kernel = "fa2_async", .shape = {.heads = 2, .N_q = 256, .d = 64}, .tiling = {.B_r = 128, .B_c = 64}};
+  row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = row.known[COUNTER_HMMA] =
+      row.known[COUNTER_HBM_READ] = true;
   row.value[COUNTER_BOUNDARY_READ] = 65536 + 262144;
   row.value[COUNTER_BOUNDARY_WRITE] = 65536;
   row.value[COUNTER_HMMA] = 8192;
@@ -36,7 +38,8 @@ static void test_by_hand(void **state) {
   const CounterRow row = row_by_hand();
   Comparison c[COMPARISONS_MAX];
   int n;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
+                   STATUS_OK);
   assert_int_equal(n, 4);
   for (int i = 0; i < n; i++) assert_true(c[i].holds && c[i].error == 0);
   assert_int_equal(find(c, n, COUNTER_HBM_READ)->low, 3 * 65536);
@@ -51,37 +54,43 @@ static void test_tolerance(void **state) {
   row.value[COUNTER_BOUNDARY_READ] = 327680 + 655;
   row.value[COUNTER_BOUNDARY_WRITE] = 65536 + 32;
   row.value[COUNTER_HBM_READ] = 3 * 65536 / 2;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
+                   STATUS_OK);
   assert_false(find(c, n, COUNTER_BOUNDARY_READ)->holds);
   assert_true(find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
   assert_true(find(c, n, COUNTER_HBM_READ)->error < -0.49);
 }
 
-/* A row of S of 1000 fp16 is 62 and a half sectors. Counted on an H200 (N = 1000, d = 64, causal), which says how many sectors that is: rungs 1
- * and 2 write S and P of 2,000,000 bytes each and O of 128,000; rung 2 reads 12,144,000 bytes, of which S twice and P. With 1024 all is whole. */
+/* A row of S of 1000 fp16 is 62 and a half sectors. Counted on an H200 (N = 1000, d = 64, causal), which says how many
+ * sectors that is: rungs 1 and 2 write S and P of 2,000,000 bytes each and O of 128,000; rung 2 reads 12,144,000 bytes,
+ * of which S twice and P. With 1024 all is whole. */
 static void test_rows_of_no_whole_sectors(void **state) {
   (void)state;
   static const struct {
     const char *rung;
     int block;
     uint64_t read, written, read_high, written_high;
-  } CASES[] = {{"standard_naive", 1, 30659968, 5648000, 0, 8128000}, {"standard_tiled", 64, 15168000, 5989024, 18144000, 8128000}};
+  } CASES[] = {{"standard_naive", 1, 30659968, 5648000, 0, 8128000},
+               {"standard_tiled", 64, 15168000, 5989024, 18144000, 8128000}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    CounterRow row = {.shape = {.N_q = 1000, .d = 64, .causal = true}, .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block}};
+    CounterRow row = {.shape = {.N_q = 1000, .d = 64, .causal = true},
+                      .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block}};
     assert_int_equal(shape_complete(&row.shape, NULL), STATUS_OK);
     row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = true;
     row.value[COUNTER_BOUNDARY_READ] = CASES[i].read;
     row.value[COUNTER_BOUNDARY_WRITE] = CASES[i].written;
     Comparison c[COMPARISONS_MAX];
     int n;
-    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL),
+                     STATUS_OK);
     assert_true(find(c, n, COUNTER_BOUNDARY_READ)->holds && find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_RANGE);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->low, 4128000);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->high, CASES[i].written_high);
     if (CASES[i].read_high) assert_int_equal(find(c, n, COUNTER_BOUNDARY_READ)->high, CASES[i].read_high);
     row.shape.N_q = row.shape.N_k = 1024;
-    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL),
+                     STATUS_OK);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_EQUAL);
   }
 }
@@ -94,11 +103,13 @@ static void test_counted_bytes_are_exact(void **state) {
   row.value[COUNTER_COUNTED_READ] = 327681;
   Comparison c[COMPARISONS_MAX];
   int n;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL), STATUS_OK);
+  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
+                   STATUS_OK);
   assert_false(find(c, n, COUNTER_COUNTED_READ)->holds);
 }
 
-/* standard_naive by its formula, and never below its ideal. N = 8, d = 4, fp16: Q 8 x 8 x 4 x 2 = 512; S read 3 x 128. */
+/* standard_naive by its formula, and never below its ideal. N = 8, d = 4, fp16: Q 8 x 8 x 4 x 2 = 512; S read 3 x 128.
+ */
 static void test_models(void **state) {
   (void)state;
   const Shape shape = {.N_q = 8, .d = 4};
@@ -110,7 +121,8 @@ static void test_models(void **state) {
   assert_int_equal(naive.read[TENSOR_Q], 512);
   assert_int_equal(naive.read[TENSOR_S], 384);
   assert_int_equal(ideal.read[TENSOR_S], 128);
-  for (int t = 0; t < TENSOR_COUNT; t++) assert_true(naive.read[t] >= ideal.read[t] && naive.write[t] >= ideal.write[t]);
+  for (int t = 0; t < TENSOR_COUNT; t++)
+    assert_true(naive.read[t] >= ideal.read[t] && naive.write[t] >= ideal.write[t]);
   assert_null(kernel_model_find("no such rung"));
 }
 
@@ -130,18 +142,23 @@ static void test_recorded_counters(void **state) {
     const CounterRow *row = &table.rows[i];
     Comparison c[COMPARISONS_MAX];
     int n;
-    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL), STATUS_OK);
+    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL),
+                     STATUS_OK);
     for (int k = 0; k < n; k++)
-      if (c[k].must_hold && !c[k].holds) fail_msg("line %d: %s is %g off", (int)row->line, COUNTER_NAMES[c[k].counter].metric, c[k].error);
+      if (c[k].must_hold && !c[k].holds)
+        fail_msg("line %d: %s is %g off", (int)row->line, COUNTER_NAMES[c[k].counter].metric, c[k].error);
   }
   counter_table_free(&table);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tolerance), cmocka_unit_test(test_rows_of_no_whole_sectors),
+      cmocka_unit_test(test_by_hand),
+      cmocka_unit_test(test_tolerance),
+      cmocka_unit_test(test_rows_of_no_whole_sectors),
       cmocka_unit_test(test_counted_bytes_are_exact),
-      cmocka_unit_test(test_models),  cmocka_unit_test(test_recorded_counters),
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_recorded_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

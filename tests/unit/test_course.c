@@ -81,16 +81,14 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
   (void)state;
-  for (int k = 0; k < LESSONS; k++)
-    lesson_free(&lessons[k]);
+  for (int k = 0; k < LESSONS; k++) lesson_free(&lessons[k]);
   return 0;
 }
 
 static LessonRun start(int lesson, int variant) {
   LessonRun run;
   Error error = {0};
-  if (lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, &error))
-    fail_msg("%s", error.message);
+  if (lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, &error)) fail_msg("%s", error.message);
   return run;
 }
 
@@ -113,8 +111,7 @@ static LessonGrade *grade(LessonRun *run, const LessonQuestion *q, const char *t
 }
 
 /* The letters that a learner types for keys in that order. */
-static void letters_of(const LessonRun *run, const LessonQuestion *q, const char *keys,
-                       char *letters, size_t size) {
+static void letters_of(const LessonRun *run, const LessonQuestion *q, const char *keys, char *letters, size_t size) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   size_t used = 0;
   for (const char *key = keys; *key; key += strspn(key, " ")) {
@@ -139,16 +136,14 @@ static void check_answer(const Right *r, int variant) {
     letters_of(&run, q, r->keys, typed, sizeof typed);
   } else {
     const double expected = r->value[r->n == 1 ? 0 : variant];
-    if (fabs(q->key.low - expected) > 1e-9 * fabs(expected) ||
-        fabs(q->key.high - expected) > 1e-9 * fabs(expected))
-      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run.lesson->file, r->id,
-               variant, q->key.low, expected);
+    if (fabs(q->key.low - expected) > 1e-9 * fabs(expected) || fabs(q->key.high - expected) > 1e-9 * fabs(expected))
+      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run.lesson->file, r->id, variant, q->key.low,
+               expected);
     snprintf(typed, sizeof typed, "%.15g %s", expected / q->key.unit.factor, q->key.unit.name);
   }
   LessonGrade *g = grade(&run, q, typed);
   if (g->verdict != LESSON_RIGHT)
-    fail_msg("%s, '%s', draw %d: '%s' is %s", run.lesson->file, r->id, variant, typed,
-             lesson_verdict_name(g->verdict));
+    fail_msg("%s, '%s', draw %d: '%s' is %s", run.lesson->file, r->id, variant, typed, lesson_verdict_name(g->verdict));
   free(g);
   free(q);
   lesson_run_end(&run);
@@ -161,8 +156,7 @@ static void test_every_answer_is_the_derived_one(void **state) {
   for (size_t k = 0; k < n; k++) {
     const int n_variants = lesson_variants(&lessons[table[k].lesson - 1]);
     assert_true(n_variants == 1 || n_variants == 3);
-    for (int v = 0; v < n_variants; v++)
-      check_answer(&table[k], v);
+    for (int v = 0; v < n_variants; v++) check_answer(&table[k], v);
   }
 }
 
@@ -174,10 +168,8 @@ static void test_no_question_is_left_out(void **state) {
     const Lesson *l = &lessons[lesson - 1];
     for (size_t a = 0; a < l->n_asks; a++) {
       int found = 0;
-      for (size_t k = 0; k < n; k++)
-        found += table[k].lesson == lesson && !strcmp(table[k].id, l->asks[a].id);
-      if (found != 1)
-        fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
+      for (size_t k = 0; k < n; k++) found += table[k].lesson == lesson && !strcmp(table[k].id, l->asks[a].id);
+      if (found != 1) fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
     }
   }
 }
@@ -198,8 +190,8 @@ static void test_wrong_answers_are_diagnosed(void **state) {
       snprintf(letters, sizeof letters, "%s", w->typed);
     LessonGrade *g = grade(&run, q, letters);
     if (g->verdict != LESSON_DIAGNOSED || !strstr(g->message, w->told))
-      fail_msg("lesson %d, '%s': '%s' is %s: \"%s\", which does not say \"%s\"", w->lesson, w->id,
-               w->typed, lesson_verdict_name(g->verdict), g->message, w->told);
+      fail_msg("lesson %d, '%s': '%s' is %s: \"%s\", which does not say \"%s\"", w->lesson, w->id, w->typed,
+               lesson_verdict_name(g->verdict), g->message, w->told);
     free(g);
     free(q);
     lesson_run_end(&run);
@@ -222,12 +214,11 @@ static int feed_all_wrong(int lesson, int variant) {
       else if (ask->kind == LESSON_CHOICE)
         snprintf(typed, sizeof typed, "%c", 'a' + q->wrong[k].choice);
       else
-        snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor,
-                 q->key.unit.name);
+        snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor, q->key.unit.name);
       LessonGrade *g = grade(&run, q, typed);
       if (g->verdict != LESSON_DIAGNOSED || g->wrong != k)
-        fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id,
-                 variant, typed, lesson_verdict_name(g->verdict), g->wrong, k);
+        fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id, variant, typed,
+                 lesson_verdict_name(g->verdict), g->wrong, k);
       n_fed++;
       free(g);
     }
@@ -242,8 +233,7 @@ static void test_every_known_wrong_answer_is_told_apart(void **state) {
   int n = 0;
   for (int lesson = 1; lesson <= LESSONS; lesson++) {
     int here = 0;
-    for (int v = 0; v < lesson_variants(&lessons[lesson - 1]); v++)
-      here = feed_all_wrong(lesson, v);
+    for (int v = 0; v < lesson_variants(&lessons[lesson - 1]); v++) here = feed_all_wrong(lesson, v);
     if (here < 3) fail_msg("lesson %d knows %d wrong answers", lesson, here);
     n += here;
   }
@@ -300,8 +290,7 @@ static double in_lesson(int lesson, const char *expression) {
   LessonRun run = start(lesson, 0);
   ExpressionValue v = {0};
   Error error = {0};
-  if (expression_scope_eval(run.scope, expression, strlen(expression), 1, &v, &error))
-    fail_msg("%s", error.message);
+  if (expression_scope_eval(run.scope, expression, strlen(expression), 1, &v, &error)) fail_msg("%s", error.message);
   lesson_run_end(&run);
   return v.numbers[0];
 }
@@ -326,8 +315,7 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
       {12, "recorded.fa2_scalar.conflicts", KERNELS, "fa2_scalar" ONE_HEAD "32,32", CONFLICTS, 0},
       {12, "recorded.fa2_tensor.read", KERNELS, "fa2_tensor" ONE_HEAD "64,64", READ, 0},
       {12, "recorded.fa2_tensor.mma", KERNELS, "fa2_tensor" ONE_HEAD "64,64", MMA, 0},
-      {12, "recorded.fa2_tensor.conflicts", KERNELS, "fa2_tensor" ONE_HEAD "64,64", CONFLICTS,
-       0.01},
+      {12, "recorded.fa2_tensor.conflicts", KERNELS, "fa2_tensor" ONE_HEAD "64,64", CONFLICTS, 0.01},
       {12, "recorded.fa2_async.read", KERNELS, "fa2_async" ONE_HEAD "128,64", READ, 0},
       {12, "recorded.fa2_async.mma", KERNELS, "fa2_async" ONE_HEAD "128,64", MMA, 0},
       {12, "recorded.fa2_async.conflicts", KERNELS, "fa2_async" ONE_HEAD "128,64", CONFLICTS, 0},
@@ -338,8 +326,8 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
     const double told = in_lesson(FIGURES[k].lesson, FIGURES[k].expression),
                  is = recorded(FIGURES[k].path, FIGURES[k].row, FIGURES[k].column);
     if (fabs(told - is) > FIGURES[k].tolerance * is)
-      fail_msg("lesson %d says %s = %.12g; %s has %.12g", FIGURES[k].lesson, FIGURES[k].expression,
-               told, FIGURES[k].path, is);
+      fail_msg("lesson %d says %s = %.12g; %s has %.12g", FIGURES[k].lesson, FIGURES[k].expression, told,
+               FIGURES[k].path, is);
   }
 }
 
@@ -348,9 +336,8 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
 /* By hand: 1 (148, not 185), 3 (no launches) and 8 (a batch of requests shares no keys) are wrong
  * in a part, 4 (half of the tiles) is so of many tiles only. */
 static const Verdict JUDGED[] = {
-    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS,
-    VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS,
-    VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
+    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
+    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
 };
 
 /* The lesson's judgements, those of `tilewalk check`, which judges by rules of its own, and those
@@ -367,8 +354,7 @@ static void test_the_article_is_judged_alike(void **state) {
   for (size_t q = 0; q < COUNT_OF(JUDGED); q++) {
     char expression[128], id[16];
     snprintf(id, sizeof id, "A-q%zu", q + 1);
-    snprintf(expression, sizeof expression,
-             "({['it holds']=%d, ['it holds in a limit']=%d, wrong=%d})[judged[%zu]]",
+    snprintf(expression, sizeof expression, "({['it holds']=%d, ['it holds in a limit']=%d, wrong=%d})[judged[%zu]]",
              VERDICT_HOLDS, VERDICT_LIMIT, VERDICT_WRONG, q + 1);
     const size_t entry = claims_find(&claims, id, &error);
     assert_true(entry < claims.n_entries);
@@ -386,10 +372,8 @@ static void test_most_lessons_have_a_checked_task(void **state) {
   int n = 0;
   for (int k = 0; k < LESSONS; k++) {
     int here = 0, shown = 0;
-    for (size_t t = 0; t < lessons[k].n_tasks; t++)
-      here += lessons[k].tasks[t].until.offset != 0;
-    for (size_t b = 0; b < lessons[k].n_blocks; b++)
-      shown += lessons[k].blocks[b].kind == LESSON_TASK;
+    for (size_t t = 0; t < lessons[k].n_tasks; t++) here += lessons[k].tasks[t].until.offset != 0;
+    for (size_t b = 0; b < lessons[k].n_blocks; b++) shown += lessons[k].blocks[b].kind == LESSON_TASK;
     if (shown == 0) fail_msg("%s gives nothing to try", FILES[k]);
     n += here > 0;
   }
@@ -432,13 +416,11 @@ static void test_the_glossary_is_linked(void **state) {
     if (n > 0 && strcmp(last, address) >= 0) fail_msg("'%s' stands behind '%s'", address, last);
     snprintf(last, sizeof last, "%s", address);
     snprintf(link, sizeof link, "](glossary.md#%s)", address);
-    for (int k = 0; k < LESSONS && !found; k++)
-      found = strstr(texts[k], link) != NULL;
+    for (int k = 0; k < LESSONS && !found; k++) found = strstr(texts[k], link) != NULL;
     if (!found) fail_msg("no lesson links to '%s'", address);
   }
   assert_true(n >= 40);
-  for (int k = 0; k < LESSONS; k++)
-    free(texts[k]);
+  for (int k = 0; k < LESSONS; k++) free(texts[k]);
   free(glossary);
 }
 

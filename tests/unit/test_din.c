@@ -18,8 +18,7 @@ enum { MOST = 64 };
 static size_t parse_all(const char *text, DinRecord *records, Error *error, Status expected) {
   DinParser parser = {0};
   size_t n, used;
-  assert_int_equal(din_parse(&parser, text, strlen(text), true, records, MOST, &n, &used, error),
-                   expected);
+  assert_int_equal(din_parse(&parser, text, strlen(text), true, records, MOST, &n, &used, error), expected);
   if (expected == STATUS_OK) assert_int_equal(used, strlen(text));
   return n;
 }
@@ -46,12 +45,10 @@ static void lines_in_every_form(void **unused) {
       {"0 0 1000000", DIN_READ, 0, 1 << 24},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    for (int longer = 0; longer < 2;
-         longer++) { /* at the end of the text, and with much behind it */
+    for (int longer = 0; longer < 2; longer++) { /* at the end of the text, and with much behind it */
       DinRecord records[MOST];
       char text[256];
-      snprintf(text, sizeof text, "%s\n%s", cases[i].line,
-               longer ? "# and then a line that is long enough\n" : "");
+      snprintf(text, sizeof text, "%s\n%s", cases[i].line, longer ? "# and then a line that is long enough\n" : "");
       assert_int_equal(parse_all(text, records, NULL, STATUS_OK), 1);
       assert_int_equal(records[0].label, cases[i].label);
       assert_int_equal(records[0].address, cases[i].address);
@@ -114,15 +111,12 @@ static void an_endless_line_is_refused_early(void **unused) {
   DinRecord record;
   Error error = {0};
   size_t n, used;
-  assert_int_equal(din_parse(&parser, text, sizeof text, false, &record, 1, &n, &used, &error),
-                   STATUS_BAD_FILE);
+  assert_int_equal(din_parse(&parser, text, sizeof text, false, &record, 1, &n, &used, &error), STATUS_BAD_FILE);
   assert_non_null(strstr(error.message, "trace line 42: more than 1024"));
   parser = (DinParser){0};
-  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, false, &record, 1, &n, &used, NULL),
-                   STATUS_OK);
+  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, false, &record, 1, &n, &used, NULL), STATUS_OK);
   assert_int_equal(used, 0); /* it may still end in time */
-  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, true, &record, 1, &n, &used, NULL),
-                   STATUS_OK);
+  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, true, &record, 1, &n, &used, NULL), STATUS_OK);
   assert_int_equal(used, DIN_LINE_BYTES_MAX);
 }
 
@@ -151,8 +145,8 @@ static void pieces_cut_anywhere_make_no_difference(void **unused) {
       if (end > length) end = length;
       char *piece = malloc(end - begin + 1); /* its own block: the sanitizer sees a step too far */
       memcpy(piece, text + begin, end - begin);
-      const Status status = din_parse(&parser, piece, end - begin, end == length, records,
-                                      (size_t)rand_in(&r, 1, 10), &n, &used, NULL);
+      const Status status =
+          din_parse(&parser, piece, end - begin, end == length, records, (size_t)rand_in(&r, 1, 10), &n, &used, NULL);
       free(piece);
       assert_int_equal(status, STATUS_OK);
       assert_true(got + n <= LINES);
@@ -173,8 +167,7 @@ static void pieces_cut_anywhere_make_no_difference(void **unused) {
 static void every_size_can_be_printed_and_read_back(void **unused) {
   (void)unused;
   for (uint32_t size = 1; size <= DIN_SIZE_MAX; size += size / 1000 + 1) {
-    const DinRecord record = {
-        .address = size * 77u, .size_bytes = size, .label = (DinLabel)(size % 3)};
+    const DinRecord record = {.address = size * 77u, .size_bytes = size, .label = (DinLabel)(size % 3)};
     char text[DIN_TEXT_BYTES + 1];
     DinRecord again[MOST];
     text[din_print(&record, text)] = '\0';
@@ -192,8 +185,7 @@ static void replay_counts_as_one_access_a_record(void **unused) {
   DinRecord *records = malloc(RECORDS * sizeof *records);
   for (int round = 0; round < 60; round++) {
     const uint64_t line_bytes = round % 3 ? 128 : 96;
-    const CacheConfig config = {
-        .size_bytes = line_bytes * 16 * 24, .line_bytes = line_bytes, .address_bits = 64};
+    const CacheConfig config = {.size_bytes = line_bytes * 16 * 24, .line_bytes = line_bytes, .address_bits = 64};
     CacheState *a = make_cache(&config), *b = make_cache(&config);
     uint64_t address = 0;
     for (int i = 0; i < RECORDS; i++) {
@@ -205,8 +197,7 @@ static void replay_counts_as_one_access_a_record(void **unused) {
       if (rand_in(&r, 0, 30) == 0) address = (uint64_t)rand_in(&r, 0, 2000) * line_bytes;
     }
     if (round % 10 == 1) /* a run up to the very end, then from the start: not one run */
-      records[500] = (DinRecord){UINT64_MAX - 127, 128, DIN_READ},
-      records[501] = (DinRecord){0, 128, DIN_READ};
+      records[500] = (DinRecord){UINT64_MAX - 127, 128, DIN_READ}, records[501] = (DinRecord){0, 128, DIN_READ};
     for (int i = 0; i < RECORDS; i++)
       cache_access(a, records[i].address, records[i].size_bytes,
                    records[i].label == DIN_WRITE ? CACHE_WRITE : CACHE_READ);
@@ -239,8 +230,7 @@ static void an_address_the_cache_cannot_hold_is_explained(void **unused) {
   const DinRecord records[] = {{0, 128, DIN_READ}, {0xfffffff0, 32, DIN_READ}};
   Error error = {0};
   assert_int_equal(din_replay(cache, records, 2, &error), STATUS_BAD_REQUEST);
-  assert_non_null(
-      strstr(error.message, "32 bytes at address fffffff0 lie beyond the 32 address bits"));
+  assert_non_null(strstr(error.message, "32 bytes at address fffffff0 lie beyond the 32 address bits"));
   assert_int_equal(cache->counts.accesses, 1);
   free(cache);
 }
@@ -257,11 +247,9 @@ static void what_is_joined(void **unused) {
       {0, 128, DIN_READ},     {0, 128, DIN_READ},
   };
   const DinRecord expected[] = {
-      {0, 384, DIN_READ},     {384, 256, DIN_FETCH},
-      {640, 64, DIN_FETCH},   {704, 128, DIN_FETCH},
-      {832, 64, DIN_FETCH},   {896, 128, DIN_FETCH},
-      {2048, 128, DIN_WRITE}, {UINT64_MAX - 127, 128, DIN_READ},
-      {0, 128, DIN_READ},     {0, 128, DIN_READ},
+      {0, 384, DIN_READ},   {384, 256, DIN_FETCH}, {640, 64, DIN_FETCH},   {704, 128, DIN_FETCH},
+      {832, 64, DIN_FETCH}, {896, 128, DIN_FETCH}, {2048, 128, DIN_WRITE}, {UINT64_MAX - 127, 128, DIN_READ},
+      {0, 128, DIN_READ},   {0, 128, DIN_READ},
   };
   const size_t n = din_join(records, sizeof records / sizeof records[0], 128);
   assert_int_equal(n, sizeof expected / sizeof expected[0]);

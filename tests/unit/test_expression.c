@@ -21,8 +21,7 @@
 static ExpressionValue eval(const char *source) {
   ExpressionValue value = {0};
   Error error = {0};
-  if (expression_eval(source, NULL, &value, &error))
-    fail_msg("%s\n  in: %s", error.message, source);
+  if (expression_eval(source, NULL, &value, &error)) fail_msg("%s\n  in: %s", error.message, source);
   return value;
 }
 
@@ -33,8 +32,7 @@ static double number(const char *source) {
 }
 
 static void expect_near(double computed, double expected, double tolerance) {
-  if (!(fabs(computed - expected) <= tolerance))
-    fail_msg("%.17g, expected %.17g", computed, expected);
+  if (!(fabs(computed - expected) <= tolerance)) fail_msg("%.17g, expected %.17g", computed, expected);
 }
 
 static bool flag(const char *source) {
@@ -201,21 +199,18 @@ static void attention_computes_one_head(void **state) {
   assert_true(flag("local a = attention{N=40, d=8, block=16, dtype='fp32', seed=3}\n"
                    "return #a.O == 40 and #a.O[1] == 8 and a.rmse < 1e-6 and a.n == 320 and "
                    "a.n_not_finite == 0"));
-  assert_true(
-      flag("attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse"));
+  assert_true(flag("attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse"));
   assert_true(flag("attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14"));
 }
 
 static void machines_caches_and_warps_answer(void **state) {
   (void)state;
   assert_true(number("gpu'paper'.sram") == 196608);
-  assert_true(number("kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes") ==
-              32768000000.0);
+  assert_true(number("kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes") == 32768000000.0);
   assert_true(number("kvcache{tokens=17, page_tokens=16}.pages") == 2);
   assert_true(flag("local g = grow{tokens=17, page_tokens=16} return #g == 17 and g[17].new_page "
                    "and g[17].slot == 0 and not g[16].new_page"));
-  assert_true(flag(
-      "blocks{tokens=257, block=128}.n == 3 and blocks{tokens=257, block=128}.last_tokens == 1"));
+  assert_true(flag("blocks{tokens=257, block=128}.n == 3 and blocks{tokens=257, block=128}.last_tokens == 1"));
   assert_true(number("warp{stride=128}.sectors") == 32);
   assert_true(number("warp{addresses={0, 4, 8, 1024}}.sectors") == 2);
   assert_true(number("warp{column=3, row_bytes=128}.ways") == 32);
@@ -227,13 +222,10 @@ static void text_functions_write_quantities(void **state) {
   (void)state;
   static const struct {
     const char *source, *text;
-  } rows[] = {{"binary(69206016)", "66 MiB"},     {"decimal(69206016)", "69.21 MB"},
-              {"binary(512)", "512 B"},           {"binary(1048575)", "1.000 MiB"},
-              {"binary(1.5 * GiB)", "1.500 GiB"}, {"fixed(1.32046, 3)", "1.320"},
-              {"percent(0.4375)", "43.8 %"},      {"percent(0.5)", "50 %"},
-              {"decimal(999.96e6)", "1.000 GB"}};
-  for (size_t k = 0; k < COUNT_OF(rows); k++)
-    assert_string_equal(eval(rows[k].source).text, rows[k].text);
+  } rows[] = {{"binary(69206016)", "66 MiB"},   {"decimal(69206016)", "69.21 MB"},  {"binary(512)", "512 B"},
+              {"binary(1048575)", "1.000 MiB"}, {"binary(1.5 * GiB)", "1.500 GiB"}, {"fixed(1.32046, 3)", "1.320"},
+              {"percent(0.4375)", "43.8 %"},    {"percent(0.5)", "50 %"},           {"decimal(999.96e6)", "1.000 GB"}};
+  for (size_t k = 0; k < COUNT_OF(rows); k++) assert_string_equal(eval(rows[k].source).text, rows[k].text);
   assert_true(number("size'64 MiB'") == 67108864);
   assert_true(number("MiB / MB") == 1.048576);
 }
@@ -242,15 +234,10 @@ static void order_tells_how_a_quantity_grows(void **state) {
   (void)state;
   static const struct {
     const char *f, *order;
-  } rows[] = {{"3 * N", "N"},
-              {"N * N + N", "N^2"},
-              {"7", "constant"},
-              {"N^1.5", "N^1.50"},
-              {"1 / N", "N^-1"}};
+  } rows[] = {{"3 * N", "N"}, {"N * N + N", "N^2"}, {"7", "constant"}, {"N^1.5", "N^1.50"}, {"1 / N", "N^-1"}};
   for (size_t k = 0; k < COUNT_OF(rows); k++) {
     char source[128];
-    snprintf(source, sizeof source, "order(function(N) return %s end, {1024, 4096, 16384})",
-             rows[k].f);
+    snprintf(source, sizeof source, "order(function(N) return %s end, {1024, 4096, 16384})", rows[k].f);
     assert_string_equal(eval(source).text, rows[k].order);
   }
 }
@@ -276,25 +263,21 @@ static void expect_refusal(const Refused *r) {
   ExpressionScope *scope;
   ExpressionValue value = {.n = -1};
   Error error = {0};
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, &error),
-                   STATUS_OK);
+  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, &error), STATUS_OK);
   const clock_t began = clock();
-  const Status status =
-      expression_scope_eval(scope, r->source, strlen(r->source), 10, &value, &error);
+  const Status status = expression_scope_eval(scope, r->source, strlen(r->source), 10, &value, &error);
   const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
   expression_scope_close(scope);
   char begin[32];
   snprintf(begin, sizeof begin, "t.md:%d: ", r->line);
   if (status == STATUS_OK) fail_msg("not refused: %s", r->source);
-  if (status == STATUS_NO_MEMORY || status != error.status)
-    fail_msg("status %d: %s", status, error.message);
+  if (status == STATUS_NO_MEMORY || status != error.status) fail_msg("status %d: %s", status, error.message);
   if (strncmp(error.message, begin, strlen(begin)) != 0)
     fail_msg("'%s' does not begin with '%s'", error.message, begin);
   if (!strstr(error.message, r->says)) fail_msg("'%s' does not say '%s'", error.message, r->says);
   if (seconds > 1) fail_msg("took %.2f s: %s", seconds, r->source);
   assert_int_equal(value.n, -1);
-  for (const char *c = error.message; *c; c++)
-    assert_in_range((unsigned char)*c, 32, 126);
+  for (const char *c = error.message; *c; c++) assert_in_range((unsigned char)*c, 32, 126);
 }
 
 /* Each would hang, fill memory, or reach outside. */
@@ -350,8 +333,7 @@ static void hostile_expressions_end_within_a_second(void **state) {
       {"select(-1)", "", 10},
       {"\x1bLua", "", 10}, /* precompiled code */
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++)
-    expect_refusal(&rows[k]);
+  for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
 }
 
 static void wrong_expressions_say_what_and_where(void **state) {
@@ -427,8 +409,7 @@ static void wrong_expressions_say_what_and_where(void **state) {
       {"normal(-1, 0)", "whole numbers", 10},
       {"binary('x')", "must be a number", 10},
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++)
-    expect_refusal(&rows[k]);
+  for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
 }
 
 static void long_sources_are_refused(void **state) {
@@ -453,8 +434,7 @@ static void long_sources_are_refused(void **state) {
 
 static ExpressionScope *open_scope(void) {
   ExpressionScope *scope;
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, NULL),
-                   STATUS_OK);
+  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, NULL), STATUS_OK);
   return scope;
 }
 
@@ -470,11 +450,9 @@ static void a_scope_keeps_names(void **state) {
   (void)state;
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
-  const char *first = "rows = 128 function twice(x) return 2 * x end return rows",
-             *second = "twice(rows)";
+  const char *first = "rows = 128 function twice(x) return 2 * x end return rows", *second = "twice(rows)";
   assert_int_equal(expression_scope_eval(scope, first, strlen(first), 1, &value, NULL), STATUS_OK);
-  assert_int_equal(expression_scope_eval(scope, second, strlen(second), 2, &value, NULL),
-                   STATUS_OK);
+  assert_int_equal(expression_scope_eval(scope, second, strlen(second), 2, &value, NULL), STATUS_OK);
   assert_true(value.numbers[0] == 256);
   value = (ExpressionValue){.kind = EXPRESSION_LIST, .n = 2, .numbers = {3, 4}};
   assert_int_equal(expression_scope_set(scope, "computed", &value, NULL), STATUS_OK);
@@ -489,11 +467,9 @@ static void texts_are_filled_in(void **state) {
   expect_text(scope, "", "");
   expect_text(scope, "no holes", "no holes");
   expect_text(scope, "{64} loads of {2^20} B", "64 loads of 1,048,576 B");
-  expect_text(scope, "{1/3} {true} {'text'} {-1234567} {1e-7} {0.5}",
-              "0.3333 true text -1,234,567 1e-07 0.5");
-  expect_text(scope, "{sim{N=8, d=4, block=2}.loads_per_block.K} times",
-              "4 times");                                           /* braces nest */
-  expect_text(scope, "{binary(MiB)}: {'}'} {\"{\"}", "1 MiB: } {"); /* quoted braces */
+  expect_text(scope, "{1/3} {true} {'text'} {-1234567} {1e-7} {0.5}", "0.3333 true text -1,234,567 1e-07 0.5");
+  expect_text(scope, "{sim{N=8, d=4, block=2}.loads_per_block.K} times", "4 times"); /* braces nest */
+  expect_text(scope, "{binary(MiB)}: {'}'} {\"{\"}", "1 MiB: } {");                  /* quoted braces */
   expect_text(scope, "{{1} is no hole", "{1} is no hole");
   expect_text(scope, "{ {1, 2.5} } {series(max, {1, 2})}", "1, 2.5 1, 2");
   expect_text(scope, "{12345.678} {huge} {0/0 ~= 0/0}", "12,346 infinity true");
@@ -513,18 +489,16 @@ static void wrong_texts_say_where(void **state) {
     ExpressionScope *scope = open_scope();
     char filled[64];
     Error error = {0};
-    assert_int_not_equal(expression_scope_fill(scope, rows[k].template, strlen(rows[k].template), 5,
-                                               filled, sizeof filled, &error),
-                         STATUS_OK);
-    if (!strstr(error.message, rows[k].says))
-      fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    assert_int_not_equal(
+        expression_scope_fill(scope, rows[k].template, strlen(rows[k].template), 5, filled, sizeof filled, &error),
+        STATUS_OK);
+    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
     expression_scope_close(scope);
   }
   ExpressionScope *scope = open_scope();
   char small[8];
   Error error = {0};
-  assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, &error),
-                   STATUS_TOO_LARGE);
+  assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, &error), STATUS_TOO_LARGE);
   assert_string_equal(small, "twelve "); /* cut, and ended */
   expression_scope_close(scope);
 }
@@ -533,16 +507,13 @@ static void wrong_texts_say_where(void **state) {
 static void a_scope_has_one_budget(void **state) {
   (void)state;
   ExpressionScope *scope;
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL),
-                   STATUS_OK);
+  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL), STATUS_OK);
   const char *loop = "for k = 1, 5000 do end return 1";
   Status status = STATUS_OK;
   int n = 0;
   ExpressionValue value;
   Error error = {0};
-  while (n < 1000 &&
-         !(status = expression_scope_eval(scope, loop, strlen(loop), 1, &value, &error)))
-    n++;
+  while (n < 1000 && !(status = expression_scope_eval(scope, loop, strlen(loop), 1, &value, &error))) n++;
   assert_int_equal(status, STATUS_TOO_LARGE);
   assert_in_range(n, 5, 30);
   assert_non_null(strstr(error.message, "expression:1: "));
@@ -555,8 +526,7 @@ static void a_scope_survives_errors(void **state) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *big = "local s = 'x' while true do s = s .. s end return s";
-  assert_int_equal(expression_scope_eval(scope, big, strlen(big), 1, &value, NULL),
-                   STATUS_TOO_LARGE);
+  assert_int_equal(expression_scope_eval(scope, big, strlen(big), 1, &value, NULL), STATUS_TOO_LARGE);
   assert_int_equal(expression_scope_eval(scope, "nope", 4, 1, &value, NULL), STATUS_BAD_FILE);
   assert_int_equal(expression_scope_eval(scope, "1 + 1", 5, 1, &value, NULL), STATUS_OK);
   assert_true(value.numbers[0] == 2);
@@ -568,14 +538,12 @@ static Status run_everything(void *context, Error *error) {
   ExpressionScope *scope;
   ExpressionValue value;
   char text[100];
-  const char *source =
-      "local s = softmax{scores={1, 2}, values={{1}, {2}}} local a = attention{N=8, d=4, block=4}\n"
-      "return sim{N=64}.traffic.total_bytes + s.l + a.rmse + #tiles{N=4, block=2} + #events{N=4, "
-      "d=2, block=2}";
+  const char *source = "local s = softmax{scores={1, 2}, values={{1}, {2}}} local a = attention{N=8, d=4, block=4}\n"
+                       "return sim{N=64}.traffic.total_bytes + s.l + a.rmse + #tiles{N=4, block=2} + #events{N=4, "
+                       "d=2, block=2}";
   Status status = expression_scope_open(&scope, NULL, error);
   if (!status) status = expression_scope_eval(scope, source, strlen(source), 1, &value, error);
-  if (!status)
-    status = expression_scope_fill(scope, "{gpu'paper'.sram}", 17, 1, text, sizeof text, error);
+  if (!status) status = expression_scope_fill(scope, "{gpu'paper'.sram}", 17, 1, text, sizeof text, error);
   expression_scope_close(scope);
   return status;
 }

@@ -39,9 +39,8 @@ static Gpu load(const char *name) {
   return gpu;
 }
 
-static const char *const NAMES[] = {"v100",    "t4",     "a100-40gb", "a100-80gb", "rtx3090",
-                                    "rtx4090", "l4",     "h100-pcie", "h100-sxm",  "h200",
-                                    "b200",    "mi300x", "tiny",      "paper"};
+static const char *const NAMES[] = {"v100",      "t4",       "a100-40gb", "a100-80gb", "rtx3090", "rtx4090", "l4",
+                                    "h100-pcie", "h100-sxm", "h200",      "b200",      "mi300x",  "tiny",    "paper"};
 
 /* No file is forgotten here, none is missing there, and a file's name is what --gpu takes. */
 static void every_file_is_read(void **state) {
@@ -62,8 +61,7 @@ static void every_file_is_read(void **state) {
   DIR *folder = opendir(path);
   assert_non_null(folder);
   size_t n_files = 0;
-  for (const struct dirent *entry; (entry = readdir(folder));)
-    n_files += entry->d_name[0] != '.';
+  for (const struct dirent *entry; (entry = readdir(folder));) n_files += entry->d_name[0] != '.';
   closedir(folder);
   assert_int_equal(n_files, COUNT_OF(NAMES));
 }
@@ -92,10 +90,9 @@ static void fp32_peaks_are_lanes_times_clock(void **state) {
   static const struct {
     const char *name;
     double flops_per_sm_clock;
-  } CASES[] = {{"v100", 128},     {"t4", 128},      {"a100-40gb", 128}, {"a100-80gb", 128},
-               {"rtx3090", 256},  {"rtx4090", 256}, {"l4", 256},        {"h100-pcie", 256},
-               {"h100-sxm", 256}, {"h200", 256},    {"b200", 256},      {"mi300x", 256},
-               {"paper", 128},    {"tiny", 64}};
+  } CASES[] = {{"v100", 128},    {"t4", 128},     {"a100-40gb", 128}, {"a100-80gb", 128}, {"rtx3090", 256},
+               {"rtx4090", 256}, {"l4", 256},     {"h100-pcie", 256}, {"h100-sxm", 256},  {"h200", 256},
+               {"b200", 256},    {"mi300x", 256}, {"paper", 128},     {"tiny", 64}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz);
@@ -112,11 +109,10 @@ static void tensor_peaks_are_units_times_clock(void **state) {
     const char *name;
     double fp16_per_sm_clock;
     double clock_hz; /* at which the vendor quotes the peak */
-  } CASES[] = {
-      {"v100", 1024, 1530e6},      {"t4", 1024, 1590e6},        {"a100-40gb", 2048, 1410e6},
-      {"a100-80gb", 2048, 1410e6}, {"rtx3090", 512, 1695e6},    {"rtx4090", 512, 2520e6},
-      {"l4", 1024, 2040e6},        {"h100-pcie", 4096, 1620e6}, {"h100-sxm", 4096, 1830e6},
-      {"h200", 4096, 1830e6},      {"mi300x", 2048, 2100e6},    {"b200", 8192, 1856e6}};
+  } CASES[] = {{"v100", 1024, 1530e6},      {"t4", 1024, 1590e6},        {"a100-40gb", 2048, 1410e6},
+               {"a100-80gb", 2048, 1410e6}, {"rtx3090", 512, 1695e6},    {"rtx4090", 512, 2520e6},
+               {"l4", 1024, 2040e6},        {"h100-pcie", 4096, 1620e6}, {"h100-sxm", 4096, 1830e6},
+               {"h200", 4096, 1830e6},      {"mi300x", 2048, 2100e6},    {"b200", 8192, 1856e6}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].clock_hz);
@@ -151,12 +147,10 @@ static void l2_geometry_adds_up(void **state) {
   static const struct {
     const char *name;
     int64_t sets_per_slice;
-  } CASES[] = {{"v100", 32},  {"a100-40gb", 256}, {"h100-sxm", 256},
-               {"h200", 256}, {"mi300x", 128},    {"tiny", 16}};
+  } CASES[] = {{"v100", 32}, {"a100-40gb", 256}, {"h100-sxm", 256}, {"h200", 256}, {"mi300x", 128}, {"tiny", 16}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
-    assert_int_equal(g.l2_bytes,
-                     g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
+    assert_int_equal(g.l2_bytes, g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
   }
   assert_int_equal(load("h200").l2_bytes, 62914560);
   assert_int_equal(load("b200").l2_bytes, 132644864);
@@ -165,12 +159,10 @@ static void l2_geometry_adds_up(void **state) {
 /* The rates that models ask for, worked by hand. */
 static void rates(void **state) {
   (void)state;
-  const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"),
-            v100 = load("v100");
+  const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"), v100 = load("v100");
   assert_true(gpu_hbm_bytes_per_s(&h200) == 4.35e12); /* measured reads go before the data sheet */
   assert_true(gpu_hbm_bytes_per_s(&h100) == 3.35e12);
-  assert_true(gpu_sram_bytes_per_s(&paper) ==
-              108 * 128 * 1.41e9); /* 19.5 TB/s; FlashAttention says about 19 */
+  assert_true(gpu_sram_bytes_per_s(&paper) == 108 * 128 * 1.41e9); /* 19.5 TB/s; FlashAttention says about 19 */
   assert_true(gpu_exp_per_s(&h100) == 132 * 16 * 1.98e9);
   assert_true(gpu_flops_per_s(&h100, DTYPE_FP16, true) == 989.4e12);
   assert_true(gpu_flops_per_s(&h100, DTYPE_BF16, true) == 989.4e12);
@@ -182,8 +174,7 @@ static void rates(void **state) {
   assert_true(gpu_flops_per_s(&h100, DTYPE_FP8, false) == 0);
   assert_true(gpu_flops_per_s(&h100, DTYPE_COUNT, false) == 0);
   assert_true(gpu_flops_per_s(&v100, DTYPE_BF16, true) == 0); /* Volta has no bf16 */
-  assert_string_equal(gpu_note(&h200, "n_sm")->source,
-                      "measured on an NVIDIA H200 (driver 580, CUDA 13.0)");
+  assert_string_equal(gpu_note(&h200, "n_sm")->source, "measured on an NVIDIA H200 (driver 580, CUDA 13.0)");
   assert_false(gpu_note(&h200, "launch_overhead")->assumed);
   assert_true(gpu_note(&h100, "launch_overhead")->assumed);
 }
@@ -200,19 +191,18 @@ static void another_l2_has_room_in_proportion(void **state) {
   assert_int_equal(a100.l2_room_bytes, 0);
 }
 
-#define MINIMAL                                                                                    \
-  "name = mine\n"                                                                                  \
-  "n_sm = 10 # assumed\n"                                                                          \
-  "sram = 100 KiB # assumed\n"                                                                     \
-  "clock = 1 GHz # assumed\n"                                                                      \
-  "hbm = 8 GB # assumed\n"                                                                         \
+#define MINIMAL                                                                                                        \
+  "name = mine\n"                                                                                                      \
+  "n_sm = 10 # assumed\n"                                                                                              \
+  "sram = 100 KiB # assumed\n"                                                                                         \
+  "clock = 1 GHz # assumed\n"                                                                                          \
+  "hbm = 8 GB # assumed\n"                                                                                             \
   "hbm_bandwidth = 100 GB/s # assumed\n"
 
 static Gpu parse(const char *text) {
   Gpu gpu;
   Error error = {0};
-  if (gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error) != STATUS_OK)
-    fail_msg("%s", error.message);
+  if (gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error) != STATUS_OK) fail_msg("%s", error.message);
   return gpu;
 }
 
@@ -234,9 +224,7 @@ static void a_users_file_may_be_short(void **state) {
   assert_true(gpu_note(&gpu, "warp_size")->assumed);
   assert_string_equal(gpu_note(&gpu, "shared_per_sm")->source, "assumed: not given, all of sram");
 
-  gpu = parse(
-      MINIMAL
-      "l2 = 6 MiB # assumed\nthreads_per_sm = 1024 # assumed\nshared_reserved = 1 KiB # assumed\n");
+  gpu = parse(MINIMAL "l2 = 6 MiB # assumed\nthreads_per_sm = 1024 # assumed\nshared_reserved = 1 KiB # assumed\n");
   assert_int_equal(gpu.l2_partitions, 1);
   assert_int_equal(gpu.l2_line_bytes, 128);
   assert_int_equal(gpu.l2_sector_bytes, 32);
@@ -255,51 +243,38 @@ static void contradictions_are_explained(void **state) {
     const char *more;
     const char *starts, *says;
   } CASES[] = {
-      {"shared_per_sm = 128 KiB # assumed\n", "mine.gpu:7: shared_per_sm (131072 B)",
-       "more than sram (102400 B)"},
+      {"shared_per_sm = 128 KiB # assumed\n", "mine.gpu:7: shared_per_sm (131072 B)", "more than sram (102400 B)"},
       {"l1 = 128 KiB # assumed\n", "mine.gpu:7: l1 (131072 B)", "more than sram"},
-      {"shared_per_cta = 101 KiB # assumed\n", "mine.gpu:7: shared_per_cta (103424 B)",
-       "no CTA could have it"},
-      {"shared_reserved = 1 KiB # assumed\nshared_per_cta = 100 KiB # assumed\n",
-       "mine.gpu:8: shared_per_cta", "less shared_reserved (101376 B)"},
-      {"shared_reserved = 200 KiB # assumed\n", "mine.gpu:7: shared_reserved (204800 B)",
-       "leaves nothing"},
-      {"threads_per_sm = 1000 # assumed\n", "mine.gpu:7: threads_per_sm is 1000",
-       "31 warps of 32 threads are 992"},
-      {"threads_per_sm = 1024 # assumed\nwarps_per_sm = 64 # assumed\n",
-       "mine.gpu:7: threads_per_sm is 1024", "64 warps of 32 threads are 2048"},
-      {"threads_per_sm = 1024 # assumed\nthreads_per_cta = 2K # assumed\n",
-       "mine.gpu:8: threads_per_cta (2048)", "threads_per_sm (1024)"},
+      {"shared_per_cta = 101 KiB # assumed\n", "mine.gpu:7: shared_per_cta (103424 B)", "no CTA could have it"},
+      {"shared_reserved = 1 KiB # assumed\nshared_per_cta = 100 KiB # assumed\n", "mine.gpu:8: shared_per_cta",
+       "less shared_reserved (101376 B)"},
+      {"shared_reserved = 200 KiB # assumed\n", "mine.gpu:7: shared_reserved (204800 B)", "leaves nothing"},
+      {"threads_per_sm = 1000 # assumed\n", "mine.gpu:7: threads_per_sm is 1000", "31 warps of 32 threads are 992"},
+      {"threads_per_sm = 1024 # assumed\nwarps_per_sm = 64 # assumed\n", "mine.gpu:7: threads_per_sm is 1024",
+       "64 warps of 32 threads are 2048"},
+      {"threads_per_sm = 1024 # assumed\nthreads_per_cta = 2K # assumed\n", "mine.gpu:8: threads_per_cta (2048)",
+       "threads_per_sm (1024)"},
       {"l2_ways = 16 # assumed\n", "mine.gpu:7: l2_ways is given but l2 is not", "remove the line"},
-      {"l2_line = 128 B # assumed\n", "mine.gpu:7: l2_line is given but l2 is not",
-       "remove the line"},
-      {"l2_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l2_bandwidth is given but l2 is not",
-       "remove the line"},
-      {"l2 = 4 MiB # assumed\nl2_sector = 48 B # assumed\n", "mine.gpu:8: l2_sector (48 B)",
-       "does not divide l2_line"},
-      {"l2 = 4 MB # assumed\nl2_line = 48 B # assumed\nl2_sector = 16 B # assumed\n",
-       "mine.gpu:7: l2 (4000000 B)", "whole number of lines of 48 B"},
-      {"l2 = 384 B # assumed\nl2_partitions = 2 # assumed\n", "mine.gpu:7: l2 (384 B)",
-       "each of 2 partitions"},
-      {"l2 = 4 MiB # assumed\nl2_partitions = 2 # assumed\nl2_slices = 3 # assumed\n",
-       "mine.gpu:9: 3 slices", "evenly among 2 partitions"},
-      {"l2 = 4 MiB # assumed\nl2_ways = 20 # assumed\n", "mine.gpu:8: l2 (4194304 B)",
-       "sets of 20 ways"},
+      {"l2_line = 128 B # assumed\n", "mine.gpu:7: l2_line is given but l2 is not", "remove the line"},
+      {"l2_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l2_bandwidth is given but l2 is not", "remove the line"},
+      {"l2 = 4 MiB # assumed\nl2_sector = 48 B # assumed\n", "mine.gpu:8: l2_sector (48 B)", "does not divide l2_line"},
+      {"l2 = 4 MB # assumed\nl2_line = 48 B # assumed\nl2_sector = 16 B # assumed\n", "mine.gpu:7: l2 (4000000 B)",
+       "whole number of lines of 48 B"},
+      {"l2 = 384 B # assumed\nl2_partitions = 2 # assumed\n", "mine.gpu:7: l2 (384 B)", "each of 2 partitions"},
+      {"l2 = 4 MiB # assumed\nl2_partitions = 2 # assumed\nl2_slices = 3 # assumed\n", "mine.gpu:9: 3 slices",
+       "evenly among 2 partitions"},
+      {"l2 = 4 MiB # assumed\nl2_ways = 20 # assumed\n", "mine.gpu:8: l2 (4194304 B)", "sets of 20 ways"},
       {"l2 = 4 MiB # assumed\nl2_room = 5 MiB # assumed\n", "mine.gpu:8: l2_room (5242880 B) is more than", "a part"},
       {"l2_fabric_sm = 3 KB # assumed\n", "mine.gpu:7: l2_fabric_sm is given but l2 is not", "remove the line"},
       {"l2 = 9 GB # assumed\n", "mine.gpu:7: l2 (9000000000 B)", "as large as hbm"},
-      {"hbm_read_measured = 106 GB/s # assumed\n", "mine.gpu:7: hbm_read_measured (1.06e+11)",
-       "above hbm_bandwidth"},
-      {"fp16_tensor_measured = 1 TFLOP/s # assumed\n", "mine.gpu:7: fp16_tensor_measured",
-       "above fp16_tensor (0)"},
-      {"l3_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l3_bandwidth is given but l3 is not",
-       "remove the line"},
+      {"hbm_read_measured = 106 GB/s # assumed\n", "mine.gpu:7: hbm_read_measured (1.06e+11)", "above hbm_bandwidth"},
+      {"fp16_tensor_measured = 1 TFLOP/s # assumed\n", "mine.gpu:7: fp16_tensor_measured", "above fp16_tensor (0)"},
+      {"l3_bandwidth = 1 TB/s # assumed\n", "mine.gpu:7: l3_bandwidth is given but l3 is not", "remove the line"},
       {"hbm = 9 GB # assumed\n", "mine.gpu:7: hbm is given twice", "first on line 5"},
       {"l2_way = 9 # assumed\n", "mine.gpu:7: unknown key 'l2_way'", "did you mean 'l2_ways'?"},
       {"fp64 = 9 TFLOP/s # assumed\n", "mine.gpu:7: unknown key 'fp64'", "did you mean 'fp32'?"},
       {"ctas_per_sm = 32\n", "mine.gpu:7: ctas_per_sm does not say where", "# source: document"},
-      {"l2_partitions = 65 # assumed\n", "mine.gpu:7: l2_partitions = 65 is out of range",
-       "from 1 to 64"},
+      {"l2_partitions = 65 # assumed\n", "mine.gpu:7: l2_partitions = 65 is out of range", "from 1 to 64"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     char text[1024];
@@ -309,8 +284,7 @@ static void contradictions_are_explained(void **state) {
     before = gpu;
     Error error = {0};
     assert_int_equal(gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 ||
-        !strstr(error.message, CASES[i].says))
+    if (strncmp(error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 || !strstr(error.message, CASES[i].says))
       fail_msg("case %zu says: %s", i, error.message);
     assert_true(strlen(error.message) < sizeof error.message - 1);
     assert_memory_equal(&gpu, &before, sizeof gpu);
@@ -330,8 +304,7 @@ static void other_refusals(void **state) {
        "assumed\n"
        "hbm_bandwidth = 1 kB/s # assumed\n",
        "mine.gpu:3: sram (1048576 B) is as large as hbm"},
-      {"name = a\nn_sm = 1 # assumed\n",
-       "mine.gpu: no 'sram' (L1 and shared memory of an SM together)"},
+      {"name = a\nn_sm = 1 # assumed\n", "mine.gpu: no 'sram' (L1 and shared memory of an SM together)"},
       {"name = a\nn_sm = 1 # assumed\nsram = 1 KiB # assumed\nclock = 1 Hz # assumed\nhbm = 1 MB # "
        "assumed\n",
        "mine.gpu: no 'hbm_bandwidth'"},
@@ -339,8 +312,7 @@ static void other_refusals(void **state) {
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     Gpu gpu;
     Error error = {0};
-    assert_int_equal(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, &error),
-                     STATUS_BAD_FILE);
+    assert_int_equal(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
     if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
   }
 }

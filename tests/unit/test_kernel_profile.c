@@ -1,5 +1,5 @@
-/* Kernel profiles: every file in assets/kernels is read and agrees with what its kernel's source says, and a wrong file says
- * where and why. */
+/* Kernel profiles: every file in assets/kernels is read and agrees with what its kernel's source says, and a wrong file
+ * says where and why. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const NAMES[] = {"fa2-sm90", "cudnn-sm90", "mem-efficient-sm90", "standard_tiled", "fa3-sm90", "fa1", "fa2_scalar", "fa2_causal",
-                                    "fa2_tensor", "fa2_async"};
+static const char *const NAMES[] = {"fa2-sm90", "cudnn-sm90", "mem-efficient-sm90", "standard_tiled", "fa3-sm90",
+                                    "fa1",      "fa2_scalar", "fa2_causal",         "fa2_tensor",     "fa2_async"};
 
 static size_t read_asset(const char *folder, const char *name, char *text) {
   char path[512];
@@ -59,7 +59,8 @@ static void every_file_is_read_and_runs_on_an_h200(void **state) {
         Launch launch;
         const Shape shape = {.N_q = 4096, .d = PROFILE_D[d], .causal = causal};
         Error error = {0};
-        if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+        if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error))
+          fail_msg("%s", error.message);
       }
     }
   }
@@ -81,7 +82,8 @@ static Launch launched(const char *name, int64_t d, bool causal) {
   LaunchConfig config;
   Launch l;
   Error error = {0};
-  if (profile_config(&p, &shape, &config, &error) || launch_make(&l, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+  if (profile_config(&p, &shape, &config, &error) || launch_make(&l, &shape, &config, &gpu, &error))
+    fail_msg("%s", error.message);
   return l;
 }
 
@@ -126,7 +128,8 @@ static void shared_memory_is_the_tiles(void **state) {
   }
 }
 
-/* A causal key that is left out is the plain one; a d in between takes the next larger tile; beyond the last there is none. */
+/* A causal key that is left out is the plain one; a d in between takes the next larger tile; beyond the last there is
+ * none. */
 static void tiles_are_found(void **state) {
   (void)state;
   const Profile fa3 = load("fa3-sm90");
@@ -180,11 +183,13 @@ static int column(char *const fields[], int n, const char *name) {
   return 0;
 }
 
-/* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded run. */
+/* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded
+ * run. */
 static void launched_as_recorded(void **state) {
   (void)state;
   enum { COLUMNS_MAX = 64 };
-  static const char *const NUMBERS[] = {"batch", "heads", "seq_q", "head_dim", "causal", "block_q", "block_k", "splits", "threads", "registers", "shared_bytes"};
+  static const char *const NUMBERS[] = {"batch",   "heads",  "seq_q",   "head_dim",  "causal",      "block_q",
+                                        "block_k", "splits", "threads", "registers", "shared_bytes"};
   enum { BATCH, HEADS, SEQ, DIM, CAUSAL, BLOCK_Q, BLOCK_K, SPLITS, THREADS, REGISTERS, SHARED, N_NUMBERS };
   char path[512], line[4096], *fields[COLUMNS_MAX];
   const char *assets = getenv("TILEWALK_ASSETS");
@@ -209,19 +214,23 @@ static void launched_as_recorded(void **state) {
     LaunchConfig c;
     Launch l;
     Error error = {0};
-    if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error)) fail_msg("%s", error.message);
+    if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error))
+      fail_msg("%s", error.message);
     int64_t blocks = 1;
     for (char *size = fields[grid], *end; *size; size = end) blocks *= strtoll(size, &end, 10);
-    if (c.block_q != v[BLOCK_Q] || c.block_k != v[BLOCK_K] || c.threads != v[THREADS] || c.registers_per_thread != v[REGISTERS] ||
-        c.shared_bytes != v[SHARED] || l.n_ctas != blocks)
-      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", fields[0], (int)v[SEQ], (int)v[DIM], (long long)l.n_ctas, (long long)blocks);
+    if (c.block_q != v[BLOCK_Q] || c.block_k != v[BLOCK_K] || c.threads != v[THREADS] ||
+        c.registers_per_thread != v[REGISTERS] || c.shared_bytes != v[SHARED] || l.n_ctas != blocks)
+      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", fields[0], (int)v[SEQ], (int)v[DIM], (long long)l.n_ctas,
+               (long long)blocks);
     n_rows++;
   }
   fclose(file);
   assert_true(n_rows >= 250);
 }
 
-#define MINIMAL "name = mine\nalgorithm = fa2\norder = query-head-batch\nd128_block_q = 128 # assumed\nd128_block_k = 64 # assumed\n"
+#define MINIMAL                                                                                                        \
+  "name = mine\nalgorithm = fa2\norder = query-head-batch\nd128_block_q = 128 # assumed\nd128_block_k = 64 # "         \
+  "assumed\n"
 
 static void the_least_that_is_enough(void **state) {
   (void)state;
@@ -241,12 +250,20 @@ static void a_kernel_that_waits_is_launched_as_one(void **state) {
   const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
   for (int waits = 0; waits < 2; waits++) {
     char text[512];
-    snprintf(text, sizeof text, "waits = %s\n%s", waits ? "yes\nround = 8 KiB # assumed\nlatency_cycles = 700 # assumed\nsteady = yes" : "no\nslip_percent = 70 # assumed", MINIMAL);
-    if (!waits) strncat(text, "d128_ahead_percent = 40 # assumed\nd128_alone_permille = 250 # assumed\n", sizeof text - strlen(text) - 1);
+    snprintf(text, sizeof text, "waits = %s\n%s",
+             waits ? "yes\nround = 8 KiB # assumed\nlatency_cycles = 700 # assumed\nsteady = yes"
+                   : "no\nslip_percent = 70 # assumed",
+             MINIMAL);
+    if (!waits)
+      strncat(text, "d128_ahead_percent = 40 # assumed\nd128_alone_permille = 250 # assumed\n",
+              sizeof text - strlen(text) - 1);
     Profile p;
     LaunchConfig config;
-    if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error)) fail_msg("%s", error.message);
-    assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 && config.latency_cycles == waits * 700 && config.steady == waits && config.slip_percent == (waits ? 0 : 70));
+    if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error))
+      fail_msg("%s", error.message);
+    assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 &&
+                config.latency_cycles == waits * 700 && config.steady == waits &&
+                config.slip_percent == (waits ? 0 : 70));
     assert_int_equal(config.ahead_percent, waits ? 0 : 40);
     assert_int_equal(config.alone_permille, waits ? 0 : 250);
   }
@@ -259,26 +276,41 @@ static void wrong_files_say_where_and_why(void **state) {
   } CASES[] = {
       {"name = a b\nalgorithm = fa2\norder = query-head-batch\n", "f:1: name is taken on the command line"},
       {"name = a\nalgorithm = fa3\norder = query-head-batch\n", "f:2: there is no algorithm 'fa3'; did you mean 'fa"},
-      {"name = a\nalgorithm = fa2\norder = sideways\n", "f:3: there is no order 'sideways'; there are query-batch-head, query-head-batch, "
-                                                        "head-query-batch, head-batch-query"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwalk = revered\n", "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
+      {"name = a\nalgorithm = fa2\norder = sideways\n",
+       "f:3: there is no order 'sideways'; there are query-batch-head, query-head-batch, "
+       "head-query-batch, head-batch-query"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwalk = revered\n",
+       "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nrows = longest\n", "f:4: there is no rows 'longest'"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = often\n", "f:4: there is no waits 'often'; there are yes, no"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nround = 8192 B # assumed\n", "f:4: round says how much a kernel asks for before it waits; give waits = yes"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nround = 8192 # assumed\n", "f:5: round = 8192 has no unit"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nlatency_cycles = 700 # assumed\n", "f:4: a kernel that asks ahead hides what its tiles wait; give waits = yes"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nslip_percent = 50 # assumed\nsteady = yes\n", "f:4: a CTA that gets ahead steadily does not slip"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_ahead_percent = 50 # assumed\n",
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = often\n",
+       "f:4: there is no waits 'often'; there are yes, no"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nround = 8192 B # assumed\n",
+       "f:4: round says how much a kernel asks for before it waits; give waits = yes"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nround = 8192 # assumed\n",
+       "f:5: round = 8192 has no unit"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nlatency_cycles = 700 # assumed\n",
+       "f:4: a kernel that asks ahead hides what its tiles wait; give waits = yes"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nslip_percent = 50 # assumed\nsteady = yes\n",
+       "f:4: a CTA that gets ahead steadily does not slip"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
+       "# assumed\nd64_ahead_percent = 50 # assumed\n",
        "f:7: d64_ahead_percent is said of kernels that do not wait"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 # assumed\nd64_alone_permille = 50 # assumed\n",
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
+       "# assumed\nd64_alone_permille = 50 # assumed\n",
        "f:7: d64_alone_permille is said of kernels that do not wait"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n", "f:4: there is no persistent 'maybe'; there are yes, no"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n",
+       "f:4: there is no persistent 'maybe'; there are yes, no"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\n", "f: no tile is given"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n", "f:5: a tile for d = 64 has no two sides"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_causal_block_k = 64 # assumed\n", "f:4: a tile for d = 64 has no two sides"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 64\n", "f:4: d64_block_q does not say where"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_shared = 64 # assumed\n", "f:4: d64_shared = 64 has no unit"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n", "f:4: d64_block_q: '0': a count is at least 1"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n",
+       "f:5: a tile for d = 64 has no two sides"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_causal_block_k = 64 # assumed\n",
+       "f:4: a tile for d = 64 has no two sides"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 64\n",
+       "f:4: d64_block_q does not say where"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_shared = 64 # assumed\n",
+       "f:4: d64_shared = 64 has no unit"},
+      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n",
+       "f:4: d64_block_q: '0': a count is at least 1"},
       {"name = a\norder = query-head-batch\n", "algorithm"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {

@@ -25,15 +25,15 @@ struct Case {
 
 /* Ragged ends, causal with and without more keys than queries and fewer, GQA, tiny, blocks larger than N. */
 static const Case CASES[] = {
-    {1, 1, 1, 1, 1, 64, false, 16, 16},   {1, 1, 1, 1, 1, 64, true, 16, 16},     {1, 1, 1, 5, 3, 64, false, 16, 8},
-    {1, 1, 1, 64, 64, 64, true, 16, 16},  {1, 1, 1, 65, 65, 64, true, 32, 16},   {1, 2, 1, 70, 130, 64, true, 16, 32},
-    {1, 1, 1, 130, 70, 64, true, 32, 32}, {2, 4, 2, 33, 65, 64, false, 16, 16},  {1, 1, 1, 100, 129, 128, false, 16, 16},
-    {1, 2, 1, 129, 129, 128, true, 0, 0}, {1, 1, 1, 3, 200, 128, true, 16, 64},  {1, 1, 1, 200, 3, 64, true, 64, 64},
+    {1, 1, 1, 1, 1, 64, false, 16, 16},   {1, 1, 1, 1, 1, 64, true, 16, 16},    {1, 1, 1, 5, 3, 64, false, 16, 8},
+    {1, 1, 1, 64, 64, 64, true, 16, 16},  {1, 1, 1, 65, 65, 64, true, 32, 16},  {1, 2, 1, 70, 130, 64, true, 16, 32},
+    {1, 1, 1, 130, 70, 64, true, 32, 32}, {2, 4, 2, 33, 65, 64, false, 16, 16}, {1, 1, 1, 100, 129, 128, false, 16, 16},
+    {1, 2, 1, 129, 129, 128, true, 0, 0}, {1, 1, 1, 3, 200, 128, true, 16, 64}, {1, 1, 1, 200, 3, 64, true, 64, 64},
 };
 /* For the rungs that take any d. */
 static const Case ODD_CASES[] = {
-    {1, 1, 1, 1, 1, 1, false, 1, 1},     {1, 1, 1, 7, 9, 3, true, 2, 3},       {1, 3, 1, 17, 17, 40, true, 8, 16},
-    {1, 1, 1, 20, 12, 33, true, 5, 7},   {1, 2, 2, 31, 45, 80, false, 16, 8},  {1, 1, 1, 9, 40, 256, true, 0, 0},
+    {1, 1, 1, 1, 1, 1, false, 1, 1},   {1, 1, 1, 7, 9, 3, true, 2, 3},      {1, 3, 1, 17, 17, 40, true, 8, 16},
+    {1, 1, 1, 20, 12, 33, true, 5, 7}, {1, 2, 2, 31, 45, 80, false, 16, 8}, {1, 1, 1, 9, 40, 256, true, 0, 0},
 };
 
 static Shape shape_of(const Case &c, Dtype dtype) {
@@ -71,7 +71,8 @@ static KernelTraffic modelled(const Rung &rung, const Shape &shape, Block block)
   tiling.B_r = block.B_r;
   tiling.B_c = block.B_c;
   Error error = {};
-  if (kernel_model_traffic(kernel_model_find(rung.name), &shape, &tiling, &traffic, &error)) fail_msg("%s", error.message);
+  if (kernel_model_traffic(kernel_model_find(rung.name), &shape, &tiling, &traffic, &error))
+    fail_msg("%s", error.message);
   return traffic;
 }
 
@@ -109,8 +110,7 @@ static void run_cases(const char *name) {
     Dtype dtype = types[n++ % (rung.takes_fp32 ? 3 : 2)];
     const Shape s = shape_of(c, dtype);
     Block block = rung.blocks[0];
-    if (is_free(rung))
-      block = c.B_r ? Block{c.B_r, c.B_c} : rung.default_block((int)s.d, dtype_bytes(dtype));
+    if (is_free(rung)) block = c.B_r ? Block{c.B_r, c.B_c} : rung.default_block((int)s.d, dtype_bytes(dtype));
     expect_right(rung, s, block, n % 2 == 0, n % 3 == 0);
   }
 }
@@ -147,8 +147,8 @@ static void test_block_choices(void **) {
   }
 }
 
-/* N = 4, d = 2, fp16, blocks of 2, no mask, by hand. fa2: Q 4 x 2 x 2 B = 16; K in each of 2 row blocks: 32. fa1: O written
- * once to initialise and once per key block: 3 x 16. naive: 16 scores x 2 x 2 B = 64 of Q. */
+/* N = 4, d = 2, fp16, blocks of 2, no mask, by hand. fa2: Q 4 x 2 x 2 B = 16; K in each of 2 row blocks: 32. fa1: O
+ * written once to initialise and once per key block: 3 x 16. naive: 16 scores x 2 x 2 B = 64 of Q. */
 static void test_counts_by_hand(void **) {
   const Shape s = shape_of({1, 1, 1, 4, 4, 2, false, 0, 0}, DTYPE_FP16);
   Inputs inputs;
@@ -195,7 +195,8 @@ static void test_every_barrier_and_wait_is_needed(void **) {
   assert_true(n_sites >= 15); /* 2 in the tiled rung, 6 in fa1, 4 or 5 in fa2_scalar and fa2_causal, 2 + 2 */
 }
 
-/* One load too many leaves the output right and the bytes wrong: tests/support/broken_kernel.cpp reads one element of K twice. */
+/* One load too many leaves the output right and the bytes wrong: tests/support/broken_kernel.cpp reads one element of K
+ * twice. */
 namespace broken {
 extern const Rung FA2_SCALAR;
 }

@@ -27,15 +27,12 @@ static const KeyfileField FIELDS[N_FIELDS] = {
     {"name", KEYFILE_TEXT, offsetof(Machine, name), true, 0, 0, "a name"},
     {"n_sm", KEYFILE_COUNT, offsetof(Machine, n_sm), true, 1, 4096, "how many SMs"},
     {"sram", KEYFILE_BYTES, offsetof(Machine, sram_bytes), false, 1024, 1e9, "SRAM of an SM"},
-    {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Machine, bytes_per_s), false, 1, 1e15,
-     "HBM bandwidth"},
+    {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Machine, bytes_per_s), false, 1, 1e15, "HBM bandwidth"},
     {"clock", KEYFILE_HERTZ, offsetof(Machine, clock_hz), false, 1, 1e11, "clock"},
     {"peak", KEYFILE_FLOPS_PER_S, offsetof(Machine, flops_per_s), false, 0, 1e18, "peak rate"},
     {"launch", KEYFILE_SECONDS, offsetof(Machine, launch_s), false, 0, 1, "launch overhead"},
-    {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Machine, bytes_per_clock), false, 1, 4096,
-     "SRAM port"},
-    {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Machine, exp_per_clock), false, 1, 4096,
-     "exponentials"},
+    {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Machine, bytes_per_clock), false, 1, 4096, "SRAM port"},
+    {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Machine, exp_per_clock), false, 1, 4096, "exponentials"},
 };
 
 typedef struct {
@@ -55,9 +52,7 @@ static Result parse_bytes(const char *buffer, size_t length) {
   return r;
 }
 
-static Result parse(const char *text) {
-  return parse_bytes(text, strlen(text));
-}
+static Result parse(const char *text) { return parse_bytes(text, strlen(text)); }
 
 static const char WHOLE[] = "# a comment\n"
                             "\n"
@@ -148,8 +143,7 @@ static void units_have_their_factors(void **state) {
     snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", CASES[i].line);
     const Result r = parse(text);
     if (r.status != STATUS_OK) fail_msg("%s: %s", CASES[i].line, r.error.message);
-    const double got =
-        *(const double *)(const void *)((const char *)&r.machine + FIELDS[CASES[i].field].offset);
+    const double got = *(const double *)(const void *)((const char *)&r.machine + FIELDS[CASES[i].field].offset);
     if (got != CASES[i].want) fail_msg("%s: %.17g", CASES[i].line, got);
   }
 }
@@ -165,20 +159,17 @@ static void slips_are_named_with_their_line(void **state) {
       {"", "m.gpu: no 'name' (a name)", "add a line 'name = ...'"},
       {"name = a\n", "m.gpu: no 'n_sm' (how many SMs)", "'n_sm = 132  # source: ...'"},
       {HEAD "sram = 64 KiB\n", "m.gpu:3: sram", "where its number comes from"},
-      {HEAD "sram = 64 KiB\nclock = 1 GHz # assumed\n", "m.gpu:3: sram",
-       "where its number comes from"},
+      {HEAD "sram = 64 KiB\nclock = 1 GHz # assumed\n", "m.gpu:3: sram", "where its number comes from"},
       {HEAD "sram = 64 KiB # from the datasheet\n", "m.gpu:3: sram", "# source: document"},
       {HEAD "sram = 64 KiB # assumedly\n", "m.gpu:3: sram", "# source: document"},
       {HEAD "sram = 64 KiB # sources: x\n", "m.gpu:3: sram", "# source: document"},
-      {HEAD "sram = 64 KiB # source:   \n", "m.gpu:3: 'source:' of sram is empty",
-       "name a document"},
+      {HEAD "sram = 64 KiB # source:   \n", "m.gpu:3: 'source:' of sram is empty", "name a document"},
       {HEAD "smar = 64 KiB # assumed\n", "m.gpu:3: unknown key 'smar'", "did you mean 'sram'?"},
-      {HEAD "bandwith = 1 GB/s # assumed\n", "m.gpu:3: unknown key 'bandwith'",
-       "did you mean 'bandwidth'?"},
+      {HEAD "bandwith = 1 GB/s # assumed\n", "m.gpu:3: unknown key 'bandwith'", "did you mean 'bandwidth'?"},
       {HEAD "Clock = 1 GHz # assumed\n", "m.gpu:3: unknown key 'Clock'", "did you mean 'clock'?"},
       {HEAD "colour = red\n", "m.gpu:3: unknown key 'colour'", "remove the line"},
-      {HEAD "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa = 1\n",
-       "m.gpu:3: unknown key 'aaaa", "remove the line"},
+      {HEAD "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa = 1\n", "m.gpu:3: unknown key 'aaaa",
+       "remove the line"},
       {HEAD "n_sm = 9 # assumed\n", "m.gpu:3: n_sm is given twice, first on line 2", "keep one"},
       {HEAD "name = b\n", "m.gpu:3: name is given twice, first on line 1", "keep one"},
       {HEAD "sram 64 KiB\n", "m.gpu:3: 'sram 64 KiB' is not 'key = value'", "begins with '#'"},
@@ -189,25 +180,18 @@ static void slips_are_named_with_their_line(void **state) {
       {HEAD "sram = lots # assumed\n", "m.gpu:3: sram: 'lots' is not a size", "digit"},
       {HEAD "sram = 64 XB # assumed\n", "m.gpu:3: sram: '64 XB': unknown unit", "KiB"},
       {HEAD "sram = 1 KiB KiB # assumed\n", "m.gpu:3: sram:", "unknown unit"},
-      {HEAD "sram = 1 B # assumed\n", "m.gpu:3: sram = 1 B is out of range",
-       "from 1024 to 1e+09 B"},
+      {HEAD "sram = 1 B # assumed\n", "m.gpu:3: sram = 1 B is out of range", "from 1024 to 1e+09 B"},
       {HEAD "sram = 2 TB # assumed\n", "m.gpu:3: sram = 2 TB is out of range", "from 1024"},
       {HEAD "clock = 5 # assumed\n", "m.gpu:3: clock = 5 has no unit", "1980 MHz"},
       {HEAD "clock = 5 B/s # assumed\n", "m.gpu:3: clock: unknown unit 'B/s'", "1980 MHz"},
       {HEAD "clock = 5 GHZ # assumed\n", "m.gpu:3: clock: unknown unit 'GHZ'", "1980 MHz"},
-      {HEAD "clock = fast # assumed\n", "m.gpu:3: clock = 'fast' is not a positive number",
-       "1980 MHz"},
-      {HEAD "clock = -1 GHz # assumed\n", "m.gpu:3: clock = '-1 GHz' is not a positive number",
-       "1980"},
-      {HEAD "clock = nan GHz # assumed\n", "m.gpu:3: clock = 'nan GHz' is not a positive number",
-       "1980"},
-      {HEAD "clock = 1e300 GHz # assumed\n", "m.gpu:3: clock = 1e300 GHz is out of range",
-       "1e+11 Hz"},
-      {HEAD "clock = 1e399 GHz # assumed\n", "m.gpu:3: clock = 1e399 GHz is out of range",
-       "1e+11 Hz"},
+      {HEAD "clock = fast # assumed\n", "m.gpu:3: clock = 'fast' is not a positive number", "1980 MHz"},
+      {HEAD "clock = -1 GHz # assumed\n", "m.gpu:3: clock = '-1 GHz' is not a positive number", "1980"},
+      {HEAD "clock = nan GHz # assumed\n", "m.gpu:3: clock = 'nan GHz' is not a positive number", "1980"},
+      {HEAD "clock = 1e300 GHz # assumed\n", "m.gpu:3: clock = 1e300 GHz is out of range", "1e+11 Hz"},
+      {HEAD "clock = 1e399 GHz # assumed\n", "m.gpu:3: clock = 1e399 GHz is out of range", "1e+11 Hz"},
       {"name = a\nn_sm = 0 # assumed\n", "m.gpu:2: n_sm: '0'", "at least 1"},
-      {"name = a\nn_sm = 5000 # assumed\n", "m.gpu:2: n_sm = 5000 is out of range",
-       "from 1 to 4096"},
+      {"name = a\nn_sm = 5000 # assumed\n", "m.gpu:2: n_sm = 5000 is out of range", "from 1 to 4096"},
       {"name = a\nn_sm = 8 SMs # assumed\n", "m.gpu:2: n_sm:", "does not belong to a count"},
       {HEAD "\nna\x01me\n", "m.gpu:4: byte 3 is a control character (0x01)", "printable"},
       {HEAD "# \x1b[31m\n", "m.gpu:3: byte 3 is a control character (0x1B)", "printable"},
@@ -247,9 +231,7 @@ static void limits_are_where_they_are_said(void **state) {
     memset(text + n, 'x', (size_t)(KEYFILE_LINE_BYTES - 1 + over));
     r = parse(text);
     assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over)
-      assert_string_equal(r.error.message,
-                          "m.gpu:3: the line is 513 bytes long; at most 512 are read");
+    if (over) assert_string_equal(r.error.message, "m.gpu:3: the line is 513 bytes long; at most 512 are read");
 
     memset(text, 0, KEYFILE_MAX_BYTES + 2);
     n = sprintf(text, HEAD);
@@ -264,16 +246,14 @@ static void limits_are_where_they_are_said(void **state) {
     r = parse(text);
     assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
     if (over)
-      assert_non_null(strstr(r.error.message,
-                             "m.gpu:3: the source of sram is 256 bytes long; at most 255 fit"));
+      assert_non_null(strstr(r.error.message, "m.gpu:3: the source of sram is 256 bytes long; at most 255 fit"));
 
     memset(text, 0, KEYFILE_MAX_BYTES + 2);
     n = sprintf(text, "n_sm = 8 # assumed\nname = ");
     memset(text + n, 'n', (size_t)(KEYFILE_TEXT_BYTES - 1 + over));
     r = parse(text);
     assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over)
-      assert_non_null(strstr(r.error.message, "m.gpu:2: name is 128 bytes long; at most 127 fit"));
+    if (over) assert_non_null(strstr(r.error.message, "m.gpu:2: name is 128 bytes long; at most 127 fit"));
     if (!over) assert_int_equal(strlen(r.machine.name), KEYFILE_TEXT_BYTES - 1);
   }
 
@@ -288,9 +268,8 @@ static void display_names_are_made_safe(void **state) {
   (void)state;
   Result r;
   memset(&r, 0, sizeof r);
-  assert_int_equal(
-      keyfile_parse("x", 1, "a\n\033[31mb", FIELDS, N_FIELDS, &r.machine, r.notes, &r.error),
-      STATUS_BAD_FILE);
+  assert_int_equal(keyfile_parse("x", 1, "a\n\033[31mb", FIELDS, N_FIELDS, &r.machine, r.notes, &r.error),
+                   STATUS_BAD_FILE);
   assert_non_null(strstr(r.error.message, "a??[31mb:1: 'x' is not 'key = value'"));
 }
 
@@ -314,20 +293,16 @@ static void damaged_files_are_survived(void **state) {
       assert_null(strchr(r.error.message, '\n'));
     } else {
       for (int f = 0; f < N_FIELDS; f++)
-        assert_true(f == NAME || r.notes[f].line == 0 ||
-                    r.notes[f].source[0]); /* the house rule holds */
+        assert_true(f == NAME || r.notes[f].line == 0 || r.notes[f].source[0]); /* the house rule holds */
     }
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_whole_file_is_read),
-      cmocka_unit_test(crlf_and_bom_are_accepted),
-      cmocka_unit_test(units_have_their_factors),
-      cmocka_unit_test(slips_are_named_with_their_line),
-      cmocka_unit_test(limits_are_where_they_are_said),
-      cmocka_unit_test(display_names_are_made_safe),
+      cmocka_unit_test(a_whole_file_is_read),           cmocka_unit_test(crlf_and_bom_are_accepted),
+      cmocka_unit_test(units_have_their_factors),       cmocka_unit_test(slips_are_named_with_their_line),
+      cmocka_unit_test(limits_are_where_they_are_said), cmocka_unit_test(display_names_are_made_safe),
       cmocka_unit_test(damaged_files_are_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

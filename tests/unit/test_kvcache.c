@@ -53,9 +53,9 @@ static void data_types_and_scales(void **state) {
     int64_t group, scale_bytes;
     int64_t elements, all; /* bytes of a token */
   } CASES[] = {
-      {KV_FP32, 0, 0, 1024, 1024}, {KV_FP16, 0, 0, 512, 512}, {KV_BF16, 0, 0, 512, 512},
-      {KV_FP8, 0, 0, 256, 256},    {KV_INT8, 0, 0, 256, 256}, {KV_INT4, 0, 0, 128, 128},
-      {KV_INT4, 64, 0, 128, 136},  /* 2 groups a row, an fp16 scale each: 4 x 2 B */
+      {KV_FP32, 0, 0, 1024, 1024}, {KV_FP16, 0, 0, 512, 512}, {KV_BF16, 0, 0, 512, 512},  {KV_FP8, 0, 0, 256, 256},
+      {KV_INT8, 0, 0, 256, 256},   {KV_INT4, 0, 0, 128, 128}, {KV_INT4, 64, 0, 128, 136}, /* 2 groups a row, an fp16
+                                                                                             scale each: 4 x 2 B */
       {KV_INT4, 64, 4, 128, 144},  /* scale and zero point: 4 x 4 B */
       {KV_INT8, 128, 2, 256, 260}, /* one scale a row */
       {KV_INT4, 100, 2, 128, 136}, /* the last group is short and costs a whole scale */
@@ -102,10 +102,8 @@ static void blocks(void **state) {
   (void)state;
   static const struct {
     int64_t tokens, block, n, last;
-  } CASES[] = {{257, 128, 3, 1},   {256, 128, 2, 128},
-               {255, 128, 2, 127}, {1, 128, 1, 1},
-               {0, 128, 0, 0},     {7, 1, 7, 1},
-               {5, 100, 1, 5},     {KVCACHE_MAX_TOKENS, 3, 366503875926, 1}};
+  } CASES[] = {{257, 128, 3, 1}, {256, 128, 2, 128}, {255, 128, 2, 127}, {1, 128, 1, 1},
+               {0, 128, 0, 0},   {7, 1, 7, 1},       {5, 100, 1, 5},     {KVCACHE_MAX_TOKENS, 3, 366503875926, 1}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const KvBlocks b = kvcache_blocks(CASES[i].tokens, CASES[i].block);
     assert_int_equal(b.n_blocks, CASES[i].n);
@@ -117,8 +115,7 @@ static void blocks(void **state) {
  *   100 tokens: 7 pages (112); 17: 2 (32); 16: 1; 1: 1.   11 pages, 176 slots for 134 tokens. */
 static void pages_against_contiguous_reservation(void **state) {
   (void)state;
-  const KvCache c =
-      complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .dtype = KV_FP16, .page_tokens = 16});
+  const KvCache c = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .dtype = KV_FP16, .page_tokens = 16});
   const int64_t lengths[] = {100, 17, 16, 1};
   KvPaged p;
   Error error = {0};
@@ -137,17 +134,14 @@ static void pages_against_contiguous_reservation(void **state) {
   const int64_t negative[] = {-1};
   assert_int_equal(kvcache_paged(&c, negative, 1, 128, &p, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(kvcache_paged(&c, lengths, 0, 128, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, KVCACHE_MAX_BATCH + 1, 128, &p, NULL),
-                   STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, KVCACHE_MAX_BATCH + 1, 128, &p, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(kvcache_paged(&c, lengths, 4, 0, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, 4, KVCACHE_MAX_TOKENS + 1, &p, NULL),
-                   STATUS_BAD_REQUEST);
+  assert_int_equal(kvcache_paged(&c, lengths, 4, KVCACHE_MAX_TOKENS + 1, &p, NULL), STATUS_BAD_REQUEST);
   assert_true(p.pages == 11); /* unchanged on error */
 
   /* a window of 20 in all layers: reservation needs 20 slots a sequence, not 128; of 100 tokens,
    * pages 5 and 6 remain */
-  const KvCache w =
-      complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .window = 20, .page_tokens = 16});
+  const KvCache w = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .window = 20, .page_tokens = 16});
   assert_int_equal(kvcache_paged(&w, lengths, 4, 128, &p, NULL), STATUS_OK);
   assert_true(p.pages == 0);
   assert_true(p.window_pages == 2 + 2 + 1 + 1);
@@ -180,8 +174,7 @@ static void slow_state(const KvCache *c, int64_t n, KvState *want) {
         want->bytes += wide((bits + 7) / 8 + scales * c->scale_bytes);
       }
     }
-    for (int64_t page = 0; page <= SLOW_TOKENS; page++)
-      n_pages += page_used[page];
+    for (int64_t page = 0; page <= SLOW_TOKENS; page++) n_pages += page_used[page];
     if (windowed)
       want->window_pages = n_pages;
     else
@@ -189,8 +182,7 @@ static void slow_state(const KvCache *c, int64_t n, KvState *want) {
     if (windowed || c->window_layers == 0) want->window_tokens = held;
     want->page_bytes += (Wide)(n_pages * c->page_tokens) * (Wide)kvcache_bytes_per_layer(c);
   }
-  for (int64_t token = 0; token < n; token++)
-    want->last_page_tokens = token % c->page_tokens + 1;
+  for (int64_t token = 0; token < n; token++) want->last_page_tokens = token % c->page_tokens + 1;
 }
 
 static void check_state(const KvState *got, const KvState *want) {
@@ -216,8 +208,7 @@ static void growth_three_ways(void **state) {
     else
       c.kv_heads = rand_in(&random, 1, 3), c.d = rand_in(&random, 1, 20);
     if (rand_in(&random, 0, 1)) c.group = rand_in(&random, 1, c.latent ? c.latent : c.d);
-    if (rand_in(&random, 0, 1))
-      c.window = rand_in(&random, 1, 50), c.window_layers = rand_in(&random, 0, c.layers);
+    if (rand_in(&random, 0, 1)) c.window = rand_in(&random, 1, 50), c.window_layers = rand_in(&random, 0, c.layers);
     c = complete(c);
     KvState s = {0};
     const int64_t n_tokens = rand_in(&random, 1, SLOW_TOKENS);
@@ -269,22 +260,19 @@ static void bad_caches_are_refused(void **state) {
       {{.layers = 1, .d = 1}, "KV heads is 0"},
       {{.layers = 1, .kv_heads = 1}, "d is 0"},
       {{.layers = 1, .kv_heads = 1, .d = -5}, "d is -5"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .latent = 576},
-       "a latent of 576 elements replaces K and V"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .latent = 576}, "a latent of 576 elements replaces K and V"},
       {{.layers = 1, .latent = -1}, "latent is -1"},
       {{.layers = 1, .kv_heads = 1, .d = 1, .window = -1}, "window is -1"},
       {{.layers = 4, .kv_heads = 1, .d = 1, .window = 8, .window_layers = 5},
        "window layers is 5; it must be from 0 to 4"},
       {{.layers = 4, .kv_heads = 1, .d = 1, .window_layers = 2},
        "2 layers are to have a window, but no window is given"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 65},
-       "groups of 65 elements do not fit a row of 64"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 65}, "groups of 65 elements do not fit a row of 64"},
       {{.layers = 1, .kv_heads = 1, .d = 64, .group = -1}, "groups of -1 elements"},
       {{.layers = 1, .kv_heads = 1, .d = 64, .scale_bytes = 2}, "no group size is given"},
       {{.layers = 1, .kv_heads = 1, .d = 64, .group = 32, .scale_bytes = 65}, "scale bytes is 65"},
       {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = -1}, "page tokens is -1"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = KVCACHE_MAX_PAGE + 1},
-       "page tokens is"},
+      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = KVCACHE_MAX_PAGE + 1}, "page tokens is"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     KvCache cache = CASES[i].cache;
@@ -341,10 +329,8 @@ static void models_have_the_sizes_worked_by_hand(void **state) {
     const KvModel model = load(CASES[i].name);
     assert_string_equal(model.name, CASES[i].name);
     const KvCache cache = kvmodel_cache(&model);
-    if (kvcache_bytes_per_token(&cache) != (Wide)CASES[i].token_bytes)
-      fail_msg("%s: a token", CASES[i].name);
-    if (bytes_at(&cache, CASES[i].context) != (Wide)CASES[i].context_bytes)
-      fail_msg("%s: a context", CASES[i].name);
+    if (kvcache_bytes_per_token(&cache) != (Wide)CASES[i].token_bytes) fail_msg("%s: a token", CASES[i].name);
+    if (bytes_at(&cache, CASES[i].context) != (Wide)CASES[i].context_bytes) fail_msg("%s: a context", CASES[i].name);
     for (int f = 0; f < KVMODEL_FIELD_COUNT; f++)
       assert_true(model.notes[f].line == 0 || kvmodel_fields(&(int){0})[f].kind == KEYFILE_TEXT ||
                   model.notes[f].source[0]);
@@ -355,14 +341,13 @@ static void models_have_the_sizes_worked_by_hand(void **state) {
   DIR *folder = opendir(path);
   assert_non_null(folder);
   size_t n_files = 0;
-  for (const struct dirent *entry; (entry = readdir(folder));)
-    n_files += entry->d_name[0] != '.';
+  for (const struct dirent *entry; (entry = readdir(folder));) n_files += entry->d_name[0] != '.';
   closedir(folder);
   assert_int_equal(n_files, COUNT_OF(CASES));
 }
 
-#define MODEL                                                                                      \
-  "name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # assumed\n"                  \
+#define MODEL                                                                                                          \
+  "name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # assumed\n"                                      \
   "head_dim = 64 # assumed\nmax_tokens = 4K # assumed\n"
 
 static void bad_models_are_refused(void **state) {
@@ -372,15 +357,12 @@ static void bad_models_are_refused(void **state) {
   } CASES[] = {
       {MODEL, "m.model: no 'dtype'"},
       {MODEL "dtype = fp12\n", "m.model:7: 'fp12' is no data type of a cache"},
-      {MODEL "dtype = fp16\nmla_rope = 64 # assumed\n",
-       "m.model:8: mla_rope is given but mla_latent is not"},
-      {MODEL "dtype = fp16\nwindow_layers = 2 # assumed\n",
-       "m.model:8: window_layers is given but window is not"},
+      {MODEL "dtype = fp16\nmla_rope = 64 # assumed\n", "m.model:8: mla_rope is given but mla_latent is not"},
+      {MODEL "dtype = fp16\nwindow_layers = 2 # assumed\n", "m.model:8: window_layers is given but window is not"},
       {MODEL "dtype = fp16\nwindow = 9 # assumed\nwindow_layers = 5 # assumed\n",
        "m.model:9: window_layers (5) are more than layers (4)"},
       {MODEL "dtype = fp16\nkv_head = 2 # assumed\n", "did you mean 'kv_heads'?"},
-      {MODEL "dtype = fp16\nwindow = 9\n",
-       "m.model:8: window does not say where its number comes from"},
+      {MODEL "dtype = fp16\nwindow = 9\n", "m.model:8: window does not say where its number comes from"},
       {"name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 3 # assumed\nhead_dim = 64 "
        "# assumed\n"
        "max_tokens = 4K # assumed\ndtype = fp16\n",
@@ -393,8 +375,7 @@ static void bad_models_are_refused(void **state) {
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     KvModel model;
     Error error = {0};
-    assert_int_equal(kvmodel_parse(CASES[i].text, strlen(CASES[i].text), "m.model", &model, &error),
-                     STATUS_BAD_FILE);
+    assert_int_equal(kvmodel_parse(CASES[i].text, strlen(CASES[i].text), "m.model", &model, &error), STATUS_BAD_FILE);
     if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
   }
   KvModel model;

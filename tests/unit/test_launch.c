@@ -1,4 +1,5 @@
-/* Launches: occupancy against NVIDIA's published rules by hand, the order of CTAs against nested loops, waves and tails. */
+/* Launches: occupancy against NVIDIA's published rules by hand, the order of CTAs against nested loops, waves and
+ * tails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +13,18 @@
 #include "tests/support/rand.h"
 
 /* An SM of compute capability 9.0, from the CUDA C++ Programming Guide. */
-static const Gpu SM90 = {.name = "sm90", .n_sm = 132, .warp_size = 32, .shared_bytes_per_sm = 228 * 1024, .shared_bytes_per_cta = 227 * 1024,
-                         .shared_reserved_bytes = 1024, .registers_per_sm = 65536, .registers_per_thread = 255, .threads_per_sm = 2048,
-                         .threads_per_cta = 1024, .warps_per_sm = 64, .ctas_per_sm = 32};
+static const Gpu SM90 = {.name = "sm90",
+                         .n_sm = 132,
+                         .warp_size = 32,
+                         .shared_bytes_per_sm = 228 * 1024,
+                         .shared_bytes_per_cta = 227 * 1024,
+                         .shared_reserved_bytes = 1024,
+                         .registers_per_sm = 65536,
+                         .registers_per_thread = 255,
+                         .threads_per_sm = 2048,
+                         .threads_per_cta = 1024,
+                         .warps_per_sm = 64,
+                         .ctas_per_sm = 32};
 
 static Occupancy occupancy(LaunchConfig config) {
   Occupancy o;
@@ -26,7 +36,8 @@ static Occupancy occupancy(LaunchConfig config) {
 /* Each limit in turn is the one that binds; numbers by hand. */
 static void each_limit_binds(void **state) {
   (void)state;
-  /* FlashAttention-2, d = 128: 255 registers round up to 8192 a warp; a partition of 16384 holds 2 warps, the SM 8: 2 CTAs of 4 */
+  /* FlashAttention-2, d = 128: 255 registers round up to 8192 a warp; a partition of 16384 holds 2 warps, the SM 8: 2
+   * CTAs of 4 */
   Occupancy o = occupancy((LaunchConfig){.threads = 128, .registers_per_thread = 255, .shared_bytes = 65536});
   assert_int_equal(o.limits[LIMIT_SHARED], 3); /* 233472 / (65536 + 1024) */
   assert_int_equal(o.limits[LIMIT_REGISTERS], 2);
@@ -46,13 +57,14 @@ static void each_limit_binds(void **state) {
   o = occupancy((LaunchConfig){.threads = 32, .registers_per_thread = 16});
   assert_int_equal(o.binds, LIMIT_CTAS);
   assert_int_equal(o.ctas_per_sm, 32);
-  o = occupancy((LaunchConfig){.threads = 384, .registers_per_thread = 168, .shared_bytes = 160 * 1024, .ctas_per_sm = 1});
+  o = occupancy(
+      (LaunchConfig){.threads = 384, .registers_per_thread = 168, .shared_bytes = 160 * 1024, .ctas_per_sm = 1});
   assert_int_equal(o.ctas_per_sm, 1);
   assert_int_equal(o.limits[LIMIT_REGISTERS], 1); /* 168 x 32 = 5376: 3 a partition, 12 in all, a CTA has 12 */
 }
 
-/* Three warps more in each partition would fit the SM's total of registers, but not its partitions: 40 registers are 1280 a
- * warp; 65536 / 1280 = 51, but 16384 / 1280 = 12 and 4 x 12 = 48. */
+/* Three warps more in each partition would fit the SM's total of registers, but not its partitions: 40 registers are
+ * 1280 a warp; 65536 / 1280 = 51, but 16384 / 1280 = 12 and 4 x 12 = 48. */
 static void registers_are_lost_between_partitions(void **state) {
   (void)state;
   const Occupancy o = occupancy((LaunchConfig){.threads = 32, .registers_per_thread = 40});
@@ -112,8 +124,12 @@ static void orders_are_nested_loops(void **state) {
   Rand r = {7};
   for (int round = 0; round < 200; round++) {
     const int64_t B = rand_in(&r, 1, 4), H = rand_in(&r, 1, 5), S = rand_in(&r, 1, 3), N = rand_in(&r, 1, 700);
-    const LaunchConfig config = {.order = (LaunchOrder)(round % ORDER_COUNT), .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
-                                 .block_q = rand_in(&r, 1, 128), .block_k = 64, .n_splits = S, .threads = 128};
+    const LaunchConfig config = {.order = (LaunchOrder)(round % ORDER_COUNT),
+                                 .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
+                                 .block_q = rand_in(&r, 1, 128),
+                                 .block_k = 64,
+                                 .n_splits = S,
+                                 .threads = 128};
     const bool causal = rand_in(&r, 0, 1);
     const Launch l = make((Shape){.batch = B, .heads = H, .N_q = N, .d = 64, .causal = causal}, config);
     assert_int_equal(l.descending, config.rows == ROWS_DESCENDING || (config.rows == ROWS_LONGEST_FIRST && causal));
@@ -122,20 +138,28 @@ static void orders_are_nested_loops(void **state) {
     int64_t n = 0;
     switch (config.order) {
     case ORDER_QUERY_BATCH_HEAD:
-      for (int64_t h = 0; h < H; h++) for (int64_t b = 0; b < B; b++) for (int64_t i = 0; i < R; i++) for (int64_t s = 0; s < S; s++)
-        expect_piece(&l, n++, b, h, i, s);
+      for (int64_t h = 0; h < H; h++)
+        for (int64_t b = 0; b < B; b++)
+          for (int64_t i = 0; i < R; i++)
+            for (int64_t s = 0; s < S; s++) expect_piece(&l, n++, b, h, i, s);
       break;
     case ORDER_QUERY_HEAD_BATCH:
-      for (int64_t b = 0; b < B; b++) for (int64_t h = 0; h < H; h++) for (int64_t i = 0; i < R; i++) for (int64_t s = 0; s < S; s++)
-        expect_piece(&l, n++, b, h, i, s);
+      for (int64_t b = 0; b < B; b++)
+        for (int64_t h = 0; h < H; h++)
+          for (int64_t i = 0; i < R; i++)
+            for (int64_t s = 0; s < S; s++) expect_piece(&l, n++, b, h, i, s);
       break;
     case ORDER_HEAD_QUERY_BATCH:
-      for (int64_t b = 0; b < B; b++) for (int64_t i = 0; i < R; i++) for (int64_t s = 0; s < S; s++) for (int64_t h = 0; h < H; h++)
-        expect_piece(&l, n++, b, h, i, s);
+      for (int64_t b = 0; b < B; b++)
+        for (int64_t i = 0; i < R; i++)
+          for (int64_t s = 0; s < S; s++)
+            for (int64_t h = 0; h < H; h++) expect_piece(&l, n++, b, h, i, s);
       break;
     default:
-      for (int64_t i = 0; i < R; i++) for (int64_t s = 0; s < S; s++) for (int64_t b = 0; b < B; b++) for (int64_t h = 0; h < H; h++)
-        expect_piece(&l, n++, b, h, i, s);
+      for (int64_t i = 0; i < R; i++)
+        for (int64_t s = 0; s < S; s++)
+          for (int64_t b = 0; b < B; b++)
+            for (int64_t h = 0; h < H; h++) expect_piece(&l, n++, b, h, i, s);
     }
     assert_int_equal(n, l.n_pieces);
   }
@@ -145,7 +169,8 @@ static void orders_are_nested_loops(void **state) {
 static void waves_and_the_tail(void **state) {
   (void)state;
   const Shape shape = {.heads = 16, .N_q = 4096, .d = 128};
-  LaunchConfig config = {.block_q = 128, .block_k = 64, .threads = 128, .registers_per_thread = 255, .shared_bytes = 65536};
+  LaunchConfig config = {
+      .block_q = 128, .block_k = 64, .threads = 128, .registers_per_thread = 255, .shared_bytes = 65536};
   Launch l = make(shape, config);
   assert_int_equal(l.n_pieces, 512);
   assert_int_equal(l.n_slots, 264);
@@ -187,8 +212,10 @@ static void names_read_back(void **state) {
 
 static void impossible_requests(void **state) {
   (void)state;
-  const Shape shape = {.N_q = 64, .d = 64}, vast = {.batch = SHAPE_MAX_BATCH, .heads = SHAPE_MAX_HEADS, .N_q = SHAPE_MAX_N, .d = 64};
-  const LaunchConfig none = {0}, negative = {.block_q = 64, .block_k = 64, .threads = -1}, one = {.block_q = 1, .block_k = 1};
+  const Shape shape = {.N_q = 64, .d = 64},
+              vast = {.batch = SHAPE_MAX_BATCH, .heads = SHAPE_MAX_HEADS, .N_q = SHAPE_MAX_N, .d = 64};
+  const LaunchConfig none = {0}, negative = {.block_q = 64, .block_k = 64, .threads = -1},
+                     one = {.block_q = 1, .block_k = 1};
   const LaunchConfig split = {.block_q = 64, .block_k = 64, .n_splits = PLAN_MAX_SPLITS + 1};
   Launch l;
   memset(&l, 0x5A, sizeof l);

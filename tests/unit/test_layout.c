@@ -14,7 +14,8 @@ static Plan plan_of(Shape shape, Tiling tiling) {
   return plan;
 }
 
-/* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m 40, one line. */
+/* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m 40, one line.
+ */
 static void test_by_hand(void **state) {
   (void)state;
   const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4});

@@ -72,8 +72,7 @@ static void a_whole_lesson_is_read(void **state) {
   (void)state;
   Lesson l;
   Error error = {0};
-  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error),
-                   STATUS_OK);
+  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error), STATUS_OK);
   assert_string_equal(l.file, "03-x.md");
   assert_string_equal(l.name, "03-x");
   assert_string_equal(lesson_text(&l, l.title), "A title");
@@ -87,9 +86,8 @@ static void a_whole_lesson_is_read(void **state) {
   static const struct {
     LessonBlockKind kind;
     int line;
-  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},
-                {LESSON_ASK, 0},   {LESSON_SHOW, 36},  {LESSON_TASK, 40},
-                {LESSON_TEACHER, 50}};
+  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},  {LESSON_ASK, 0},
+                {LESSON_SHOW, 36}, {LESSON_TASK, 40},  {LESSON_TEACHER, 50}};
   assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
   for (size_t k = 0; k < l.n_blocks; k++) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
@@ -98,8 +96,7 @@ static void a_whole_lesson_is_read(void **state) {
   assert_non_null(strstr(lesson_text(&l, l.blocks[1].text), "## not a page"));
   assert_string_equal(lesson_text(&l, l.blocks[4].caption), "A caption.");
   const LessonTask *task = &l.tasks[l.blocks[5].task];
-  assert_string_equal(lesson_text(&l, l.blocks[5].text),
-                      "Look: at it.\n\n- until: is no key here");
+  assert_string_equal(lesson_text(&l, l.blocks[5].text), "Look: at it.\n\n- until: is no key here");
   assert_string_equal(lesson_text(&l, task->until), "view.N > 1\n  and true");
   assert_int_equal(task->until.line, 43);
   assert_string_equal(lesson_text(&l, task->solution), "N={N}");
@@ -114,8 +111,7 @@ static void a_whole_lesson_is_read(void **state) {
   assert_int_equal(ask->n_wrong, 2);
   assert_string_equal(lesson_text(&l, ask->wrong[0].key), "N - 1");
   assert_int_equal(ask->wrong[0].key.line, 29);
-  assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART &&
-              ask->tolerance.amount == 0.01);
+  assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART && ask->tolerance.amount == 0.01);
   assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
   assert_int_equal(lesson_find_ask(&l, "none"), -1);
   assert_int_equal(lesson_block_of(&l, 0), 3);
@@ -185,15 +181,11 @@ static const struct {
     {HEADER "```ask x\nprompt: x\nanswer: 1\noption: one\n```\n", 4, "two options"},
     {HEADER "```ask x\nprompt: x\noption: yes\nitem: no\n```\n", 7, "options or items"},
     {HEADER "```ask x\nprompt: x\noption: yes\noption: yes\n```\n", 7, "two choices"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: b | one\noption: c | two\n```\n", 7,
-     "taken for the letter"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\noption: b | one\noption: c | two\n```\n", 7, "taken for the letter"},
     {HEADER "```ask x\nprompt: x\noption: two words | one\n```\n", 6, "one word"},
-    {HEADER "```ask x\nkind: predict\nprompt: x\nanswer: 1\nitem: one\nitem: two\n```\n", 4,
-     "cannot be predicted"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4,
-     "only numbers"},
-    {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9,
-     "two questions 'x'"},
+    {HEADER "```ask x\nkind: predict\nprompt: x\nanswer: 1\nitem: one\nitem: two\n```\n", 4, "cannot be predicted"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\nunit: x\noption: one\noption: two\n```\n", 4, "only numbers"},
+    {HEADER "```ask x\nprompt: x\nanswer: 1\n```\n\n```ask x\nprompt: x\nanswer: 1\n```\n", 9, "two questions 'x'"},
     {HEADER "```task\nuntil: true\nsolution: N=1\n```\n", 4, "does not say what is to be done"},
     {HEADER "```task\nDo.\nsolution: N=1\n```\n", 4, "no 'until"},
     {HEADER "```task\nDo.\nuntil: true\n```\n", 4, "no 'solution"},
@@ -217,11 +209,9 @@ static void broken_files_are_refused_with_their_line(void **state) {
     Error error = {0};
     char begins[32];
     snprintf(begins, sizeof begins, "x.md:%d: ", REFUSED[k].line);
-    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) !=
-        STATUS_BAD_FILE)
+    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) != STATUS_BAD_FILE)
       fail_msg("row %zu was read", k);
-    if (strncmp(error.message, begins, strlen(begins)) != 0 ||
-        !strstr(error.message, REFUSED[k].reason))
+    if (strncmp(error.message, begins, strlen(begins)) != 0 || !strstr(error.message, REFUSED[k].reason))
       fail_msg("row %zu: %s", k, error.message);
     assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.bytes == NULL);
   }
@@ -259,8 +249,7 @@ static const char *judge(const char *text, size_t length, Findings *f) {
   if (lesson_run_start(&run, &l, NULL, 1, &error) == STATUS_OK) {
     LessonQuestion *q = malloc(sizeof *q);
     assert_non_null(q);
-    for (size_t k = 0; k < l.n_asks && !error.status; k++)
-      lesson_run_question(&run, (int)k, q, &error);
+    for (size_t k = 0; k < l.n_asks && !error.status; k++) lesson_run_question(&run, (int)k, q, &error);
     free(q);
     lesson_run_end(&run);
   }
@@ -330,9 +319,9 @@ static void deep_and_long_texts_are_refused_quickly(void **state) {
   const size_t size = 1 << 18;
   char *text = malloc(size + 64);
   assert_non_null(text);
-  static const char *const UNITS[] = {
-      ">", "> ", "- ",   "* > ", "[",      "![",   "**",           "`",     "a", "{", "{{",
-      "(", "_",  "| a ", "\n",   "\n\n> ", "\n- ", "\n```ask a\n", "\n1. ", "<", "&", "\\"};
+  static const char *const UNITS[] = {">",     "> ", "- ", "* > ", "[",    "![", "**",     "`",    "a",
+                                      "{",     "{{", "(",  "_",    "| a ", "\n", "\n\n> ", "\n- ", "\n```ask a\n",
+                                      "\n1. ", "<",  "&",  "\\"};
   for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
     /* as one long line, and as lines just below the longest */
     for (int wrapped = 0; wrapped < 2; wrapped++) {
@@ -347,8 +336,7 @@ static void deep_and_long_texts_are_refused_quickly(void **state) {
       Findings f;
       const double began = seconds();
       judge(text, used, &f);
-      if (seconds() - began > 1)
-        fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
+      if (seconds() - began > 1) fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
     }
   }
   free(text);

@@ -64,8 +64,7 @@ static void texts_are_filled_but_code_is_not(void **state) {
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char file[512], filled[256];
-    snprintf(file, sizeof file,
-             "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
+    snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
              ROWS[k].text);
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 3);
@@ -88,8 +87,7 @@ static void states_have_no_thousands_separators(void **state) {
   assert_int_equal(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL), STATUS_OK);
   assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
   assert_int_equal(lesson_run_show(&run, &l.blocks[1], &show, NULL), STATUS_OK);
-  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 &&
-              show.block == 2);
+  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
   lesson_run_end(&run);
   lesson_free(&l);
 }
@@ -117,8 +115,7 @@ static void draws_depend_on_the_seed_alone(void **state) {
     left += strstr(first, "left") != NULL;
   }
   for (int k = 1; k <= 4; k++)
-    assert_true(seen[k] > 25 &&
-                seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
+    assert_true(seen[k] > 25 && seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
   assert_true(left > 65 && left < 135);
   assert_int_equal(lesson_variants(&l), 4);
   for (int k = 0; k < 4; k++) {
@@ -137,17 +134,16 @@ static void draws_depend_on_the_seed_alone(void **state) {
  * it 32 times. */
 static void numbers_are_graded_and_diagnosed(void **state) {
   (void)state;
-  Lesson l =
-      lesson_of(HEADER "```ask bytes\n"
-                       "prompt: How much of K is read?\n"
-                       "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
-                       "unit: MiB\n"
-                       "hint: x\n"
-                       "wrong: 1 -> Once only: {answer}.\n"
-                       "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
-                       "wrong: 128 MiB -> A literal.\n"
-                       "explain: {binary(answer)} in all.\n"
-                       "```\n");
+  Lesson l = lesson_of(HEADER "```ask bytes\n"
+                              "prompt: How much of K is read?\n"
+                              "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
+                              "unit: MiB\n"
+                              "hint: x\n"
+                              "wrong: 1 -> Once only: {answer}.\n"
+                              "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
+                              "wrong: 128 MiB -> A literal.\n"
+                              "explain: {binary(answer)} in all.\n"
+                              "```\n");
   LessonRun run = run_of(&l, 1);
   ask(&run, 0);
   assert_string_equal(question.answer, "32 MiB");
@@ -178,8 +174,7 @@ static void numbers_are_graded_and_diagnosed(void **state) {
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
         !strstr(grade.message, ROWS[k].message))
-      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong,
-               grade.message);
+      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong, grade.message);
   }
   lesson_run_end(&run);
   lesson_free(&l);
@@ -212,25 +207,22 @@ static const char *letters(const int *written_order, int n) {
   static char text[64];
   for (int k = 0; k < n; k++)
     for (int p = 0; p < n; p++)
-      if (question.written[p] == written_order[k])
-        snprintf(text + 2 * k, sizeof text - 2 * (size_t)k, "%c ", 'a' + p);
+      if (question.written[p] == written_order[k]) snprintf(text + 2 * k, sizeof text - 2 * (size_t)k, "%c ", 'a' + p);
   return text;
 }
 
 static void orders_are_shuffled_and_graded(void **state) {
   (void)state;
-  Lesson l = lesson_of(
-      HEADER
-      "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
-      "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
-      "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
-      "1}\n```\n");
+  Lesson l =
+      lesson_of(HEADER "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
+                       "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
+                       "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
+                       "1}\n```\n");
   int shuffled = 0;
   for (uint64_t seed = 0; seed < 20; seed++) {
     LessonRun run = run_of(&l, seed);
     ask(&run, 0);
-    for (int p = 0; p < 4; p++)
-      shuffled += question.written[p] != p;
+    for (int p = 0; p < 4; p++) shuffled += question.written[p] != p;
     assert_int_equal(type(&run, letters((int[]){0, 1, 2, 3}, 4)), LESSON_RIGHT);
     assert_int_equal(type(&run, "load multiply store skip"), LESSON_RIGHT);
     assert_int_equal(type(&run, question.answer), LESSON_RIGHT);
@@ -239,8 +231,7 @@ static void orders_are_shuffled_and_graded(void **state) {
     assert_int_equal(type(&run, "a b"), LESSON_UNREADABLE);
     ask(&run, 1);
     assert_int_equal(type(&run, letters((int[]){1, 2, 0}, 3)), LESSON_RIGHT);
-    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)),
-                     LESSON_RIGHT); /* equal: either way */
+    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)), LESSON_RIGHT); /* equal: either way */
     assert_int_equal(type(&run, letters((int[]){0, 1, 2}, 3)), LESSON_NOT_RIGHT);
     lesson_run_end(&run);
   }
@@ -259,8 +250,7 @@ static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
       {"item: ab\nitem: cd\nanswer: 'ab ab'\n", "t.md:8: the answer of 'x' must name"},
       {"item: ab\nitem: cd\nanswer: {1, 2, 3}\n", "t.md:8: the answer of 'x' must be its keys"},
       {"answer: 1\nwrong: 'x' -> y\n", "t.md:7: a wrong answer must be a number"},
-      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n",
-       "t.md:9: 'zz' is the key of no option"},
+      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n", "t.md:9: 'zz' is the key of no option"},
       {"answer: sim{N=0}.flops\n", "t.md:6:"},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
@@ -270,8 +260,7 @@ static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0)
-      fail_msg("row %zu: %s", k, error.message);
+    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0) fail_msg("row %zu: %s", k, error.message);
     lesson_run_end(&run);
     lesson_free(&l);
   }
@@ -296,24 +285,21 @@ static int lint(const char *text) {
   return n;
 }
 
-#define GOOD_HEAD HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
-#define GOOD_PREDICTION                                                                            \
-  "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
-#define GOOD_ASK(id) "```ask " id "\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
-#define GOOD_TEACHER "```teacher\nNote.\n```\n"
-#define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+#define GOOD_HEAD       HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
+#define GOOD_PREDICTION "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
+#define GOOD_ASK(id)    "```ask " id "\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
+#define GOOD_TEACHER    "```teacher\nNote.\n```\n"
+#define GOOD            GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
 
 static const struct {
   const char *text, *finding; /* NULL: nothing is found */
 } LINTED[] = {
     {GOOD, NULL},
     {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_TEACHER, "2 questions"},
-    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER,
-     "nothing is predicted"},
+    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "nothing is predicted"},
     {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "no picture"},
     {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two"), "0 teacher blocks"},
-    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER,
-     "glossary"},
+    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER, "glossary"},
     {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n",
      "nothing is shown after the prediction 'three'"},
     {GOOD "```ask three\nprompt: p\nanswer: 1\nexplain: e\n```\n", "'three' has no hint"},
@@ -331,13 +317,11 @@ static const struct {
      "within the tolerance"},
     {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: It is 12.\nexplain: e\n```\n",
      "the hint of 'three' gives the answer away: 12"},
-    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n",
-     "the prompt of 'three' gives"},
+    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n", "the prompt of 'three' gives"},
     {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: "
           "h\nexplain: e\n```\n",
      "prose before"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n",
-     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
     {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
           "e\n```\n",
      "gives the answer away: 67.1"},
@@ -347,9 +331,7 @@ static const struct {
     {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
           "e\n```\n",
      NULL},
-    {GOOD
-     "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n",
-     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n", NULL},
     {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
      "gives the answer away: 0.368"},
     {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
@@ -370,8 +352,8 @@ static const struct {
     {GOOD "```show\nscene=warp column=0 swizzle=256B\n```\n", "is no swizzle"},
     {GOOD "```show\nscene=warp stride=4 steps=0-3\n```\n", "leave out steps"},
     {GOOD "```show\nscene=tiles stride=4\n```\n", "belong to scene=warp"},
-    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one")
-         GOOD_ASK("two") GOOD_TEACHER,
+    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
+         GOOD_TEACHER,
      "30 minutes"},
 };
 
@@ -400,10 +382,8 @@ static void lint_sees_every_drawn_value(void **state) {
 
 static double sum_of(const double *scores, int n) {
   double m = scores[0], l = 0;
-  for (int k = 1; k < n; k++)
-    m = fmax(m, scores[k]);
-  for (int k = 0; k < n; k++)
-    l += exp(scores[k] - m);
+  for (int k = 1; k < n; k++) m = fmax(m, scores[k]);
+  for (int k = 0; k < n; k++) l += exp(scores[k] - m);
   return l;
 }
 
@@ -416,8 +396,7 @@ static void online_softmax_is_computed_as_by_hand(void **state) {
   fclose(file);
   Lesson l = lesson_of(text);
   for (int variant = 0; variant < 3; variant++) {
-    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1},
-                 row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
+    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1}, row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
     const struct {
       const char *id;
       double value;

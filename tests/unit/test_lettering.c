@@ -31,8 +31,7 @@ static void test_layout_scales(void **state) {
   assert_true(fabs(b.width - 2 * a.width) < 0.002 * b.width);
   assert_true(a.ascent > 7 && a.ascent < 13 && a.descent > 1 && a.descent < 5);
   cairo_scale(cr, 3, 3);
-  assert_true(fabs(letter_measure(cr, &small, "Tile by tile, 132 MiB").width - a.width) <
-              0.001 * a.width);
+  assert_true(fabs(letter_measure(cr, &small, "Tile by tile, 132 MiB").width - a.width) < 0.001 * a.width);
   cairo_destroy(cr);
 }
 
@@ -66,11 +65,9 @@ static void test_cut(void **state) {
     size_t kept = (size_t)(dots - shown);
     assert_memory_equal(shown, text, kept);
     size_t next = kept + 1;
-    while (text[kept] == ' ' && text[next] == ' ')
-      next++;
+    while (text[kept] == ' ' && text[next] == ' ') next++;
     if (text[kept] == ' ') next++; /* a space is never kept before the dots */
-    while (((unsigned char)text[next] & 0xc0) == 0x80)
-      next++;
+    while (((unsigned char)text[next] & 0xc0) == 0x80) next++;
     char longer[160];
     snprintf(longer, sizeof longer, "%.*s\xe2\x80\xa6", (int)next, text);
     assert_true(letter_measure(cr, &lettering, longer).width > width);
@@ -133,8 +130,7 @@ static void test_tap_replaces_painting(void **state) {
     cairo_surface_flush(surface);
     const unsigned char *pixels = cairo_image_surface_get_data(surface);
     long sum = 0;
-    for (int i = 0; i < 40 * cairo_image_surface_get_stride(surface); i++)
-      sum += pixels[i];
+    for (int i = 0; i < 40 * cairo_image_surface_get_stride(surface); i++) sum += pixels[i];
     assert_int_equal(sum > 0, !tapped);
     assert_int_equal(drawn.n, tapped);
     cairo_destroy(cr);

@@ -40,8 +40,7 @@ static void print(const char *markdown, Capture *c) {
   const TextStyle style = {.width = 30};
   Error error = {0};
   capture_open(c);
-  if (text_markdown(c->out, &style, markdown, strlen(markdown), &error))
-    fail_msg("%s", error.message);
+  if (text_markdown(c->out, &style, markdown, strlen(markdown), &error)) fail_msg("%s", error.message);
 }
 
 static void every_element_is_printed(void **state) {

@@ -25,8 +25,8 @@ static void expect_error(const char *text, Status expected, const char *part) {
   if (!strstr(error.message, part)) fail_msg("'%s' does not say '%s'", error.message, part);
 }
 
-#define RAW_HEADER "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
-#define RAW_UNITS  "\"\",\"\",\"byte\",\"ns\"\n"
+#define RAW_HEADER   "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
+#define RAW_UNITS    "\"\",\"\",\"byte\",\"ns\"\n"
 #define SHAPE_HEADER "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
 
 /* ncu's layout, with its messages, the program's own output, CRLF, groups of three digits and a comma in a name. */
@@ -75,8 +75,10 @@ static void test_not_a_counter_file(void **state) {
   (void)state;
   expect_error("", STATUS_BAD_FILE, "line 0: no header");
   expect_error("a,b\nc,d\n", STATUS_BAD_FILE, "line 2: no header");
-  expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE, "--page raw");
-  expect_error("\"ID\",\"Kernel Name\",\"launch__grid_size\"\n\"\",\"\",\"\"\n\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE, "no header");
+  expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE,
+               "--page raw");
+  expect_error("\"ID\",\"Kernel Name\",\"launch__grid_size\"\n\"\",\"\",\"\"\n\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE,
+               "no header");
 }
 
 static void test_other_units(void **state) {
@@ -88,7 +90,8 @@ static void test_other_units(void **state) {
 /* 1.234 is 1234 in a German locale and 1.234 in the C locale: both are wrong for a count of bytes. */
 static void test_other_locale(void **state) {
   (void)state;
-  static const char *const numbers[] = {"1.234", "1.234.567", "1 234", "1,23", "12,34,567", ",123", "1e6", "-5", "0x10", "1,234.5", "1."};
+  static const char *const numbers[] = {"1.234", "1.234.567", "1 234", "1,23",    "12,34,567", ",123",
+                                        "1e6",   "-5",        "0x10",  "1,234.5", "1."};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     char text[256];
     snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"f\",\"%s\",\"2\"\n", numbers[i]);
@@ -102,7 +105,8 @@ static void test_whole_numbers(void **state) {
   (void)state;
   CounterTable table;
   Error error;
-  assert_int_equal(read_text(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1,234.00\",\"18446744073709551615\"\n", &table, &error), STATUS_OK);
+  assert_int_equal(
+      read_text(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1,234.00\",\"18446744073709551615\"\n", &table, &error), STATUS_OK);
   assert_int_equal(table.rows[0].value[COUNTER_HBM_READ], 1234);
   assert_true(table.rows[0].value[COUNTER_TIME] == UINT64_MAX);
   counter_table_free(&table);
@@ -137,7 +141,8 @@ static void test_bad_shape(void **state) {
   expect_error(RECORDED "fa1,fp16,1,1,1,0,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: seq_q is '0'");
   expect_error(RECORDED "fa1,fp16,1,3,2,8,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: ");
   expect_error(RECORDED "fa1,fp16,1,1,1,8,8,8,yes,8,8,1\n", STATUS_BAD_FILE, "line 3: causal");
-  expect_error("rung,dtype,dram__bytes_read.sum\n,,byte\n", STATUS_BAD_FILE, "line 1: a column of the shape is missing");
+  expect_error("rung,dtype,dram__bytes_read.sum\n,,byte\n", STATUS_BAD_FILE,
+               "line 1: a column of the shape is missing");
 }
 
 /* Control characters of a kernel's name never reach a terminal, and a long name is cut. */
@@ -168,10 +173,11 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_raw_layout),     cmocka_unit_test(test_recorded_layout), cmocka_unit_test(test_not_a_counter_file),
-      cmocka_unit_test(test_other_units),    cmocka_unit_test(test_other_locale),    cmocka_unit_test(test_whole_numbers),
-      cmocka_unit_test(test_truncated),      cmocka_unit_test(test_bad_shape),       cmocka_unit_test(test_names_are_safe),
-      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_raw_layout),         cmocka_unit_test(test_recorded_layout),
+      cmocka_unit_test(test_not_a_counter_file), cmocka_unit_test(test_other_units),
+      cmocka_unit_test(test_other_locale),       cmocka_unit_test(test_whole_numbers),
+      cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bad_shape),
+      cmocka_unit_test(test_names_are_safe),     cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

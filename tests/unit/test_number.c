@@ -99,8 +99,7 @@ static void test_bytes_exact_and_both(void **state) {
   assert_string_equal(number_bytes_both(138412032).text, "132 MiB (138,412,032 B)");
   assert_string_equal(number_bytes_both(1023).text, "1023 B");
   assert_true(strlen(number_bytes_both(WIDE_MAX).text) < NUMBER_CHARS - 1); /* nothing is cut */
-  assert_string_equal(
-      number_bytes_both(WIDE_MAX).text + strlen(number_bytes_both(WIDE_MAX).text) - 3, " B)");
+  assert_string_equal(number_bytes_both(WIDE_MAX).text + strlen(number_bytes_both(WIDE_MAX).text) - 3, " B)");
 }
 
 static void test_counts(void **state) {
@@ -111,8 +110,7 @@ static void test_counts(void **state) {
   assert_string_equal(number_count(1048576).text, "1,048,576");
   assert_string_equal(number_digits(1048576).text, "1048576");
   /* 2^128 - 1, from any table of powers of two. */
-  assert_string_equal(number_count(WIDE_MAX).text,
-                      "340,282,366,920,938,463,463,374,607,431,768,211,455");
+  assert_string_equal(number_count(WIDE_MAX).text, "340,282,366,920,938,463,463,374,607,431,768,211,455");
 }
 
 static void test_tokens(void **state) {
@@ -136,10 +134,9 @@ static void test_ratios(void **state) {
     double ratio;
     const char *text;
   } rows[] = {
-      {2, "2.00x"},        {1, "1.00x"},       {0.125, "0.125x"}, {16.5, "16.5x"},
-      {148, "148x"},       {1234.4, "1,234x"}, {999.6, "1,000x"}, {0, "0x"},
-      {1e-5, "1.00e-05x"}, {9.996, "10.0x"},   {INFINITY, "inf"}, {NAN, "n/a"},
-      {-2, "-2.00x"},
+      {2, "2.00x"},       {1, "1.00x"},      {0.125, "0.125x"}, {16.5, "16.5x"},     {148, "148x"},
+      {1234.4, "1,234x"}, {999.6, "1,000x"}, {0, "0x"},         {1e-5, "1.00e-05x"}, {9.996, "10.0x"},
+      {INFINITY, "inf"},  {NAN, "n/a"},      {-2, "-2.00x"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     assert_string_equal(number_ratio(rows[i].ratio).text, rows[i].text);
@@ -155,9 +152,8 @@ static void test_percent(void **state) {
     double fraction;
     const char *text;
   } rows[] = {
-      {0, "0%"},         {1, "100%"},          {0.5, "50.0%"},   {0.5625, "56.3%"},
-      {0.0004, "<0.1%"}, {0.9996, ">99.9%"},   {0.0005, "0.1%"}, {1.5, "150.0%"},
-      {-0.25, "-25.0%"}, {12.345, "1,234.5%"}, {NAN, "n/a"},
+      {0, "0%"},        {1, "100%"},     {0.5, "50.0%"},    {0.5625, "56.3%"},    {0.0004, "<0.1%"}, {0.9996, ">99.9%"},
+      {0.0005, "0.1%"}, {1.5, "150.0%"}, {-0.25, "-25.0%"}, {12.345, "1,234.5%"}, {NAN, "n/a"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     assert_string_equal(number_percent(rows[i].fraction).text, rows[i].text);
@@ -238,11 +234,9 @@ static void test_tick_texts(void **state) {
 /* Comma for the decimal sign, point for thousands: nothing of that may show. */
 static void test_locale_does_not_matter(void **state) {
   (void)state;
-  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
-                                        "fr_FR.utf8"};
+  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8"};
   bool found = false;
-  for (size_t i = 0; i < 5 && !found; i++)
-    found = setlocale(LC_ALL, locales[i]) != NULL;
+  for (size_t i = 0; i < 5 && !found; i++) found = setlocale(LC_ALL, locales[i]) != NULL;
   if (!found) {
     print_message("skipped: no German or French locale is installed here\n");
     skip();

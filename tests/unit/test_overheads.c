@@ -1,4 +1,5 @@
-/* What kernels move besides their schedules: against a slow walk over tiles, and against an H200's counters, exactly. */
+/* What kernels move besides their schedules: against a slow walk over tiles, and against an H200's counters, exactly.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,24 +40,36 @@ static void a_slow_walk_agrees(void **state) {
   const Gpu gpu = {.name = "small", .n_sm = 3, .warp_size = 32};
   Rand r = {5};
   for (int round = 0; round < 2000; round++) {
-    const Shape shape = {.batch = rand_in(&r, 1, 2), .heads = rand_in(&r, 1, 3), .N_q = rand_in(&r, 1, 90),
-                         .N_k = rand_in(&r, 1, 90), .d = rand_in(&r, 1, 8), .causal = rand_in(&r, 0, 1)};
+    const Shape shape = {.batch = rand_in(&r, 1, 2),
+                         .heads = rand_in(&r, 1, 3),
+                         .N_q = rand_in(&r, 1, 90),
+                         .N_k = rand_in(&r, 1, 90),
+                         .d = rand_in(&r, 1, 8),
+                         .causal = rand_in(&r, 0, 1)};
     const Tiling tiling = {.B_r = rand_in(&r, 1, 20), .B_c = rand_in(&r, 1, 20)};
-    const LaunchConfig config = {.block_q = tiling.B_r, .block_k = tiling.B_c, .reloads_q = rand_in(&r, 0, 1), .clips_k = rand_in(&r, 0, 1), .persistent = rand_in(&r, 0, 1),
-                                 .spill_tile_bytes = rand_in(&r, 0, 100), .spill_block_bytes = rand_in(&r, 0, 100),
+    const LaunchConfig config = {.block_q = tiling.B_r,
+                                 .block_k = tiling.B_c,
+                                 .reloads_q = rand_in(&r, 0, 1),
+                                 .clips_k = rand_in(&r, 0, 1),
+                                 .persistent = rand_in(&r, 0, 1),
+                                 .spill_tile_bytes = rand_in(&r, 0, 100),
+                                 .spill_block_bytes = rand_in(&r, 0, 100),
                                  .pull_bytes = rand_in(&r, 0, 40)};
     Plan plan;
     Launch launch;
     Error error = {0};
-    if (plan_make(&plan, &shape, &tiling, &error) || launch_make(&launch, &shape, &config, &gpu, &error)) fail_msg("%s", error.message);
+    if (plan_make(&plan, &shape, &tiling, &error) || launch_make(&launch, &shape, &config, &gpu, &error))
+      fail_msg("%s", error.message);
     double read = 0, written = 0;
     for (int64_t i = 0; i < plan.T_r; i++) {
       const int64_t row0 = i * tiling.B_r, row1 = row0 + tiling.B_r < shape.N_q ? row0 + tiling.B_r : shape.N_q;
       int n_tiles = 0;
       for (int64_t col = 0; config.clips_k && col < shape.N_k; col++) { /* hidden, in a tile that is not */
-        const int64_t col0 = col - col % tiling.B_c, col1 = col0 + tiling.B_c < shape.N_k ? col0 + tiling.B_c : shape.N_k;
+        const int64_t col0 = col - col % tiling.B_c,
+                      col1 = col0 + tiling.B_c < shape.N_k ? col0 + tiling.B_c : shape.N_k;
         const bool computed = band_tile(&plan.band, row0, row1, col0, col1) != TILE_SKIPPED;
-        if (computed && band_tile(&plan.band, row0, row1, col, col + 1) == TILE_SKIPPED) read -= (double)(2 * shape.d * plan.element_bytes);
+        if (computed && band_tile(&plan.band, row0, row1, col, col + 1) == TILE_SKIPPED)
+          read -= (double)(2 * shape.d * plan.element_bytes);
       }
       for (int64_t j = 0; j < plan.T_c; j++) {
         const int64_t col0 = j * tiling.B_c, col1 = col0 + tiling.B_c < shape.N_k ? col0 + tiling.B_c : shape.N_k;
@@ -74,7 +87,8 @@ static void a_slow_walk_agrees(void **state) {
     }
     const Extra extra = extra_of(&launch, &plan);
     assert_true(extra.read_bytes == read && extra.write_bytes == written);
-    assert_true(extra.atomic_bytes == (config.persistent ? (double)(config.pull_bytes * (launch.n_pieces + launch.n_ctas)) : 0));
+    assert_true(extra.atomic_bytes ==
+                (config.persistent ? (double)(config.pull_bytes * (launch.n_pieces + launch.n_ctas)) : 0));
   }
 }
 
@@ -92,12 +106,13 @@ static CounterTable others(void) {
   static char text[1 << 20];
   CounterTable table;
   Error error = {0};
-  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error)) fail_msg("%s", error.message);
+  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error))
+    fail_msg("%s", error.message);
   return table;
 }
 
-/* Every recorded run of a kernel that is described. Written: to the byte, but for the row block that spills less. Read: to the byte
- * where nothing spills; else up to 0.05 % more, spilled registers that fell out of L1. */
+/* Every recorded run of a kernel that is described. Written: to the byte, but for the row block that spills less. Read:
+ * to the byte where nothing spills; else up to 0.05 % more, spilled registers that fell out of L1. */
 static void other_peoples_kernels_to_the_byte(void **state) {
   (void)state;
   Error error = {0};
@@ -147,38 +162,49 @@ static void room_for_spills(void **state) {
     Plan plan;
     Error error = {0};
     const Tiling tiling = {.B_r = 128, .B_c = 128};
-    if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) || plan_make(&plan, &shape, &tiling, &error))
+    if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) ||
+        plan_make(&plan, &shape, &tiling, &error))
       fail_msg("%s", error.message);
     assert_true(extra_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
   }
 }
 
-/* What a kernel's code spills, reads again and pulls belongs to its own algorithm: standard and fa1, asked for in the same run, move what they move
- * without it. */
+/* What a kernel's code spills, reads again and pulls belongs to its own algorithm: standard and fa1, asked for in the
+ * same run, move what they move without it. */
 static void other_algorithms_have_nothing_of_the_kind(void **state) {
   (void)state;
   Error error = {0};
   const Gpu gpu = h200();
-  const LaunchConfig facts = {.reloads_q = true, .clips_k = true, .spill_tile_bytes = 3072, .spill_block_bytes = 1024, .pull_bytes = 32, .persistent = true};
+  const LaunchConfig facts = {.reloads_q = true,
+                              .clips_k = true,
+                              .spill_tile_bytes = 3072,
+                              .spill_block_bytes = 1024,
+                              .pull_bytes = 32,
+                              .persistent = true};
   const char *const algorithms[] = {"standard", "fa1", "fa2", "fa2-split"};
   for (int k = 0; k < 4; k++) {
     Simulation with[2];
     for (int facts_known = 0; facts_known < 2; facts_known++) {
-      Problem problem = {.shape = {.N_q = 1000, .heads = 2, .d = 64}, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .launch = {.persistent = true}};
+      Problem problem = {.shape = {.N_q = 1000, .heads = 2, .d = 64},
+                         .machine = {.sram_bytes = gpu.shared_bytes_per_cta},
+                         .launch = {.persistent = true}};
       problem.tiling = (Tiling){.B_r = 64, .B_c = 64};
       if (facts_known) problem.launch = facts;
       Simulation *s = &with[facts_known];
-      if (simulate(s, &problem, schedule_find(algorithms[k]), &error) || simulation_l2(s, &problem, &gpu, &error)) fail_msg("%s", error.message);
+      if (simulate(s, &problem, schedule_find(algorithms[k]), &error) || simulation_l2(s, &problem, &gpu, &error))
+        fail_msg("%s", error.message);
     }
     const ManyCtas *a = &with[0].l2, *b = &with[1].l2;
-    const bool same = a->read_bytes == b->read_bytes && a->write_bytes == b->write_bytes && a->fabric_bytes == b->fabric_bytes &&
-                      a->hbm_read_bytes == b->hbm_read_bytes && a->l2_read_bytes == b->l2_read_bytes;
+    const bool same = a->read_bytes == b->read_bytes && a->write_bytes == b->write_bytes &&
+                      a->fabric_bytes == b->fabric_bytes && a->hbm_read_bytes == b->hbm_read_bytes &&
+                      a->l2_read_bytes == b->l2_read_bytes;
     assert_true(same == (k < 2));
   }
 }
 
-/* What is spilled for a row block leaves L2 before the next one where rows are long: without it a sixth to a fifth of what fa2-sm90 writes to HBM at
- * 64K would be missing. (Some lines spilled for tiles fall out as well, which is not modelled: a little less is predicted.) */
+/* What is spilled for a row block leaves L2 before the next one where rows are long: without it a sixth to a fifth of
+ * what fa2-sm90 writes to HBM at 64K would be missing. (Some lines spilled for tiles fall out as well, which is not
+ * modelled: a little less is predicted.) */
 static void spilled_blocks_reach_hbm(void **state) {
   (void)state;
   Error error = {0};
@@ -189,7 +215,8 @@ static void spilled_blocks_reach_hbm(void **state) {
   int n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
-    if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4) continue;
+    if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4)
+      continue;
     Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .profiled = true};
     if (profile_config(&p, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     problem.tiling = (Tiling){.B_r = problem.launch.block_q, .B_c = problem.launch.block_k, .lse = true};
@@ -206,10 +233,9 @@ static void spilled_blocks_reach_hbm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_slow_walk_agrees),
-      cmocka_unit_test(other_peoples_kernels_to_the_byte),
-      cmocka_unit_test(room_for_spills),
-      cmocka_unit_test(other_algorithms_have_nothing_of_the_kind), cmocka_unit_test(spilled_blocks_reach_hbm),
+      cmocka_unit_test(a_slow_walk_agrees),       cmocka_unit_test(other_peoples_kernels_to_the_byte),
+      cmocka_unit_test(room_for_spills),          cmocka_unit_test(other_algorithms_have_nothing_of_the_kind),
+      cmocka_unit_test(spilled_blocks_reach_hbm),
   };
   return cmocka_run_group_tests_name("extra", tests, NULL, NULL);
 }

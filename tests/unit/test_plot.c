@@ -32,10 +32,9 @@ static void expect(const Chart *chart, const TextStyle *style, int rows, const c
  * x lies at column x. Six rows are 24 dots for 0 to 11.5: y = 10 lies on the first row, 5 on the
  * fourth, 0 on the last. */
 static Chart small(SeriesLook look) {
-  Chart chart =
-      chart_new(&(ChartConfig){.title = "Title",
-                               .x = {.title = "x", .kind = VALUE_NUMBER, .low = 0, .high = 20.5},
-                               .y = {.title = "y", .kind = VALUE_NUMBER, .low = 0, .high = 11.5}});
+  Chart chart = chart_new(&(ChartConfig){.title = "Title",
+                                         .x = {.title = "x", .kind = VALUE_NUMBER, .low = 0, .high = 20.5},
+                                         .y = {.title = "y", .kind = VALUE_NUMBER, .low = 0, .high = 11.5}});
   chart_series(&chart, "s", INK_AUTO, look);
   chart_point(&chart, 0, 0);
   chart_point(&chart, 10, 10);
@@ -89,10 +88,7 @@ static void test_braille(void **state) {
   const struct {
     double x, y;
     const char *cell;
-  } corners[] = {{0, 1, "\xe2\xa0\x81"},
-                 {1, 1, "\xe2\xa0\x88"},
-                 {0, 0, "\xe2\xa1\x80"},
-                 {1, 0, "\xe2\xa2\x80"}};
+  } corners[] = {{0, 1, "\xe2\xa0\x81"}, {1, 1, "\xe2\xa0\x88"}, {0, 0, "\xe2\xa1\x80"}, {1, 0, "\xe2\xa2\x80"}};
   for (int i = 0; i < 4; i++) {
     /* 24 columns: 48 dots across 0..47, and 6 rows: 24 dots down 23..0. */
     Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_NUMBER, .low = 0, .high = 47},
@@ -139,11 +135,9 @@ static void test_random_plots_fit(void **state) {
     if (rand_in(&rand, 0, 3) == 0) config.x.low = 10, config.x.high = 1000;
     Chart chart = chart_new(&config);
     for (int64_t s = rand_in(&rand, 0, CHART_SERIES_MAX); s > 0; s--) {
-      chart_series(&chart, s % 2 ? "series" : "another one", INK_AUTO,
-                   (SeriesLook)rand_in(&rand, 0, 3));
+      chart_series(&chart, s % 2 ? "series" : "another one", INK_AUTO, (SeriesLook)rand_in(&rand, 0, 3));
       for (int64_t p = rand_in(&rand, 0, 20); p > 0; p--) {
-        double x = pow(10, (double)rand_in(&rand, -40, 120) / 10),
-               y = pow(10, (double)rand_in(&rand, -300, 300) / 10);
+        double x = pow(10, (double)rand_in(&rand, -40, 120) / 10), y = pow(10, (double)rand_in(&rand, -300, 300) / 10);
         chart_point(&chart, rand_in(&rand, 0, 9) ? x : -x, rand_in(&rand, 0, 9) ? y : NAN);
       }
     }
@@ -152,8 +146,7 @@ static void test_random_plots_fit(void **state) {
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 40, 120)};
     Capture capture;
     capture_open(&capture);
-    assert_int_equal(plot_print(&chart, capture.out, &style, (int)rand_in(&rand, 0, 40), NULL),
-                     STATUS_OK);
+    assert_int_equal(plot_print(&chart, capture.out, &style, (int)rand_in(&rand, 0, 40), NULL), STATUS_OK);
     const char *line = capture_text(&capture);
     while (*line) {
       size_t length = strcspn(line, "\n");
@@ -168,8 +161,7 @@ static void test_random_plots_fit(void **state) {
 
 static Status build_and_print(void *context, Error *error) {
   Chart chart = small(SERIES_LINE);
-  for (int i = 0; i < 100; i++)
-    chart_point(&chart, i, i);
+  for (int i = 0; i < 100; i++) chart_point(&chart, i, i);
   chart_mark(&chart, 1, 1, "mark");
   Status status = plot_print(&chart, context, &ascii, 6, error);
   chart_free(&chart);

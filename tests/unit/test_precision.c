@@ -12,8 +12,7 @@
 #include "sim/numbers/precision.h"
 #include "sim/base/random.h"
 
-static const Precision small_formats[] = {PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3,
-                                          PRECISION_E5M2};
+static const Precision small_formats[] = {PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3, PRECISION_E5M2};
 enum { N_SMALL_FORMATS = sizeof small_formats / sizeof *small_formats };
 
 /* (-1)^s x 1.f x 2^(e - bias), straight from the standard. Only for finite patterns. */
@@ -23,8 +22,7 @@ static double value_by_definition(Precision precision, uint64_t bits) {
   uint64_t magnitude = bits % (UINT64_C(1) << (format->bits - 1));
   int exponent = (int)(magnitude >> format->fraction_bits);
   double scaled = (double)fraction / pow(2, format->fraction_bits);
-  double value = exponent == 0 ? scaled * pow(2, 1 - format->bias)
-                               : (1 + scaled) * pow(2, exponent - format->bias);
+  double value = exponent == 0 ? scaled * pow(2, 1 - format->bias) : (1 + scaled) * pow(2, exponent - format->bias);
   return bits >> (format->bits - 1) ? -value : value;
 }
 
@@ -65,12 +63,9 @@ static void patterns_above_the_largest_are_infinities_and_nans(void **state) {
   assert_true(precision_from_bits(PRECISION_BF16, 0x7f80) == INFINITY);
   assert_true(precision_from_bits(PRECISION_E5M2, 0x7c) == INFINITY);
   assert_true(precision_from_bits(PRECISION_E5M2, 0xfc) == -INFINITY);
-  for (uint64_t bits = 0x7c01; bits <= 0x7fff; bits++)
-    assert_true(isnan(precision_from_bits(PRECISION_FP16, bits)));
-  for (uint64_t bits = 0x7f81; bits <= 0x7fff; bits++)
-    assert_true(isnan(precision_from_bits(PRECISION_BF16, bits)));
-  for (uint64_t bits = 0x7d; bits <= 0x7f; bits++)
-    assert_true(isnan(precision_from_bits(PRECISION_E5M2, bits)));
+  for (uint64_t bits = 0x7c01; bits <= 0x7fff; bits++) assert_true(isnan(precision_from_bits(PRECISION_FP16, bits)));
+  for (uint64_t bits = 0x7f81; bits <= 0x7fff; bits++) assert_true(isnan(precision_from_bits(PRECISION_BF16, bits)));
+  for (uint64_t bits = 0x7d; bits <= 0x7f; bits++) assert_true(isnan(precision_from_bits(PRECISION_E5M2, bits)));
   assert_true(isnan(precision_from_bits(PRECISION_E4M3, 0x7f)));
   assert_true(isnan(precision_from_bits(PRECISION_E4M3, 0xff)));
 }

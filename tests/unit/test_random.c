@@ -35,13 +35,11 @@ static void philox_gives_the_known_answers(void **state) {
 static void each_coordinate_changes_the_number(void **state) {
   (void)state;
   const uint64_t far = UINT64_C(1) << 40;
-  const uint64_t numbers[] = {random_bits(1, 2, 3),       random_bits(2, 2, 3),
-                              random_bits(1, 3, 3),       random_bits(1, 2, 4),
-                              random_bits(1 + far, 2, 3), random_bits(1, 2 + far, 3),
+  const uint64_t numbers[] = {random_bits(1, 2, 3),      random_bits(2, 2, 3),       random_bits(1, 3, 3),
+                              random_bits(1, 2, 4),      random_bits(1 + far, 2, 3), random_bits(1, 2 + far, 3),
                               random_bits(1, 2, 3 + far)};
   for (int i = 0; i < 7; i++)
-    for (int j = 0; j < i; j++)
-      assert_true(numbers[i] != numbers[j]);
+    for (int j = 0; j < i; j++) assert_true(numbers[i] != numbers[j]);
   assert_true(numbers[0] == random_bits(1, 2, 3));
 }
 
@@ -57,8 +55,7 @@ static void uniform_is_even_and_never_touches_the_ends(void **state) {
   double chi_squared = 0, expected = (double)N / N_BINS;
   for (int bin = 0; bin < N_BINS; bin++)
     chi_squared += (n_in_bin[bin] - expected) * (n_in_bin[bin] - expected) / expected;
-  assert_true(chi_squared <
-              43.8); /* 0.1 % of fair generators exceed this at 19 degrees of freedom */
+  assert_true(chi_squared < 43.8); /* 0.1 % of fair generators exceed this at 19 degrees of freedom */
 }
 
 static void between_stays_in_range_and_reaches_both_ends(void **state) {
@@ -69,13 +66,11 @@ static void between_stays_in_range_and_reaches_both_ends(void **state) {
     assert_in_range((uintmax_t)(value + 3), 0, 6);
     n_seen[value + 3]++;
   }
-  for (int i = 0; i < 7; i++)
-    assert_true(n_seen[i] > 80);
+  for (int i = 0; i < 7; i++) assert_true(n_seen[i] > 80);
   assert_true(random_between(3, 1, 0, 5, 5) == 5);
   assert_true(random_between(3, 1, 0, INT64_MAX, INT64_MAX) == INT64_MAX);
   int n_negative = 0;
-  for (uint64_t i = 0; i < 100; i++)
-    n_negative += random_between(3, 1, i, INT64_MIN, INT64_MAX) < 0;
+  for (uint64_t i = 0; i < 100; i++) n_negative += random_between(3, 1, i, INT64_MIN, INT64_MAX) < 0;
   assert_in_range(n_negative, 30, 70);
 }
 

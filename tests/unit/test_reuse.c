@@ -29,8 +29,7 @@ typedef struct {
 
 static void slow_use(Slow *slow, uint64_t block) {
   uint64_t d = 0;
-  while (d < slow->n && slow->blocks[d] != block)
-    d++;
+  while (d < slow->n && slow->blocks[d] != block) d++;
   if (d < slow->n)
     slow->histogram[d]++;
   else
@@ -41,16 +40,14 @@ static void slow_use(Slow *slow, uint64_t block) {
 
 static void assert_same(const ReuseState *reuse, const Slow *slow) {
   assert_int_equal(reuse->first_uses, slow->n);
-  assert_memory_equal(reuse_histogram(reuse), slow->histogram,
-                      reuse->max_blocks * sizeof(uint64_t));
+  assert_memory_equal(reuse_histogram(reuse), slow->histogram, reuse->max_blocks * sizeof(uint64_t));
 }
 
 static void one_block_at_a_time_by_hand(void **unused) {
   (void)unused;
   ReuseState *reuse = make(8);
   const char *trace = "abcbda"; /* b comes back after c; a after c, b, d */
-  for (const char *c = trace; *c; c++)
-    assert_int_equal(reuse_use(reuse, (uint64_t)*c), STATUS_OK);
+  for (const char *c = trace; *c; c++) assert_int_equal(reuse_use(reuse, (uint64_t)*c), STATUS_OK);
   assert_int_equal(reuse->first_uses, 4);
   assert_int_equal(reuse_histogram(reuse)[1], 1);
   assert_int_equal(reuse_histogram(reuse)[3], 1);
@@ -58,8 +55,7 @@ static void one_block_at_a_time_by_hand(void **unused) {
   uint64_t misses[6];
   reuse_curve(reuse, misses, 6);
   assert_memory_equal(misses, curve, sizeof curve);
-  for (uint64_t c = 0; c < 6; c++)
-    assert_int_equal(reuse_misses(reuse, c), curve[c]);
+  for (uint64_t c = 0; c < 6; c++) assert_int_equal(reuse_misses(reuse, c), curve[c]);
   free(reuse);
 }
 
@@ -72,8 +68,7 @@ static void random_runs_are_as_far_apart_as_in_the_list(void **unused) {
   for (int round = 0; round < 60; round++) {
     memset(slow, 0, sizeof *slow);
     const uint64_t max_blocks = (uint64_t)rand_in(&r, 1, round % 2 ? 300 : SLOW_MAX);
-    const uint64_t base =
-        round % 3 ? (uint64_t)rand_in(&r, 0, 1 << 20) : ~(uint64_t)0 - 1 - max_blocks;
+    const uint64_t base = round % 3 ? (uint64_t)rand_in(&r, 0, 1 << 20) : ~(uint64_t)0 - 1 - max_blocks;
     ReuseState *reuse = make(max_blocks);
     for (int i = 0; i < 400; i++) {
       uint64_t n = (uint64_t)rand_in(&r, 1, rand_in(&r, 0, 1) ? 3 : 200);
@@ -81,8 +76,7 @@ static void random_runs_are_as_far_apart_as_in_the_list(void **unused) {
       if (rand_in(&r, 0, 2)) n = 64, first = first / 64 * 64; /* often the same run again */
       if (n > max_blocks - first) n = max_blocks - first;
       assert_int_equal(reuse_use_range(reuse, base + first, n), STATUS_OK);
-      for (uint64_t j = 0; j < n; j++)
-        slow_use(slow, base + first + j);
+      for (uint64_t j = 0; j < n; j++) slow_use(slow, base + first + j);
     }
     assert_same(reuse, slow);
     free(reuse);
@@ -120,8 +114,7 @@ static void the_curve_is_what_fully_associative_caches_miss(void **unused) {
     reuse_init(reuse, LINES, NULL);
     Rand r = {3};
     for (int i = 0; i < 500; i++) {
-      const uint64_t line = (uint64_t)(rand_in(&r, 0, 22) * rand_in(&r, 0, 22)),
-                     n = (uint64_t)rand_in(&r, 1, 100);
+      const uint64_t line = (uint64_t)(rand_in(&r, 0, 22) * rand_in(&r, 0, 22)), n = (uint64_t)rand_in(&r, 1, 100);
       cache_access_range(cache, line * 128, n * 128, CACHE_READ);
       assert_int_equal(reuse_use_range(reuse, line, n), STATUS_OK);
     }
@@ -149,9 +142,8 @@ static void a_head_never_hits_in_2_mib_and_always_in_3(void **unused) {
   ReuseState *reuse = make(32768);
   one_head(reuse, 256);
   assert_int_equal(reuse->uses, 540672);
-  assert_int_equal(reuse_misses(reuse, 16384), 540672); /* 2 MiB: K and V push themselves out */
-  assert_int_equal(reuse_misses(reuse, 16384 + 512),
-                   32768); /* they and one tile of Q and of O: all reuse found */
+  assert_int_equal(reuse_misses(reuse, 16384), 540672);      /* 2 MiB: K and V push themselves out */
+  assert_int_equal(reuse_misses(reuse, 16384 + 512), 32768); /* they and one tile of Q and of O: all reuse found */
   free(reuse);
 }
 
@@ -173,8 +165,7 @@ static void one_block_too_many_is_refused(void **unused) {
   assert_int_equal(reuse_use(reuse, 13), STATUS_TOO_LARGE);
   assert_int_equal(reuse_use(reuse, ~(uint64_t)0), STATUS_BAD_REQUEST);
   assert_int_equal(reuse->uses, 3);
-  for (int i = 0; i < 1000; i++)
-    assert_int_equal(reuse_use(reuse, 10), STATUS_OK);
+  for (int i = 0; i < 1000; i++) assert_int_equal(reuse_use(reuse, 10), STATUS_OK);
   assert_int_equal(reuse_histogram(reuse)[0], 999);
   assert_int_equal(reuse_histogram(reuse)[2], 1);
   free(reuse);

@@ -45,7 +45,8 @@ enum { N_CASES = sizeof CASES / sizeof *CASES };
 static Stage open_case(const Case *c) {
   Stage stage;
   Error error = {0};
-  StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()}, .schedule = schedule_find(c->algorithm)};
+  StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
+                        .schedule = schedule_find(c->algorithm)};
   gpu_paper(&config.gpu);
   if (c->has_l2) {
     config.gpu.l2_bytes = 60 << 20;
@@ -77,7 +78,12 @@ static void take_piece(void *data, cairo_t *cr, const LetterPiece *piece) {
   cairo_user_to_device_distance(cr, &dx, &dy);
   Piece *p = &all->pieces[all->n++];
   /* The letters alone: a font's ascent and descent leave room around them. */
-  *p = (Piece){x, y - 0.72 * piece->lettering->size * dx, x + piece->width * dx, y + 0.1 * piece->lettering->size * dx, piece->lettering->size * dx, ""};
+  *p = (Piece){x,
+               y - 0.72 * piece->lettering->size * dx,
+               x + piece->width * dx,
+               y + 0.1 * piece->lettering->size * dx,
+               piece->lettering->size * dx,
+               ""};
   snprintf(p->text, sizeof p->text, "%s", piece->text);
 }
 
@@ -86,7 +92,8 @@ static Gpu long_named_gpu(void) {
   Gpu gpu;
   gpu_paper(&gpu);
   snprintf(gpu.name, sizeof gpu.name, "a-machine-with-a-name-that-goes-on-and-on");
-  snprintf(gpu.product, sizeof gpu.product, "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
+  snprintf(gpu.product, sizeof gpu.product,
+           "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
   gpu.l2_bytes = 60 << 20;
   gpu.l2_partitions = 2;
   gpu.l2_bytes_per_s = 5.5e12;
@@ -122,7 +129,8 @@ static void test_smallest_text(void **state) {
           assert_true(all->n > 5);
           for (int n = 0; n < all->n; n++)
             if (all->pieces[n].size < SIZES[k][1] / 50.0 - 1e-9)
-              fail_msg("%s at %d x %d: '%s' is %.1f units high", scene_name((SceneKind)scene), SIZES[k][0], SIZES[k][1], all->pieces[n].text, all->pieces[n].size);
+              fail_msg("%s at %d x %d: '%s' is %.1f units high", scene_name((SceneKind)scene), SIZES[k][0], SIZES[k][1],
+                       all->pieces[n].text, all->pieces[n].size);
           free(all);
         }
     stage_free(&stage);
@@ -133,11 +141,13 @@ static void check_layout(const Pieces *all, const char *scene, const Case *c, ui
   for (int a = 0; a < all->n; a++) {
     const Piece *p = &all->pieces[a];
     if (p->x0 < 0 || p->y0 < 0 || p->x1 > width || p->y1 > height)
-      fail_msg("%s of %s N %d, step %d: '%s' leaves the page", scene, c->algorithm, (int)c->shape.N_q, (int)step, p->text);
+      fail_msg("%s of %s N %d, step %d: '%s' leaves the page", scene, c->algorithm, (int)c->shape.N_q, (int)step,
+               p->text);
     for (int b = 0; b < a; b++) {
       const Piece *q = &all->pieces[b];
       if (p->x0 < q->x1 && q->x0 < p->x1 && p->y0 < q->y1 && q->y0 < p->y1)
-        fail_msg("%s of %s N %d, step %d at %d x %d: '%s' runs into '%s'", scene, c->algorithm, (int)c->shape.N_q, (int)step, width, height, p->text, q->text);
+        fail_msg("%s of %s N %d, step %d at %d x %d: '%s' runs into '%s'", scene, c->algorithm, (int)c->shape.N_q,
+                 (int)step, width, height, p->text, q->text);
     }
   }
 }
@@ -146,7 +156,9 @@ static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint6
   for (int a = 0; a < all->n; a++) {
     const char *text = all->pieces[a].text;
     const size_t n = strlen(text);
-    if (n > 3 && strcmp(text + n - 3, "…") == 0) fail_msg("%s of %s N %d, step %d: '%s' has no room", scene_name(scene), c->algorithm, (int)c->shape.N_q, (int)step, text);
+    if (n > 3 && strcmp(text + n - 3, "…") == 0)
+      fail_msg("%s of %s N %d, step %d: '%s' has no room", scene_name(scene), c->algorithm, (int)c->shape.N_q,
+               (int)step, text);
   }
 }
 
@@ -172,14 +184,19 @@ static void test_words_keep_apart(void **state) {
   }
 }
 
-/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size. */
+/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size.
+ */
 static void test_charts_keep_words_apart(void **state) {
   (void)state;
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
-  static const Case MORE[] = {{"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
-                              {"fa2", {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true}, {.B_r = 128, .B_c = 64}, false},
-                              {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
-                              {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
+  static const Case MORE[] = {
+      {"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+      {"fa2",
+       {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true},
+       {.B_r = 128, .B_c = 64},
+       false},
+      {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
+      {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
   enum { N_MORE = sizeof MORE / sizeof *MORE };
   for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
     const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
@@ -204,8 +221,8 @@ static void test_charts_keep_words_apart(void **state) {
   }
 }
 
-/* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro, when the
- * request, the size or the theme changes. */
+/* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro,
+ * when the request, the size or the theme changes. */
 static void test_memo_changes_nothing(void **state) {
   (void)state;
   SceneMemo *memo = memo_new();
@@ -226,7 +243,8 @@ static void test_memo_changes_nothing(void **state) {
       cairo_surface_flush(surfaces[k]);
     }
     const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * (size_t)height;
-    if (memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes) != 0) fail_msg("%s, round %d: the memo changed the picture", scene_name(scene), round);
+    if (memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes) != 0)
+      fail_msg("%s, round %d: the memo changed the picture", scene_name(scene), round);
     cairo_surface_destroy(surfaces[0]);
     cairo_surface_destroy(surfaces[1]);
     stage_free(&stage);
@@ -263,10 +281,13 @@ static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
       const TileState tile = snapshot_tile(&now.grid, hit.i, hit.j);
       const Colour *colours = theme_dark.tile;
       const Colour want = tile.progress == TILE_CURRENT ? colours[TILE_COLOUR_CURRENT]
-                          : tile.progress == TILE_DONE  ? colours[tile.kind == TILE_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE]
-                                                        : theme_mix(colours[TILE_COLOUR_WAITING], colours[TILE_COLOUR_DONE], now.grid.n_laps > 1 ? 0.22 * tile.laps : 0);
+                          : tile.progress == TILE_DONE
+                              ? colours[tile.kind == TILE_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE]
+                              : theme_mix(colours[TILE_COLOUR_WAITING], colours[TILE_COLOUR_DONE],
+                                          now.grid.n_laps > 1 ? 0.22 * tile.laps : 0);
       if (tile.kind == TILE_SKIPPED) continue; /* hatched */
-      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), hit.x + 2, hit.y + hit.height - 3, want))
+      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), hit.x + 2,
+                     hit.y + hit.height - 3, want))
         fail_msg("%s: tile %d, %d is drawn in another colour than its state has", c->algorithm, (int)hit.i, (int)hit.j);
     }
   assert_int_equal(n_seen, now.grid.T_r * now.grid.T_c);
@@ -293,13 +314,17 @@ static bool has_piece(const Snapshot *now, const char *text) {
   return n > 1; /* once it names the matrix in HBM */
 }
 
-/* The present tile is called S once its scores are there, P once they are exponentials, and nothing while K is loaded. */
+/* The present tile is called S once its scores are there, P once they are exponentials, and nothing while K is loaded.
+ */
 static void test_letter_of_the_tile(void **state) {
   (void)state;
   static const struct {
     EventKind kind;
     bool S, P;
-  } EXPECTED[] = {{EVENT_LOAD, false, false}, {EVENT_PRODUCT, true, false}, {EVENT_NEW_MAX, true, false}, {EVENT_ACCUMULATE, false, true}};
+  } EXPECTED[] = {{EVENT_LOAD, false, false},
+                  {EVENT_PRODUCT, true, false},
+                  {EVENT_NEW_MAX, true, false},
+                  {EVENT_ACCUMULATE, false, true}};
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   uint64_t step = 117; /* before K[3] is loaded for row block 4 */
@@ -330,8 +355,10 @@ static void test_large_grid_is_a_fair_mix(void **state) {
   for (int y = 0; y < H; y++) {
     const SceneHit hit = scene_hit(SCENE_TILES, &now, &view, W, H, 300, y);
     if (hit.kind != HIT_TILE) continue;
-    done += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y, theme_light.tile[TILE_COLOUR_DONE]);
-    waiting += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y, theme_light.tile[TILE_COLOUR_WAITING]);
+    done += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y,
+                      theme_light.tile[TILE_COLOUR_DONE]);
+    waiting += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y,
+                         theme_light.tile[TILE_COLOUR_WAITING]);
   }
   if (done < 200 || abs(done - waiting) > 4) fail_msg("%d done, %d waiting", done, waiting);
   cairo_destroy(cr);
@@ -341,7 +368,9 @@ static void test_large_grid_is_a_fair_mix(void **state) {
 
 /* ---- What lies where ----------------------------------------------------------------------------------------- */
 
-static uint64_t hash_add(uint64_t hash, int64_t value) { return (hash ^ (uint64_t)value) * 0x100000001b3u; } /* FNV-1a, a word at a time */
+static uint64_t hash_add(uint64_t hash, int64_t value) {
+  return (hash ^ (uint64_t)value) * 0x100000001b3u;
+} /* FNV-1a, a word at a time */
 
 static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int height) {
   const SceneView view = {0};
@@ -349,7 +378,8 @@ static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int he
   for (int y = 4; y < height; y += height / 30)
     for (int x = 4; x < width; x += width / 50) {
       const SceneHit h = scene_hit(scene, now, &view, width, height, x, y);
-      const int64_t parts[] = {h.kind, h.tensor, h.i, h.j, h.index, (int64_t)h.x, (int64_t)h.y, (int64_t)h.width, (int64_t)h.height};
+      const int64_t parts[] = {h.kind,           h.tensor,         h.i, h.j, h.index, (int64_t)h.x, (int64_t)h.y,
+                               (int64_t)h.width, (int64_t)h.height};
       for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) hash = hash_add(hash, parts[k]);
     }
   return hash;
@@ -363,17 +393,19 @@ static void test_geometry(void **state) {
   stage_snapshot(&stage, 40, &early);
   stage_snapshot(&stage, 41, &late);
   const SceneView view = {0};
-  for (int scene = 0; scene < SCENE_COUNT; scene++) assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720), geometry(&late, (SceneKind)scene, 1280, 720));
+  for (int scene = 0; scene < SCENE_COUNT; scene++)
+    assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720), geometry(&late, (SceneKind)scene, 1280, 720));
   for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
-      const SceneHit one = scene_hit(SCENE_TILES, &early, &view, 1280, 720, x, y), two = scene_hit(SCENE_TILES, &early, &view, 2560, 1440, 2 * x, 2 * y);
+      const SceneHit one = scene_hit(SCENE_TILES, &early, &view, 1280, 720, x, y),
+                     two = scene_hit(SCENE_TILES, &early, &view, 2560, 1440, 2 * x, 2 * y);
       assert_int_equal(one.kind, two.kind);
     }
   stage_free(&stage);
 }
 
-/* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not hang on the
- * width of letters, which fonts may change. A new hash is put here after a look at the picture. */
+/* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not
+ * hang on the width of letters, which fonts may change. A new hash is put here after a look at the picture. */
 static void test_geometry_is_the_same_as_ever(void **state) {
   (void)state;
   static const struct {
@@ -382,8 +414,8 @@ static void test_geometry_is_the_same_as_ever(void **state) {
     int width, height;
     uint64_t hash;
   } GOLDEN[] = {
-      {0, SCENE_TILES, 1280, 720, 0xa2d27380b65ecc55},      {0, SCENE_HIERARCHY, 1920, 1080, 0x5eabe38b747a7c84},
-      {4, SCENE_CAUSAL, 1280, 720, 0xd29c397cb2c6f092},     {8, SCENE_HIERARCHY, 3840, 2160, 0x24e76473064e29c7},
+      {0, SCENE_TILES, 1280, 720, 0xa2d27380b65ecc55},  {0, SCENE_HIERARCHY, 1920, 1080, 0x5eabe38b747a7c84},
+      {4, SCENE_CAUSAL, 1280, 720, 0xd29c397cb2c6f092}, {8, SCENE_HIERARCHY, 3840, 2160, 0x24e76473064e29c7},
       {2, SCENE_TILES, 1920, 1080, 0x60bb08be94276cd7},
   };
   bool all_same = true;
@@ -392,7 +424,9 @@ static void test_geometry_is_the_same_as_ever(void **state) {
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps / 3, &now);
     const uint64_t hash = geometry(&now, GOLDEN[k].scene, GOLDEN[k].width, GOLDEN[k].height);
-    if (hash != GOLDEN[k].hash) print_message("%s of case %d at %d x %d: 0x%" PRIx64 "\n", scene_name(GOLDEN[k].scene), GOLDEN[k].which, GOLDEN[k].width, GOLDEN[k].height, hash);
+    if (hash != GOLDEN[k].hash)
+      print_message("%s of case %d at %d x %d: 0x%" PRIx64 "\n", scene_name(GOLDEN[k].scene), GOLDEN[k].which,
+                    GOLDEN[k].width, GOLDEN[k].height, hash);
     all_same = all_same && hash == GOLDEN[k].hash;
     stage_free(&stage);
   }
@@ -430,24 +464,31 @@ static void test_tooltip_words(void **state) {
   stage_snapshot(&stage, 130, &now);
   assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 4, .j = 4}, text, sizeof text),
                       "S[4,4]: partial, at work\nrows 32 to 39, keys 32 to 39\n128 B, never in HBM");
-  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 5}, text, sizeof text),
-                      "K[5]: rows 40 to 47\n256 B at 0xd00: byte 1,280 of K"); /* Q takes 64 x 16 x 2 = 0x800 bytes */
-  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_V, .i = -1, .j = -1}, text, sizeof text),
-                      "V: 2 KiB at 0x1000\nso far 3.75 KiB read, 0 B written");
-  assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_SLOT, .tensor = TENSOR_Q, .i = -1, .j = -1}, text, sizeof text),
-                      "Q on chip: rows 32 to 39\n256 B of 256 B set aside\nin HBM at 0x400");
+  assert_string_equal(
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 5}, text, sizeof text),
+      "K[5]: rows 40 to 47\n256 B at 0xd00: byte 1,280 of K"); /* Q takes 64 x 16 x 2 = 0x800 bytes */
+  assert_string_equal(
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_V, .i = -1, .j = -1}, text, sizeof text),
+      "V: 2 KiB at 0x1000\nso far 3.75 KiB read, 0 B written");
+  assert_string_equal(
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_SLOT, .tensor = TENSOR_Q, .i = -1, .j = -1}, text, sizeof text),
+      "Q on chip: rows 32 to 39\n256 B of 256 B set aside\nin HBM at 0x400");
   stage_free(&stage);
 }
 
 /* A tile's address is the first one that the trace of its load writes: Q, K, V and O in turn, S and P behind them. */
 static void test_tooltip_addresses(void **state) {
   (void)state;
-  Stage stage = open_case(&CASES[2]); /* standard: 64 x 16 of fp16, so each of Q, K, V, O has 0x800 bytes and S 0x2000 */
+  Stage stage =
+      open_case(&CASES[2]); /* standard: 64 x 16 of fp16, so each of Q, K, V, O has 0x800 bytes and S 0x2000 */
   Snapshot now;
   char text[256];
   stage_snapshot(&stage, 500, &now);
-  assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 1, .j = 2}, text, sizeof text), "128 B at 0x2420, P at 0x4420"));
-  assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_O, .i = 7, .j = -1}, text, sizeof text), "256 B at 0x1f00: byte 1,792 of O"));
+  assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 1, .j = 2}, text, sizeof text),
+                         "128 B at 0x2420, P at 0x4420"));
+  assert_non_null(strstr(
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_O, .i = 7, .j = -1}, text, sizeof text),
+      "256 B at 0x1f00: byte 1,792 of O"));
   stage_free(&stage);
 }
 
@@ -505,7 +546,8 @@ static void test_hover_is_linked(void **state) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   stage_snapshot(&stage, 123, &now); /* works on tile (4, 3) */
-  const SceneView none = {0}, tile = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 3}}, other = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 6}},
+  const SceneView none = {0}, tile = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 3}},
+                  other = {.hover = {.kind = HIT_TILE, .tensor = TENSOR_S, .i = 4, .j = 6}},
                   block = {.hover = {.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 3}};
   assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &tile));
   assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &other));
@@ -529,7 +571,8 @@ static void test_dimming(void **state) {
   stage_free(&stage);
 }
 
-/* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum rises. */
+/* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum
+ * rises. */
 static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
   uint64_t step = 115;
   do stage_snapshot(stage, ++step, now);
@@ -537,15 +580,16 @@ static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
   assert_int_equal(now->event.kind, kind);
 }
 
-/* Within a step the tile on its link moves, scores rise, O shrinks and grows; nothing else moves, no word changes, and where nothing
- * moves the picture is the still one. */
+/* Within a step the tile on its link moves, scores rise, O shrinks and grows; nothing else moves, no word changes, and
+ * where nothing moves the picture is the still one. */
 static void test_motion(void **state) {
   (void)state;
   static const struct {
     EventKind kind;
     bool moves[2]; /* the hierarchy, the softmax */
-  } EXPECTED[] = {{EVENT_LOAD, {true, false}}, {EVENT_STORE, {true, false}}, {EVENT_PRODUCT, {false, true}}, {EVENT_RESCALE, {false, true}},
-                  {EVENT_ACCUMULATE, {false, true}}, {EVENT_SKIP, {false, false}}, {EVENT_MASK, {false, false}}};
+  } EXPECTED[] = {{EVENT_LOAD, {true, false}},    {EVENT_STORE, {true, false}},      {EVENT_PRODUCT, {false, true}},
+                  {EVENT_RESCALE, {false, true}}, {EVENT_ACCUMULATE, {false, true}}, {EVENT_SKIP, {false, false}},
+                  {EVENT_MASK, {false, false}}};
   static const SceneKind SCENES[] = {SCENE_HIERARCHY, SCENE_SOFTMAX};
   Stage stage = open_case(&CASES[0]);
   for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
@@ -553,8 +597,10 @@ static void test_motion(void **state) {
     find_event(&stage, EXPECTED[k].kind, &now);
     for (int s = 0; s < 2; s++) {
       const SceneView still = {0}, early = {.phase = 0.3}, late = {.phase = 0.7}, over = {.phase = 1};
-      if (looks_alike(SCENES[s], &now, &early, &late) == EXPECTED[k].moves[s]) fail_msg("%s: %s", event_kind_name(EXPECTED[k].kind), scene_name(SCENES[s]));
-      if (SCENES[s] == SCENE_SOFTMAX || !EXPECTED[k].moves[s]) assert_true(looks_alike(SCENES[s], &now, &still, &over)); /* all has happened */
+      if (looks_alike(SCENES[s], &now, &early, &late) == EXPECTED[k].moves[s])
+        fail_msg("%s: %s", event_kind_name(EXPECTED[k].kind), scene_name(SCENES[s]));
+      if (SCENES[s] == SCENE_SOFTMAX || !EXPECTED[k].moves[s])
+        assert_true(looks_alike(SCENES[s], &now, &still, &over)); /* all has happened */
       Pieces *a = draw_pieces(SCENES[s], &now, &still, 1280, 720), *b = draw_pieces(SCENES[s], &now, &early, 1280, 720);
       assert_int_equal(a->n, b->n);
       for (int n = 0; n < a->n; n++) assert_string_equal(a->pieces[n].text, b->pieces[n].text);

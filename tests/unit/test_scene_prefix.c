@@ -20,9 +20,9 @@ static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Til
   for (uint64_t step = 0;; step++) {
     prefix_traffic(s, &plan, step, &closed);
     if (!traffic_equal(&folded, &closed))
-      fail_msg("%s N %d x %d d %d B %d x %d causal %d window %d splits %d lse %d: differs at step %d", s->name, (int)shape->N_q,
-               (int)shape->N_k, (int)shape->d, (int)tiling->B_r, (int)tiling->B_c, shape->causal, (int)shape->window,
-               (int)tiling->n_splits, tiling->lse, (int)step);
+      fail_msg("%s N %d x %d d %d B %d x %d causal %d window %d splits %d lse %d: differs at step %d", s->name,
+               (int)shape->N_q, (int)shape->N_k, (int)shape->d, (int)tiling->B_r, (int)tiling->B_c, shape->causal,
+               (int)shape->window, (int)tiling->n_splits, tiling->lse, (int)step);
     if (!schedule_next(s, &plan, &cursor, &event)) break;
     traffic_add(&folded, &event);
   }
@@ -49,7 +49,8 @@ static void test_unknown_schedule(void **state) {
   other.name = "another";
   Traffic none;
   Plan plan;
-  assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 3}, NULL), STATUS_OK);
+  assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 3}, NULL),
+                   STATUS_OK);
   assert_false(prefix_at(&other, &plan, 0, 0, 0, &none));
   assert_all_prefixes(&other, &plan.shape, &plan.tiling);
 }
@@ -77,7 +78,8 @@ static void test_step_of_bytes(void **state) {
   (void)state;
   for (int k = 0; k < N_SCHEDULES; k++) {
     Plan plan;
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 23, .d = 4, .causal = true}, &(Tiling){.B_r = 5, .B_c = 4, .n_splits = 2}, NULL),
+    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 23, .d = 4, .causal = true},
+                               &(Tiling){.B_r = 5, .B_c = 4, .n_splits = 2}, NULL),
                      STATUS_OK);
     const uint64_t n = (uint64_t)schedule_n_steps(SCHEDULES[k], &plan);
     for (Wide bytes = 0; bytes < 9000; bytes += 37) {

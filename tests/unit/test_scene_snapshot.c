@@ -26,17 +26,20 @@ enum { LAST_TILES = 4096 };
 static Stage open_stage(const char *algorithm, const Shape *shape, const Tiling *tiling) {
   Stage stage;
   Error error = {0};
-  const StageConfig config = {
-      .problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()}, .schedule = schedule_find(algorithm), .seed = 7};
+  const StageConfig config = {.problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()},
+                              .schedule = schedule_find(algorithm),
+                              .seed = 7};
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
   return stage;
 }
 
 static void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
-  *shape = (Shape){.N_q = rand_in(r, 1, 24), .N_k = rand_in(r, 1, 24), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)};
+  *shape =
+      (Shape){.N_q = rand_in(r, 1, 24), .N_k = rand_in(r, 1, 24), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)};
   if (rand_in(r, 0, 2) == 0) shape->window = rand_in(r, 1, 12);
   shape->dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1);
-  *tiling = (Tiling){.B_r = rand_in(r, 1, 7), .B_c = rand_in(r, 1, 7), .n_splits = rand_in(r, 1, 3), .lse = rand_in(r, 0, 1)};
+  *tiling =
+      (Tiling){.B_r = rand_in(r, 1, 7), .B_c = rand_in(r, 1, 7), .n_splits = rand_in(r, 1, 3), .lse = rand_in(r, 0, 1)};
 }
 
 /* Bytes, tiles and FLOPs shown at each step are the fold of the events before it. */
@@ -57,7 +60,8 @@ static void test_traffic_is_the_fold(void **state) {
         bool overflow = false;
         stage_snapshot(&stage, step, &now);
         assert_true(traffic_equal(&now.traffic, &folded));
-        assert_true(now.total_bytes == traffic_read_bytes(&folded, &overflow) + traffic_write_bytes(&folded, &overflow));
+        assert_true(now.total_bytes ==
+                    traffic_read_bytes(&folded, &overflow) + traffic_write_bytes(&folded, &overflow));
         if (step > 0) assert_memory_equal(&now.event, &event, sizeof event);
         assert_int_equal(now.has_next, schedule_next(SCHEDULES[k], &stage.run.plan, &cursor, &event));
         if (now.has_next) assert_memory_equal(&now.next, &event, sizeof event);
@@ -179,7 +183,8 @@ static void test_slots(void **state) {
         if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_true(slots[TENSOR_S].holds_P && slots[TENSOR_S].j == e->j);
         if ((e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor <= TENSOR_V && slots[e->tensor].is_used)
           assert_int_equal(slots[e->tensor].held_bytes, e->bytes);
-        for (int t = 0; t < TENSOR_COUNT; t++) assert_true(!slots[t].is_filled || slots[t].held_bytes <= slots[t].slot_bytes || !slots[TENSOR_O].is_used);
+        for (int t = 0; t < TENSOR_COUNT; t++)
+          assert_true(!slots[t].is_filled || slots[t].held_bytes <= slots[t].slot_bytes || !slots[TENSOR_O].is_used);
       }
       stage_free(&stage);
     }
@@ -206,7 +211,8 @@ static int64_t e_height(const Snapshot *now) { return now->event.row1 - now->eve
 
 static void check_row(const char *algorithm, const Shape *shape, const Tiling *tiling) {
   Stage stage = open_stage(algorithm, shape, tiling);
-  Run run = open_run(algorithm, &stage.run.plan.shape, &stage.run.plan.tiling, &(AttentionConfig){.softmax.precision = attention_precision(shape->dtype)});
+  Run run = open_run(algorithm, &stage.run.plan.shape, &stage.run.plan.tiling,
+                     &(AttentionConfig){.softmax.precision = attention_precision(shape->dtype)});
   attention_fill(run.attention, INPUT_NORMAL, 7, 0, 0);
   int n_alike = 0;
   for (uint64_t step = 1; step <= stage.n_steps; step++) {
@@ -218,11 +224,13 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
     if (r->row < 0 || (step == stage.n_steps && now.grid.column_by_column)) continue;
     const AttentionRow *expected = attention_row(run.attention, r->row);
     const bool walks = now.grid.lap < now.grid.n_laps || now.grid.n_laps == 0;
-    if (!walks || !expected || r->phase == ROW_NONE || now.event.kind == EVENT_SKIP) continue; /* what a skip leaves alone */
+    if (!walks || !expected || r->phase == ROW_NONE || now.event.kind == EVENT_SKIP)
+      continue; /* what a skip leaves alone */
     const bool standard = now.grid.n_laps > 1;
     if (!standard || now.event.pass == 1) assert_true(r->m == expected->m);
     if (!standard) assert_true(r->l == expected->l);
-    if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP) assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
+    if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP)
+      assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
     assert_true(now.n_rows == (e_height(&now) < SNAPSHOT_ROWS ? e_height(&now) : SNAPSHOT_ROWS));
     for (int k = 0; k < now.n_rows; k++) {
       const SnapshotSmallRow *small = &now.rows[k];
@@ -238,7 +246,8 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
       assert_memory_equal(small->history_l, r->history_l, sizeof r->history_l);
     }
     const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
-    if (S.values && r->tile >= 0 && S.cols.begin <= r->col0 && now.event.pass == 0 && now.event.kind != EVENT_SKIP && !standard)
+    if (S.values && r->tile >= 0 && S.cols.begin <= r->col0 && now.event.pass == 0 && now.event.kind != EVENT_SKIP &&
+        !standard)
       for (int64_t c = 0; c < r->n_cols && r->col0 + c < S.cols.end; c++)
         assert_true(r->scores[c] == S.values[(r->row - S.rows.begin) * S.stride + (r->col0 + c - S.cols.begin)]);
     const AttentionView O = attention_in_sram(run.attention, TENSOR_O);
@@ -252,11 +261,13 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
       }
       const double ulps = off / precision_ulp(attention_precision(shape->dtype), largest);
       assert_true(fabs(r->error_ulps - ulps) <= 1e-6 + 1e-6 * ulps);
-      if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column) assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
+      if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column)
+        assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
       const double *stored = attention_in_hbm(run.attention, TENSOR_O).values + r->row * shape->d;
       if (now.event.kind == EVENT_STORE)
         for (int64_t c = 0; c < r->n_O; c++) assert_true(r->O[c] == stored[c]);
-    } else if (O.values && (!standard || now.event.pass == 2) && r->phase >= ROW_RESCALED && now.event.kind != EVENT_NORMALISE && now.event.kind != EVENT_STORE) {
+    } else if (O.values && (!standard || now.event.pass == 2) && r->phase >= ROW_RESCALED &&
+               now.event.kind != EVENT_NORMALISE && now.event.kind != EVENT_STORE) {
       for (int64_t c = 0; c < r->n_O; c++)
         assert_true(r->O[c] == O.values[(r->row - O.rows.begin) * O.stride + (c - O.cols.begin)]);
     }
@@ -266,7 +277,8 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
   stage_free(&stage);
 }
 
-/* The numbers of the row are those of attention on the whole matrices: m, l, the factor, the scores and O, at every event. */
+/* The numbers of the row are those of attention on the whole matrices: m, l, the factor, the scores and O, at every
+ * event. */
 static void test_row_is_the_attention(void **state) {
   (void)state;
   Rand r = {5};
@@ -298,8 +310,11 @@ static void test_row_ends_right(void **state) {
 /* Without the maximum m stays 0 and P is e^score: in fp8, whose largest is 448, a score of 6.2 overflows. */
 static void test_without_max(void **state) {
   (void)state;
-  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 1, .dtype = DTYPE_FP8}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
-                        .schedule = schedule_find("fa2"), .seed = 5};
+  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 1, .dtype = DTYPE_FP8},
+                                    .tiling = {.B_r = 8, .B_c = 8},
+                                    .machine = machine_paper()},
+                        .schedule = schedule_find("fa2"),
+                        .seed = 5};
   for (int without = 0; without < 2; without++) {
     int64_t n_overflowed = 0, n_large = 0;
     Stage stage;
@@ -313,7 +328,8 @@ static void test_without_max(void **state) {
         stage_snapshot(&stage, step, &now);
         if (now.row.phase != ROW_ACCUMULATED || now.event.kind != EVENT_ACCUMULATE) continue;
         n_overflowed += now.row.n_overflowed;
-        for (int64_t c = 0; c < now.row.n_cols; c++) n_large += now.row.scores[c] > 6.14; /* log 464: halfway to the next fp8 */
+        for (int64_t c = 0; c < now.row.n_cols; c++)
+          n_large += now.row.scores[c] > 6.14; /* log 464: halfway to the next fp8 */
         assert_true(!without || now.row.m == 0);
       }
     }
@@ -323,13 +339,17 @@ static void test_without_max(void **state) {
   }
 }
 
-/* The problem that people see first: without the maximum some exponentials of fp16 overflow and O is lost; with it, on the same large Q, O
- * is right to two ulps of fp16, which are many of fp32's finer ones. */
+/* The problem that people see first: without the maximum some exponentials of fp16 overflow and O is lost; with it, on
+ * the same large Q, O is right to two ulps of fp16, which are many of fp32's finer ones. */
 static void test_overflow_is_seen(void **state) {
   (void)state;
   for (int without = 0; without < 2; without++) {
-    const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
-                                .schedule = schedule_find("fa2"), .without_max = without, .q_scale = without ? 0 : STAGE_LARGE_Q};
+    const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
+                                            .tiling = {.B_r = 8, .B_c = 8},
+                                            .machine = machine_paper()},
+                                .schedule = schedule_find("fa2"),
+                                .without_max = without,
+                                .q_scale = without ? 0 : STAGE_LARGE_Q};
     Stage stage;
     Snapshot now;
     int64_t n_overflowed = 0, n_lost = 0, n_finished = 0;
@@ -344,8 +364,10 @@ static void test_overflow_is_seen(void **state) {
       if (!without) assert_true(now.row.error_ulps < 2 && now.row.error_fp32_ulps > now.row.error_ulps);
     }
     assert_int_equal(n_finished, 16);
-    if (without) assert_true(n_overflowed > 0 && n_lost >= 4);
-    else assert_true(n_overflowed == 0 && n_lost == 0);
+    if (without)
+      assert_true(n_overflowed > 0 && n_lost >= 4);
+    else
+      assert_true(n_overflowed == 0 && n_lost == 0);
     stage_free(&stage);
   }
 }
@@ -378,7 +400,8 @@ static void test_race(void **state) {
       Event event;
       assert_true(run->moved_bytes <= now.total_bytes);
       assert_true(schedule_seek(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, run->step));
-      if (SCHEDULES[run->schedule] != stage.run.schedule && schedule_next(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, &event))
+      if (SCHEDULES[run->schedule] != stage.run.schedule &&
+          schedule_next(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, &event))
         assert_true(run->moved_bytes + event.bytes > now.total_bytes);
     }
   }
@@ -391,8 +414,10 @@ static int64_t finished_tiles(const Simulation *s, uint64_t step) {
   Event e;
   int64_t n = 0;
   while (cursor.step < step && schedule_next(s->schedule, &s->plan, &cursor, &e)) {
-    if (strcmp(s->schedule->name, "fa1") == 0) n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == TENSOR_STATS;
-    else n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == TENSOR_S || e.tensor == TENSOR_P));
+    if (strcmp(s->schedule->name, "fa1") == 0)
+      n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == TENSOR_STATS;
+    else
+      n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == TENSOR_S || e.tensor == TENSOR_P));
   }
   return n;
 }
@@ -406,10 +431,14 @@ static void test_running_ratio(void **state) {
       Snapshot now;
       stage_snapshot(&stage, step, &now);
       for (int k = 0; k < now.n_runs; k++) {
-        const double laps = strcmp(stage.rivals[k].schedule->name, "standard") == 0 ? 3 : 1, shown_laps = shown == 0 ? 3 : 1;
-        const double mine = (double)finished_tiles(&stage.run, step) / shown_laps, its = (double)finished_tiles(&stage.rivals[k], now.runs[k].step) / laps;
-        if (its == 0) assert_true(isnan(now.runs[k].running_ratio));
-        else assert_true(fabs(now.runs[k].running_ratio - mine / its) < 1e-12);
+        const double laps = strcmp(stage.rivals[k].schedule->name, "standard") == 0 ? 3 : 1,
+                     shown_laps = shown == 0 ? 3 : 1;
+        const double mine = (double)finished_tiles(&stage.run, step) / shown_laps,
+                     its = (double)finished_tiles(&stage.rivals[k], now.runs[k].step) / laps;
+        if (its == 0)
+          assert_true(isnan(now.runs[k].running_ratio));
+        else
+          assert_true(fabs(now.runs[k].running_ratio - mine / its) < 1e-12);
       }
     }
     stage_free(&stage);
@@ -420,7 +449,8 @@ static Wide json_bytes(const json_t *parent, const char *object, const char *key
   return (Wide)json_integer_value(json_object_get(json_object_get(parent, object), key));
 }
 
-/* What is shown of the whole run, of the launch, L2 and SRAM is what `tilewalk sim --gpu --json` prints, at every step. */
+/* What is shown of the whole run, of the launch, L2 and SRAM is what `tilewalk sim --gpu --json` prints, at every step.
+ */
 static void check_levels(const char *algorithm, int64_t heads) {
   static ProgramRun run;
   char arguments[256];
@@ -429,7 +459,9 @@ static void check_levels(const char *algorithm, int64_t heads) {
   Error error = {0};
   assert_int_equal(request_set_algorithms(&request, algorithm, &error), STATUS_OK);
   if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
-  snprintf(arguments, sizeof arguments, "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads, algorithm);
+  snprintf(arguments, sizeof arguments,
+           "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads,
+           algorithm);
   program_run(&run, arguments);
   json_t *document = json_loads(run.out, 0, NULL);
   const json_t *sim = json_array_get(json_object_get(document, "runs"), 0);
@@ -440,14 +472,19 @@ static void check_levels(const char *algorithm, int64_t heads) {
     Snapshot now;
     stage_snapshot(&stage, step, &now);
     assert_true(now.whole_bytes * wide(heads) == json_bytes(sim, "traffic", "total_bytes"));
-    assert_true(now.sram_bytes == json_bytes(sim, "sram", "bytes") && now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
+    assert_true(now.sram_bytes == json_bytes(sim, "sram", "bytes") &&
+                now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
     assert_true(now.l2.capacity_bytes == json_bytes(document, "machine", "l2_bytes"));
     assert_true(now.l2.is_known);
-    assert_true(now.l2.asked_read_bytes == json_bytes(sim, "l2", "read_bytes") && now.l2.fabric_bytes == json_bytes(sim, "l2", "fabric_bytes"));
+    assert_true(now.l2.asked_read_bytes == json_bytes(sim, "l2", "read_bytes") &&
+                now.l2.fabric_bytes == json_bytes(sim, "l2", "fabric_bytes"));
     assert_true(now.l2.asked_write_bytes == json_bytes(sim, "traffic", "write_bytes"));
-    assert_true(now.l2.hbm_read_bytes == json_bytes(sim, "hbm", "read_bytes") && now.l2.hbm_write_bytes == json_bytes(sim, "hbm", "write_bytes"));
-    assert_true(fabs(now.l2.hit_rate - json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate"))) < 1e-12);
-    if (strcmp(algorithm, "fa2") == 0) assert_int_equal(now.register_bytes, 128 * 128 * 4 + 128 * 128 * 4 + 128 * 8); /* S, O in fp32, m and l */
+    assert_true(now.l2.hbm_read_bytes == json_bytes(sim, "hbm", "read_bytes") &&
+                now.l2.hbm_write_bytes == json_bytes(sim, "hbm", "write_bytes"));
+    assert_true(fabs(now.l2.hit_rate - json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate"))) <
+                1e-12);
+    if (strcmp(algorithm, "fa2") == 0)
+      assert_int_equal(now.register_bytes, 128 * 128 * 4 + 128 * 128 * 4 + 128 * 8); /* S, O in fp32, m and l */
     assert_int_equal(now.register_capacity_bytes, 256 * 1024);
   }
   json_decref(document);
@@ -469,7 +506,9 @@ static void test_code_lines(void **state) {
     Plan plan;
     Cursor cursor = {0};
     Event event;
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4, .n_splits = 2, .lse = true}, NULL), STATUS_OK);
+    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true},
+                               &(Tiling){.B_r = 4, .B_c = 4, .n_splits = 2, .lse = true}, NULL),
+                     STATUS_OK);
     assert_true(code_n_lines(SCHEDULES[k]) > 10);
     while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) assert_true(code_line_of(SCHEDULES[k], &event) >= 0);
   }
@@ -479,7 +518,8 @@ static void test_code_lines(void **state) {
 static void test_strides(void **state) {
   (void)state;
   for (int k = 0; k < N_SCHEDULES; k++) {
-    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 30, .d = 4, .causal = true}, &(Tiling){.B_r = 8, .B_c = 4, .n_splits = 2});
+    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 30, .d = 4, .causal = true},
+                             &(Tiling){.B_r = 8, .B_c = 4, .n_splits = 2});
     for (Stride stride = STRIDE_EVENT; stride <= STRIDE_STORE; stride++) {
       uint64_t step = 0, n = 0;
       for (; step < stage.n_steps; n++) {
@@ -502,7 +542,8 @@ static void test_strides(void **state) {
 static void test_large(void **state) {
   (void)state;
   for (int k = 0; k < N_SCHEDULES; k++) {
-    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 65536, .d = 128, .causal = true}, &(Tiling){.B_r = 64, .B_c = 64});
+    Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 65536, .d = 128, .causal = true},
+                             &(Tiling){.B_r = 64, .B_c = 64});
     Snapshot now;
     Rand r = {9};
     assert_false(stage.K);
@@ -529,7 +570,9 @@ static Status make_and_look(void *context, Error *error) {
 /* K, V and the row may all fail to find memory. */
 static void test_out_of_memory(void **state) {
   (void)state;
-  StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()}, .schedule = schedule_find("fa2")};
+  StageConfig config = {
+      .problem = {.shape = {.N_q = 64, .d = 16}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
+      .schedule = schedule_find("fa2")};
   assert_true(alloc_fail_each(make_and_look, &config) >= 3);
 }
 
@@ -538,10 +581,12 @@ static void test_refused(void **state) {
   (void)state;
   Stage stage;
   Error error = {0};
-  assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, &error),
+                   STATUS_BAD_REQUEST);
   stage_free(&stage);
   error = (Error){0};
-  const StageConfig config = {.problem = {.shape = {.N_q = 8, .d = -4}, .machine = machine_paper()}, .schedule = schedule_find("fa2")};
+  const StageConfig config = {.problem = {.shape = {.N_q = 8, .d = -4}, .machine = machine_paper()},
+                              .schedule = schedule_find("fa2")};
   assert_int_equal(stage_make(&stage, &config, &error), STATUS_BAD_REQUEST);
   assert_true(error.message[0]);
   stage_free(&stage);

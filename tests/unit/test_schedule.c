@@ -22,10 +22,8 @@ static Plan random_plan(Rand *r) {
                  .causal = rand_in(r, 0, 1)};
   if (rand_in(r, 0, 3) == 0) shape.N_k = shape.N_q;
   if (rand_in(r, 0, 2) == 0) shape.window = rand_in(r, 1, MAX_N + 8);
-  const Tiling tiling = {.B_r = rand_in(r, 1, 20),
-                         .B_c = rand_in(r, 1, 20),
-                         .n_splits = rand_in(r, 1, 6),
-                         .lse = rand_in(r, 0, 1)};
+  const Tiling tiling = {
+      .B_r = rand_in(r, 1, 20), .B_c = rand_in(r, 1, 20), .n_splits = rand_in(r, 1, 6), .lse = rand_in(r, 0, 1)};
   Plan plan;
   assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
   return plan;
@@ -96,8 +94,10 @@ static void every_allowed_pair_is_computed_once(void **state) {
     for (int64_t i = 0; i < plan.shape.N_q; i++) {
       for (int64_t j = 0; j < plan.shape.N_k; j++) {
         assert_int_equal(sums[i][j], products[i][j]);
-        if (allowed(&plan.shape, i, j)) assert_int_equal(products[i][j], 1);
-        else assert_int_equal(products[i][j], masked[i][j]);
+        if (allowed(&plan.shape, i, j))
+          assert_int_equal(products[i][j], 1);
+        else
+          assert_int_equal(products[i][j], masked[i][j]);
       }
     }
   }
@@ -166,7 +166,8 @@ static void a_copied_cursor_is_a_bookmark(void **state) {
     for (int n = 0; n < 5; n++) assert_true(schedule_next(SCHEDULES[k], &plan, &c, &first));
     const Cursor bookmark = c;
     assert_true(schedule_next(SCHEDULES[k], &plan, &c, &first));
-    while (schedule_next(SCHEDULES[k], &plan, &c, &other)) {}
+    while (schedule_next(SCHEDULES[k], &plan, &c, &other)) {
+    }
     c = bookmark;
     assert_true(schedule_next(SCHEDULES[k], &plan, &c, &again));
     assert_memory_equal(&first, &again, sizeof first);

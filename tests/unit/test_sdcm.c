@@ -23,15 +23,13 @@ static double slow_probability(uint64_t d, uint64_t ways, uint64_t blocks) {
       if (k) chance[k] += chance[k - 1] * own;
     }
   double sum = 0;
-  for (uint64_t k = 0; k < ways; k++)
-    sum += chance[k];
+  for (uint64_t k = 0; k < ways; k++) sum += chance[k];
   return sum;
 }
 
 static void it_is_the_chance_process(void **unused) {
   (void)unused;
-  const uint64_t cases[][2] = {{1, 2},      {1, 100},     {2, 8},     {4, 64},
-                               {16, 16384}, {20, 491520}, {16, 1024}, {63, 126}};
+  const uint64_t cases[][2] = {{1, 2}, {1, 100}, {2, 8}, {4, 64}, {16, 16384}, {20, 491520}, {16, 1024}, {63, 126}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (uint64_t d = 0; d < 60000; d += d / 2 + 1) {
       const double fast = sdcm_hit_probability(d, cases[i][0], cases[i][1]);
@@ -94,12 +92,10 @@ static void it_predicts_caches_with_a_random_index(void **unused) {
     CacheState *cache = malloc(cache_state_bytes(&config));
     cache_init(cache, &config, NULL);
     use_head(NULL, cache);
-    const double predicted =
-        sdcm_misses(reuse_histogram(reuse), 32768, reuse->first_uses, 16, kib * 8);
+    const double predicted = sdcm_misses(reuse_histogram(reuse), 32768, reuse->first_uses, 16, kib * 8);
     const double ratio = predicted / 540672, counted = (double)cache->counts.line_misses / 540672;
     assert_true(fabs(ratio - counted) < 0.03);
-    assert_true(ratio > 0.06 &&
-                ratio < 1); /* the comparison is about something: from 6 to 97 % misses */
+    assert_true(ratio > 0.06 && ratio < 1); /* the comparison is about something: from 6 to 97 % misses */
     free(cache);
   }
   free(reuse);

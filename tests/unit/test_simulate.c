@@ -76,8 +76,8 @@ static void totals_are_over_batch_and_heads(void **state) {
   assert_true(six.traffic.tiles[TILE_FULL] == one.traffic.tiles[TILE_FULL]);
 }
 
-/* One query over 64 key tiles on 108 SMs. s splits fill s / 108 of one wave, so the best is the most that divides the tiles
- * differently, s = 64; 85 % of that is 54.4; between 33 and 63 splits a CTA still has two tiles, so 64 it is. */
+/* One query over 64 key tiles on 108 SMs. s splits fill s / 108 of one wave, so the best is the most that divides the
+ * tiles differently, s = 64; 85 % of that is 54.4; between 33 and 63 splits a CTA still has two tiles, so 64 it is. */
 static void decode_splits_until_the_machine_is_full(void **state) {
   (void)state;
   assert_int_equal(split_choose(1, 108, 64), 64);
@@ -100,11 +100,9 @@ static void the_lower_bound(void **state) {
 
 static void totals_beyond_128_bits_are_refused(void **state) {
   (void)state;
-  const Problem problem = {.shape = {.N_q = SHAPE_MAX_N,
-                                     .d = SHAPE_MAX_D,
-                                     .heads = SHAPE_MAX_HEADS,
-                                     .batch = SHAPE_MAX_BATCH},
-                           .machine = machine_paper()};
+  const Problem problem = {
+      .shape = {.N_q = SHAPE_MAX_N, .d = SHAPE_MAX_D, .heads = SHAPE_MAX_HEADS, .batch = SHAPE_MAX_BATCH},
+      .machine = machine_paper()};
   Simulation s, before;
   memset(&s, 0x33, sizeof s);
   before = s;

@@ -67,8 +67,7 @@ static void sizes_are_read(void **state) {
   for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
     int64_t size = -7;
     Error error = {0};
-    if (size_parse(GOOD[i].text, &size, &error) != STATUS_OK)
-      fail_msg("'%s' refused: %s", GOOD[i].text, error.message);
+    if (size_parse(GOOD[i].text, &size, &error) != STATUS_OK) fail_msg("'%s' refused: %s", GOOD[i].text, error.message);
     if (size != GOOD[i].want) fail_msg("'%s' read as %lld", GOOD[i].text, (long long)size);
     assert_string_equal(error.message, "");
   }
@@ -80,8 +79,7 @@ typedef struct {
   const char *says; /* a part of the message */
 } Bad;
 
-static void check_refused(const Bad *bad, size_t n_bad,
-                          Status (*parse)(const char *, int64_t *, Error *)) {
+static void check_refused(const Bad *bad, size_t n_bad, Status (*parse)(const char *, int64_t *, Error *)) {
   for (size_t i = 0; i < n_bad; i++) {
     int64_t value = -7;
     Error error = {0};
@@ -89,9 +87,8 @@ static void check_refused(const Bad *bad, size_t n_bad,
       fail_msg("'%s': wrong status, says: %s", bad[i].text, error.message);
     if (!strstr(error.message, bad[i].says)) fail_msg("'%s' says: %s", bad[i].text, error.message);
     assert_null(strchr(error.message, '\n'));
-    assert_int_equal(value, -7); /* unchanged on error */
-    assert_int_equal(parse(bad[i].text, &value, NULL),
-                     bad[i].status); /* no Error wanted: no crash */
+    assert_int_equal(value, -7);                                       /* unchanged on error */
+    assert_int_equal(parse(bad[i].text, &value, NULL), bad[i].status); /* no Error wanted: no crash */
   }
 }
 
@@ -137,8 +134,8 @@ static void sizes_are_refused(void **state) {
       {"12345678901234567891", STATUS_BAD_REQUEST, "too long"},
       {"5\033[31mK", STATUS_BAD_REQUEST, "?[31mK"}, /* no escape reaches a terminal */
       {"5\xff", STATUS_BAD_REQUEST, "'5?'"},
-      {"5 Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-       STATUS_BAD_REQUEST, "..."},
+      {"5 Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", STATUS_BAD_REQUEST,
+       "..."},
   };
   check_refused(BAD, COUNT_OF(BAD), size_parse);
 }
@@ -181,8 +178,7 @@ static void random_sizes_are_exact(void **state) {
     const int unit = (int)rand_in(&random, 0, 3);
     /* parts / 1024 as a decimal fraction: parts x 9765625 / 10^10 */
     char text[64];
-    snprintf(text, sizeof text, "%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625),
-             UNIT[unit]);
+    snprintf(text, sizeof text, "%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625), UNIT[unit]);
     int64_t size = 0;
     assert_int_equal(size_parse(text, &size, NULL), STATUS_OK);
     assert_int_equal(size, ((whole << 10) + parts) << (10 * unit));
@@ -210,12 +206,10 @@ static void decimals_become_the_nearest_double(void **state) {
                {"16.", 16.0}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     Decimal decimal;
-    assert_int_equal(decimal_read(CASES[i].text, strlen(CASES[i].text), &decimal),
-                     strlen(CASES[i].text));
+    assert_int_equal(decimal_read(CASES[i].text, strlen(CASES[i].text), &decimal), strlen(CASES[i].text));
     const double value = decimal_value(decimal), error = value - CASES[i].want;
     /* beyond 1e22 a few units in the last place may be lost, as the header says */
-    assert_true(CASES[i].want < 1e23 ? error == 0
-                                     : error < 1e-14 * value && error > -1e-14 * value);
+    assert_true(CASES[i].want < 1e23 ? error == 0 : error < 1e-14 * value && error > -1e-14 * value);
   }
   Decimal decimal;
   assert_int_equal(decimal_read("12K", 3, &decimal), 2);

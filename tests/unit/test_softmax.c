@@ -16,20 +16,17 @@
 enum { MAX_N = 200, MAX_D = 8 };
 
 /* The whole row in blocks; O must be zero. Returns the state after the last block. */
-static SoftmaxState run_row(const SoftmaxConfig *config, const double *scores, int64_t n,
-                            int64_t block, const double *values, int64_t d, double *O) {
+static SoftmaxState run_row(const SoftmaxConfig *config, const double *scores, int64_t n, int64_t block,
+                            const double *values, int64_t d, double *O) {
   SoftmaxState row = softmax_start(config);
   for (int64_t first = 0; first < n; first += block) {
     int64_t size = n - first < block ? n - first : block;
-    softmax_step(config, &row, scores + first, size, values ? values + first * d : NULL, d, NULL,
-                 O);
+    softmax_step(config, &row, scores + first, size, values ? values + first * d : NULL, d, NULL, O);
   }
   return row;
 }
 
-static bool near(double a, double b, double tolerance) {
-  return fabs(a - b) <= tolerance;
-}
+static bool near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance; }
 
 /* ---- by hand ---- */
 
@@ -81,8 +78,7 @@ static void check_printed(const Printed *numbers, int n) {
   for (int i = 0; i < n; i++) {
     double digits = round(numbers[i].computed * 1000) - round(numbers[i].printed * 1000);
     if (digits != (numbers[i].off_by_one ? copysign(1, digits) : 0))
-      fail_msg("%s: printed %.3f, computed %.6f", numbers[i].name, numbers[i].printed,
-               numbers[i].computed);
+      fail_msg("%s: printed %.3f, computed %.6f", numbers[i].name, numbers[i].printed, numbers[i].computed);
   }
 }
 
@@ -96,8 +92,7 @@ static void the_worked_example_to_three_digits(void **state) {
   const double expected_scores[8] = {1, 2, 4, 2, 5, 1, 3, 1};
   double scores[8] = {0}, w0[4], w1[4], O[4] = {0}, O0[4], block1[4];
   for (int k = 0; k < 8; k++) {
-    for (int c = 0; c < 4; c++)
-      scores[k] += q[c] * K[k][c];
+    for (int c = 0; c < 4; c++) scores[k] += q[c] * K[k][c];
     assert_true(scores[k] == expected_scores[k]);
   }
 
@@ -106,8 +101,7 @@ static void the_worked_example_to_three_digits(void **state) {
   SoftmaxStep s0 = softmax_step(&config, &row, scores, 4, V[0], 4, w0, O);
   memcpy(O0, O, sizeof O0);
   SoftmaxStep s1 = softmax_step(&config, &row, scores + 4, 4, V[4], 4, w1, O);
-  for (int c = 0; c < 4; c++)
-    block1[c] = O[c] - O0[c] * s1.factor;
+  for (int c = 0; c < 4; c++) block1[c] = O[c] - O0[c] * s1.factor;
   softmax_finish(&config, &row, O, 4);
 
   const Printed numbers[] = {
@@ -148,8 +142,7 @@ static void the_worked_example_to_three_digits(void **state) {
 
 /* ---- against the definition ---- */
 
-static void definition_in_long_double(const double *scores, int64_t n, const double *values,
-                                      int64_t d, double *O) {
+static void definition_in_long_double(const double *scores, int64_t n, const double *values, int64_t d, double *O) {
   for (int64_t c = 0; c < d; c++) {
     long double top = 0, bottom = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -168,10 +161,8 @@ static void any_blocks_give_the_definition_in_fp64(void **state) {
     int64_t n = random_between(1, 0, trial, 1, MAX_N), d = random_between(1, 1, trial, 1, MAX_D);
     int64_t block = random_between(1, 2, trial, 1, n + 3);
     double spread = (double)random_between(1, 3, trial, 1, 20);
-    for (int64_t k = 0; k < n; k++)
-      scores[k] = spread * random_normal(trial, 4, (uint64_t)k);
-    for (int64_t k = 0; k < n * d; k++)
-      values[k] = random_normal(trial, 5, (uint64_t)k);
+    for (int64_t k = 0; k < n; k++) scores[k] = spread * random_normal(trial, 4, (uint64_t)k);
+    for (int64_t k = 0; k < n * d; k++) values[k] = random_normal(trial, 5, (uint64_t)k);
     definition_in_long_double(scores, n, values, d, expected);
     softmax_reference(scores, n, values, d, NULL, reference);
 
@@ -198,8 +189,7 @@ static void in_exact_arithmetic_blocks_do_not_matter(void **state) {
     double scores[N], values[N];
     int64_t sum = 0, weighted = 0, largest = LOWEST; /* in units of 2^LOWEST */
     for (uint64_t k = 0; k < N; k++) {
-      int64_t x = random_between(trial, 0, k, LOWEST, HIGHEST),
-              v = random_between(trial, 1, k, -99, 99);
+      int64_t x = random_between(trial, 0, k, LOWEST, HIGHEST), v = random_between(trial, 1, k, -99, 99);
       scores[k] = (double)x;
       values[k] = (double)v;
       sum += INT64_C(1) << (x - LOWEST);
@@ -357,8 +347,7 @@ static float half_row(const float *scores, const Half *values, int n, int block)
   for (int first = 0; first < n; first += block) {
     int end = first + block < n ? first + block : n;
     float m_new = m, sum = 0;
-    for (int k = first; k < end; k++)
-      m_new = fmaxf(m_new, scores[k]);
+    for (int k = first; k < end; k++) m_new = fmaxf(m_new, scores[k]);
     float factor = (float)exp((double)(m - m_new));
     O *= factor;
     for (int k = first; k < end; k++) {
@@ -401,10 +390,7 @@ static void results_are_stored_numbers_near_the_reference(void **state) {
   const struct {
     Precision precision;
     double bound; /* of the RMSE on normal inputs */
-  } cases[] = {{PRECISION_FP32, 2e-7},
-               {PRECISION_FP16, 2e-4},
-               {PRECISION_BF16, 2e-3},
-               {PRECISION_E4M3, 4e-2}};
+  } cases[] = {{PRECISION_FP32, 2e-7}, {PRECISION_FP16, 2e-4}, {PRECISION_BF16, 2e-3}, {PRECISION_E4M3, 4e-2}};
   double scores[MAX_N], values[MAX_N], previous = 0;
   for (int i = 0; i < 4; i++) {
     Accuracy accuracy = {0};

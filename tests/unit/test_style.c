@@ -28,15 +28,9 @@ static void test_decision(void **state) {
     TextStyle style;
   } rows[] = {
       {true, 100, {.term = "xterm", .lang = "C.UTF-8"}, {true, true, 100}},
-      {false,
-       0,
-       {.term = "xterm", .lang = "en_GB.utf8"},
-       {false, true, 80}},                                                  /* a pipe: no colour */
-      {true, 100, {.term = "xterm", .no_color = "1"}, {false, false, 100}}, /* no-color.org */
-      {true,
-       100,
-       {.term = "xterm", .no_color = ""},
-       {true, false, 100}}, /* set but empty: ignored */
+      {false, 0, {.term = "xterm", .lang = "en_GB.utf8"}, {false, true, 80}}, /* a pipe: no colour */
+      {true, 100, {.term = "xterm", .no_color = "1"}, {false, false, 100}},   /* no-color.org */
+      {true, 100, {.term = "xterm", .no_color = ""}, {true, false, 100}},     /* set but empty: ignored */
       {true, 100, {.term = "dumb", .lang = "C.UTF-8"}, {false, false, 100}},
       {true, 100, {.lang = "C.UTF-8"}, {false, false, 100}},              /* no TERM at all */
       {true, 100, {.term = "xterm", .columns = "60"}, {true, false, 60}}, /* COLUMNS goes first */
@@ -45,10 +39,7 @@ static void test_decision(void **state) {
       {true, 5, {.term = "xterm"}, {true, false, TEXT_WIDTH_MIN}},
       {true, 100, {.term = "xterm", .columns = "99999"}, {true, false, TEXT_WIDTH_MAX}},
       {true, 100, {.term = "xterm", .lc_all = "C", .lang = "C.UTF-8"}, {true, false, 100}},
-      {true,
-       100,
-       {.term = "xterm", .lc_all = "", .lc_ctype = "de_DE.UTF-8", .lang = "C"},
-       {true, true, 100}},
+      {true, 100, {.term = "xterm", .lc_all = "", .lc_ctype = "de_DE.UTF-8", .lang = "C"}, {true, true, 100}},
       {true, 100, {.term = "xterm", .lang = "de_DE.ISO-8859-1"}, {true, false, 100}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -72,9 +63,7 @@ static void test_roles(void **state) {
   }
 }
 
-static uint32_t first(const char *text) {
-  return glyph_next(&text);
-}
+static uint32_t first(const char *text) { return glyph_next(&text); }
 
 static void test_decoding(void **state) {
   (void)state;
@@ -84,11 +73,9 @@ static void test_decoding(void **state) {
   assert_int_equal(first("\xf0\x9d\x84\x9e"), 0x1d11e);
   assert_int_equal(first(""), 0);
   /* Control characters, then broken forms: lone tail, overlong, surrogate, too large, cut short. */
-  static const char *const bad[] = {
-      "\033",     "\n",           "\x7f",         "\xc2\x9b",         "\x80",
-      "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-    assert_int_equal(first(bad[i]), '?');
+  static const char *const bad[] = {"\033",     "\n",           "\x7f",         "\xc2\x9b",         "\x80",
+                                    "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(first(bad[i]), '?');
 }
 
 static void test_columns(void **state) {
@@ -116,8 +103,7 @@ static void test_wrap(void **state) {
   expect_wrap("one two three", 8, (const char *const[]){"one two", "three", NULL});
   expect_wrap("one\n\ntwo", 9, (const char *const[]){"one", "", "two", NULL});
   expect_wrap("abcdefgh ij", 4, (const char *const[]){"abcd", "efgh", "ij", NULL});
-  expect_wrap("\xe6\xbc\xa2\xe5\xad\x97", 3,
-              (const char *const[]){"\xe6\xbc\xa2", "\xe5\xad\x97", NULL});
+  expect_wrap("\xe6\xbc\xa2\xe5\xad\x97", 3, (const char *const[]){"\xe6\xbc\xa2", "\xe5\xad\x97", NULL});
 }
 
 /* Any bytes at all: wrapping ends, never gives out more columns than asked, and prints nothing that
@@ -128,8 +114,7 @@ static void test_random_bytes(void **state) {
   for (int round = 0; round < 5000; round++) {
     char text[64];
     size_t length = (size_t)rand_in(&rand, 0, 60);
-    for (size_t i = 0; i < length; i++)
-      text[i] = (char)rand_in(&rand, 1, 255);
+    for (size_t i = 0; i < length; i++) text[i] = (char)rand_in(&rand, 1, 255);
     text[length] = '\0';
     const TextStyle *style = rand_in(&rand, 0, 1) ? &unicode : &ascii;
     int columns = (int)rand_in(&rand, 6, 30); /* "lambda" is the longest replacement */
@@ -209,11 +194,10 @@ static void test_progress(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_decision),  cmocka_unit_test(test_roles),
-      cmocka_unit_test(test_decoding),  cmocka_unit_test(test_columns),
-      cmocka_unit_test(test_wrap),      cmocka_unit_test(test_random_bytes),
-      cmocka_unit_test(test_paragraph), cmocka_unit_test(test_progress),
-      cmocka_unit_test(test_print),     cmocka_unit_test(test_marks),
+      cmocka_unit_test(test_decision),  cmocka_unit_test(test_roles),    cmocka_unit_test(test_decoding),
+      cmocka_unit_test(test_columns),   cmocka_unit_test(test_wrap),     cmocka_unit_test(test_random_bytes),
+      cmocka_unit_test(test_paragraph), cmocka_unit_test(test_progress), cmocka_unit_test(test_print),
+      cmocka_unit_test(test_marks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

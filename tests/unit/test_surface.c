@@ -46,8 +46,7 @@ typedef struct {
 static File make(SurfaceFormat format, double width, double height) {
   File file = {0};
   Error error = {0};
-  Status status = surface_bytes(format, width, height, draw_sample, NULL, &metadata, &file.bytes,
-                                &file.n, &error);
+  Status status = surface_bytes(format, width, height, draw_sample, NULL, &metadata, &file.bytes, &file.n, &error);
   assert_int_equal(status, STATUS_OK);
   assert_int_equal(error.status, STATUS_OK);
   return file;
@@ -63,8 +62,7 @@ static const char *find(const File *file, const char *text) {
 
 static int count(const File *file, const char *text) {
   int found = 0;
-  for (size_t i = 0; i + strlen(text) <= file->n; i++)
-    found += memcmp(file->bytes + i, text, strlen(text)) == 0;
+  for (size_t i = 0; i + strlen(text) <= file->n; i++) found += memcmp(file->bytes + i, text, strlen(text)) == 0;
   return found;
 }
 
@@ -106,8 +104,7 @@ static uint32_t slow_crc(const unsigned char *bytes, size_t n) {
       if (rest & 0x100000000) rest ^= 0x104c11db7;
     }
   uint32_t crc = 0;
-  for (int bit = 0; bit < 32; bit++)
-    crc |= (uint32_t)(rest >> bit & 1) << (31 - bit);
+  for (int bit = 0; bit < 32; bit++) crc |= (uint32_t)(rest >> bit & 1) << (31 - bit);
   return ~crc;
 }
 
@@ -160,8 +157,7 @@ static void test_png_pixels(void **state) {
   Reader reader = {&file, 0};
   cairo_surface_t *surface = cairo_image_surface_create_from_png_stream(read_bytes, &reader);
   assert_int_equal(cairo_surface_status(surface), CAIRO_STATUS_SUCCESS);
-  const unsigned char *row =
-      cairo_image_surface_get_data(surface) + 15 * cairo_image_surface_get_stride(surface);
+  const unsigned char *row = cairo_image_surface_get_data(surface) + 15 * cairo_image_surface_get_stride(surface);
   uint32_t inside, outside;
   memcpy(&inside, row + 4 * 15, 4);
   memcpy(&outside, row + 4 * 5, 4);
@@ -197,12 +193,10 @@ typedef struct {
 static Baseline baseline_of(const File *file, const char *word) {
   const char *at = find(file, word);
   assert_non_null(at);
-  while (memcmp(at, "<text ", 6) != 0)
-    at--;
+  while (memcmp(at, "<text ", 6) != 0) at--;
   char element[400];
   size_t left = (size_t)((const char *)file->bytes + file->n - at);
-  snprintf(element, sizeof element, "%.*s",
-           (int)(left < sizeof element ? left : sizeof element - 1), at);
+  snprintf(element, sizeof element, "%.*s", (int)(left < sizeof element ? left : sizeof element - 1), at);
   double a, b, c, d, e, f, x, y, width;
   assert_int_equal(sscanf(element,
                           "<text transform=\"matrix(%lf,%lf,%lf,%lf,%lf,%lf)\" x=\"%lf\" y=\"%lf\" "
@@ -235,14 +229,11 @@ static void test_svg_rewrite_keeps_the_rest(void **state) {
   SvgText svg = {0};
   unsigned char *bytes;
   size_t n;
-  assert_int_equal(
-      svg_text_finish(&svg, document, sizeof document - 1, NULL, NULL, &bytes, &n, NULL),
-      STATUS_OK);
+  assert_int_equal(svg_text_finish(&svg, document, sizeof document - 1, NULL, NULL, &bytes, &n, NULL), STATUS_OK);
   File file = {bytes, n};
-  assert_non_null(find(&file,
-                       "<svg a>\n<image id=\"image0\" xlink:href=\"data:,\"/>\n<use "
-                       "xlink:href=\"#image0\" transform=\"m\"/>\n"
-                       "<g id=\"surface1\"/>\n<use xlink:href=\"#surface1\"/>\n<p d=\"M\"/>"));
+  assert_non_null(find(&file, "<svg a>\n<image id=\"image0\" xlink:href=\"data:,\"/>\n<use "
+                              "xlink:href=\"#image0\" transform=\"m\"/>\n"
+                              "<g id=\"surface1\"/>\n<use xlink:href=\"#surface1\"/>\n<p d=\"M\"/>"));
   free(bytes);
 }
 
@@ -267,9 +258,8 @@ static void test_same_bytes_every_time(void **state) {
   (void)state;
   for (int format = 0; format < 3; format++) {
     File first = make((SurfaceFormat)format, 300, 150);
-    cairo_surface_destroy(
-        cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)); /* moves cairo's counters on */
-    if (format == SURFACE_PDF) sleep(1);                    /* and the clock */
+    cairo_surface_destroy(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)); /* moves cairo's counters on */
+    if (format == SURFACE_PDF) sleep(1);                                      /* and the clock */
     File second = make((SurfaceFormat)format, 300, 150);
     assert_int_equal(first.n, second.n);
     assert_memory_equal(first.bytes, second.bytes, first.n);
@@ -280,14 +270,12 @@ static void test_same_bytes_every_time(void **state) {
 
 static void test_bad_sizes(void **state) {
   (void)state;
-  const double sizes[][2] = {{0, 100},     {100, -1},    {15, 100},
-                             {100, 16385}, {1e300, 100}, {NAN, 100}};
+  const double sizes[][2] = {{0, 100}, {100, -1}, {15, 100}, {100, 16385}, {1e300, 100}, {NAN, 100}};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     unsigned char *bytes;
     size_t n;
     Error error = {0};
-    assert_int_equal(surface_bytes(SURFACE_PNG, sizes[i][0], sizes[i][1], draw_sample, NULL, NULL,
-                                   &bytes, &n, &error),
+    assert_int_equal(surface_bytes(SURFACE_PNG, sizes[i][0], sizes[i][1], draw_sample, NULL, NULL, &bytes, &n, &error),
                      STATUS_BAD_REQUEST);
     assert_non_null(strstr(error.message, "16384"));
   }
@@ -313,13 +301,11 @@ static void test_save(void **state) {
   /* Nothing is made when the request is refused. */
   Error error = {0};
   snprintf(path, sizeof path, "%s/picture.gif", folder);
-  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error),
-                   STATUS_BAD_REQUEST);
+  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error), STATUS_BAD_REQUEST);
   assert_int_equal(access(path, F_OK), -1);
   error = (Error){0};
   snprintf(path, sizeof path, "%s/no/such.png", folder);
-  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error),
-                   STATUS_BAD_REQUEST);
+  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "such.png"));
   assert_int_equal(rmdir(folder), 0);
 }
@@ -327,8 +313,7 @@ static void test_save(void **state) {
 static Status build(void *context, Error *error) {
   unsigned char *bytes = NULL;
   size_t n;
-  Status status = surface_bytes(*(SurfaceFormat *)context, 64, 32, draw_sample, NULL, &metadata,
-                                &bytes, &n, error);
+  Status status = surface_bytes(*(SurfaceFormat *)context, 64, 32, draw_sample, NULL, &metadata, &bytes, &n, error);
   free(bytes);
   return status;
 }

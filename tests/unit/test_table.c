@@ -82,10 +82,8 @@ static void test_csv_holds_exact_values(void **state) {
  * doubled. */
 static void test_csv_quotes(void **state) {
   (void)state;
-  Table table = table_new((TableColumn[]){{.heading = "a"},
-                                          {.heading = "people only", .csv = "-"},
-                                          {.heading = "b", .csv = "b_bytes"}},
-                          3);
+  Table table = table_new(
+      (TableColumn[]){{.heading = "a"}, {.heading = "people only", .csv = "-"}, {.heading = "b", .csv = "b_bytes"}}, 3);
   table_text(&table, ROLE_PLAIN, "x, y");
   table_text(&table, ROLE_PLAIN, "unseen");
   table_text(&table, ROLE_PLAIN, "say \"hi\"");
@@ -136,9 +134,8 @@ static void test_wraps_to_width(void **state) {
 /* Rule 3: cut with an ellipsis, in the alphabet of the style. */
 static void test_cuts_to_width(void **state) {
   (void)state;
-  Table table = table_new(
-      (TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}},
-      2);
+  Table table =
+      table_new((TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}}, 2);
   table_text(&table, ROLE_PLAIN, "a name that is far too long");
   table_count(&table, ROLE_PLAIN, 123456);
   TextStyle narrow = {.width = 22};
@@ -181,8 +178,7 @@ static void test_unicode_lines_up(void **state) {
   table_text(&table, ROLE_PLAIN, "1");
   table_text(&table, ROLE_PLAIN, "\xe6\xbc\xa2\xe5\xad\x97"); /* two wide characters */
   table_text(&table, ROLE_PLAIN, "2");
-  expect(&table, &unicode,
-         "\xce\xa9     b\n───────\nN\xc3\x97N   1\n\xe6\xbc\xa2\xe5\xad\x97  2\n");
+  expect(&table, &unicode, "\xce\xa9     b\n───────\nN\xc3\x97N   1\n\xe6\xbc\xa2\xe5\xad\x97  2\n");
   expect(&table, &ascii, "Omega  b\n--------\nNxN    1\n??     2\n");
   table_free(&table);
 }
@@ -237,8 +233,7 @@ static void test_random_tables_fit(void **state) {
     }
     Table table = table_new(columns, n);
     int64_t cells = rand_in(&rand, 0, 20);
-    for (int64_t i = 0; i < cells; i++)
-      table_text(&table, ROLE_PLAIN, words[rand_in(&rand, 0, 7)]);
+    for (int64_t i = 0; i < cells; i++) table_text(&table, ROLE_PLAIN, words[rand_in(&rand, 0, 7)]);
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 20, 100)};
     Capture capture;
     capture_open(&capture);
@@ -257,8 +252,7 @@ static void test_random_tables_fit(void **state) {
 static Status build_and_print(void *context, Error *error) {
   FILE *out = context;
   Table table = sample(TABLE_WRAP);
-  for (int i = 0; i < 40; i++)
-    table_format(&table, ROLE_PLAIN, "cell %d", i);
+  for (int i = 0; i < 40; i++) table_format(&table, ROLE_PLAIN, "cell %d", i);
   table_note(&table, "a note");
   Status status = table_print(&table, out, &ascii, error);
   if (status == STATUS_OK) status = table_csv(&table, out, error);

@@ -21,18 +21,15 @@ static const Theme *const themes[] = {&theme_light, &theme_dark};
  * white. */
 static void test_contrast_formula(void **state) {
   (void)state;
-  Colour black = {0, 0, 0}, white = {255, 255, 255}, grey = {0x76, 0x76, 0x76},
-         lighter = {0x77, 0x77, 0x77};
+  Colour black = {0, 0, 0}, white = {255, 255, 255}, grey = {0x76, 0x76, 0x76}, lighter = {0x77, 0x77, 0x77};
   assert_true(fabs(theme_contrast(black, white) - 21) < 1e-9);
   assert_true(theme_contrast(white, grey) >= 4.5 && theme_contrast(white, lighter) < 4.5);
   assert_true(theme_contrast(grey, grey) == 1);
 }
 
-static void expect_contrast(const Theme *theme, const char *what, Colour a, Colour b,
-                            double least) {
+static void expect_contrast(const Theme *theme, const char *what, Colour a, Colour b, double least) {
   double contrast = theme_contrast(a, b);
-  if (contrast < least)
-    fail_msg("%s theme: %s has a contrast of %.2f, below %.1f", theme->name, what, contrast, least);
+  if (contrast < least) fail_msg("%s theme: %s has a contrast of %.2f, below %.1f", theme->name, what, contrast, least);
 }
 
 static void test_text_can_be_read(void **state) {
@@ -73,27 +70,18 @@ static void test_lines_can_be_seen(void **state) {
  * 15(6), 2009, table of the authors' page. The first one is normal vision. */
 static const double vision[4][3][3] = {
     {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-    {{0.152286, 1.052583, -0.204868},
-     {0.114503, 0.786281, 0.099216},
-     {-0.003882, -0.048116, 1.051998}},
-    {{0.367322, 0.860646, -0.227968},
-     {0.280085, 0.672501, 0.047413},
-     {-0.011820, 0.042940, 0.968881}},
-    {{1.255528, -0.076749, -0.178779},
-     {-0.078411, 0.930809, 0.147602},
-     {0.004733, 0.691367, 0.303900}},
+    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+    {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
 };
-static const char *const vision_names[] = {"normal vision", "protanopia", "deuteranopia",
-                                           "tritanopia"};
+static const char *const vision_names[] = {"normal vision", "protanopia", "deuteranopia", "tritanopia"};
 
 static double linear(double byte) {
   double value = byte / 255;
   return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-static double lab_curve(double t) {
-  return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116;
-}
+static double lab_curve(double t) { return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116; }
 
 /* CIELAB under D65, as the eye described by a matrix sees it. */
 static void seen_as(Colour colour, int eye, double lab[3]) {
@@ -101,8 +89,7 @@ static void seen_as(Colour colour, int eye, double lab[3]) {
   double seen[3];
   for (int i = 0; i < 3; i++) {
     seen[i] = 0;
-    for (int k = 0; k < 3; k++)
-      seen[i] += vision[eye][i][k] * rgb[k];
+    for (int k = 0; k < 3; k++) seen[i] += vision[eye][i][k] * rgb[k];
     seen[i] = fmin(fmax(seen[i], 0), 1);
   }
   double x = lab_curve((0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.95047);
@@ -118,8 +105,7 @@ static double distance(Colour a, Colour b, int eye) {
   double first[3], second[3];
   seen_as(a, eye, first);
   seen_as(b, eye, second);
-  return sqrt(pow(first[0] - second[0], 2) + pow(first[1] - second[1], 2) +
-              pow(first[2] - second[2], 2));
+  return sqrt(pow(first[0] - second[0], 2) + pow(first[1] - second[1], 2) + pow(first[2] - second[2], 2));
 }
 
 /* The simulation itself: grey stays grey, and red and green of equal lightness fall together for
@@ -136,15 +122,13 @@ static void test_simulation(void **state) {
   assert_true(distance(red, green, 2) < 12);
 }
 
-static void expect_apart(const Theme *theme, const Colour *colours, int n, double least,
-                         const char *what) {
+static void expect_apart(const Theme *theme, const Colour *colours, int n, double least, const char *what) {
   for (int eye = 0; eye < 4; eye++)
     for (int i = 0; i < n; i++)
       for (int k = 0; k < i; k++) {
         double apart = distance(colours[i], colours[k], eye);
         if (apart < least)
-          fail_msg("%s theme, %s: %s %d and %d are only %.1f apart", theme->name, vision_names[eye],
-                   what, k, i, apart);
+          fail_msg("%s theme, %s: %s %d and %d are only %.1f apart", theme->name, vision_names[eye], what, k, i, apart);
       }
 }
 
@@ -159,29 +143,32 @@ static void test_tile_states_stay_apart(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
     const Colour *tile = themes[t]->tile;
-    const Colour with_waiting[] = {tile[TILE_COLOUR_WAITING], tile[TILE_COLOUR_CURRENT],
-                                   tile[TILE_COLOUR_DONE], tile[TILE_COLOUR_PARTIAL]};
-    const Colour with_skipped[] = {tile[TILE_COLOUR_SKIPPED], tile[TILE_COLOUR_CURRENT],
-                                   tile[TILE_COLOUR_DONE], tile[TILE_COLOUR_PARTIAL]};
+    const Colour with_waiting[] = {tile[TILE_COLOUR_WAITING], tile[TILE_COLOUR_CURRENT], tile[TILE_COLOUR_DONE],
+                                   tile[TILE_COLOUR_PARTIAL]};
+    const Colour with_skipped[] = {tile[TILE_COLOUR_SKIPPED], tile[TILE_COLOUR_CURRENT], tile[TILE_COLOUR_DONE],
+                                   tile[TILE_COLOUR_PARTIAL]};
     expect_apart(themes[t], with_waiting, 4, 20, "tiles");
     expect_apart(themes[t], with_skipped, 4, 20, "tiles");
   }
 }
 
-/* A block that is at work and one that is only there: their fills, the empty strip, and words on a panel that dims its fills. */
+/* A block that is at work and one that is only there: their fills, the empty strip, and words on a panel that dims its
+ * fills. */
 static void test_dimmed_stays_apart(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
     const Theme *theme = themes[t];
-    const Colour blocks[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_CURRENT], theme_dimmed(theme, theme->tile[TILE_COLOUR_CURRENT]),
-                             theme->tile[TILE_COLOUR_DONE]};
+    const Colour blocks[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_CURRENT],
+                             theme_dimmed(theme, theme->tile[TILE_COLOUR_CURRENT]), theme->tile[TILE_COLOUR_DONE]};
     expect_apart(theme, blocks, 4, 15, "blocks");
-    const Colour levels[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], theme_dimmed(theme, theme->tile[TILE_COLOUR_DONE])};
+    const Colour levels[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE],
+                             theme_dimmed(theme, theme->tile[TILE_COLOUR_DONE])};
     expect_apart(theme, levels, 3, 15, "levels");
   }
 }
 
-/* The map of blocks goes from faint to strong in one direction of lightness, for every eye, and words on it can be read. */
+/* The map of blocks goes from faint to strong in one direction of lightness, for every eye, and words on it can be
+ * read. */
 static void test_map_of_blocks(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++)
@@ -195,7 +182,8 @@ static void test_map_of_blocks(void **state) {
         const Colour fill = map_heat(themes[t], n / 100.0);
         double lab[3];
         seen_as(fill, eye, lab);
-        if ((lab[0] - before) * (last[0] - first[0]) < -1e-9) fail_msg("%s theme, %s: the map turns round at %d %%", themes[t]->name, vision_names[eye], n);
+        if ((lab[0] - before) * (last[0] - first[0]) < -1e-9)
+          fail_msg("%s theme, %s: the map turns round at %d %%", themes[t]->name, vision_names[eye], n);
         before = lab[0];
         expect_contrast(themes[t], "words on the map", map_ink(fill), fill, 4.5);
       }
@@ -225,9 +213,7 @@ static void test_mix(void **state) {
   assert_true(middle.red == 50 && middle.green == 50 && middle.blue == 255);
 }
 
-static bool same(Colour a, Colour b) {
-  return a.red == b.red && a.green == b.green && a.blue == b.blue;
-}
+static bool same(Colour a, Colour b) { return a.red == b.red && a.green == b.green && a.blue == b.blue; }
 
 /* assets/palette.tsv tells people and other programs the colours; it must say what the themes say.
  */

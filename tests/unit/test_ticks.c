@@ -32,8 +32,7 @@ static void test_logarithmic(void **state) {
   assert_string_equal(labels(&tokens, 6), "1K, 4K, 16K, 64K");
   Scale bytes = {VALUE_BYTES, true, 0.7 * mib, 33 * gib};
   assert_string_equal(labels(&bytes, 5), "1 MiB, 32 MiB, 1 GiB, 32 GiB");
-  assert_string_equal(labels(&bytes, 9),
-                      "1 MiB, 4 MiB, 16 MiB, 64 MiB, 256 MiB, 1 GiB, 4 GiB, 16 GiB");
+  assert_string_equal(labels(&bytes, 9), "1 MiB, 4 MiB, 16 MiB, 64 MiB, 256 MiB, 1 GiB, 4 GiB, 16 GiB");
   assert_string_equal(labels(&bytes, 3), "1 MiB, 1 GiB");
   Scale numbers = {VALUE_NUMBER, true, 1, 1000};
   assert_string_equal(labels(&numbers, 12), "1, 2, 5, 10, 20, 50, 100, 200, 500, 1,000");
@@ -74,8 +73,7 @@ static void test_scale(void **state) {
 /* One value, none, or nonsense still makes a scale. */
 static void test_degenerate_scales(void **state) {
   (void)state;
-  const double values[][2] = {{5, 5},     {0, 0}, {-5, -5}, {INFINITY, -INFINITY},
-                              {NAN, NAN}, {3, 1}, {-7, 0}};
+  const double values[][2] = {{5, 5}, {0, 0}, {-5, -5}, {INFINITY, -INFINITY}, {NAN, NAN}, {3, 1}, {-7, 0}};
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
     for (int log = 0; log < 2; log++) {
       Scale scale = scale_over(VALUE_NUMBER, log != 0, values[i][0], values[i][1], 0.05);
@@ -115,9 +113,8 @@ static void test_random_scales(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_logarithmic),   cmocka_unit_test(test_linear),
-      cmocka_unit_test(test_scale),         cmocka_unit_test(test_degenerate_scales),
-      cmocka_unit_test(test_random_scales),
+      cmocka_unit_test(test_logarithmic),       cmocka_unit_test(test_linear),        cmocka_unit_test(test_scale),
+      cmocka_unit_test(test_degenerate_scales), cmocka_unit_test(test_random_scales),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

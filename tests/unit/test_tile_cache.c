@@ -36,13 +36,10 @@ static Case random_case(Rand *r) {
   uint64_t lines = (uint64_t)rand_in(r, 1, 64), groups = (uint64_t)rand_in(r, 1, 48);
   if (rand_in(r, 0, 1)) {
     c.config.index = CACHE_INDEX_XOR;
-    while (lines & (lines - 1))
-      lines &= lines - 1;
-    while (groups & (groups - 1))
-      groups &= groups - 1;
+    while (lines & (lines - 1)) lines &= lines - 1;
+    while (groups & (groups - 1)) groups &= groups - 1;
     uint32_t log2_sets = 0;
-    while ((uint64_t)1 << log2_sets < lines * groups)
-      log2_sets++;
+    while ((uint64_t)1 << log2_sets < lines * groups) log2_sets++;
     if (rand_in(r, 0, 1)) c.config.xor_shift_bits = log2_sets + (uint32_t)rand_in(r, 1, 6);
   }
   c.granule_bytes = lines * c.config.line_bytes;
@@ -62,8 +59,7 @@ static void random_tiles_count_as_in_the_full_cache(void **unused) {
     assert_int_equal(cache_init(cache, &c.config, &error), STATUS_OK);
     const int64_t room = 3 * (int64_t)(c.config.size_bytes / c.granule_bytes);
     for (int i = 0; i < 400; i++) {
-      const uint64_t address =
-          (uint64_t)rand_in(&r, 0, rand_in(&r, 0, 3) ? room : 20 * room) * c.granule_bytes;
+      const uint64_t address = (uint64_t)rand_in(&r, 0, rand_in(&r, 0, 3) ? room : 20 * room) * c.granule_bytes;
       const uint64_t bytes = (uint64_t)rand_in(&r, 1, rand_in(&r, 0, 3) ? 2 : 40) * c.granule_bytes;
       const CacheKind kind = rand_in(&r, 0, 3) ? CACHE_READ : CACHE_WRITE;
       assert_int_equal(tile_cache_access(tiles, address, bytes, kind), STATUS_OK);
@@ -112,8 +108,7 @@ static void the_granule_is_the_largest_that_fits_everything(void **unused) {
   assert_int_equal(tile_cache_granule_bytes(&plain, aligned, 4), 16384);
   assert_int_equal(tile_cache_granule_bytes(&plain, aligned, 2), 131072);
   const uint64_t ragged[] = {32768, 3 * 128}, odd[] = {32768, 100};
-  assert_int_equal(tile_cache_granule_bytes(&plain, ragged, 2),
-                   128); /* one line: nothing gained, nothing wrong */
+  assert_int_equal(tile_cache_granule_bytes(&plain, ragged, 2), 128); /* one line: nothing gained, nothing wrong */
   assert_int_equal(tile_cache_granule_bytes(&plain, odd, 2), 0);
   const CacheConfig h200 = {.size_bytes = 60 << 20, .ways = 20}; /* 24,576 = 2^13 x 3 sets */
   const uint64_t three[] = {3 << 16};
@@ -144,8 +139,7 @@ static void where_it_would_not_be_exact_it_refuses(void **unused) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     Error error = {0};
     TileCache tiles;
-    assert_int_equal(tile_cache_init(&tiles, &cases[i].config, cases[i].granule_bytes, &error),
-                     STATUS_BAD_REQUEST);
+    assert_int_equal(tile_cache_init(&tiles, &cases[i].config, cases[i].granule_bytes, &error), STATUS_BAD_REQUEST);
     assert_non_null(strstr(error.message, cases[i].says));
     assert_int_equal(tile_cache_state_bytes(&cases[i].config, cases[i].granule_bytes), 0);
   }
@@ -159,13 +153,10 @@ static void a_part_of_a_granule_is_refused_and_changes_nothing(void **unused) {
   assert_int_equal(tile_cache_access(tiles, 128, 32768, CACHE_READ), STATUS_BAD_REQUEST);
   assert_int_equal(tile_cache_access(tiles, 0, 128, CACHE_READ), STATUS_BAD_REQUEST);
   assert_int_equal(tile_cache_access(tiles, 0, 0, CACHE_READ), STATUS_BAD_REQUEST);
-  assert_int_equal(tile_cache_access(tiles, (uint64_t)1 << 40, 32768, CACHE_READ),
-                   STATUS_BAD_REQUEST);
-  assert_int_equal(tile_cache_access(tiles, ((uint64_t)1 << 40) - 32768, 65536, CACHE_READ),
-                   STATUS_BAD_REQUEST);
+  assert_int_equal(tile_cache_access(tiles, (uint64_t)1 << 40, 32768, CACHE_READ), STATUS_BAD_REQUEST);
+  assert_int_equal(tile_cache_access(tiles, ((uint64_t)1 << 40) - 32768, 65536, CACHE_READ), STATUS_BAD_REQUEST);
   assert_int_equal(tile_cache_counts(tiles).accesses, 0);
-  assert_int_equal(tile_cache_access(tiles, ((uint64_t)1 << 40) - 32768, 32768, CACHE_READ),
-                   STATUS_OK);
+  assert_int_equal(tile_cache_access(tiles, ((uint64_t)1 << 40) - 32768, 32768, CACHE_READ), STATUS_OK);
   free(tiles);
 }
 
@@ -180,8 +171,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
     if (i == 500) memcpy(bookmark, tiles, bytes);
     const uint64_t granule = (uint64_t)rand_in(&r, 0, 300);
     const bool hit = tile_cache_touch(tiles, granule, i % 4 ? CACHE_READ : CACHE_WRITE);
-    if (i >= 500)
-      assert_int_equal(tile_cache_touch(bookmark, granule, i % 4 ? CACHE_READ : CACHE_WRITE), hit);
+    if (i >= 500) assert_int_equal(tile_cache_touch(bookmark, granule, i % 4 ? CACHE_READ : CACHE_WRITE), hit);
   }
   assert_memory_equal(tiles, bookmark, bytes);
   free(tiles);

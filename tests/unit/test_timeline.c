@@ -1,5 +1,5 @@
-/* The model of CTAs in time: what the lanes hold adds up to what `sim --json` counts, nothing runs before what it needs, CTAs are dealt
- * out as a slot-by-slot simulation deals them. */
+/* The model of CTAs in time: what the lanes hold adds up to what `sim --json` counts, nothing runs before what it
+ * needs, CTAs are dealt out as a slot-by-slot simulation deals them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,10 +27,12 @@ static TimelineBar bars[BARS_MAX];
 
 static void open_state(const char *line) {
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = &request};
   Error error = {0};
-  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
+  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error))
+    fail_msg("%s", error.message);
   stage_snapshot(&stage, 0, &now);
   timeline_make(&timeline, &now);
   if (!timeline.is_known) fail_msg("%s: %s", line, timeline.why_not);
@@ -41,12 +43,13 @@ static void close_state(void) {
   stage_free(&stage);
 }
 
-static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8 causal=1 gpu=tiny",
-                                     "algorithm=fa2 N=200 d=24 block-q=16 block-k=24 window=50 gpu=h200 heads=3 batch=2",
-                                     "algorithm=fa1 N=96 d=16 block=16 causal=1 gpu=rtx4090 heads=300",
-                                     "algorithm=standard N=128 d=32 block=16 gpu=a100-80gb heads=8 kv-heads=2",
-                                     "algorithm=fa2-split N=3 seq-len-k=1000 d=64 block-q=2 block-k=32 splits=4 gpu=t4 heads=5",
-                                     "algorithm=fa2 N=64 d=16 block=8 causal=1"};
+static const char *const STATES[] = {
+    "algorithm=fa2 N=64 d=16 block=8 causal=1 gpu=tiny",
+    "algorithm=fa2 N=200 d=24 block-q=16 block-k=24 window=50 gpu=h200 heads=3 batch=2",
+    "algorithm=fa1 N=96 d=16 block=16 causal=1 gpu=rtx4090 heads=300",
+    "algorithm=standard N=128 d=32 block=16 gpu=a100-80gb heads=8 kv-heads=2",
+    "algorithm=fa2-split N=3 seq-len-k=1000 d=64 block-q=2 block-k=32 splits=4 gpu=t4 heads=5",
+    "algorithm=fa2 N=64 d=16 block=8 causal=1"};
 enum { N_STATES = sizeof STATES / sizeof *STATES };
 
 static int bars_of(int kernel, int64_t outer, double *end) {
@@ -60,7 +63,8 @@ static void test_lanes_hold_all_the_work(void **state) {
   (void)state;
   for (int s = 0; s < N_STATES; s++) {
     char arguments[256] = "sim --json --state '";
-    snprintf(arguments + strlen(arguments), sizeof arguments - strlen(arguments), "%s' --batch 1 --heads 1 --kv-heads 1", STATES[s]);
+    snprintf(arguments + strlen(arguments), sizeof arguments - strlen(arguments),
+             "%s' --batch 1 --heads 1 --kv-heads 1", STATES[s]);
     open_state(STATES[s]);
     if (timeline.in_steps) { /* counted by the events below */
       close_state();
@@ -73,7 +77,8 @@ static void test_lanes_hold_all_the_work(void **state) {
     for (int k = 0; k < timeline.n_kernels; k++)
       for (int64_t outer = 0; outer < timeline_ctas_of_head(&timeline, k); outer++)
         for (int n = bars_of(k, outer, &end), b = 0; b < n; b++) lanes[bars[b].lane] += bars[b].end - bars[b].start;
-    const double bytes = json_number_value(json_object_get(json_object_get(result, "traffic"), "total_bytes")), flops = json_number_value(json_object_get(result, "flops"));
+    const double bytes = json_number_value(json_object_get(json_object_get(result, "traffic"), "total_bytes")),
+                 flops = json_number_value(json_object_get(result, "flops"));
     assert_true(fabs(lanes[LANE_LOAD] * timeline.bytes_per_s - bytes) < 1e-9 * bytes);
     assert_true(fabs(lanes[LANE_PRODUCT] * timeline.flops_per_s - flops) < 1e-9 * flops);
     assert_true(fabs(lanes[LANE_SOFTMAX] * timeline.exps_per_s - flops / (4 * (double)now.grid.d)) < 1e-9 * flops);
@@ -85,11 +90,14 @@ static void test_lanes_hold_all_the_work(void **state) {
 static double end_of(int n, int64_t i, int64_t j, TimelineLane lane, int kind, Tensor tensor) {
   double end = 0;
   for (int b = 0; b < n; b++)
-    if (bars[b].lane == lane && bars[b].kind == kind && (lane != LANE_LOAD || bars[b].tensor == tensor) && (i < 0 || bars[b].i == i) && (j < 0 || bars[b].j == j)) end = fmax(end, bars[b].end);
+    if (bars[b].lane == lane && bars[b].kind == kind && (lane != LANE_LOAD || bars[b].tensor == tensor) &&
+        (i < 0 || bars[b].i == i) && (j < 0 || bars[b].j == j))
+      end = fmax(end, bars[b].end);
   return end;
 }
 
-/* In fa2: lanes do one thing at a time; S waits for K, the softmax for S, O for the softmax and V; K[j + 1] for S of j; O is stored last. */
+/* In fa2: lanes do one thing at a time; S waits for K, the softmax for S, O for the softmax and V; K[j + 1] for S of j;
+ * O is stored last. */
 static void test_nothing_runs_too_early(void **state) {
   (void)state;
   for (int s = 0; s < 2; s++) {
@@ -103,23 +111,28 @@ static void test_nothing_runs_too_early(void **state) {
         assert_true(bar->start >= lane_end[bar->lane] && bar->end > bar->start && bar->end <= end);
         lane_end[bar->lane] = bar->end;
         if (bar->kind == EVENT_PRODUCT) {
-          assert_true(bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_K) && bar->start >= end_of(n, i, -1, LANE_LOAD, EVENT_LOAD, TENSOR_Q));
+          assert_true(bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_K) &&
+                      bar->start >= end_of(n, i, -1, LANE_LOAD, EVENT_LOAD, TENSOR_Q));
           S_end = bar->end;
         }
         if (bar->kind == EVENT_LOAD && bar->tensor == TENSOR_K) assert_true(bar->start >= S_end);
-        if (bar->lane == LANE_SOFTMAX) assert_true(bar->start >= end_of(n, i, bar->j, LANE_PRODUCT, EVENT_PRODUCT, TENSOR_S));
+        if (bar->lane == LANE_SOFTMAX)
+          assert_true(bar->start >= end_of(n, i, bar->j, LANE_PRODUCT, EVENT_PRODUCT, TENSOR_S));
         if (bar->kind == EVENT_ACCUMULATE && bar->lane == LANE_PRODUCT)
-          assert_true(bar->start >= end_of(n, i, bar->j, LANE_SOFTMAX, EVENT_ACCUMULATE, TENSOR_O) && bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_V));
-        if (bar->kind == EVENT_STORE) assert_true(bar->start >= end_of(n, i, -1, LANE_PRODUCT, EVENT_ACCUMULATE, TENSOR_O));
+          assert_true(bar->start >= end_of(n, i, bar->j, LANE_SOFTMAX, EVENT_ACCUMULATE, TENSOR_O) &&
+                      bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_V));
+        if (bar->kind == EVENT_STORE)
+          assert_true(bar->start >= end_of(n, i, -1, LANE_PRODUCT, EVENT_ACCUMULATE, TENSOR_O));
       }
     }
     close_state();
   }
 }
 
-/* By hand: tiny, one tile of 8 x 16 in fp16 and everything in one SM's quarter. L2 gives 48 MB/s / 4, products 2048 MFLOP/s / 4,
- * exponentials 1 MHz; 1 CTA on an SM, as 8 + 8 + 8 rows of 32 bytes, S of 128 bytes, O and m, l of 8 rows fill 1216 of 2048 bytes.
- * Q 256 B, K 256 B: 42.667 us; S 2 x 8 x 8 x 16 FLOPs: 4 us; 64 exponentials: 64 us; O 4 us; store 256 B: 21.333 us. */
+/* By hand: tiny, one tile of 8 x 16 in fp16 and everything in one SM's quarter. L2 gives 48 MB/s / 4, products 2048
+ * MFLOP/s / 4, exponentials 1 MHz; 1 CTA on an SM, as 8 + 8 + 8 rows of 32 bytes, S of 128 bytes, O and m, l of 8 rows
+ * fill 1216 of 2048 bytes. Q 256 B, K 256 B: 42.667 us; S 2 x 8 x 8 x 16 FLOPs: 4 us; 64 exponentials: 64 us; O 4 us;
+ * store 256 B: 21.333 us. */
 static void test_one_tile_by_hand(void **state) {
   (void)state;
   double end;
@@ -157,7 +170,8 @@ static void test_steps(void **state) {
   close_state();
 }
 
-/* Slot by slot: the next CTA goes to the slot that is free first. And the numbers of the launch: waves, and every CTA once. */
+/* Slot by slot: the next CTA goes to the slot that is free first. And the numbers of the launch: waves, and every CTA
+ * once. */
 static void test_dealing_out(void **state) {
   (void)state;
   static double free_at[1 << 14];
@@ -170,7 +184,8 @@ static void test_dealing_out(void **state) {
       const Launch *l = &kernel->launch;
       double end = start;
       assert_true(l->n_slots < 1 << 14);
-      assert_int_equal(kernel->n_pieces, (int64_t)now.launched.batch * now.launched.heads * timeline_ctas_of_head(&timeline, k));
+      assert_int_equal(kernel->n_pieces,
+                       (int64_t)now.launched.batch * now.launched.heads * timeline_ctas_of_head(&timeline, k));
       assert_int_equal(l->n_waves, (kernel->n_pieces + l->n_slots - 1) / l->n_slots);
       for (int64_t slot = 0; slot < l->n_slots; slot++) free_at[slot] = start;
       for (int64_t n = 0; n < kernel->n_pieces; n++, at++) {
@@ -187,7 +202,8 @@ static void test_dealing_out(void **state) {
       start = end;
     }
     assert_int_equal(at, timeline.n_pieces);
-    assert_true(fabs(timeline.busy - busy) < 1e-9 * busy && timeline_use(&timeline) > 0 && timeline_use(&timeline) <= 1 + 1e-12);
+    assert_true(fabs(timeline.busy - busy) < 1e-9 * busy && timeline_use(&timeline) > 0 &&
+                timeline_use(&timeline) <= 1 + 1e-12);
     /* No faster than the peak rates allow the whole launch. */
     Problem whole = now.problem;
     Simulation all;
@@ -201,7 +217,8 @@ static void test_dealing_out(void **state) {
   }
 }
 
-/* Long heads: CTAs between the samples are as long as they are when walked; a launch too large is shown from the end. */
+/* Long heads: CTAs between the samples are as long as they are when walked; a launch too large is shown from the end.
+ */
 static void test_long(void **state) {
   (void)state;
   double end;
@@ -254,9 +271,13 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lanes_hold_all_the_work), cmocka_unit_test(test_nothing_runs_too_early),
-                                     cmocka_unit_test(test_one_tile_by_hand),       cmocka_unit_test(test_steps),
-                                     cmocka_unit_test(test_dealing_out),            cmocka_unit_test(test_long),
-                                     cmocka_unit_test(test_too_large_tiles),        cmocka_unit_test(test_out_of_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lanes_hold_all_the_work),
+                                     cmocka_unit_test(test_nothing_runs_too_early),
+                                     cmocka_unit_test(test_one_tile_by_hand),
+                                     cmocka_unit_test(test_steps),
+                                     cmocka_unit_test(test_dealing_out),
+                                     cmocka_unit_test(test_long),
+                                     cmocka_unit_test(test_too_large_tiles),
+                                     cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,17 @@ static Simulation timed(const char *algorithm, Shape shape, Tiling tiling, const
 /* A machine of round numbers: each part is a division that can be done in the head. */
 static void parts_by_hand(void **state) {
   (void)state;
-  const Gpu gpu = {.n_sm = 10, .clock_hz = 1e9, .sram_bytes_per_clock = 100, .exp_per_clock = 4, .l2_bytes = 1 << 20,
-                   .l2_bytes_per_s = 2e11, .hbm_bytes_per_s = 1e11, .fp16_tensor_flops_per_s = 1e13, .launch_overhead_s = 5e-6};
-  const TimeWork work = {.hbm_bytes = 1e9, .l2_bytes = 4e9, .sram_bytes = 8e9, .flops = 1e11, .exps = 4e8, .n_launches = 3};
+  const Gpu gpu = {.n_sm = 10,
+                   .clock_hz = 1e9,
+                   .sram_bytes_per_clock = 100,
+                   .exp_per_clock = 4,
+                   .l2_bytes = 1 << 20,
+                   .l2_bytes_per_s = 2e11,
+                   .hbm_bytes_per_s = 1e11,
+                   .fp16_tensor_flops_per_s = 1e13,
+                   .launch_overhead_s = 5e-6};
+  const TimeWork work = {
+      .hbm_bytes = 1e9, .l2_bytes = 4e9, .sram_bytes = 8e9, .flops = 1e11, .exps = 4e8, .n_launches = 3};
   const Timing t = timing_at_best(&work, &gpu);
   expect_near(t.part_s[TIME_HBM], 0.01);
   expect_near(t.part_s[TIME_L2], 0.02);
@@ -79,7 +87,8 @@ static void the_ridge_is_where_both_bind(void **state) {
 static void unknown_rates_are_left_out(void **state) {
   (void)state;
   const Gpu v100 = load("v100"), paper = load("paper"), nothing = {0};
-  const TimeWork work = {.hbm_bytes = 1, .l2_bytes = 1e12, .sram_bytes = 1, .flops = 1e18, .exps = 1, .dtype = DTYPE_BF16};
+  const TimeWork work = {
+      .hbm_bytes = 1, .l2_bytes = 1e12, .sram_bytes = 1, .flops = 1e18, .exps = 1, .dtype = DTYPE_BF16};
   Timing t = timing_at_best(&work, &v100); /* Volta has no bf16 */
   assert_true(isnan(t.part_s[TIME_MATH]));
   assert_int_equal(t.bound, TIME_L2);
@@ -153,8 +162,8 @@ static void the_bound_is_monotone(void **state) {
   }
 }
 
-/* TFLOP/s measured on an H200 in one run (torch 2.11, cuDNN 9.19, driver 580): fp16, batch 1, N = 16384, heads x d = 2048.
- * Useful FLOPs are counted: 4 N^2 d a head, half of that when causal. */
+/* TFLOP/s measured on an H200 in one run (torch 2.11, cuDNN 9.19, driver 580): fp16, batch 1, N = 16384, heads x d =
+ * 2048. Useful FLOPs are counted: 4 N^2 d a head, half of that when causal. */
 static const struct {
   const char *kernel;
   int64_t d;
@@ -162,12 +171,18 @@ static const struct {
   int64_t B_r, B_c;
   double measured;
 } MEASURED[] = {
-    {"memory-efficient", 64, false, 64, 64, 135},   {"memory-efficient", 64, true, 64, 64, 129},
-    {"FlashAttention-2", 64, false, 128, 128, 303}, {"FlashAttention-2", 64, true, 128, 128, 289},
-    {"cuDNN", 64, false, 128, 128, 445},            {"cuDNN", 64, true, 128, 128, 427},
-    {"memory-efficient", 128, false, 64, 128, 175}, {"memory-efficient", 128, true, 64, 128, 167},
-    {"FlashAttention-2", 128, false, 128, 64, 340}, {"FlashAttention-2", 128, true, 128, 64, 305},
-    {"cuDNN", 128, false, 128, 128, 587},           {"cuDNN", 128, true, 128, 128, 529},
+    {"memory-efficient", 64, false, 64, 64, 135},
+    {"memory-efficient", 64, true, 64, 64, 129},
+    {"FlashAttention-2", 64, false, 128, 128, 303},
+    {"FlashAttention-2", 64, true, 128, 128, 289},
+    {"cuDNN", 64, false, 128, 128, 445},
+    {"cuDNN", 64, true, 128, 128, 427},
+    {"memory-efficient", 128, false, 64, 128, 175},
+    {"memory-efficient", 128, true, 64, 128, 167},
+    {"FlashAttention-2", 128, false, 128, 64, 340},
+    {"FlashAttention-2", 128, true, 128, 64, 305},
+    {"cuDNN", 128, false, 128, 128, 587},
+    {"cuDNN", 128, true, 128, 128, 529},
 };
 enum { N_MEASURED = sizeof MEASURED / sizeof *MEASURED };
 
@@ -190,7 +205,8 @@ static void measured_kernels_stay_behind_the_bound(void **state) {
     ratio[i] = bound / MEASURED[i].measured;
     if (getenv("TILEWALK_TABLE"))
       print_message("%-16s d=%-3d %-6s bound %4.0f (%s), measured %3.0f: %.2f\n", MEASURED[i].kernel, (int)d,
-                    MEASURED[i].causal ? "causal" : "full", bound, time_part_name(s.timing.bound), MEASURED[i].measured, ratio[i]);
+                    MEASURED[i].causal ? "causal" : "full", bound, time_part_name(s.timing.bound), MEASURED[i].measured,
+                    ratio[i]);
     assert_true(ratio[i] >= 1);
   }
   qsort(ratio, N_MEASURED, sizeof *ratio, by_size);

@@ -73,8 +73,7 @@ static void numbers_are_judged_by_their_printed_digits(void **state) {
 
 static ExpressionValue series(int n, const double *values) {
   ExpressionValue v = {.kind = EXPRESSION_SERIES, .n = n};
-  for (int k = 0; k < n; k++)
-    v.at[k] = k + 1, v.numbers[k] = values[k];
+  for (int k = 0; k < n; k++) v.at[k] = k + 1, v.numbers[k] = values[k];
   return v;
 }
 
@@ -82,8 +81,7 @@ static void a_series_may_hold_only_in_the_limit(void **state) {
   (void)state;
   Claimed half;
   assert_int_equal(claimed_parse("0.5", &half, NULL), STATUS_OK);
-  const ExpressionValue rising = series(3, (double[]){0, 0.375, 0.49}),
-                        always = series(3, (double[]){0.5, 0.51, 0.49}),
+  const ExpressionValue rising = series(3, (double[]){0, 0.375, 0.49}), always = series(3, (double[]){0.5, 0.51, 0.49}),
                         falling = series(3, (double[]){0.5, 0.3, 0.1});
   assert_int_equal(judge(&half, &rising), VERDICT_LIMIT);
   assert_int_equal(judge(&half, &always), VERDICT_HOLDS);
@@ -156,8 +154,7 @@ static void claimed_values_that_cannot_be_read_say_why(void **state) {
     Claimed claimed = {.n = 77};
     Error error = {0};
     assert_int_equal(claimed_parse(rows[k].text, &claimed, &error), STATUS_BAD_REQUEST);
-    if (!strstr(error.message, rows[k].says))
-      fail_msg("'%s' for '%s'", error.message, rows[k].text);
+    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' for '%s'", error.message, rows[k].text);
     assert_int_equal(claimed.n, 77);
   }
 }

@@ -64,24 +64,21 @@ static void random_patterns_count_as_their_bytes_do(void **unused) {
   enum { SPAN = 4096 };
   Rand r = {11};
   for (int round = 0; round < 2000; round++) {
-    WarpAccess access = {.element_bytes = 1u << rand_in(&r, 0, 4),
-                         .active = (uint32_t)rand_next(&r)};
+    WarpAccess access = {.element_bytes = 1u << rand_in(&r, 0, 4), .active = (uint32_t)rand_next(&r)};
     if (rand_in(&r, 0, 1)) access.active = UINT32_MAX;
     static bool asked[SPAN];
     memset(asked, 0, sizeof asked);
     const int64_t span = rand_in(&r, 1, SPAN / access.element_bytes);
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
       access.address[lane] = (uint64_t)rand_in(&r, 0, span - 1) * access.element_bytes;
-      if (access.active >> lane & 1)
-        memset(asked + access.address[lane], true, access.element_bytes);
+      if (access.active >> lane & 1) memset(asked + access.address[lane], true, access.element_bytes);
     }
     uint32_t used = 0, sectors = 0, lines = 0;
     for (int line = 0; line < SPAN; line += 128) {
       bool in_line = false;
       for (int sector = line; sector < line + 128; sector += 32) {
         bool in_sector = false;
-        for (int byte = sector; byte < sector + 32; byte++)
-          used += asked[byte], in_sector |= asked[byte];
+        for (int byte = sector; byte < sector + 32; byte++) used += asked[byte], in_sector |= asked[byte];
         sectors += in_sector;
         in_line |= in_sector;
       }
@@ -135,8 +132,7 @@ static void a_swizzle_spreads_the_chunks_of_a_fragment(void **unused) {
   (void)unused;
   for (uint64_t chunk = 0; chunk < 8; chunk++)
     for (int swizzled = 0; swizzled < 2; swizzled++) {
-      const WarpTile tile = {.row_bytes = 128,
-                             .swizzle = swizzled ? WARP_SWIZZLE_128B : WARP_SWIZZLE_NONE};
+      const WarpTile tile = {.row_bytes = 128, .swizzle = swizzled ? WARP_SWIZZLE_128B : WARP_SWIZZLE_NONE};
       const WarpAccess access = warp_column(&tile, chunk, 16);
       const WarpShared s = warp_shared(&access);
       assert_int_equal(s.parts, 4); /* 8 lanes each */
@@ -161,8 +157,7 @@ static void the_same_word_is_read_once_for_all(void **unused) {
 static void wide_loads_of_equal_pairs_take_half_the_parts(void **unused) {
   (void)unused;
   WarpAccess access = {.active = UINT32_MAX, .element_bytes = 16};
-  for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-    access.address[lane] = lane / 2 * 16;
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++) access.address[lane] = lane / 2 * 16;
   assert_int_equal(warp_shared(&access).parts, 2);
   access.is_store = true;
   assert_int_equal(warp_shared(&access).parts, 4);
@@ -210,11 +205,9 @@ static bool read_row(const char *line, WarpAccess *access, bool *shared, const c
   char space[8], op[4], offsets[512];
   unsigned bytes, active;
   int length = 0;
-  if (sscanf(line, "%7[a-z],%3[a-z],%u,%x,%511[0-9a-f ],%n", space, op, &bytes, &active, offsets,
-             &length) != 5)
+  if (sscanf(line, "%7[a-z],%3[a-z],%u,%x,%511[0-9a-f ],%n", space, op, &bytes, &active, offsets, &length) != 5)
     return false;
-  *access =
-      (WarpAccess){.active = active, .element_bytes = bytes, .is_store = strcmp(op, "st") == 0};
+  *access = (WarpAccess){.active = active, .element_bytes = bytes, .is_store = strcmp(op, "st") == 0};
   const char *p = offsets;
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
     char *end;

@@ -14,8 +14,7 @@
 
 static void expect(const WarpPicture *picture, const char *const *lines, int n) {
   assert_int_equal(picture->n, n);
-  for (int k = 0; k < n; k++)
-    assert_string_equal(picture->line[k], lines[k]);
+  for (int k = 0; k < n; k++) assert_string_equal(picture->line[k], lines[k]);
 }
 
 /* 32 words three apart: 384 bytes are three lines, and every sector holds two or three of them. */
@@ -76,8 +75,7 @@ static void a_word_serves_all_who_want_it(void **unused) {
   Error error = {0};
   assert_int_equal(warp_picture_banks(&access, &picture, &error), STATUS_OK);
   assert_int_equal(picture.n, 4);
-  assert_string_equal(picture.line[1],
-                      "  cycle 1   ██······ ········ ········ ········  2 lanes"); /* 0 and 3 */
+  assert_string_equal(picture.line[1], "  cycle 1   ██······ ········ ········ ········  2 lanes"); /* 0 and 3 */
   assert_string_equal(picture.line[2], "  cycle 2   █······· ········ ········ ········  lane 2");
 }
 
@@ -92,15 +90,13 @@ static void wide_lanes_are_refused(void **unused) {
 
 static int columns(const char *line) {
   int n = 0;
-  for (; *line; line++)
-    n += ((unsigned char)*line & 0xC0) != 0x80;
+  for (; *line; line++) n += ((unsigned char)*line & 0xC0) != 0x80;
   return n;
 }
 
 static void bounded(const WarpPicture *picture) {
   assert_in_range(picture->n, 2, WARP_PICTURE_LINES);
-  for (int k = 0; k < picture->n; k++)
-    assert_in_range(columns(picture->line[k]), 1, WARP_PICTURE_COLUMNS);
+  for (int k = 0; k < picture->n; k++) assert_in_range(columns(picture->line[k]), 1, WARP_PICTURE_COLUMNS);
 }
 
 /* Random accesses: never too many lines nor too wide, and the sums are those of sim/machine/warp.h, which
@@ -124,19 +120,15 @@ static void sums_are_the_counted_ones(void **unused) {
       continue;
     }
     bounded(&picture);
-    assert_int_equal(strtol(picture.line[picture.n - 1], NULL, 10),
-                     warp_shared(&access).wavefronts);
+    assert_int_equal(strtol(picture.line[picture.n - 1], NULL, 10), warp_shared(&access).wavefronts);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_stride_of_three_words),
-      cmocka_unit_test(a_swizzled_column),
-      cmocka_unit_test(a_plain_column_is_cut_short),
-      cmocka_unit_test(a_word_serves_all_who_want_it),
-      cmocka_unit_test(wide_lanes_are_refused),
-      cmocka_unit_test(sums_are_the_counted_ones),
+      cmocka_unit_test(a_stride_of_three_words),     cmocka_unit_test(a_swizzled_column),
+      cmocka_unit_test(a_plain_column_is_cut_short), cmocka_unit_test(a_word_serves_all_who_want_it),
+      cmocka_unit_test(wide_lanes_are_refused),      cmocka_unit_test(sums_are_the_counted_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

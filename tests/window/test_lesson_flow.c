@@ -1,4 +1,5 @@
-/* Markdown and things to press as pieces of a column: which pieces there are, how they are marked, and where they lie. */
+/* Markdown and things to press as pieces of a column: which pieces there are, how they are marked, and where they lie.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,14 +57,21 @@ static void looks(size_t piece, const char *part, unsigned look) {
 
 static void elements_become_pieces(void **state) {
   (void)state;
-  read("# One\n\nSome *soft*, **strong**, `code` and\n[a link](glossary.md#tile) &amp; more.\n\n1. first\n2. second\n   - inner\n\n> quoted\n\n```\nlines\n  of code\n```\n\n---\n\nend");
+  read("# One\n\nSome *soft*, **strong**, `code` and\n[a link](glossary.md#tile) &amp; more.\n\n1. first\n2. second\n  "
+       " - inner\n\n> quoted\n\n```\nlines\n  of code\n```\n\n---\n\nend");
   static const struct {
     PieceKind kind;
     const char *text, *mark;
     int indent;
-  } PIECES[] = {{PIECE_TEXT, "One", "", 0}, {PIECE_TEXT, "Some soft, strong, code and a link & more.", "", 0}, {PIECE_TEXT, "first", "1.", 1},
-                {PIECE_TEXT, "second", "2.", 1}, {PIECE_TEXT, "inner", "•", 2}, {PIECE_TEXT, "quoted", "", 1},
-                {PIECE_CODE, "lines\n  of code", "", 0}, {PIECE_RULE, "", "", 0}, {PIECE_TEXT, "end", "", 0}};
+  } PIECES[] = {{PIECE_TEXT, "One", "", 0},
+                {PIECE_TEXT, "Some soft, strong, code and a link & more.", "", 0},
+                {PIECE_TEXT, "first", "1.", 1},
+                {PIECE_TEXT, "second", "2.", 1},
+                {PIECE_TEXT, "inner", "•", 2},
+                {PIECE_TEXT, "quoted", "", 1},
+                {PIECE_CODE, "lines\n  of code", "", 0},
+                {PIECE_RULE, "", "", 0},
+                {PIECE_TEXT, "end", "", 0}};
   assert_int_equal(flow.n, sizeof PIECES / sizeof *PIECES);
   for (size_t k = 0; k < flow.n; k++) {
     assert_int_equal(flow.pieces[k].kind, PIECES[k].kind);
@@ -83,7 +91,8 @@ static void elements_become_pieces(void **state) {
 /* Columns in one line each, numbers at the right; what is too wide is wrapped within its column. */
 static void tables_keep_their_columns(void **state) {
   (void)state;
-  read("| what | bytes |\n| --- | ---: |\n| **Q** | 12 |\n| a very long name that does not fit into half of the column at all, so it is wrapped | 3,145,728 |\n");
+  read("| what | bytes |\n| --- | ---: |\n| **Q** | 12 |\n| a very long name that does not fit into half of the column "
+       "at all, so it is wrapped | 3,145,728 |\n");
   assert_int_equal(flow.n, 1);
   const FlowPiece *t = &flow.pieces[0];
   assert_true(t->kind == PIECE_TABLE && t->n_columns == 2 && t->n_rows == 3);
@@ -100,8 +109,12 @@ static void tables_keep_their_columns(void **state) {
 /* A paragraph's height follows from the width: half the width, about twice the lines. */
 static void paragraphs_are_wrapped(void **state) {
   (void)state;
-  const Paragraph p = {.text = "words and more words and more words and more words", .sans = "DejaVu Sans", .mono = "DejaVu Sans Mono", .size = 16};
-  const ParagraphBox one = paragraph_measure(cr, &p, 0), half = paragraph_measure(cr, &p, one.width / 2 + 20), quarter = paragraph_measure(cr, &p, one.width / 4 + 20);
+  const Paragraph p = {.text = "words and more words and more words and more words",
+                       .sans = "DejaVu Sans",
+                       .mono = "DejaVu Sans Mono",
+                       .size = 16};
+  const ParagraphBox one = paragraph_measure(cr, &p, 0), half = paragraph_measure(cr, &p, one.width / 2 + 20),
+                     quarter = paragraph_measure(cr, &p, one.width / 4 + 20);
   assert_true(half.height > 1.9 * one.height && half.height < 2.3 * one.height);
   assert_true(quarter.height > 1.9 * half.height - 2 && half.width <= one.width / 2 + 20);
   const ParagraphBox drawn = paragraph_draw(cr, &p, 10, 10, one.width / 2 + 20);
@@ -150,8 +163,11 @@ static void what_is_too_long_is_cut_and_said_so(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements_become_pieces),     cmocka_unit_test(tables_keep_their_columns), cmocka_unit_test(paragraphs_are_wrapped),
-      cmocka_unit_test(things_to_press_have_their_place), cmocka_unit_test(what_is_too_long_is_cut_and_said_so),
+      cmocka_unit_test(elements_become_pieces),
+      cmocka_unit_test(tables_keep_their_columns),
+      cmocka_unit_test(paragraphs_are_wrapped),
+      cmocka_unit_test(things_to_press_have_their_place),
+      cmocka_unit_test(what_is_too_long_is_cut_and_said_so),
   };
   return cmocka_run_group_tests(tests, open_canvas, close_canvas);
 }

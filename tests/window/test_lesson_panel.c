@@ -1,5 +1,5 @@
-/* Lessons beside the viewer, without a window: events go in, and what is read on the page, what the player shows and what is kept
- * come out. */
+/* Lessons beside the viewer, without a window: events go in, and what is read on the page, what the player shows and
+ * what is kept come out. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, open_memstream */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +19,22 @@
 
 static const char LESSON[] =
     "# All of it\n\n- idea: Everything once.\n- minutes: 5\n- draw: N from 32, 64\n\n"
-    "Hello **there**, see a [tile](glossary.md#tile).\n\n- one\n- two\n\n| a | b |\n| --- | ---: |\n| left | 12 |\n\n```text\ncode {here}\n```\n\n"
+    "Hello **there**, see a [tile](glossary.md#tile).\n\n- one\n- two\n\n| a | b |\n| --- | ---: |\n| left | 12 "
+    "|\n\n```text\ncode {here}\n```\n\n"
     "```state\nalgorithm=fa2 N={N} d=16 block=8 causal=1 scene=tiles\n```\n"
-    "```ask sum\nprompt: What is {N} and {N}?\nanswer: 2 * N\nunit: rows\nhint: First {N}.\nhint: Second.\nwrong: N -> You forgot one.\nexplain: It is {answer}.\n```\n"
+    "```ask sum\nprompt: What is {N} and {N}?\nanswer: 2 * N\nunit: rows\nhint: First {N}.\nhint: Second.\nwrong: N -> "
+    "You forgot one.\nexplain: It is {answer}.\n```\n"
     "## Predict\n\n"
-    "```ask guess\nkind: predict\nprompt: Larger or smaller?\noption: larger | It is larger.\noption: smaller | It is smaller.\nanswer: 'larger'\nhint: h\nexplain: So it is.\n```\n"
+    "```ask guess\nkind: predict\nprompt: Larger or smaller?\noption: larger | It is larger.\noption: smaller | It is "
+    "smaller.\nanswer: 'larger'\nhint: h\nexplain: So it is.\n```\n"
     "```show\nscene=causal steps=2-20\nLook **here**.\n```\n"
-    "```ask which\nprompt: Which one?\noption: first | The first.\noption: second | The second.\noption: third | The third.\nanswer: 'second'\nhint: h\nwrong: third -> That is the last.\nexplain: Yes.\n```\n"
+    "```ask which\nprompt: Which one?\noption: first | The first.\noption: second | The second.\noption: third | The "
+    "third.\nanswer: 'second'\nhint: h\nwrong: third -> That is the last.\nexplain: Yes.\n```\n"
     "## Order and do\n\n"
-    "```ask order\nprompt: In order?\nitem: load | Load.\nitem: multiply | Multiply.\nitem: store | Store.\nanswer: 'load multiply store'\nhint: h\nwrong: store multiply load -> The other way round.\nexplain: Right so.\n```\n"
-    "```task\nSkip a tile.\nuntil: view.event.kind == 'skip'\nsolution: step=9\nhint: The first row skips.\nexplain: It is masked.\n```\n"
+    "```ask order\nprompt: In order?\nitem: load | Load.\nitem: multiply | Multiply.\nitem: store | Store.\nanswer: "
+    "'load multiply store'\nhint: h\nwrong: store multiply load -> The other way round.\nexplain: Right so.\n```\n"
+    "```task\nSkip a tile.\nuntil: view.event.kind == 'skip'\nsolution: step=9\nhint: The first row skips.\nexplain: "
+    "It is masked.\n```\n"
     "```task\nJust look.\n```\n"
     "```teacher\nNothing.\n```\n";
 
@@ -38,7 +44,8 @@ static void type_order(Bench *b, const char *keys) {
   for (const char *k = keys; *k; k += strspn(k, " ")) {
     const size_t n = strcspn(k, " ");
     for (int place = 0; place < s->questions[ask].n_choices; place++)
-      if (strncmp(lesson_text(&s->lesson, s->lesson.asks[ask].choice[s->questions[ask].written[place]].key), k, n) == 0) click(b, place);
+      if (strncmp(lesson_text(&s->lesson, s->lesson.asks[ask].choice[s->questions[ask].written[place]].key), k, n) == 0)
+        click(b, place);
     k += n;
   }
 }
@@ -80,7 +87,7 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   snprintf(typed, sizeof typed, "✓ Right.  It is %d.", 2 * N);
   READS(b, typed);
   assert_int_equal(b->panel.focus, WIDGET_NEXT);
-  key(b, SIDE_KEY_RETURN);            /* the page ends here */
+  key(b, SIDE_KEY_RETURN); /* the page ends here */
   assert_int_equal(lesson_session_page_number(s), 1);
   key(b, SIDE_KEY_RETURN);
   assert_int_equal(lesson_session_page_number(s), 2);
@@ -90,7 +97,8 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
   READS(b, "It is smaller.");
   assert_string_equal(s->answers[1].typed, "It is smaller.");
   for (size_t k = 0, n = 0; k < b->panel.flow.n; k++) /* what was predicted stays marked */
-    if (b->panel.flow.pieces[k].kind == PIECE_OPTION) assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
+    if (b->panel.flow.pieces[k].kind == PIECE_OPTION)
+      assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
   assert_false(says(b, "It is: It is larger."));
   assert_true(player->is_playing);
   assert_int_equal(player->scene, SCENE_CAUSAL);
@@ -241,26 +249,26 @@ static void a_lesson_goes_on_where_it_was_left(void **state) {
 static void keys_are_left_to_the_viewer(void **state) {
   (void)state;
   Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
-  assert_true(text(b, "n 8"));                   /* typed into the field */
+  assert_true(text(b, "n 8")); /* typed into the field */
   READS(b, "[answer] n 8");
-  assert_false(key(b, SIDE_KEY_RIGHT));          /* the arrows step even so */
+  assert_false(key(b, SIDE_KEY_RIGHT)); /* the arrows step even so */
   assert_false(key(b, SIDE_KEY_PAGE_DOWN));
-  assert_true(key(b, SIDE_KEY_ESCAPE));          /* leaves the field */
+  assert_true(key(b, SIDE_KEY_ESCAPE)); /* leaves the field */
   assert_false(text(b, "n"));
   assert_false(text(b, " "));
   assert_false(text(b, "1"));
   assert_false(key(b, SIDE_KEY_RETURN));
-  assert_false(key(b, SIDE_KEY_ESCAPE));         /* the window's: it ends */
+  assert_false(key(b, SIDE_KEY_ESCAPE)); /* the window's: it ends */
   READS(b, "[answer] n 8");
-  assert_true(key(b, SIDE_KEY_TAB));             /* and into it again */
+  assert_true(key(b, SIDE_KEY_TAB)); /* and into it again */
   assert_int_equal(b->panel.focus, WIDGET_FIELD);
   assert_true(text(b, "x"));
-  send(b, (SideEvent){.kind = SIDE_LEFT});       /* the pointer leaves: typing goes on */
+  send(b, (SideEvent){.kind = SIDE_LEFT}); /* the pointer leaves: typing goes on */
   assert_true(text(b, "y"));
   send(b, (SideEvent){.kind = SIDE_LEFT, .button = 1});
-  assert_false(text(b, "z"));                    /* a press on the scene: it does not */
+  assert_false(text(b, "z")); /* a press on the scene: it does not */
   int seen[] = {0, 0, 0};
-  for (int n = 0; n < 8; n++) {                  /* Tab goes round */
+  for (int n = 0; n < 8; n++) { /* Tab goes round */
     key(b, SIDE_KEY_TAB);
     seen[0] += b->panel.focus == WIDGET_FIELD;
     seen[1] += b->panel.focus == WIDGET_HINT;
@@ -282,14 +290,15 @@ static void keys_are_left_to_the_viewer(void **state) {
   close_bench(b);
 }
 
-/* A row that is given is worked as by hand: 1, 2, 4, 2 and then 5, 1, 3, 1. m = 4, l = 1 + 2 e^-2 + e^-3 = 1.3205; then m = 5, the factor e^-1,
- * l = 1.3205 e^-1 + 1 + e^-2 + 2 e^-4. */
+/* A row that is given is worked as by hand: 1, 2, 4, 2 and then 5, 1, 3, 1. m = 4, l = 1 + 2 e^-2 + e^-3 = 1.3205; then
+ * m = 5, the factor e^-1, l = 1.3205 e^-1 + 1 + e^-2 + 2 e^-4. */
 static void given_scores_are_worked_in_the_scene(void **state) {
   (void)state;
   const double first = 1 + 2 * exp(-2) + exp(-3), both = first * exp(-1) + 1 + exp(-2) + 2 * exp(-4);
   Bench *b = bench("online-softmax", &FRESH);
   const SnapshotRow *row = &b->player.now.row;
-  while (b->panel.session.plays == LESSON_NO_BLOCK && !lesson_session_is_finished(&b->panel.session)) click(b, WIDGET_NEXT);
+  while (b->panel.session.plays == LESSON_NO_BLOCK && !lesson_session_is_finished(&b->panel.session))
+    click(b, WIDGET_NEXT);
   assert_int_equal(b->player.scene, SCENE_SOFTMAX);
   assert_int_equal(b->player.now.grid.N_k, 8);
   bool saw_first = false;
@@ -302,7 +311,8 @@ static void given_scores_are_worked_in_the_scene(void **state) {
     send(b, (SideEvent){.kind = SIDE_LOOK});
   }
   assert_true(saw_first);
-  assert_true(row->phase == ROW_FINISHED && row->m == 5 && fabs(row->l - both) < 1e-6 && fabs(row->factor - exp(-1)) < 1e-6);
+  assert_true(row->phase == ROW_FINISHED && row->m == 5 && fabs(row->l - both) < 1e-6 &&
+              fabs(row->factor - exp(-1)) < 1e-6);
   assert_true(row->error_ulps < 4); /* the fp64 answer is of the same scores */
   close_bench(b);
 }
@@ -313,7 +323,8 @@ static void a_term_is_explained_when_it_is_pressed(void **state) {
   Bench *b = bench("tiles", &FRESH);
   const FlowLink *link = NULL;
   for (size_t k = 0; k < b->panel.flow.n_links && !link; k++)
-    if (strstr(text_store_get(&b->panel.flow.store, b->panel.flow.links[k].target), "#sram")) link = &b->panel.flow.links[k];
+    if (strstr(text_store_get(&b->panel.flow.store, b->panel.flow.links[k].target), "#sram"))
+      link = &b->panel.flow.links[k];
   assert_non_null(link);
   const Box box = b->panel.flow.pieces[link->piece].box;
   for (double y = 4; y < box.height && !*b->panel.note; y += 6) /* wherever the words were wrapped to */
@@ -357,7 +368,8 @@ static void a_show_on_a_projector_is_ended_by_return(void **state) {
 /* In presentation mode nothing is smaller than 1/50 of the height. */
 static void text_is_legible_at_every_size(void **state) {
   (void)state;
-  static const double SIZES[][2] = {{320, 180}, {640, 360}, {1280, 720}, {1024, 768}, {1920, 1080}, {3840, 2160}, {800, 1200}};
+  static const double SIZES[][2] = {{320, 180},   {640, 360},   {1280, 720}, {1024, 768},
+                                    {1920, 1080}, {3840, 2160}, {800, 1200}};
   const char *path = write_lesson("all.md", LESSON);
   for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++)
     for (int presentation = 0; presentation < 2; presentation++) {
@@ -369,7 +381,8 @@ static void text_is_legible_at_every_size(void **state) {
       const double unit = b->panel.flow.unit;
       for (size_t n = 0; n < b->panel.flow.n; n++) {
         const double em = b->panel.flow.pieces[n].size * b->panel.flow.em * unit;
-        if (presentation && b->panel.flow.pieces[n].kind != PIECE_CODE && em < 720 * unit / 50) fail_msg("text of %g in a window of %g", em, SIZES[k][1]);
+        if (presentation && b->panel.flow.pieces[n].kind != PIECE_CODE && em < 720 * unit / 50)
+          fail_msg("text of %g in a window of %g", em, SIZES[k][1]);
       }
       close_bench(b);
     }

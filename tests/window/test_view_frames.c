@@ -1,5 +1,5 @@
-/* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface that was
- * drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
+/* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface
+ * that was drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,9 +18,11 @@
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 
-static void draw(cairo_surface_t *surface, SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme) {
+static void draw(cairo_surface_t *surface, SceneKind scene, const Snapshot *now, const SceneView *view,
+                 const Theme *theme) {
   cairo_t *cr = cairo_create(surface);
-  scene_draw(scene, now, view, cr, cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), theme);
+  scene_draw(scene, now, view, cr, cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface),
+             theme);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
   cairo_surface_flush(surface);
@@ -39,15 +41,18 @@ static void walk(const char *algorithm, Shape shape, int64_t block, int width, i
   Stage stage;
   Snapshot now;
   uint64_t drawn = 0;
-  const StageConfig config = {.problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()}, .schedule = schedule_find(algorithm)};
+  const StageConfig config = {
+      .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
+      .schedule = schedule_find(algorithm)};
   assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
   cairo_surface_t *kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   SceneMemo *memo = memo_new();
   uint64_t step = 0;
   for (int k = 0; k < n; k++) {
     const SceneKind scene = (SceneKind)below(seed, &drawn, SCENE_COUNT);
-    SceneView view = {.presentation = below(seed, &drawn, 4) == 0, .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
-                            .footer = below(seed, &drawn, 2) != 0 ? "N=64 d=16 block=8" : NULL};
+    SceneView view = {.presentation = below(seed, &drawn, 4) == 0,
+                      .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
+                      .footer = below(seed, &drawn, 2) != 0 ? "N=64 d=16 block=8" : NULL};
     const Theme *theme = below(seed, &drawn, 3) ? &theme_light : &theme_dark;
     step = below(seed, &drawn, 3) ? (step + 1) % (stage.n_steps + 1) : below(seed, &drawn, stage.n_steps + 1);
     stage_snapshot(&stage, step, &now);
@@ -80,6 +85,7 @@ static void test_large(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_standard), cmocka_unit_test(test_large)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_standard),
+                                     cmocka_unit_test(test_large)};
   return cmocka_run_group_tests_name("view_frames", tests, NULL, NULL);
 }

@@ -115,8 +115,13 @@ static void test_back_is_the_way_one_came(void **state) {
 static void test_jumps(void **state) {
   (void)state;
   Player *p = open_player();
-  static const struct { PlayerInput input; EventKind kind; } JUMPS[] = {
-      {INPUT_MAX_NEXT, EVENT_NEW_MAX}, {INPUT_SKIP_NEXT, EVENT_SKIP}, {INPUT_STORE_NEXT, EVENT_STORE}, {INPUT_MAX_BACK, EVENT_NEW_MAX}};
+  static const struct {
+    PlayerInput input;
+    EventKind kind;
+  } JUMPS[] = {{INPUT_MAX_NEXT, EVENT_NEW_MAX},
+               {INPUT_SKIP_NEXT, EVENT_SKIP},
+               {INPUT_STORE_NEXT, EVENT_STORE},
+               {INPUT_MAX_BACK, EVENT_NEW_MAX}};
   for (size_t k = 0; k < sizeof JUMPS / sizeof *JUMPS; k++) {
     player_input(p, JUMPS[k].input);
     assert_int_equal(p->now.event.kind, JUMPS[k].kind);
@@ -126,7 +131,8 @@ static void test_jumps(void **state) {
   player_input(p, INPUT_SKIP_NEXT);
   assert_int_equal(p->now.step, 7);
   assert_string_equal(p->message, "There is no skipped tile after this");
-  assert_true(player_restore(p, "algorithm=standard N=4194304 d=16 block=16 step=9")); /* its maxima are 2^36 tiles away */
+  assert_true(
+      player_restore(p, "algorithm=standard N=4194304 d=16 block=16 step=9")); /* its maxima are 2^36 tiles away */
   player_input(p, INPUT_MAX_NEXT);
   assert_int_equal(p->now.step, 9);
   assert_string_equal(p->message, "There is no new maximum within 16,777,216 events after this");
@@ -136,7 +142,8 @@ static void test_jumps(void **state) {
   close_player(p);
 }
 
-/* An impossible choice changes nothing but the message; one that does not fit SRAM is shown, with the block that would. */
+/* An impossible choice changes nothing but the message; one that does not fit SRAM is shown, with the block that would.
+ */
 static void test_impossible_choices(void **state) {
   (void)state;
   Player *p = open_player();
@@ -210,25 +217,38 @@ static void test_parameters(void **state) {
   (void)state;
   Player *p = open_player();
   char line[REQUEST_STATE_BYTES], value[PARAMETER_VALUE_BYTES];
-  static const struct { Parameter which; const char *typed, *shown, *in_state; } TYPED[] = {
-      {PARAMETER_N, "1K", "1K", " N=1024 "}, {PARAMETER_D, "32", "32", " d=32 "}, {PARAMETER_BLOCK, "16", "", " block=16 "},
-      {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=16 "}, {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
-      {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "}, {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
-      {PARAMETER_HEADS, "4", "4", " heads=4 "}, {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "}, {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
-      {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
+  static const struct {
+    Parameter which;
+    const char *typed, *shown, *in_state;
+  } TYPED[] = {{PARAMETER_N, "1K", "1K", " N=1024 "},
+               {PARAMETER_D, "32", "32", " d=32 "},
+               {PARAMETER_BLOCK, "16", "", " block=16 "},
+               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=16 "},
+               {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
+               {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "},
+               {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
+               {PARAMETER_HEADS, "4", "4", " heads=4 "},
+               {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "},
+               {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
+               {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
   for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++) {
     if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
     assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
     if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
   }
   assert_null(strstr(line, "sram=")); /* the GPU brought its own */
-  static const struct { Parameter which; const char *typed, *why; } REFUSED[] = {
-      {PARAMETER_N, "0", "N"}, {PARAMETER_N, "many", "many"}, {PARAMETER_BLOCK_Q, "-3", "-3"}, {PARAMETER_SRAM, "lots", "lots"},
-      {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"}, {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
+  static const struct {
+    Parameter which;
+    const char *typed, *why;
+  } REFUSED[] = {{PARAMETER_N, "0", "N"},           {PARAMETER_N, "many", "many"},
+                 {PARAMETER_BLOCK_Q, "-3", "-3"},   {PARAMETER_SRAM, "lots", "lots"},
+                 {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"},
+                 {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
   for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
     assert_true(p->is_warning);
-    if (!strstr(p->message, REFUSED[k].why)) fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
+    if (!strstr(p->message, REFUSED[k].why))
+      fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
     char after[REQUEST_STATE_BYTES];
     assert_string_equal(player_state(p, after), line);
   }
@@ -304,7 +324,8 @@ static void test_focus(void **state) {
   close_player(p);
 }
 
-/* Controls lie within the window and beside one another; every input is reached by mouse, and every one a mouse can reach by key. */
+/* Controls lie within the window and beside one another; every input is reached by mouse, and every one a mouse can
+ * reach by key. */
 static void test_controls(void **state) {
   (void)state;
   Player *p = open_player();
@@ -314,9 +335,12 @@ static void test_controls(void **state) {
   Controls *c = malloc(sizeof *c);
   bool by_key[INPUT_COUNT] = {false};
   for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
-  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT, INPUT_TILE_BACK, INPUT_ROW_NEXT, INPUT_ROW_BACK,
-                                        INPUT_PASS_NEXT, INPUT_PASS_BACK, INPUT_START, INPUT_END, INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK, INPUT_PASTE};
-  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++) by_key[SPECIAL[k]] = true; /* arrows, Home, Tab, Ctrl+V: of the window */
+  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT,  INPUT_TILE_BACK,
+                                        INPUT_ROW_NEXT,   INPUT_ROW_BACK,   INPUT_PASS_NEXT,  INPUT_PASS_BACK,
+                                        INPUT_START,      INPUT_END,        INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK,
+                                        INPUT_PASTE};
+  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++)
+    by_key[SPECIAL[k]] = true; /* arrows, Home, Tab, Ctrl+V: of the window */
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
     bool reached[INPUT_COUNT] = {false};
     controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
@@ -325,13 +349,17 @@ static void test_controls(void **state) {
       const Box b = c->items[k].box;
       assert_true(b.x >= 0 && b.x + b.width <= SIZES[s][0] && b.y >= c->bar.y && b.y + b.height <= SIZES[s][1]);
       assert_ptr_equal(controls_at(c, b.x + b.width / 2, b.y + b.height / 2), &c->items[k]);
-      reached[c->items[k].click] = reached[c->items[k].other] = reached[c->items[k].more] = reached[c->items[k].less] = true;
+      reached[c->items[k].click] = reached[c->items[k].other] = reached[c->items[k].more] = reached[c->items[k].less] =
+          true;
     }
     for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
-      const bool in_list = (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) || (input >= INPUT_EXPORT_PNG && input <= INPUT_EXPORT_SERIES);
-      const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL || input == INPUT_LESS + PARAMETER_WITHOUT_MAX ||
+      const bool in_list = (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) ||
+                           (input >= INPUT_EXPORT_PNG && input <= INPUT_EXPORT_SERIES);
+      const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL ||
+                                  input == INPUT_LESS + PARAMETER_WITHOUT_MAX ||
                                   input == INPUT_MORE + PARAMETER_CAUSAL || input == INPUT_MORE + PARAMETER_WITHOUT_MAX;
-      if (!reached[input] && !in_list && !is_switch_back && input != INPUT_FOCUS_BACK) fail_msg("input %d is not reached by mouse", input);
+      if (!reached[input] && !in_list && !is_switch_back && input != INPUT_FOCUS_BACK)
+        fail_msg("input %d is not reached by mouse", input);
       const bool by_focus = input >= INPUT_MORE && input <= INPUT_EDIT_LAST; /* Tab, then Up, Down or Return */
       if (reached[input] && !by_focus && !by_key[input]) fail_msg("input %d is not reached by key", input);
     }
@@ -352,12 +380,14 @@ static void test_controls(void **state) {
   close_player(p);
 }
 
-/* The bar that is kept from frame to frame is the bar drawn anew, byte for byte, over a random walk of everything that can be done. */
+/* The bar that is kept from frame to frame is the bar drawn anew, byte for byte, over a random walk of everything that
+ * can be done. */
 static void test_kept_bar(void **state) {
   (void)state;
   enum { WIDTH = 900, HEIGHT = 506 };
   Player *p = open_player();
-  cairo_surface_t *a = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT), *b = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_surface_t *a = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT),
+                  *b = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
   cairo_t *on_a = cairo_create(a), *on_b = cairo_create(b);
   Controls *c = malloc(sizeof *c);
   KeptBar *kept = calloc(1, sizeof *kept);
@@ -374,7 +404,8 @@ static void test_kept_bar(void **state) {
     cairo_surface_flush(a);
     cairo_surface_flush(b);
     const size_t bytes = (size_t)cairo_image_surface_get_stride(a) * HEIGHT;
-    if (memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b), bytes) != 0) fail_msg("frame %d differs after input %d", (int)k, input);
+    if (memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b), bytes) != 0)
+      fail_msg("frame %d differs after input %d", (int)k, input);
   }
   controls_forget(kept);
   free(kept);
@@ -395,7 +426,8 @@ static int print_controls(double width, double height) {
   controls_layout(c, p, cr, width, height, 0, false);
   for (int k = 0; k < c->n; k++) {
     const Box b = c->items[k].box;
-    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2, c->items[k].kind == CONTROL_SCRUB ? "scrub" : c->items[k].label);
+    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2,
+           c->items[k].kind == CONTROL_SCRUB ? "scrub" : c->items[k].label);
   }
   free(c);
   cairo_destroy(cr);
@@ -405,13 +437,23 @@ static int print_controls(double width, double height) {
 }
 
 int main(int n_arguments, char **arguments) {
-  if (n_arguments == 4 && strcmp(arguments[1], "--controls") == 0) return print_controls(atof(arguments[2]), atof(arguments[3]));
+  if (n_arguments == 4 && strcmp(arguments[1], "--controls") == 0)
+    return print_controls(atof(arguments[2]), atof(arguments[3]));
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_starts_paused_at_the_start), cmocka_unit_test(test_time_plays), cmocka_unit_test(test_charts_in_turn), cmocka_unit_test(test_back_is_the_way_one_came),
-      cmocka_unit_test(test_jumps), cmocka_unit_test(test_impossible_choices), cmocka_unit_test(test_a_state_comes_back),
+      cmocka_unit_test(test_starts_paused_at_the_start),
+      cmocka_unit_test(test_time_plays),
+      cmocka_unit_test(test_charts_in_turn),
+      cmocka_unit_test(test_back_is_the_way_one_came),
+      cmocka_unit_test(test_jumps),
+      cmocka_unit_test(test_impossible_choices),
+      cmocka_unit_test(test_a_state_comes_back),
       cmocka_unit_test(test_rows_where_they_are_shown),
-      cmocka_unit_test(test_controls), cmocka_unit_test(test_parameters), cmocka_unit_test(test_steps_and_lists),
-      cmocka_unit_test(test_export_list), cmocka_unit_test(test_focus), cmocka_unit_test(test_kept_bar),
+      cmocka_unit_test(test_controls),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_steps_and_lists),
+      cmocka_unit_test(test_export_list),
+      cmocka_unit_test(test_focus),
+      cmocka_unit_test(test_kept_bar),
   };
   return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
 }

@@ -44,7 +44,9 @@ static void write_file(const char *text, size_t length) {
 
 static void test_what_is_saved_is_read(void **state) {
   (void)state;
-  const Settings all[] = {{true, false, true, 100, 1920, 1080}, {false, true, false, 1, 320, 180}, {false, false, false, 1000000, 16384, 16384}};
+  const Settings all[] = {{true, false, true, 100, 1920, 1080},
+                          {false, true, false, 1, 320, 180},
+                          {false, false, false, 1000000, 16384, 16384}};
   Error error = {0};
   Settings s;
   assert_int_equal(settings_load(&s, &error), STATUS_OK); /* nothing yet: defaults */
@@ -61,12 +63,20 @@ static void test_what_is_saved_is_read(void **state) {
   assert_int_equal(there.st_mode & 0777, 0700); /* the XDG specification */
 }
 
-/* One line that names file, line and reason; the file is renamed, the defaults hold, and a second one does not overwrite the first. */
+/* One line that names file, line and reason; the file is renamed, the defaults hold, and a second one does not
+ * overwrite the first. */
 static void test_damaged_files_are_set_aside(void **state) {
   (void)state;
-  static const struct { const char *text, *why; } DAMAGED[] = {
-      {"theme = purple\n", "light or dark"}, {"speed = 5\nspeed = 6\n", "view.conf:2"}, {"size = 10x10\n", "size"}, {"speed = -1\n", "speed"},
-      {"colour = red\n", "colour"}, {"presentation = on\n\x01\n", "view.conf:2"}, {"size = 99999999999999999999x720\n", "size"}, {"speed = 5 apples\n", "speed"}};
+  static const struct {
+    const char *text, *why;
+  } DAMAGED[] = {{"theme = purple\n", "light or dark"},
+                 {"speed = 5\nspeed = 6\n", "view.conf:2"},
+                 {"size = 10x10\n", "size"},
+                 {"speed = -1\n", "speed"},
+                 {"colour = red\n", "colour"},
+                 {"presentation = on\n\x01\n", "view.conf:2"},
+                 {"size = 99999999999999999999x720\n", "size"},
+                 {"speed = 5 apples\n", "speed"}};
   Error error = {0};
   Settings s;
   settings_save(&(Settings){0}, &error);

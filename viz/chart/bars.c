@@ -18,8 +18,7 @@ Bars bars_new(const BarsConfig *config) {
   bars.title = text_store_add(&bars.text, config->title);
   bars.subtitle = text_store_add(&bars.text, config->subtitle);
   bars.footer = text_store_add(&bars.text, config->footer);
-  for (int i = 0; i < bars.config.n_series; i++)
-    bars.names[i] = text_store_add(&bars.text, config->series[i]);
+  for (int i = 0; i < bars.config.n_series; i++) bars.names[i] = text_store_add(&bars.text, config->series[i]);
   return bars;
 }
 
@@ -44,8 +43,7 @@ static void add_row(Bars *bars, BarsRow row) {
 void bars_row(Bars *bars, const char *label, const double *values, const char *shown) {
   BarsRow row = {.label = text_store_add(&bars->text, label)};
   row.shown = text_store_add(&bars->text, shown);
-  for (int i = 0; i < bars->config.n_series; i++)
-    row.values[i] = isfinite(values[i]) && values[i] > 0 ? values[i] : 0;
+  for (int i = 0; i < bars->config.n_series; i++) row.values[i] = isfinite(values[i]) && values[i] > 0 ? values[i] : 0;
   add_row(bars, row);
 }
 
@@ -62,25 +60,18 @@ typedef struct {
   double largest; /* value of a full bar */
 } Frame;
 
-const char *bars_text(const Bars *bars, size_t offset) {
-  return text_store_get(&bars->text, offset);
-}
+const char *bars_text(const Bars *bars, size_t offset) { return text_store_get(&bars->text, offset); }
 
-bool bars_stacked(const Bars *bars) {
-  return bars->config.layout == BARS_STACKED && bars->config.n_series > 1;
-}
+bool bars_stacked(const Bars *bars) { return bars->config.layout == BARS_STACKED && bars->config.n_series > 1; }
 
 static double sum_of(const Bars *bars, const BarsRow *row) {
   double sum = 0;
-  for (int i = 0; i < bars->config.n_series; i++)
-    sum += row->values[i];
+  for (int i = 0; i < bars->config.n_series; i++) sum += row->values[i];
   return sum;
 }
 
 /* Bars drawn per row, and the value of each. */
-static int n_bars(const Bars *bars) {
-  return bars_stacked(bars) ? 1 : bars->config.n_series;
-}
+static int n_bars(const Bars *bars) { return bars_stacked(bars) ? 1 : bars->config.n_series; }
 
 static double bar_value(const Bars *bars, const BarsRow *row, int series) {
   return bars_stacked(bars) ? sum_of(bars, row) : row->values[series];
@@ -204,8 +195,7 @@ static void put_bar_row(FILE *out, const Frame *frame, const BarsRow *row) {
   const Bars *bars = frame->bars;
   for (int i = 0; i < n_bars(bars); i++) {
     put_label(out, frame, i == 0 ? bars_text(bars, row->label) : "");
-    int used = bars_stacked(bars) ? put_stacked_bar(out, frame, row)
-                                  : put_plain_bar(out, frame, i, row->values[i]);
+    int used = bars_stacked(bars) ? put_stacked_bar(out, frame, row) : put_plain_bar(out, frame, i, row->values[i]);
     if (used > 0) fputc(' ', out);
     text_write(out, frame->style, bars_words(bars, row, i).text);
     fputc('\n', out);
@@ -243,7 +233,7 @@ Status bars_print(const Bars *bars, FILE *out, const TextStyle *style, Error *er
   }
   put_key(out, &frame);
   if (bars->config.log_from > 0)
-    text_print(out, style, ROLE_DIM, "%*slogarithmic, from %s\n", INDENT + frame.label_columns + 1,
-               "", value_text(bars->config.kind, bars->config.log_from).text);
+    text_print(out, style, ROLE_DIM, "%*slogarithmic, from %s\n", INDENT + frame.label_columns + 1, "",
+               value_text(bars->config.kind, bars->config.log_from).text);
   return STATUS_OK;
 }

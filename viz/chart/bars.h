@@ -26,9 +26,9 @@ typedef struct {
   int n_series;                        /* 0 means 1 */
   const char *series[BARS_SERIES_MAX]; /* names for the key; one series needs none */
   BarsLayout layout;
-  ValueKind kind;  /* how values are written */
-  double log_from; /* > 0: logarithmic, bars start here; 0: linear from 0 */
-  double largest;  /* value of a full bar; 0: the largest in the data. Set it to compare charts */
+  ValueKind kind;                /* how values are written */
+  double log_from;               /* > 0: logarithmic, bars start here; 0: linear from 0 */
+  double largest;                /* value of a full bar; 0: the largest in the data. Set it to compare charts */
   const char *subtitle, *footer; /* drawn charts only; NULL: none */
 } BarsConfig;
 

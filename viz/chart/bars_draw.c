@@ -32,9 +32,7 @@ static double row_share(const Bars *bars, size_t i) {
   return (1 - BAR_PART) + BAR_PART * bars->config.n_series;
 }
 
-static int n_bars(const Bars *bars) {
-  return bars_stacked(bars) ? 1 : bars->config.n_series;
-}
+static int n_bars(const Bars *bars) { return bars_stacked(bars) ? 1 : bars->config.n_series; }
 
 /* Rows from the first that fit at a row height. */
 static size_t fitting_rows(const Bars *bars, double row, double room) {
@@ -55,8 +53,7 @@ static void measure(BarsPlan *plan) {
     double label = canvas_text_width(&plan->canvas, plan->type, false, bars_text(bars, row->label));
     plan->label_width = fmax(plan->label_width, label);
     for (int s = 0; s < n_bars(bars); s++)
-      words = fmax(words, canvas_text_width(&plan->canvas, plan->type, false,
-                                            bars_words(bars, row, s).text));
+      words = fmax(words, canvas_text_width(&plan->canvas, plan->type, false, bars_words(bars, row, s).text));
   }
   double room = plan->canvas.width - 2 * plan->canvas.margin;
   plan->label_width = fmin(plan->label_width, 0.4 * room);
@@ -64,15 +61,13 @@ static void measure(BarsPlan *plan) {
   plan->full = fmax(room - plan->label_width - words - 28 * u, 0.1 * room);
 }
 
-static BarsPlan plan_bars(const Bars *bars, cairo_t *cr, double width, double height,
-                          const Theme *theme) {
+static BarsPlan plan_bars(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme) {
   BarsPlan plan = {.bars = bars, .largest = bars_largest(bars)};
-  plan.canvas = canvas_new(cr, width, height, theme, bars_text(bars, bars->title),
-                           bars_text(bars, bars->subtitle), bars_text(bars, bars->footer));
+  plan.canvas = canvas_new(cr, width, height, theme, bars_text(bars, bars->title), bars_text(bars, bars->subtitle),
+                           bars_text(bars, bars->footer));
   double u = plan.canvas.unit, shares = 0;
   plan.top = plan.canvas.top + (bars->config.n_series > 1 ? KEY_HEIGHT : 0) * u;
-  for (size_t i = 0; i < bars->n_rows; i++)
-    shares += row_share(bars, i);
+  for (size_t i = 0; i < bars->n_rows; i++) shares += row_share(bars, i);
   double note = bars->config.log_from > 0 ? 24 * u : 0, room = plan.canvas.bottom - plan.top - note;
   plan.row = fmin(fmax(room / fmax(shares, 1), ROW_LEAST * u), ROW_MOST * u);
   plan.n_shown = fitting_rows(bars, plan.row, room);
@@ -97,10 +92,9 @@ static double length_of(const BarsPlan *plan, double value) {
   return value > 0 ? fmax(length, 2 * plan->canvas.unit) : 0;
 }
 
-static void draw_words(const BarsPlan *plan, Colour colour, Anchor anchor, double x, double middle,
-                       const char *text) {
-  canvas_text(&plan->canvas, colour, plan->type, false, anchor, x,
-              middle + 0.36 * plan->type * plan->canvas.unit, text);
+static void draw_words(const BarsPlan *plan, Colour colour, Anchor anchor, double x, double middle, const char *text) {
+  canvas_text(&plan->canvas, colour, plan->type, false, anchor, x, middle + 0.36 * plan->type * plan->canvas.unit,
+              text);
 }
 
 /* Segments of one bar side by side; returns where it ends. */
@@ -132,11 +126,9 @@ static void draw_bar(const BarsPlan *plan, const BarsRow *row, double y) {
       PlaceBox box = {plan->x, top, end - plan->x, thickness - (n > 1 ? 2 * u : 0)};
       canvas_hatch(&plan->canvas, colour_of(plan, i), i, &box);
     }
-    draw_words(plan, theme->ink, ANCHOR_START, end + 10 * u, top + thickness / 2,
-               bars_words(bars, row, i).text);
+    draw_words(plan, theme->ink, ANCHOR_START, end + 10 * u, top + thickness / 2, bars_words(bars, row, i).text);
   }
-  draw_words(plan, theme->ink, ANCHOR_END, plan->x - 12 * u, start + height / 2,
-             bars_text(bars, row->label));
+  draw_words(plan, theme->ink, ANCHOR_END, plan->x - 12 * u, start + height / 2, bars_text(bars, row->label));
 }
 
 static void draw_key(const BarsPlan *plan) {
@@ -148,8 +140,7 @@ static void draw_key(const BarsPlan *plan) {
     PlaceBox box = {x, y, KEY_SAMPLE * u, 18 * u};
     canvas_hatch(&plan->canvas, colour_of(plan, i), i, &box);
     x += (KEY_SAMPLE + 9) * u;
-    canvas_text(&plan->canvas, plan->canvas.theme->ink, TYPE_LABEL, false, ANCHOR_START, x,
-                y + 16 * u, name);
+    canvas_text(&plan->canvas, plan->canvas.theme->ink, TYPE_LABEL, false, ANCHOR_START, x, y + 16 * u, name);
     x += canvas_text_width(&plan->canvas, TYPE_LABEL, false, name) + 34 * u;
   }
 }
@@ -160,17 +151,14 @@ static void draw_remarks(const BarsPlan *plan, double y) {
   double u = plan->canvas.unit;
   char text[200];
   if (plan->n_shown < bars->n_rows) {
-    snprintf(text, sizeof text, "and %s more rows",
-             number_count(bars->n_rows - plan->n_shown).text);
-    canvas_text(&plan->canvas, plan->canvas.theme->ink_soft, TYPE_FOOTER, false, ANCHOR_START,
-                plan->x, y + 17 * u, text);
+    snprintf(text, sizeof text, "and %s more rows", number_count(bars->n_rows - plan->n_shown).text);
+    canvas_text(&plan->canvas, plan->canvas.theme->ink_soft, TYPE_FOOTER, false, ANCHOR_START, plan->x, y + 17 * u,
+                text);
     y += 24 * u;
   }
   if (!(bars->config.log_from > 0)) return;
-  snprintf(text, sizeof text, "logarithmic, from %s",
-           value_text(bars->config.kind, bars->config.log_from).text);
-  canvas_text(&plan->canvas, plan->canvas.theme->ink_soft, TYPE_FOOTER, false, ANCHOR_START,
-              plan->x, y + 17 * u, text);
+  snprintf(text, sizeof text, "logarithmic, from %s", value_text(bars->config.kind, bars->config.log_from).text);
+  canvas_text(&plan->canvas, plan->canvas.theme->ink_soft, TYPE_FOOTER, false, ANCHOR_START, plan->x, y + 17 * u, text);
 }
 
 void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme) {

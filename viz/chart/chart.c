@@ -21,8 +21,7 @@ void chart_free(Chart *chart) {
   *chart = (Chart){0};
 }
 
-static const Ink turn[N_CUES] = {INK_BLUE,  INK_ORANGE, INK_NEUTRAL,
-                                 INK_GREEN, INK_PURPLE, INK_BROWN};
+static const Ink turn[N_CUES] = {INK_BLUE, INK_ORANGE, INK_NEUTRAL, INK_GREEN, INK_PURPLE, INK_BROWN};
 
 /* The cue of an ink, or the next one that no other series has. Reference lines look different
  * anyway. */
@@ -78,41 +77,28 @@ static void add_note(Chart *chart, ChartNoteKind kind, double x, double y, const
   chart->notes[chart->n_notes++] = (ChartNote){kind, x, y, offset};
 }
 
-void chart_mark(Chart *chart, double x, double y, const char *text) {
-  add_note(chart, NOTE_MARK, x, y, text);
-}
+void chart_mark(Chart *chart, double x, double y, const char *text) { add_note(chart, NOTE_MARK, x, y, text); }
 
-void chart_vertical(Chart *chart, double x, const char *text) {
-  add_note(chart, NOTE_VERTICAL, x, 0, text);
-}
+void chart_vertical(Chart *chart, double x, const char *text) { add_note(chart, NOTE_VERTICAL, x, 0, text); }
 
-void chart_horizontal(Chart *chart, double y, const char *text) {
-  add_note(chart, NOTE_HORIZONTAL, 0, y, text);
-}
+void chart_horizontal(Chart *chart, double y, const char *text) { add_note(chart, NOTE_HORIZONTAL, 0, y, text); }
 
 void chart_shade(Chart *chart, double x_from, double x_to, const char *text) {
   add_note(chart, NOTE_SHADE, x_from, x_to, text);
 }
 
-const char *chart_text(const Chart *chart, size_t offset) {
-  return text_store_get(&chart->text, offset);
-}
+const char *chart_text(const Chart *chart, size_t offset) { return text_store_get(&chart->text, offset); }
 
 Status chart_check(const Chart *chart, Error *error) {
   Status status = chart->status != STATUS_OK ? chart->status : chart->text.status;
   if (status == STATUS_TOO_LARGE)
-    return error_set(
-        error, status,
-        "a chart shows at most %d series, because more cannot be told apart; ask for fewer",
-        CHART_SERIES_MAX);
-  if (status != STATUS_OK)
-    return error_set(error, status, "out of memory while a chart was built; nothing was drawn");
+    return error_set(error, status, "a chart shows at most %d series, because more cannot be told apart; ask for fewer",
+                     CHART_SERIES_MAX);
+  if (status != STATUS_OK) return error_set(error, status, "out of memory while a chart was built; nothing was drawn");
   return STATUS_OK;
 }
 
-static bool has_place(const ChartAxis *axis, double value) {
-  return isfinite(value) && (!axis->log || value > 0);
-}
+static bool has_place(const ChartAxis *axis, double value) { return isfinite(value) && (!axis->log || value > 0); }
 
 bool chart_shows(const Chart *chart, ChartPoint point) {
   return has_place(&chart->x, point.x) && has_place(&chart->y, point.y);
@@ -136,8 +122,7 @@ static Scale scale_of(const Chart *chart, bool is_x, double margin) {
   if (axis->low < axis->high && has_place(axis, axis->low) && has_place(axis, axis->high))
     return (Scale){axis->kind, axis->log, axis->low, axis->high};
   for (size_t i = 0; i < chart->n_points; i++)
-    if (chart_shows(chart, chart->points[i]))
-      include(&range, is_x ? chart->points[i].x : chart->points[i].y);
+    if (chart_shows(chart, chart->points[i])) include(&range, is_x ? chart->points[i].x : chart->points[i].y);
   for (size_t i = 0; i < chart->n_notes; i++) {
     const ChartNote *note = &chart->notes[i];
     bool on_x = note->kind == NOTE_MARK || note->kind == NOTE_VERTICAL;
@@ -154,9 +139,5 @@ static Scale scale_of(const Chart *chart, bool is_x, double margin) {
   return scale;
 }
 
-Scale chart_x_scale(const Chart *chart, double margin) {
-  return scale_of(chart, true, margin);
-}
-Scale chart_y_scale(const Chart *chart, double margin) {
-  return scale_of(chart, false, margin);
-}
+Scale chart_x_scale(const Chart *chart, double margin) { return scale_of(chart, true, margin); }
+Scale chart_y_scale(const Chart *chart, double margin) { return scale_of(chart, false, margin); }

@@ -37,16 +37,7 @@ typedef struct {
 /* The colour of a series. Dash and marker go with it, so that colour is never the only cue and an
  * algorithm that has the same ink everywhere looks the same everywhere. Two series of one ink in a
  * chart still get different ones. */
-typedef enum {
-  INK_AUTO = 0,
-  INK_NEUTRAL,
-  INK_BLUE,
-  INK_ORANGE,
-  INK_GREEN,
-  INK_PURPLE,
-  INK_BROWN,
-  N_INKS
-} Ink;
+typedef enum { INK_AUTO = 0, INK_NEUTRAL, INK_BLUE, INK_ORANGE, INK_GREEN, INK_PURPLE, INK_BROWN, N_INKS } Ink;
 
 typedef enum {
   SERIES_LINE = 0,  /* a line with markers */
@@ -111,9 +102,8 @@ void chart_shade(Chart *chart, double x_from, double x_to, const char *text);
 
 /* For what shows charts. */
 const char *chart_text(const Chart *chart, size_t offset);
-Status chart_check(const Chart *chart, Error *error); /* OK, or why the chart cannot be shown */
-Scale chart_x_scale(const Chart *chart,
-                    double margin); /* over all points and notes, or as the axis says */
+Status chart_check(const Chart *chart, Error *error);   /* OK, or why the chart cannot be shown */
+Scale chart_x_scale(const Chart *chart, double margin); /* over all points and notes, or as the axis says */
 Scale chart_y_scale(const Chart *chart, double margin);
 bool chart_shows(const Chart *chart, ChartPoint point); /* it has a place on the axes */
 

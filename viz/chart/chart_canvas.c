@@ -9,17 +9,14 @@ static const double PI = 3.14159265358979323846;
 
 static Lettering type_of(const Canvas *canvas, double type, bool bold, Anchor anchor) {
   /* Every theme has the same families; measuring works before a theme is given. */
-  return (Lettering){
-      .family = theme_light.sans, .size = type * canvas->unit, .bold = bold, .anchor = anchor};
+  return (Lettering){.family = theme_light.sans, .size = type * canvas->unit, .bold = bold, .anchor = anchor};
 }
 
 static Lettering footer_type(const Canvas *canvas) {
   return (Lettering){.family = theme_light.mono, .size = TYPE_FOOTER * canvas->unit};
 }
 
-static double free_width(const Canvas *canvas) {
-  return canvas->width - 2 * canvas->margin;
-}
+static double free_width(const Canvas *canvas) { return canvas->width - 2 * canvas->margin; }
 
 /* Subtitle and footer may take a second line. */
 static int lines_of(const Canvas *canvas, const Lettering *lettering, const char *text) {
@@ -31,29 +28,33 @@ static int lines_of(const Canvas *canvas, const Lettering *lettering, const char
 #define SUBTITLE_HEIGHT 26.0
 #define FOOTER_HEIGHT   19.0
 
-Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title,
-                  const char *subtitle, const char *footer) {
+Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title, const char *subtitle,
+                  const char *footer) {
   Canvas canvas = {.cr = cr, .theme = theme, .width = width, .height = height};
   canvas.unit = fmin(width / 1280, height / 720);
   canvas.margin = 40 * canvas.unit;
   if (theme) canvas.ground = theme->background;
   Lettering label = type_of(&canvas, TYPE_LABEL, false, ANCHOR_START), mono = footer_type(&canvas);
-  double above =
-      (*title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, subtitle);
+  double above = (*title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, subtitle);
   int footers = lines_of(&canvas, &mono, footer);
   canvas.top = canvas.margin + (above + (above > 0 ? 14 : 0)) * canvas.unit;
   canvas.bottom = height - (footers ? 24 + FOOTER_HEIGHT * footers + 10 : 26) * canvas.unit;
   return canvas;
 }
 
-Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit,
-                    Colour ground) {
-  return (Canvas){.cr = cr, .theme = theme, .width = width, .height = height, .unit = unit,
-                  .margin = 2 * unit, .ground = ground, .top = 2 * unit, .bottom = height};
+Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit, Colour ground) {
+  return (Canvas){.cr = cr,
+                  .theme = theme,
+                  .width = width,
+                  .height = height,
+                  .unit = unit,
+                  .margin = 2 * unit,
+                  .ground = ground,
+                  .top = 2 * unit,
+                  .bottom = height};
 }
 
-void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle,
-                  const char *footer) {
+void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer) {
   cairo_t *cr = canvas->cr;
   theme_use(cr, canvas->theme->background, 1);
   cairo_rectangle(cr, 0, 0, canvas->width, canvas->height);
@@ -67,19 +68,18 @@ void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle,
   }
   Lettering label = type_of(canvas, TYPE_LABEL, false, ANCHOR_START);
   theme_use(cr, canvas->theme->ink_soft, 1);
-  letter_draw_wrapped(cr, &label, canvas->margin, y + 17 * u, free_width(canvas),
-                      SUBTITLE_HEIGHT / TYPE_LABEL, 2, subtitle);
+  letter_draw_wrapped(cr, &label, canvas->margin, y + 17 * u, free_width(canvas), SUBTITLE_HEIGHT / TYPE_LABEL, 2,
+                      subtitle);
   Lettering mono = footer_type(canvas);
   int n_lines = lines_of(canvas, &mono, footer);
-  letter_draw_wrapped(cr, &mono, canvas->margin,
-                      canvas->height - (24 + FOOTER_HEIGHT * (n_lines - 1)) * u, free_width(canvas),
-                      FOOTER_HEIGHT / TYPE_FOOTER, 2, footer);
+  letter_draw_wrapped(cr, &mono, canvas->margin, canvas->height - (24 + FOOTER_HEIGHT * (n_lines - 1)) * u,
+                      free_width(canvas), FOOTER_HEIGHT / TYPE_FOOTER, 2, footer);
 }
 
 /* ---- text and lines ---- */
 
-void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor,
-                 double x, double y, const char *text) {
+void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor, double x, double y,
+                 const char *text) {
   if (!*text) return;
   Lettering lettering = type_of(canvas, type, bold, anchor);
   theme_use(canvas->cr, colour, 1);
@@ -91,8 +91,7 @@ double canvas_text_width(const Canvas *canvas, double type, bool bold, const cha
   return letter_measure(canvas->cr, &lettering, text).width;
 }
 
-void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1,
-                 double x2, double y2) {
+void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1, double x2, double y2) {
   double pixels = fmax(1, round(thickness * canvas->unit)), half = fmod(pixels, 2) / 2;
   if (x1 == x2) x1 = x2 = floor(x1) + half;
   if (y1 == y2) y1 = y2 = floor(y1) + half;
@@ -106,17 +105,14 @@ void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x
 /* ---- what tells series apart without colour ---- */
 
 void canvas_dash(const Canvas *canvas, int cue, bool is_reference) {
-  static const double patterns[][4] = {{0},          {14, 6, 14, 6}, {18, 5, 4, 5},
-                                       {7, 4, 7, 4}, {3, 5, 3, 5},   {22, 6, 6, 6}};
+  static const double patterns[][4] = {{0}, {14, 6, 14, 6}, {18, 5, 4, 5}, {7, 4, 7, 4}, {3, 5, 3, 5}, {22, 6, 6, 6}};
   double dash[4];
-  for (int i = 0; i < 4; i++)
-    dash[i] = (is_reference ? 6.5 : patterns[cue % N_CUES][i]) * canvas->unit;
+  for (int i = 0; i < 4; i++) dash[i] = (is_reference ? 6.5 : patterns[cue % N_CUES][i]) * canvas->unit;
   cairo_set_dash(canvas->cr, dash, !is_reference && cue % N_CUES == 0 ? 0 : 4, 0);
 }
 
 /* A regular polygon with its first corner at an angle. */
-static void polygon(cairo_t *cr, double x, double y, double radius, int corners,
-                    double first_angle) {
+static void polygon(cairo_t *cr, double x, double y, double radius, int corners, double first_angle) {
   for (int i = 0; i < corners; i++) {
     double angle = first_angle + 2 * PI * i / corners;
     cairo_line_to(cr, x + radius * cos(angle), y + radius * sin(angle));
@@ -126,8 +122,7 @@ static void polygon(cairo_t *cr, double x, double y, double radius, int corners,
 
 /* Radii are chosen so that all shapes look equally large. The rim in the background's colour keeps
  * markers apart from lines that pass under them. */
-void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, double y,
-                   double radius) {
+void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, double y, double radius) {
   cairo_t *cr = canvas->cr;
   cairo_new_path(cr);
   switch (cue % N_CUES) {

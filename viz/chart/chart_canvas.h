@@ -21,31 +21,28 @@ typedef struct {
   double width, height;
   double unit; /* of all measures: the smaller of width / 1280 and height / 720 */
   double margin;
-  Colour ground; /* what words are laid on: the background, or an inset's own */
+  Colour ground;      /* what words are laid on: the background, or an inset's own */
   double top, bottom; /* what titles and footer leave free, margins included */
 } Canvas;
 
 /* Starts a drawing: measures titles and footer. Draws nothing yet; theme may be NULL until
  * something is drawn. */
-Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title,
-                  const char *subtitle, const char *footer);
-
-/* The same for an inset: no titles, narrow margins, its own unit and ground. */
-Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit,
-                    Colour ground);
-
-/* Fills the background and draws titles and footer. */
-void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle,
+Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title, const char *subtitle,
                   const char *footer);
 
+/* The same for an inset: no titles, narrow margins, its own unit and ground. */
+Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit, Colour ground);
+
+/* Fills the background and draws titles and footer. */
+void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer);
+
 /* A line of text of a type size, in units; `y` is the base line. */
-void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor,
-                 double x, double y, const char *text);
+void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor, double x, double y,
+                 const char *text);
 double canvas_text_width(const Canvas *canvas, double type, bool bold, const char *text);
 
 /* A straight line of a width in units, placed on whole pixels when it is upright or level. */
-void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1,
-                 double x2, double y2);
+void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* The dash pattern, marker and hatching of a cue (chart.h). */
 void canvas_dash(const Canvas *canvas, int cue, bool is_reference);

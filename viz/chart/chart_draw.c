@@ -15,9 +15,7 @@
 #define LINE_WIDTH  3.2
 #define MARK_RADIUS 5.6
 
-static const char *series_name(const Chart *chart, int i) {
-  return chart_text(chart, chart->series[i].name);
-}
+static const char *series_name(const Chart *chart, int i) { return chart_text(chart, chart->series[i].name); }
 
 static bool is_on_plane(const ChartPlane *plane, ChartPoint point) {
   double x = scale_position(&plane->x_scale, point.x), y = scale_position(&plane->y_scale, point.y);
@@ -39,19 +37,15 @@ static bool last_point(const ChartLayout *layout, int series, ChartPoint *point)
 static void choose_labels(ChartLayout *layout) {
   for (int i = 0; i < layout->chart->n_series; i++) {
     ChartPoint end;
-    layout->labelled_at_end[i] = layout->chart->series[i].look != SERIES_POINTS &&
-                                 *series_name(layout->chart, i) &&
-                                 last_point(layout, i, &end) &&
-                                 scale_position(&layout->plane.x_scale, end.x) > 0.93;
+    layout->labelled_at_end[i] = layout->chart->series[i].look != SERIES_POINTS && *series_name(layout->chart, i) &&
+                                 last_point(layout, i, &end) && scale_position(&layout->plane.x_scale, end.x) > 0.93;
     if (!layout->labelled_at_end[i]) continue;
-    double width =
-        canvas_text_width(&layout->canvas, TYPE_LABEL, true, series_name(layout->chart, i));
+    double width = canvas_text_width(&layout->canvas, TYPE_LABEL, true, series_name(layout->chart, i));
     layout->label_width = fmax(layout->label_width, width);
   }
   if (layout->label_width <= 0.2 * layout->canvas.width) return;
   layout->label_width = 0;
-  for (int i = 0; i < layout->chart->n_series; i++)
-    layout->labelled_at_end[i] = false;
+  for (int i = 0; i < layout->chart->n_series; i++) layout->labelled_at_end[i] = false;
 }
 
 /* Goes through the key, row by row; draws it when told to. Returns the number of rows. */
@@ -106,11 +100,9 @@ static ChartLayout lay_out_on(const Chart *chart, Canvas on) {
   return layout;
 }
 
-static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height,
-                           const Theme *theme) {
+static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
   return lay_out_on(chart, canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
-                                      chart_text(chart, chart->subtitle),
-                                      chart_text(chart, chart->footer)));
+                                      chart_text(chart, chart->subtitle), chart_text(chart, chart->footer)));
 }
 
 ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height) {
@@ -136,23 +128,21 @@ static void draw_axes(const ChartLayout *layout) {
     double y = chart_place_y(plane, layout->y_ticks.values[i]);
     canvas_line(canvas, theme->grid, 1.2, plane->x, y, right, y);
     Number text = value_tick_text(plane->y_scale.kind, layout->y_ticks.values[i]);
-    canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_END, plane->x - 12 * u,
-                y + 0.36 * TYPE_TICK * u, text.text);
+    canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_END, plane->x - 12 * u, y + 0.36 * TYPE_TICK * u,
+                text.text);
   }
   canvas_line(canvas, theme->axis, 1.4, plane->x, bottom, right, bottom);
   for (int i = 0; i < layout->x_ticks.n; i++) {
     double x = chart_place_x(plane, layout->x_ticks.values[i]);
     canvas_line(canvas, theme->axis, 1.4, x, bottom, x, bottom + 7 * u);
     Number text = value_tick_text(plane->x_scale.kind, layout->x_ticks.values[i]);
-    canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_MIDDLE, x, bottom + 27 * u,
-                text.text);
+    canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_MIDDLE, x, bottom + 27 * u, text.text);
   }
   const char *x_title = chart_text(layout->chart, layout->chart->x_title);
   const char *y_title = chart_text(layout->chart, layout->chart->y_title);
-  canvas_text(canvas, theme->ink, TYPE_TICK, false, ANCHOR_MIDDLE, plane->x + plane->width / 2,
-              bottom + 56 * u, x_title);
-  canvas_text(canvas, theme->ink, TYPE_TICK, false, ANCHOR_START, canvas->margin, plane->y - 18 * u,
-              y_title);
+  canvas_text(canvas, theme->ink, TYPE_TICK, false, ANCHOR_MIDDLE, plane->x + plane->width / 2, bottom + 56 * u,
+              x_title);
+  canvas_text(canvas, theme->ink, TYPE_TICK, false, ANCHOR_START, canvas->margin, plane->y - 18 * u, y_title);
 }
 
 /* ---- series ---- */
@@ -211,8 +201,7 @@ static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
   double u = canvas->unit;
   if (series->look != SERIES_POINTS) {
     cairo_save(cr);
-    cairo_rectangle(cr, plane->x - 3 * u, plane->y - 3 * u, plane->width + 6 * u,
-                    plane->height + 6 * u);
+    cairo_rectangle(cr, plane->x - 3 * u, plane->y - 3 * u, plane->width + 6 * u, plane->height + 6 * u);
     cairo_clip(cr);
     cairo_new_path(cr);
     trace(layout, series, map);
@@ -281,11 +270,10 @@ static void draw_key_entry(const ChartLayout *layout, int index, double x, doubl
     cairo_stroke(cr);
   }
   if (has_markers(series))
-    canvas_marker(canvas, canvas->theme->series[series->ink], series->cue, x + sample / 2 * u, y,
-                  MARK_RADIUS * u);
+    canvas_marker(canvas, canvas->theme->series[series->ink], series->cue, x + sample / 2 * u, y, MARK_RADIUS * u);
   cairo_set_dash(cr, NULL, 0, 0);
-  canvas_text(canvas, canvas->theme->series_text[series->ink], TYPE_LABEL, false, ANCHOR_START,
-              x + (sample + 9) * u, y + 0.36 * TYPE_LABEL * u, series_name(layout->chart, index));
+  canvas_text(canvas, canvas->theme->series_text[series->ink], TYPE_LABEL, false, ANCHOR_START, x + (sample + 9) * u,
+              y + 0.36 * TYPE_LABEL * u, series_name(layout->chart, index));
 }
 
 static int key_rows(const ChartLayout *layout, bool draw) {
@@ -293,9 +281,7 @@ static int key_rows(const ChartLayout *layout, bool draw) {
   double u = canvas->unit, x = canvas->margin, right = canvas->width - canvas->margin;
   int rows = 0;
   for (int i = 0; i < layout->chart->n_series; i++) {
-    if (layout->labelled_at_end[i] ||
-        (layout->chart->n_series == 1 && !*series_name(layout->chart, i)))
-      continue;
+    if (layout->labelled_at_end[i] || (layout->chart->n_series == 1 && !*series_name(layout->chart, i))) continue;
     double width = canvas_text_width(canvas, TYPE_LABEL, false, series_name(layout->chart, i));
     width += (sample_width(&layout->chart->series[i]) + 9 + KEY_GAP) * u;
     bool is_new_row = rows == 0 || x + width - KEY_GAP * u > right;
@@ -318,8 +304,7 @@ static void draw_plane(const ChartLayout *layout) {
   chart_draw_stretches(layout);
   draw_axes(layout);
   chart_draw_note_lines(layout);
-  for (int i = 0; i < chart->n_series; i++)
-    draw_series(layout, i, &map);
+  for (int i = 0; i < chart->n_series; i++) draw_series(layout, i, &map);
   draw_end_labels(layout);
   key_rows(layout, true);
   chart_draw_notes(layout, &map);
@@ -334,8 +319,8 @@ void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, co
   cairo_restore(cr);
 }
 
-ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height,
-                            const Theme *theme, double unit, Colour ground) {
+ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme,
+                            double unit, Colour ground) {
   ChartLayout layout = lay_out_on(chart, canvas_inset(cr, width, height, theme, unit, ground));
   cairo_save(cr);
   draw_plane(&layout);

@@ -32,8 +32,8 @@ ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double hei
  * 1/720 of the height, on a ground of its own, with narrow margins and without titles and footer;
  * an axis has a title if it was given one. Its smallest text is 17 units high. Returns the plane.
  */
-ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height,
-                            const Theme *theme, double unit, Colour ground);
+ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme,
+                            double unit, Colour ground);
 
 /* Rows that do not fit at a legible size are left out from the end, and a line says how many. */
 void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme);

@@ -8,21 +8,17 @@
 
 static PlaceBox words_box(const ChartLayout *layout, const char *text) {
   double u = layout->canvas.unit;
-  return (PlaceBox){0, 0, canvas_text_width(&layout->canvas, TYPE_TICK, false, text),
-                    TYPE_TICK * 1.2 * u};
+  return (PlaceBox){0, 0, canvas_text_width(&layout->canvas, TYPE_TICK, false, text), TYPE_TICK * 1.2 * u};
 }
 
 /* Words on a patch of what lies behind them, so that lines do not run through letters. */
-static void draw_words(const ChartLayout *layout, const PlaceBox *box, Colour behind,
-                       const char *text) {
+static void draw_words(const ChartLayout *layout, const PlaceBox *box, Colour behind, const char *text) {
   const Canvas *canvas = &layout->canvas;
   double pad = 3 * canvas->unit;
   theme_use(canvas->cr, behind, 0.85);
-  cairo_rectangle(canvas->cr, box->x - pad, box->y - pad, box->width + 2 * pad,
-                  box->height + 2 * pad);
+  cairo_rectangle(canvas->cr, box->x - pad, box->y - pad, box->width + 2 * pad, box->height + 2 * pad);
   cairo_fill(canvas->cr);
-  canvas_text(canvas, canvas->theme->ink, TYPE_TICK, false, ANCHOR_START, box->x,
-              box->y + 0.8 * box->height, text);
+  canvas_text(canvas, canvas->theme->ink, TYPE_TICK, false, ANCHOR_START, box->x, box->y + 0.8 * box->height, text);
 }
 
 /* From a mark to the nearest point of words that stand far off. */
@@ -44,18 +40,15 @@ static void draw_leader(const ChartLayout *layout, const PlaceBox *box, double x
 enum { N_SIDES = 12 };
 
 /* Places around a mark, then the same further off; right and left first. */
-static void mark_words(const ChartLayout *layout, PlaceMap *map, double x, double y,
-                       const char *text) {
-  static const double sides[N_SIDES][2] = {{1, 0},    {-1, 0},    {1, -1},  {-1, -1},
-                                           {1, 1},    {-1, 1},    {0, -1},  {0, 1},
-                                           {0.4, -1}, {-0.4, -1}, {0.4, 1}, {-0.4, 1}};
+static void mark_words(const ChartLayout *layout, PlaceMap *map, double x, double y, const char *text) {
+  static const double sides[N_SIDES][2] = {{1, 0},  {-1, 0}, {1, -1},   {-1, -1},   {1, 1},   {-1, 1},
+                                           {0, -1}, {0, 1},  {0.4, -1}, {-0.4, -1}, {0.4, 1}, {-0.4, 1}};
   static const double reaches[] = {1, 2.5, 5, 9};
   enum { N = N_SIDES * 4 };
   PlaceBox candidates[N], size = words_box(layout, text);
   double gap = 13 * layout->canvas.unit;
   for (int i = 0; i < N; i++) {
-    double dx = sides[i % N_SIDES][0], dy = sides[i % N_SIDES][1],
-           reach = reaches[i / N_SIDES] * gap;
+    double dx = sides[i % N_SIDES][0], dy = sides[i % N_SIDES][1], reach = reaches[i / N_SIDES] * gap;
     candidates[i] = size;
     candidates[i].x = x + dx * reach - (dx < 0 ? size.width : dx > 0 ? 0 : size.width / 2);
     candidates[i].y = y + dy * reach - (dy < 0 ? size.height : dy > 0 ? 0 : size.height / 2);
@@ -66,8 +59,7 @@ static void mark_words(const ChartLayout *layout, PlaceMap *map, double x, doubl
 }
 
 /* Words along an upright line at x, on either side and at several heights; or inside a stretch. */
-static void upright_words(const ChartLayout *layout, PlaceMap *map, double x, Colour behind,
-                          const char *text) {
+static void upright_words(const ChartLayout *layout, PlaceMap *map, double x, Colour behind, const char *text) {
   static const double heights[] = {0.02, 0.9, 0.45, 0.25, 0.7};
   PlaceBox candidates[10], size = words_box(layout, text);
   double gap = 9 * layout->canvas.unit;
@@ -108,8 +100,7 @@ static void stretch(const ChartPlane *plane, const ChartNote *note, double *from
 /* A shaded stretch stands off the ground: the panel's colour, or on a panel the background's. */
 static Colour shade_of(const Canvas *canvas) {
   const Theme *theme = canvas->theme;
-  return memcmp(&canvas->ground, &theme->panel, sizeof(Colour)) == 0 ? theme->background
-                                                                     : theme->panel;
+  return memcmp(&canvas->ground, &theme->panel, sizeof(Colour)) == 0 ? theme->background : theme->panel;
 }
 
 void chart_draw_stretches(const ChartLayout *layout) {

@@ -13,16 +13,13 @@ typedef struct {
   int n;
 } Pool;
 
-static double mean(Pool pool) {
-  return pool.sum / pool.n;
-}
+static double mean(Pool pool) { return pool.sum / pool.n; }
 
 /* The order of the wishes, by insertion: short lists, and equal ones keep their order. */
 static void sort_by_wish(const double *y, int n, int *order) {
   for (int i = 0; i < n; i++) {
     int at = i;
-    for (; at > 0 && y[order[at - 1]] > y[i]; at--)
-      order[at] = order[at - 1];
+    for (; at > 0 && y[order[at - 1]] > y[i]; at--) order[at] = order[at - 1];
     order[at] = i;
   }
 }
@@ -46,8 +43,7 @@ void place_column(double *y, int n, double height, double top, double bottom) {
   int i = 0;
   for (int p = 0; p < n_pools; p++) {
     double level = fmin(fmax(mean(pools[p]), low), fmax(high, low));
-    for (int k = 0; k < pools[p].n; k++, i++)
-      y[order[i]] = level + i * height;
+    for (int k = 0; k < pools[p].n; k++, i++) y[order[i]] = level + i * height;
   }
 }
 
@@ -74,10 +70,8 @@ static bool clip_side(double p, double q, double *from, double *to) {
 
 bool place_crosses(const PlaceBox *box, double x1, double y1, double x2, double y2) {
   double dx = x2 - x1, dy = y2 - y1, from = 0, to = 1;
-  return clip_side(-dx, x1 - box->x, &from, &to) &&
-         clip_side(dx, box->x + box->width - x1, &from, &to) &&
-         clip_side(-dy, y1 - box->y, &from, &to) &&
-         clip_side(dy, box->y + box->height - y1, &from, &to);
+  return clip_side(-dx, x1 - box->x, &from, &to) && clip_side(dx, box->x + box->width - x1, &from, &to) &&
+         clip_side(-dy, y1 - box->y, &from, &to) && clip_side(dy, box->y + box->height - y1, &from, &to);
 }
 
 static double overlap(double a, double a_length, double b, double b_length) {
@@ -97,10 +91,8 @@ void place_nearest(const PlaceBox *box, double *x, double *y) {
 /* Do two segments cross? By the sides on which the ends of each lie of the other. */
 static bool segments_cross(const struct PlaceSegment *a, const struct PlaceSegment *b) {
   double ax = a->x2 - a->x1, ay = a->y2 - a->y1, bx = b->x2 - b->x1, by = b->y2 - b->y1;
-  double b1 = ax * (b->y1 - a->y1) - ay * (b->x1 - a->x1),
-         b2 = ax * (b->y2 - a->y1) - ay * (b->x2 - a->x1);
-  double a1 = bx * (a->y1 - b->y1) - by * (a->x1 - b->x1),
-         a2 = bx * (a->y2 - b->y1) - by * (a->x2 - b->x1);
+  double b1 = ax * (b->y1 - a->y1) - ay * (b->x1 - a->x1), b2 = ax * (b->y2 - a->y1) - ay * (b->x2 - a->x1);
+  double a1 = bx * (a->y1 - b->y1) - by * (a->x1 - b->x1), a2 = bx * (a->y2 - b->y1) - by * (a->x2 - b->x1);
   return (b1 > 0) != (b2 > 0) && (a1 > 0) != (a2 > 0);
 }
 
@@ -110,8 +102,7 @@ static double leader_cost(const PlaceMap *map, const PlaceBox *box, const double
   double x = anchor[0], y = anchor[1];
   place_nearest(box, &x, &y);
   double distance = hypot(x - anchor[0], y - anchor[1]), cost = 0.2 * distance / box->height;
-  struct PlaceSegment leader = {anchor[0] + 0.15 * (x - anchor[0]),
-                                anchor[1] + 0.15 * (y - anchor[1]), x, y};
+  struct PlaceSegment leader = {anchor[0] + 0.15 * (x - anchor[0]), anchor[1] + 0.15 * (y - anchor[1]), x, y};
   if (distance < box->height) return cost;
   for (int i = 0; i < map->n_boxes; i++)
     if (place_crosses(&map->boxes[i], leader.x1, leader.y1, leader.x2, leader.y2)) cost += 10;
@@ -124,8 +115,7 @@ static double leader_cost(const PlaceMap *map, const PlaceBox *box, const double
  */
 static double cost_of(const PlaceMap *map, const PlaceBox *box) {
   double area = box->width * box->height, cost = 0;
-  for (int i = 0; i < map->n_boxes; i++)
-    cost += 100 * shared_area(box, &map->boxes[i]) / area;
+  for (int i = 0; i < map->n_boxes; i++) cost += 100 * shared_area(box, &map->boxes[i]) / area;
   cost += 100 * (1 - shared_area(box, &map->bounds) / area);
   for (int i = 0; i < map->n_segments; i++) {
     const struct PlaceSegment *s = &map->segments[i];

@@ -104,8 +104,7 @@ static void put_notes(const Plot *plot) {
       if (cell_at(plot, column, r)) cell_at(plot, column, r)->rule = true;
     for (int c = 0; note->kind == NOTE_HORIZONTAL && c < plot->columns; c++)
       if (cell_at(plot, c, row)) cell_at(plot, c, row)->rule = true;
-    if (note->kind == NOTE_MARK && cell_at(plot, column, row))
-      cell_at(plot, column, row)->marker = MARK;
+    if (note->kind == NOTE_MARK && cell_at(plot, column, row)) cell_at(plot, column, row)->marker = MARK;
   }
 }
 
@@ -122,8 +121,7 @@ static const char *marker_of(const TextStyle *style, int cue) {
 /* What stands before a series' name: its marker, or a piece of its line. */
 static const char *sample_of(const Plot *plot, int series) {
   SeriesLook look = plot->chart->series[series].look;
-  if (look == SERIES_LINE || look == SERIES_POINTS)
-    return marker_of(plot->style, plot->chart->series[series].cue);
+  if (look == SERIES_LINE || look == SERIES_POINTS) return marker_of(plot->style, plot->chart->series[series].cue);
   return plot->style->utf8 ? "\xe2\x94\x84" : "."; /* light triple dash */
 }
 
@@ -139,8 +137,7 @@ static TextRole role_of(const Chart *chart, int series) {
 
 static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
   const TextStyle *style = plot->style;
-  char braille[4] = {(char)0xe2, (char)(0xa0 | cell->dots >> 6), (char)(0x80 | (cell->dots & 0x3f)),
-                     0};
+  char braille[4] = {(char)0xe2, (char)(0xa0 | cell->dots >> 6), (char)(0x80 | (cell->dots & 0x3f)), 0};
   TextRole role = ROLE_PLAIN;
   const char *text = " ";
   if (cell->marker == MARK) {
@@ -206,8 +203,7 @@ static void put_row(const Plot *plot, FILE *out, int row, const Ticks *ticks, co
     }
   text_repeat(out, " ", plot->label_columns - text_columns(plot->style, label));
   fputs(label, out);
-  const char *axis =
-      plot->style->utf8 ? (*label ? " \xe2\x94\xa4" : " \xe2\x94\x82") : (*label ? " +" : " |");
+  const char *axis = plot->style->utf8 ? (*label ? " \xe2\x94\xa4" : " \xe2\x94\x82") : (*label ? " +" : " |");
   fputs(axis, out);
   int name = -1, used = plot->columns;
   for (int s = 0; s < plot->chart->n_series; s++)
@@ -217,8 +213,7 @@ static void put_row(const Plot *plot, FILE *out, int row, const Ticks *ticks, co
     if (cell->dots || cell->marker >= 0 || cell->rule) break;
     used--;
   }
-  for (int column = 0; column < used; column++)
-    put_cell(plot, out, cell_at(plot, column, row));
+  for (int column = 0; column < used; column++) put_cell(plot, out, cell_at(plot, column, row));
   if (name >= 0) {
     text_repeat(out, " ", MARGIN);
     put_name(plot, out, name);
@@ -248,8 +243,7 @@ static void put_x_axis(const Plot *plot, FILE *out) {
   text_repeat(out, " ", plot->label_columns);
   fputs(style->utf8 ? " \xe2\x94\x94" : " +", out);
   for (int column = 0, next = 0; column < plot->columns; column++) {
-    while (next < ticks.n && dot_x(plot, ticks.values[next]) / 2 < column)
-      next++;
+    while (next < ticks.n && dot_x(plot, ticks.values[next]) / 2 < column) next++;
     bool is_tick = next < ticks.n && dot_x(plot, ticks.values[next]) / 2 == column;
     fputs(style->utf8 ? (is_tick ? "\xe2\x94\xac" : "\xe2\x94\x80") : (is_tick ? "+" : "-"), out);
   }
@@ -294,14 +288,12 @@ static void put_below(const Plot *plot, FILE *out) {
     char line[512];
     const char *text = chart_text(chart, note->text);
     if (note->kind == NOTE_MARK)
-      snprintf(line, sizeof line, "%s %.90s, %.90s: %.250s", marker_of(style, MARK), x.text, y.text,
-               text);
+      snprintf(line, sizeof line, "%s %.90s, %.90s: %.250s", marker_of(style, MARK), x.text, y.text, text);
     if (note->kind == NOTE_VERTICAL) snprintf(line, sizeof line, "x = %.90s: %.250s", x.text, text);
-    if (note->kind == NOTE_HORIZONTAL)
-      snprintf(line, sizeof line, "y = %.90s: %.250s", y.text, text);
+    if (note->kind == NOTE_HORIZONTAL) snprintf(line, sizeof line, "y = %.90s: %.250s", y.text, text);
     if (note->kind == NOTE_SHADE)
-      snprintf(line, sizeof line, "x from %.90s to %.90s: %.250s", x.text,
-               value_text(plot->x.kind, note->y).text, text);
+      snprintf(line, sizeof line, "x from %.90s to %.90s: %.250s", x.text, value_text(plot->x.kind, note->y).text,
+               text);
     text_paragraph(out, style, ROLE_DIM, 0, line);
   }
 }
@@ -313,12 +305,10 @@ static void choose_columns(Plot *plot, const Ticks *ticks) {
     if (columns > plot->label_columns) plot->label_columns = columns;
   }
   for (int s = 0; s < plot->chart->n_series; s++) {
-    int columns =
-        text_columns(plot->style, chart_text(plot->chart, plot->chart->series[s].name)) + 2;
+    int columns = text_columns(plot->style, chart_text(plot->chart, plot->chart->series[s].name)) + 2;
     if (columns > plot->name_columns) plot->name_columns = columns;
   }
-  if (plot->name_columns > plot->style->width / 4 || plot->chart->n_series > plot->rows)
-    plot->name_columns = 0;
+  if (plot->name_columns > plot->style->width / 4 || plot->chart->n_series > plot->rows) plot->name_columns = 0;
   plot->columns = plot->style->width - plot->label_columns - 2;
   if (plot->name_columns > 0) plot->columns -= plot->name_columns + MARGIN;
   if (plot->columns >= PLANE_MIN) return;
@@ -329,21 +319,15 @@ static void choose_columns(Plot *plot, const Ticks *ticks) {
 
 static void put_plot(const Plot *plot, FILE *out, const Ticks *ticks) {
   const Chart *chart = plot->chart;
-  for (int s = 0; s < chart->n_series; s++)
-    put_series(plot, s);
-  for (int s = 0; s < chart->n_series; s++)
-    put_markers(plot, s);
+  for (int s = 0; s < chart->n_series; s++) put_series(plot, s);
+  for (int s = 0; s < chart->n_series; s++) put_markers(plot, s);
   put_notes(plot);
   int names[CHART_SERIES_MAX];
   name_rows(plot, names);
-  if (chart->title)
-    text_paragraph(out, plot->style, ROLE_HEADING, 0, chart_text(chart, chart->title));
-  if (chart->subtitle)
-    text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->subtitle));
-  if (chart->y_title)
-    text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->y_title));
-  for (int row = 0; row < plot->rows; row++)
-    put_row(plot, out, row, ticks, names);
+  if (chart->title) text_paragraph(out, plot->style, ROLE_HEADING, 0, chart_text(chart, chart->title));
+  if (chart->subtitle) text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->subtitle));
+  if (chart->y_title) text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->y_title));
+  for (int row = 0; row < plot->rows; row++) put_row(plot, out, row, ticks, names);
   put_x_axis(plot, out);
   put_below(plot, out);
 }
@@ -360,10 +344,8 @@ Status plot_print(const Chart *chart, FILE *out, const TextStyle *style, int row
   choose_columns(&plot, &ticks);
   size_t n_cells = (size_t)plot.rows * (size_t)plot.columns;
   plot.cells = malloc(n_cells * sizeof(Cell));
-  if (!plot.cells)
-    return error_set(error, STATUS_NO_MEMORY, "out of memory while a chart was printed");
-  for (size_t i = 0; i < n_cells; i++)
-    plot.cells[i] = (Cell){.line = -1, .marker = -1};
+  if (!plot.cells) return error_set(error, STATUS_NO_MEMORY, "out of memory while a chart was printed");
+  for (size_t i = 0; i < n_cells; i++) plot.cells[i] = (Cell){.line = -1, .marker = -1};
   put_plot(&plot, out, &ticks);
   free(plot.cells);
   return STATUS_OK;

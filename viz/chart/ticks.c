@@ -32,19 +32,15 @@ double scale_position(const Scale *scale, double value) {
   return log(value / scale->low) / log(scale->high / scale->low);
 }
 
-static bool is_binary(ValueKind kind) {
-  return kind == VALUE_BYTES || kind == VALUE_TOKENS;
-}
+static bool is_binary(ValueKind kind) { return kind == VALUE_BYTES || kind == VALUE_TOKENS; }
 
 /* Powers of `base` every `stride` steps. Exponents are multiples of the stride, so that strides of
  * 1, 2, 5 and 10 powers of two all meet 1 KiB, 1 MiB, ... */
 static Ticks powers(const Scale *scale, double base, int stride) {
   Ticks ticks = {0};
   double step = stride * log2(base), slack = 1e-9;
-  double first = ceil(log2(scale->low) / step - slack),
-         last = floor(log2(scale->high) / step + slack);
-  for (double i = first; i <= last && ticks.n < TICKS_MAX; i++)
-    ticks.values[ticks.n++] = pow(base, i * stride);
+  double first = ceil(log2(scale->low) / step - slack), last = floor(log2(scale->high) / step + slack);
+  for (double i = first; i <= last && ticks.n < TICKS_MAX; i++) ticks.values[ticks.n++] = pow(base, i * stride);
   return ticks;
 }
 
@@ -67,8 +63,7 @@ static Ticks within_decades(const Scale *scale, const double *steps, int n_steps
 }
 
 static Ticks log_ticks(const Scale *scale, int most) {
-  static const int binary[] = {1, 2, 5, 10, 20, 50, 100, 500},
-                   decimal[] = {1, 2, 3, 6, 12, 50, 100, 300};
+  static const int binary[] = {1, 2, 5, 10, 20, 50, 100, 500}, decimal[] = {1, 2, 3, 6, 12, 50, 100, 300};
   bool two = is_binary(scale->kind);
   double base = two ? 2 : 10;
   if (!two && log10(scale->high / scale->low) < 4) {

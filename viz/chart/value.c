@@ -7,9 +7,7 @@
 /* Doubles up to here convert to 128-bit integers. */
 static const double WIDE_LIMIT = 1e38;
 
-static bool is_count(double value) {
-  return value >= 0 && value < WIDE_LIMIT;
-}
+static bool is_count(double value) { return value >= 0 && value < WIDE_LIMIT; }
 
 Number value_text(ValueKind kind, double value) {
   bool count = is_count(value);
@@ -35,8 +33,7 @@ static Number without_zeros(Number number) {
   if (!point) return number;
   size_t digits = strspn(point + 1, "0123456789");
   char *end = point + 1 + digits, *keep = end;
-  while (keep > point + 1 && keep[-1] == '0')
-    keep--;
+  while (keep > point + 1 && keep[-1] == '0') keep--;
   if (keep == point + 1) keep = point;
   memmove(keep, end, strlen(end) + 1);
   return number;

@@ -8,9 +8,7 @@
 
 enum { CELL_BYTES = 512 };
 
-static bool is_chosen(const bool *chosen, size_t k) {
-  return !chosen || chosen[k];
-}
+static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
 
 /* ---- CSV
  * ------------------------------------------------------------------------------------------ */
@@ -26,8 +24,7 @@ static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
   for (int k = 0; k < v->n; k++) {
     const size_t used = strlen(text);
     const double number = verdict_in_unit(&part->claimed, v, k);
-    snprintf(text + used, CELL_BYTES - used, "%s%.10g", k ? " " : "",
-             part->claimed.reciprocal ? 1 / number : number);
+    snprintf(text + used, CELL_BYTES - used, "%s%.10g", k ? " " : "", part->claimed.reciprocal ? 1 / number : number);
   }
 }
 
@@ -56,8 +53,7 @@ Status check_print_csv(const Claims *claims, const bool *chosen, FILE *out, Erro
     table_text(&table, ROLE_PLAIN, text);
     table_text(&table, ROLE_PLAIN, part->claimed.unit);
     table_text(&table, ROLE_PLAIN, verdict_name(e->verdict));
-    table_text(&table, ROLE_PLAIN,
-               claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
+    table_text(&table, ROLE_PLAIN, claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
     table_text(&table, ROLE_PLAIN, e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
   }
   const Status status = table_csv(&table, out, error);
@@ -75,8 +71,7 @@ static json_t *json_number(double value) {
 }
 
 static json_t *append(json_t *array, json_t *value) {
-  if (array && value && json_array_append_new(array, value) == 0)
-    return array; /* takes `value`, also when it fails */
+  if (array && value && json_array_append_new(array, value) == 0) return array; /* takes `value`, also when it fails */
   if (!array) json_decref(value);
   json_decref(array);
   return NULL;
@@ -92,8 +87,7 @@ static json_t *json_claimed(const Claimed *c) {
   if (c->kind != CLAIMED_NUMBERS || c->reciprocal) return json_string(c->text);
   if (c->n == 1) return json_number(c->numbers[0]);
   json_t *list = json_array();
-  for (int k = 0; k < c->n; k++)
-    list = append(list, json_number(c->numbers[k]));
+  for (int k = 0; k < c->n; k++) list = append(list, json_number(c->numbers[k]));
   return list;
 }
 
@@ -117,8 +111,7 @@ static json_t *json_computed(const ClaimPart *part) {
   }
   json_t *list = json_array();
   for (int k = 0; k < v->n; k++)
-    list = append(list, v->kind == EXPRESSION_LIST ? json_number(in_unit[k])
-                                                   : json_pair(v->at[k], in_unit[k]));
+    list = append(list, v->kind == EXPRESSION_LIST ? json_number(in_unit[k]) : json_pair(v->at[k], in_unit[k]));
   return list;
 }
 
@@ -126,38 +119,32 @@ static json_t *json_claim(const Claims *claims, const ClaimEntry *e) {
   char why[CLAIMS_TEXT_BYTES];
   claims_why(claims, e, why, sizeof why);
   const ClaimPart *part = claims_part(claims, e, 0);
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "id", claims_id(claims, e),
-                   "verdict", verdict_name(e->verdict), "claimed", json_claimed(&part->claimed),
-                   "computed", json_computed(part), "unit", part->claimed.unit, "why", why,
-                   "article", claims_filled(claims, e, CLAIM_ARTICLE), "says",
+  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "id", claims_id(claims, e), "verdict",
+                   verdict_name(e->verdict), "claimed", json_claimed(&part->claimed), "computed", json_computed(part),
+                   "unit", part->claimed.unit, "why", why, "article", claims_filled(claims, e, CLAIM_ARTICLE), "says",
                    claims_filled(claims, e, CLAIM_SAYS));
 }
 
 static json_t *json_part(const Claims *claims, const ClaimPart *part) {
-  return json_pack("{s:s, s:s, s:o, s:o, s:s}", "part", pool_text(&claims->pool, part->name),
-                   "verdict", verdict_name(part->judgement.verdict), "claimed",
-                   json_claimed(&part->claimed), "computed", json_computed(part), "unit",
-                   part->claimed.unit);
+  return json_pack("{s:s, s:s, s:o, s:o, s:s}", "part", pool_text(&claims->pool, part->name), "verdict",
+                   verdict_name(part->judgement.verdict), "claimed", json_claimed(&part->claimed), "computed",
+                   json_computed(part), "unit", part->claimed.unit);
 }
 
 static json_t *json_question(const Claims *claims, const ClaimEntry *e) {
   json_t *parts = json_array();
-  for (int p = 0; p < e->n_parts; p++)
-    parts = append(parts, json_part(claims, claims_part(claims, e, p)));
+  for (int p = 0; p < e->n_parts; p++) parts = append(parts, json_part(claims, claims_part(claims, e, p)));
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "id", claims_id(claims, e), "asks",
-                   claims_filled(claims, e, CLAIM_ASKS), "answer",
-                   claims_filled(claims, e, CLAIM_ANSWER), "article_says",
-                   claims_filled(claims, e, CLAIM_ARTICLE_SAYS), "verdict",
-                   verdict_name(e->verdict), "evidence", claims_filled(claims, e, CLAIM_EVIDENCE),
-                   "parts", parts);
+                   claims_filled(claims, e, CLAIM_ASKS), "answer", claims_filled(claims, e, CLAIM_ANSWER),
+                   "article_says", claims_filled(claims, e, CLAIM_ARTICLE_SAYS), "verdict", verdict_name(e->verdict),
+                   "evidence", claims_filled(claims, e, CLAIM_EVIDENCE), "parts", parts);
 }
 
 /* json_print with 15 digits, so that a printed 1.553 stays 1.553. Releases the value. */
 static Status print(json_t *json, FILE *out, Error *error) {
   const int bad = json ? json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
   json_decref(json);
-  if (bad && !ferror(out))
-    return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
+  if (bad && !ferror(out)) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
   fputc('\n', out);
   return STATUS_OK;
 }

@@ -18,9 +18,7 @@ static const struct {
     [VERDICT_WRONG] = {ROLE_BAD, "Wrong", "wrong"},
 };
 
-static bool is_chosen(const bool *chosen, size_t k) {
-  return !chosen || chosen[k];
-}
+static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
 
 static void computed_text(const ClaimPart *part, char text[CELL_BYTES]) {
   verdict_computed_text(&part->claimed, &part->value, text, CELL_BYTES);
@@ -38,8 +36,7 @@ static void with_unit(const ClaimPart *part, const char *number, char text[CELL_
  * ----------------------------------------------------------------------------------- */
 
 /* A label and a text beside it, wrapped in its own column. */
-static void print_labelled(Io *io, const char *label, int label_columns, TextRole role,
-                           const char *text) {
+static void print_labelled(Io *io, const char *label, int label_columns, TextRole role, const char *text) {
   int columns = io->style.width - label_columns - 2;
   if (columns < 20) columns = 20;
   const char *rest = text;
@@ -63,8 +60,7 @@ static void print_heading(Io *io, const char *text) {
 /* ---- Counts
  * --------------------------------------------------------------------------------------- */
 
-static void count(const Claims *claims, const bool *chosen, bool questions, int n[VERDICT_COUNT],
-                  int *total) {
+static void count(const Claims *claims, const bool *chosen, bool questions, int n[VERDICT_COUNT], int *total) {
   memset(n, 0, VERDICT_COUNT * sizeof *n);
   *total = 0;
   for (size_t k = 0; k < claims->n_entries; k++) {
@@ -123,8 +119,7 @@ static Status print_table(const Claims *claims, const bool *chosen, Io *io, Erro
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!is_chosen(chosen, k) || e->is_question) continue;
-    if (strcmp(section, claims_section(claims, e)) != 0)
-      table_group(&table, "%s", section = claims_section(claims, e));
+    if (strcmp(section, claims_section(claims, e)) != 0) table_group(&table, "%s", section = claims_section(claims, e));
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
     computed_text(part, computed);
@@ -132,12 +127,11 @@ static Status print_table(const Claims *claims, const bool *chosen, Io *io, Erro
     table_text(&table, ROLE_PLAIN, part->claimed.text);
     table_text(&table, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed);
     table_text(&table, ROLE_DIM, part->claimed.unit);
-    table_format(&table, LOOK[e->verdict].role, "%s %s",
-                 text_role_mark(&io->style, LOOK[e->verdict].role), verdict_name(e->verdict));
+    table_format(&table, LOOK[e->verdict].role, "%s %s", text_role_mark(&io->style, LOOK[e->verdict].role),
+                 verdict_name(e->verdict));
   }
   if (table.n_items) {
-    text_print(io->out, &io->style, ROLE_HEADING,
-               "What the articles print, and what the simulator computes");
+    text_print(io->out, &io->style, ROLE_HEADING, "What the articles print, and what the simulator computes");
     fputs("\n\n", io->out);
   }
   const Status status = table.n_items ? table_print(&table, io->out, &io->style, error) : STATUS_OK;
@@ -200,15 +194,13 @@ static void print_part(const ClaimPart *part, const char *name, const char *labe
   with_unit(part, part->claimed.text, printed);
   with_unit(part, computed, both);
   const Verdict verdict = part->judgement.verdict;
-  const char *mark = text_role_mark(&io->style, LOOK[verdict].role),
-             *outcome = verdict_name(verdict);
+  const char *mark = text_role_mark(&io->style, LOOK[verdict].role), *outcome = verdict_name(verdict);
   if (part->claimed.kind == CLAIMED_FLAG)
     snprintf(line, sizeof line, "%s %s: %s", mark, name, outcome);
   else if (verdict == VERDICT_HOLDS)
     snprintf(line, sizeof line, "%s %s: %s, %s", mark, name, printed, outcome);
   else
-    snprintf(line, sizeof line, "%s %s: %s said, %s computed: %s", mark, name, printed, both,
-             outcome);
+    snprintf(line, sizeof line, "%s %s: %s said, %s computed: %s", mark, name, printed, both, outcome);
   print_labelled(io, label, LABEL_COLUMNS, LOOK[verdict].role, line);
 }
 
@@ -220,10 +212,8 @@ static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
   text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
   print_labelled(io, "asks", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_ASKS));
   print_labelled(io, "answer", LABEL_COLUMNS, ROLE_ACCENT, claims_filled(claims, e, CLAIM_ANSWER));
-  print_labelled(io, "evidence", LABEL_COLUMNS, ROLE_PLAIN,
-                 claims_filled(claims, e, CLAIM_EVIDENCE));
-  print_labelled(io, "article", LABEL_COLUMNS, ROLE_PLAIN,
-                 claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
+  print_labelled(io, "evidence", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_EVIDENCE));
+  print_labelled(io, "article", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
     const char *name = part->name ? pool_text(&claims->pool, part->name) : claims_id(claims, e);
@@ -274,9 +264,7 @@ static void print_claim_in_full(const Claims *claims, const ClaimEntry *e, Io *i
   with_unit(part, computed, text);
   print_labelled(io, "computed", LABEL_COLUMNS, ROLE_ACCENT, text);
   claims_why(claims, e, why, sizeof why);
-  if (*why)
-    print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", LABEL_COLUMNS, ROLE_PLAIN,
-                   why);
+  if (*why) print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", LABEL_COLUMNS, ROLE_PLAIN, why);
   print_code(claims, part, io);
 }
 
@@ -289,8 +277,7 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
       continue;
     }
     print_question(claims, e, io);
-    for (int p = 0; p < e->n_parts; p++)
-      print_code(claims, claims_part(claims, e, p), io);
+    for (int p = 0; p < e->n_parts; p++) print_code(claims, claims_part(claims, e, p), io);
   }
 }
 
@@ -305,7 +292,6 @@ Status check_print(const Claims *claims, const bool *chosen, bool in_full, Io *i
   print_questions(claims, chosen, io);
   fputc('\n', io->out);
   check_print_counts(claims, chosen, io);
-  text_print(io->out, &io->style, ROLE_DIM,
-             "The expression behind a verdict: tilewalk check --only ID\n");
+  text_print(io->out, &io->style, ROLE_DIM, "The expression behind a verdict: tilewalk check --only ID\n");
   return STATUS_OK;
 }

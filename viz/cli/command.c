@@ -8,9 +8,12 @@ enum { OPTION_COLUMN = 30 };
 static void print_option(const Option *o, Io *io) {
   char spelled[80];
   const char *const argument = o->argument ? o->argument : "", *const space = o->argument ? " " : "";
-  if (o->letter && o->name) snprintf(spelled, sizeof spelled, "-%c, --%s%s%s", o->letter, o->name, space, argument);
-  else if (o->letter) snprintf(spelled, sizeof spelled, "-%c%s%s", o->letter, space, argument);
-  else snprintf(spelled, sizeof spelled, "    --%s%s%s", o->name, space, argument);
+  if (o->letter && o->name)
+    snprintf(spelled, sizeof spelled, "-%c, --%s%s%s", o->letter, o->name, space, argument);
+  else if (o->letter)
+    snprintf(spelled, sizeof spelled, "-%c%s%s", o->letter, space, argument);
+  else
+    snprintf(spelled, sizeof spelled, "    --%s%s%s", o->name, space, argument);
   const bool own_line = strlen(spelled) > OPTION_COLUMN - 4;
   fprintf(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
   if (own_line) fputc('\n', io->out);

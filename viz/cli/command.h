@@ -30,7 +30,7 @@ typedef struct {
   const char *description; /* a paragraph or more; what is printed, what it means */
   const char *examples;    /* lines "$ tilewalk ..." that work when pasted, each with a comment line above */
   size_t options_bytes;
-  const OptionSet *sets;   /* ends with a row of zeros */
+  const OptionSet *sets; /* ends with a row of zeros */
   void (*defaults)(void *options);
   Status (*set_positional)(void *options, const char *value, Error *error);
   int (*run)(void *options, Io *io, Error *error);

@@ -26,11 +26,9 @@ typedef struct {
 static Status add_ids(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   const size_t used = strlen(o->ids), length = strlen(value);
-  if (length == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk check' lists them");
+  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk check' lists them");
   if (used + length + 2 > IDS_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the ids have more than %d characters",
-                     IDS_BYTES - 2);
+    return error_set(error, STATUS_BAD_REQUEST, "the ids have more than %d characters", IDS_BYTES - 2);
   if (used) o->ids[used] = ',';
   memcpy(o->ids + used + (used > 0), value, length + 1);
   return STATUS_OK;
@@ -39,8 +37,7 @@ static Status add_ids(void *target, const char *value, Error *error) {
 static Status add_article(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!isalpha((unsigned char)value[0]) || value[1])
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no article; articles are letters, such as A",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no article; articles are letters, such as A",
                      quote(value, strlen(value)).text);
   o->articles[toupper((unsigned char)value[0]) - 'A'] = true;
   return STATUS_OK;
@@ -50,10 +47,8 @@ static Status add_file(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the name of the file is empty");
   if (strlen(value) >= PATH_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters",
-                     PATH_BYTES - 1);
-  if (o->n_files == FILES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d files at once", FILES_MAX);
+    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters", PATH_BYTES - 1);
+  if (o->n_files == FILES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d files at once", FILES_MAX);
   memcpy(o->files[o->n_files++], value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -84,10 +79,8 @@ Status check_read(Claims *claims, Error *error) {
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
-  if (strchr(name,
-             '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
+  if (strchr(name, '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
                      quote(name, strlen(name)).text);
   return description_gpu(name, gpu, error);
 }
@@ -102,9 +95,7 @@ static Status compute(Claims *claims, const bool *chosen, Error *error) {
   return STATUS_OK;
 }
 
-Status check_compute(Claims *claims, Error *error) {
-  return compute(claims, NULL, error);
-}
+Status check_compute(Claims *claims, Error *error) { return compute(claims, NULL, error); }
 
 /* ---- Choosing
  * ------------------------------------------------------------------------------------- */
@@ -127,23 +118,19 @@ static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Er
 static Status unknown_article(const bool *known, int letter, Error *error) {
   char list[4 * N_LETTERS + 8] = "";
   int left = 0;
-  for (int l = 0; l < N_LETTERS; l++)
-    left += known[l];
+  for (int l = 0; l < N_LETTERS; l++) left += known[l];
   for (int l = 0; l < N_LETTERS; l++) {
     if (!known[l]) continue;
     const char *const separator = left == 1 ? "" : left == 2 ? " and " : ", ";
     snprintf(list + strlen(list), sizeof list - strlen(list), "%c%s", 'A' + l, separator);
     left--;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are %s", 'A' + letter,
-                   list);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are %s", 'A' + letter, list);
 }
 
-static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen,
-                              Error *error) {
+static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen, Error *error) {
   bool any = false, known[N_LETTERS] = {false};
-  for (int l = 0; l < N_LETTERS; l++)
-    any = any || articles[l];
+  for (int l = 0; l < N_LETTERS; l++) any = any || articles[l];
   for (size_t k = 0; k < claims->n_entries; k++) {
     const int l = claims_article(claims, &claims->entries[k]) - 'A';
     known[l] = true;
@@ -155,8 +142,7 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
 }
 
 static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
-  for (size_t k = 0; k < claims->n_entries; k++)
-    chosen[k] = o->ids[0] == '\0';
+  for (size_t k = 0; k < claims->n_entries; k++) chosen[k] = o->ids[0] == '\0';
   Status status = choose_ids(claims, o->ids, chosen, error);
   if (!status) status = choose_articles(claims, o->articles, chosen, error);
   if (status) return status;
@@ -168,11 +154,9 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
 /* ---- The command
  * ---------------------------------------------------------------------------------- */
 
-static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io,
-                         Error *error) {
+static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io, Error *error) {
   Status status = o->n_files ? STATUS_OK : check_read(claims, error);
-  for (int k = 0; k < o->n_files && !status; k++)
-    status = check_read_file(claims, o->files[k], error);
+  for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(claims, o->files[k], error);
   if (status) return status;
   *chosen = calloc(claims->n_entries, sizeof **chosen);
   if (!*chosen) return error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
@@ -201,10 +185,8 @@ static const Option CHECK_OPTIONS[] = {
      "computes it. "
      "A comma-separated list; may be repeated.",
      add_ids, true, false, NULL},
-    {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true,
-     false, "A B C D E"},
-    {"file", 0, "FILE",
-     "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,
+    {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true, false, "A B C D E"},
+    {"file", 0, "FILE", "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,
      true, false, NULL},
     {0},
 };

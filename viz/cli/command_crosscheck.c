@@ -149,8 +149,15 @@ static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, c
   const KernelModel *model = kernel_model_find(rung);
   Status status = cpu_check_run(rung, shape, tiling, 1, &check, error);
   if (status) return status;
-  CrosscheckItem output = {.shape = *shape, .tiling = check.tiling, .quantity = "output right", .must_hold = true,
-                           .low = 1, .high = 1, .measured = check.right, .holds = check.right, .error = check.right ? 0 : -1};
+  CrosscheckItem output = {.shape = *shape,
+                           .tiling = check.tiling,
+                           .quantity = "output right",
+                           .must_hold = true,
+                           .low = 1,
+                           .high = 1,
+                           .measured = check.right,
+                           .holds = check.right,
+                           .error = check.right ? 0 : -1};
   CounterRow row = {.known = {[COUNTER_COUNTED_READ] = true, [COUNTER_COUNTED_WRITE] = true}};
   snprintf(output.kernel, sizeof output.kernel, "%s", rung);
   snprintf(row.kernel, sizeof row.kernel, "%s", rung);
@@ -213,7 +220,8 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
   if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
   Judge *judge = NULL;
-  Status status = *r.gpu ? judge_open(&judge, &o->request, WITHOUT_NOTHING, error) : STATUS_OK; /* a GPU that is not named is not predicted */
+  Status status = *r.gpu ? judge_open(&judge, &o->request, WITHOUT_NOTHING, error)
+                         : STATUS_OK; /* a GPU that is not named is not predicted */
   if (status == STATUS_OK) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
   judge_close(judge);
   return status;
@@ -239,7 +247,8 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   return add_files(c, o, WITHOUT_NOTHING, io, error);
 }
 
-/* The same runs again, with one part of the model after another left out; in the README those of one kernel, to spare time. */
+/* The same runs again, with one part of the model after another left out; in the README those of one kernel, to spare
+ * time. */
 static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (o->markdown && !*o->kernel_name) strcpy(o->kernel_name, CROSSCHECK_ABLATED);
@@ -273,16 +282,20 @@ static Status print_markdown(const Crosscheck *c, const CrosscheckOptions *o, Io
 
 static Status check_options(const CrosscheckOptions *o, Error *error) {
   const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
-  if (n_sources > 1) return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
+  if (n_sources > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
   if (o->request.sram_bytes)
-    return error_set(error, STATUS_BAD_REQUEST, "--sram decides what fits, which a kernel that ran has shown; leave it out");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--sram decides what fits, which a kernel that ran has shown; leave it out");
   if ((o->cpu || o->live) && (o->ablations || o->markdown))
-    return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s", o->ablations ? "ablations" : "markdown",
-                     o->cpu ? "cpu" : "live");
+    return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s",
+                     o->ablations ? "ablations" : "markdown", o->cpu ? "cpu" : "live");
   if ((o->cpu || o->live) && o->draws)
-    return error_set(error, STATUS_BAD_REQUEST, "--draws is about recorded counters; leave out --%s", o->cpu ? "cpu" : "live");
+    return error_set(error, STATUS_BAD_REQUEST, "--draws is about recorded counters; leave out --%s",
+                     o->cpu ? "cpu" : "live");
   if (o->markdown && (o->output.json || o->output.csv || o->details))
-    return error_set(error, STATUS_BAD_REQUEST, "--markdown is a form of its own; leave out --json, --csv and --details");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--markdown is a form of its own; leave out --json, --csv and --details");
   return STATUS_OK;
 }
 
@@ -296,24 +309,34 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const bool few = *o->ncu || o->cpu || o->live;
   const char *gpu = *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
-  if (status == STATUS_OK && o->markdown) status = print_markdown(&found, o, io, error);
-  else if (status == STATUS_OK) status = crosscheck_print(&found, title, gpu, few || o->details, &o->output, io, error);
+  if (status == STATUS_OK && o->markdown)
+    status = print_markdown(&found, o, io, error);
+  else if (status == STATUS_OK)
+    status = crosscheck_print(&found, title, gpu, few || o->details, &o->output, io, error);
   const bool is_bad = found.is_bad;
   crosscheck_free(&found);
   return status != STATUS_OK ? EXIT_BAD_REQUEST : is_bad ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 static const Option SOURCE_OPTIONS[] = {
-    {"recorded", 0, NULL, "Counters recorded on an H200 that come with Tilewalk (the default).", set_recorded, false, false, NULL},
-    {"cpu", 0, NULL, "Run the kernels here, on the processor, on small shapes or the one given.", set_cpu, false, false, NULL},
-    {"live", 0, NULL, "Run them on this computer's GPU, and under ncu if it is installed.", set_live, false, false, NULL},
-    {"ncu", 0, "FILE", "A file made by `ncu --csv --page raw --print-units base`, of any kernel.", set_ncu, false, false, NULL},
+    {"recorded", 0, NULL, "Counters recorded on an H200 that come with Tilewalk (the default).", set_recorded, false,
+     false, NULL},
+    {"cpu", 0, NULL, "Run the kernels here, on the processor, on small shapes or the one given.", set_cpu, false, false,
+     NULL},
+    {"live", 0, NULL, "Run them on this computer's GPU, and under ncu if it is installed.", set_live, false, false,
+     NULL},
+    {"ncu", 0, "FILE", "A file made by `ncu --csv --page raw --print-units base`, of any kernel.", set_ncu, false,
+     false, NULL},
     {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
-    {"ablations", 0, NULL, "Predict again with parts of the model of L2 left out, one at a time.", set_ablations, false, false, NULL},
-    {"draws", 0, "N", "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of many.", set_draws, false, false, NULL},
-    {"markdown", 0, NULL, "The predictions as the tables of the README: `make accuracy` puts them there.", set_markdown, false, false, NULL},
+    {"ablations", 0, NULL, "Predict again with parts of the model of L2 left out, one at a time.", set_ablations, false,
+     false, NULL},
+    {"draws", 0, "N",
+     "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of many.",
+     set_draws, false, false, NULL},
+    {"markdown", 0, NULL, "The predictions as the tables of the README: `make accuracy` puts them there.", set_markdown,
+     false, false, NULL},
     {0},
 };
 
@@ -330,12 +353,15 @@ const Command COMMAND_CROSSCHECK = {
     .name = "crosscheck",
     .summary = "the model against counted, recorded or live kernels",
     .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
-    .description =
-        "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 (what the papers call HBM "
-        "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a range is given for the "
-        "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal is not. For kernels that "
-        "are described (assets/kernels, --kernel), the model of L2 then predicts bytes of HBM, fabric, sectors, hit rate and the least "
-        "time, with the error of each; a prediction outside its band is shown and is no failure.",
+    .description = "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 "
+                   "(what the papers call HBM "
+                   "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a "
+                   "range is given for the "
+                   "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal "
+                   "is not. For kernels that "
+                   "are described (assets/kernels, --kernel), the model of L2 then predicts bytes of HBM, fabric, "
+                   "sectors, hit rate and the least "
+                   "time, with the error of each; a prediction outside its band is shown and is no failure.",
     .examples = "  # counters recorded on an H200\n"
                 "  tilewalk crosscheck\n\n"
                 "  # the same kernels on this computer's processor\n"

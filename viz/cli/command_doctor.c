@@ -23,8 +23,8 @@ enum { FOUND_CHARS = 256, N_CHECKS_MAX = 16 };
 typedef struct {
   const char *what, *used_for;
   bool present, required;
-  char found[FOUND_CHARS];    /* version or place */
-  const char *remedy;         /* when it is missing */
+  char found[FOUND_CHARS]; /* version or place */
+  const char *remedy;      /* when it is missing */
 } Check;
 
 /* Looks for an executable in PATH, then in one more folder. */
@@ -49,7 +49,9 @@ static Check program(const char *name, const char *also, const char *used_for, c
 }
 
 static Check data_files(void) {
-  Check c = {.what = "data files", .used_for = "GPU descriptions, lessons, counters", .required = true,
+  Check c = {.what = "data files",
+             .used_for = "GPU descriptions, lessons, counters",
+             .required = true,
              .remedy = "run from the source tree, or 'make install'; TILEWALK_ASSETS names the assets folder"};
   char path[ASSETS_PATH_BYTES];
   Error error = {0};
@@ -61,7 +63,10 @@ static Check data_files(void) {
 }
 
 static Check fonts(void) {
-  Check c = {.what = "fonts", .used_for = "text in charts and scenes", .required = true, .remedy = "apt-get install fonts-dejavu-core"};
+  Check c = {.what = "fonts",
+             .used_for = "text in charts and scenes",
+             .required = true,
+             .remedy = "apt-get install fonts-dejavu-core"};
   PangoFontFamily **families = NULL;
   int n = 0;
   pango_font_map_list_families(pango_cairo_font_map_get_default(), &families, &n);
@@ -91,8 +96,9 @@ static Status print_json(const Check *checks, int n, FILE *out, Error *error) {
   json_t *all = json_array();
   for (int k = 0; k < n; k++) {
     const Check *c = &checks[k];
-    json_t *one = json_pack("{s:s, s:b, s:b, s:s, s:s, s:s?}", "what", c->what, "present", c->present, "required", c->required,
-                            "found", c->found, "used_for", c->used_for, "remedy", c->present ? NULL : c->remedy);
+    json_t *one =
+        json_pack("{s:s, s:b, s:b, s:s, s:s, s:s?}", "what", c->what, "present", c->present, "required", c->required,
+                  "found", c->found, "used_for", c->used_for, "remedy", c->present ? NULL : c->remedy);
     if (!all || !one || json_array_append_new(all, one)) {
       json_decref(all);
       return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
@@ -112,17 +118,26 @@ static int run_doctor(void *options, Io *io, Error *error) {
     if (print_json(checks, n, io->out, error)) return EXIT_BAD_REQUEST;
     return healthy ? EXIT_DONE : EXIT_DIFFERS;
   }
-  Table t = table_new((TableColumn[]){{.heading = "part"}, {.heading = "used for", .shrink = TABLE_WRAP}, {.heading = "state"},
-                                      {.heading = "found, or what to do", .shrink = TABLE_WRAP}}, 4);
+  Table t = table_new((TableColumn[]){{.heading = "part"},
+                                      {.heading = "used for", .shrink = TABLE_WRAP},
+                                      {.heading = "state"},
+                                      {.heading = "found, or what to do", .shrink = TABLE_WRAP}},
+                      4);
   for (int k = 0; k < n; k++) {
     const Check *c = &checks[k];
     table_text(&t, ROLE_PLAIN, c->what);
     table_text(&t, ROLE_PLAIN, c->used_for);
-    table_text(&t, c->present ? ROLE_GOOD : c->required ? ROLE_BAD : ROLE_DIM,
-               c->present ? "here" : c->required ? "missing" : "not here");
+    table_text(&t,
+               c->present    ? ROLE_GOOD
+               : c->required ? ROLE_BAD
+                             : ROLE_DIM,
+               c->present    ? "here"
+               : c->required ? "missing"
+                             : "not here");
     table_text(&t, ROLE_PLAIN, c->present ? c->found : c->remedy);
   }
-  table_note(&t, healthy ? "Everything that is needed is here. What is not here is optional: the simulator, the charts and the lessons do without."
+  table_note(&t, healthy ? "Everything that is needed is here. What is not here is optional: the simulator, the charts "
+                           "and the lessons do without."
                          : "Something that is needed is missing; the right column says what to do.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
@@ -139,7 +154,8 @@ const Command COMMAND_DOCTOR = {
     .name = "doctor",
     .summary = "what is installed, what is missing, what to install",
     .usage = "[--json]",
-    .description = "Looks at libraries, fonts, data files and the CUDA tools. Exit status 1 when something that is needed is missing; what is "
+    .description = "Looks at libraries, fonts, data files and the CUDA tools. Exit status 1 when something that is "
+                   "needed is missing; what is "
                    "only optional does not count.",
     .examples = "  tilewalk doctor\n",
     .options_bytes = sizeof(DoctorOptions),

@@ -22,13 +22,11 @@ typedef struct {
 static Status add_name(void *target, const char *value, Error *error) {
   GpusOptions *o = target;
   if (!*value)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the name of the GPU is empty; 'tilewalk gpus' lists the known ones");
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the GPU is empty; 'tilewalk gpus' lists the known ones");
   if (strlen(value) >= REQUEST_NAME_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the name of the GPU has more than %d characters",
                      REQUEST_NAME_BYTES - 1);
-  if (o->n_names == GPUS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d GPUs at once", GPUS_MAX);
+  if (o->n_names == GPUS_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d GPUs at once", GPUS_MAX);
   strcpy(o->names[o->n_names++], value);
   return STATUS_OK;
 }
@@ -63,19 +61,14 @@ static Number memory_size(int64_t bytes) {
 static Number shown(const Gpu *gpu, const KeyfileField *field) {
   const double value = gpu_value(gpu, field);
   switch (field->kind) {
-  case KEYFILE_COUNT:
-    return strcmp(field->name, "year") == 0 ? number_digits((Wide)value)
-                                            : number_count((Wide)value);
-  case KEYFILE_BYTES:
-    return strcmp(field->name, "hbm") == 0 ? memory_size(gpu->hbm_bytes)
-                                           : number_bytes((Wide)value);
+  case KEYFILE_COUNT: return strcmp(field->name, "year") == 0 ? number_digits((Wide)value) : number_count((Wide)value);
+  case KEYFILE_BYTES: return strcmp(field->name, "hbm") == 0 ? memory_size(gpu->hbm_bytes) : number_bytes((Wide)value);
   case KEYFILE_SECONDS: return number_seconds(value);
   case KEYFILE_BYTES_PER_CLOCK:
   case KEYFILE_OPS_PER_CLOCK: {
     Number number = number_exact_double(value);
     const size_t length = strlen(number.text);
-    snprintf(number.text + length, sizeof number.text - length, " %s",
-             keyfile_base_unit(field->kind));
+    snprintf(number.text + length, sizeof number.text - length, " %s", keyfile_base_unit(field->kind));
     return number;
   }
   default: return number_si(value, keyfile_base_unit(field->kind));
@@ -88,13 +81,9 @@ static Number exact(const Gpu *gpu, const KeyfileField *field) {
   return whole ? number_digits((Wide)value) : number_exact_double(value);
 }
 
-static const char *field_text(const Gpu *gpu, const KeyfileField *field) {
-  return (const char *)gpu + field->offset;
-}
+static const char *field_text(const Gpu *gpu, const KeyfileField *field) { return (const char *)gpu + field->offset; }
 
-static bool is_given(const Gpu *gpu, int f) {
-  return gpu->notes[f].line || gpu->notes[f].source[0];
-}
+static bool is_given(const Gpu *gpu, int f) { return gpu->notes[f].line || gpu->notes[f].source[0]; }
 
 /* --- The overview --- */
 
@@ -136,8 +125,7 @@ static Status print_overview(const Gpu *gpus, int n, Io *io, Error *error) {
   table_title(&t, "Known GPUs; --gpu takes the name");
   for (int g = 0; g < n; g++) {
     const Gpu *gpu = &gpus[g];
-    if (g > 0 && strcmp(gpu->vendor, "none") == 0 && strcmp(gpus[g - 1].vendor, "none") != 0)
-      table_rule(&t);
+    if (g > 0 && strcmp(gpu->vendor, "none") == 0 && strcmp(gpus[g - 1].vendor, "none") != 0) table_rule(&t);
     table_text(&t, ROLE_ACCENT, gpu->name);
     table_count(&t, ROLE_PLAIN, wide(gpu->n_sm));
     cell_bytes(&t, gpu->shared_bytes_per_cta);
@@ -184,9 +172,8 @@ static Status print_one(const Gpu *gpu, Io *io, Error *error) {
 }
 
 static Status print_csv(const Gpu *gpus, int n, FILE *out, Error *error) {
-  const TableColumn columns[] = {{.heading = "gpu"},     {.heading = "key"},
-                                 {.heading = "value"},   {.heading = "unit"},
-                                 {.heading = "assumed"}, {.heading = "source"}};
+  const TableColumn columns[] = {{.heading = "gpu"},  {.heading = "key"},     {.heading = "value"},
+                                 {.heading = "unit"}, {.heading = "assumed"}, {.heading = "source"}};
   Table t = table_new(columns, 6);
   int n_fields;
   const KeyfileField *fields = gpu_fields(&n_fields);
@@ -196,8 +183,7 @@ static Status print_csv(const Gpu *gpus, int n, FILE *out, Error *error) {
       if (text ? !*field_text(&gpus[g], &fields[f]) : !is_given(&gpus[g], f)) continue;
       table_text(&t, ROLE_PLAIN, gpus[g].name);
       table_text(&t, ROLE_PLAIN, fields[f].name);
-      table_text(&t, ROLE_PLAIN,
-                 text ? field_text(&gpus[g], &fields[f]) : exact(&gpus[g], &fields[f]).text);
+      table_text(&t, ROLE_PLAIN, text ? field_text(&gpus[g], &fields[f]) : exact(&gpus[g], &fields[f]).text);
       table_text(&t, ROLE_PLAIN, keyfile_base_unit(fields[f].kind));
       table_text(&t, ROLE_PLAIN, gpus[g].notes[f].assumed ? "1" : "0");
       table_text(&t, ROLE_PLAIN, gpus[g].notes[f].source);
@@ -239,8 +225,7 @@ static Status print_json(const Gpu *gpus, int n, FILE *out, Error *error) {
   k.open_object(k.context, NULL);
   k.whole(k.context, "tilewalk", 1);
   k.open_array(k.context, "gpus");
-  for (int g = 0; g < n; g++)
-    report_gpu(&k, &gpus[g]);
+  for (int g = 0; g < n; g++) report_gpu(&k, &gpus[g]);
   k.close(k.context);
   k.close(k.context);
   if (json.failed) {
@@ -275,8 +260,7 @@ static int run_gpus(void *options, Io *io, Error *error) {
   int n = 0;
   Status status = STATUS_OK;
   if (o->n_names == 0) status = load_all(gpus, &n, error);
-  for (; status == STATUS_OK && n < o->n_names; n++)
-    status = description_gpu(o->names[n], &gpus[n], error);
+  for (; status == STATUS_OK && n < o->n_names; n++) status = description_gpu(o->names[n], &gpus[n], error);
   if (status == STATUS_OK) status = print(o, gpus, n, io, error);
   free(gpus);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -22,9 +22,9 @@ typedef struct {
 
 /* --- Setters --- */
 
-#define SET_COUNT(function, member)                                                                \
-  static Status function(void *target, const char *value, Error *error) {                          \
-    return size_parse_count(value, &((KvOptions *)target)->request.member, error);                 \
+#define SET_COUNT(function, member)                                                                                    \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    return size_parse_count(value, &((KvOptions *)target)->request.member, error);                                     \
   }
 SET_COUNT(set_tokens, tokens)
 SET_COUNT(set_batch, batch)
@@ -44,18 +44,16 @@ static Status set_dtype(void *target, const char *value, Error *error) {
   KvOptions *o = target;
   o->dtype_given = true;
   if (kvcache_dtype_from_name(value, &o->request.cache.dtype)) return STATUS_OK;
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
-      quote(value, strlen(value)).text);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_name(char *out, const char *value, Error *error) {
   const size_t length = strlen(value);
   if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "the name is empty");
   if (length >= REQUEST_NAME_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters",
-                     REQUEST_NAME_BYTES - 1);
+    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters", REQUEST_NAME_BYTES - 1);
   memcpy(out, value, length + 1);
   return STATUS_OK;
 }
@@ -93,8 +91,7 @@ static void override(KvOptions *o, const KvCache *model) {
   KvCache *c = &o->request.cache;
   const bool plain = c->kv_heads || c->d; /* asked for K and V where the model has a latent */
   if (!c->layers) c->layers = model->layers;
-  if (!c->kv_heads)
-    c->kv_heads = model->latent && plain ? o->request.model.kv_heads : model->kv_heads;
+  if (!c->kv_heads) c->kv_heads = model->latent && plain ? o->request.model.kv_heads : model->kv_heads;
   if (!c->d) c->d = model->latent && plain ? o->request.model.d : model->d;
   if (!plain) c->latent = model->latent;
   if (!c->window && !c->window_layers) c->window_layers = model->window_layers;
@@ -123,23 +120,19 @@ static Status resolve_model(KvOptions *o, Error *error) {
 
 static int64_t longest(const KvRequest *r) {
   int64_t most = r->n_lengths ? 0 : r->tokens;
-  for (int i = 0; i < r->n_lengths; i++)
-    most = r->lengths[i] > most ? r->lengths[i] : most;
+  for (int i = 0; i < r->n_lengths; i++) most = r->lengths[i] > most ? r->lengths[i] : most;
   return most;
 }
 
 static Status resolve(KvOptions *o, Error *error) {
   KvRequest *r = &o->request;
   if (r->n_lengths && (r->tokens || r->batch))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--lengths gives the length of each sequence; leave out --seq-len and --batch");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--lengths gives the length of each sequence; leave out --seq-len and --batch");
   if (r->n_lengths && r->n_steps)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--append follows one sequence; leave out --lengths");
+    return error_set(error, STATUS_BAD_REQUEST, "--append follows one sequence; leave out --lengths");
   if (r->n_steps > KV_REQUEST_STEPS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--append is %" PRId64 "; at most %d steps are shown", r->n_steps,
+    return error_set(error, STATUS_BAD_REQUEST, "--append is %" PRId64 "; at most %d steps are shown", r->n_steps,
                      KV_REQUEST_STEPS_MAX);
   Status status = resolve_model(o, error);
   if (status == STATUS_OK) status = kvcache_complete(&r->cache, error);
@@ -152,11 +145,9 @@ static Status resolve(KvOptions *o, Error *error) {
   if (!r->batch) r->batch = 1;
   if (!r->block) r->block = 128;
   if (r->batch > KVCACHE_MAX_BATCH)
-    return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, r->batch,
-                     KVCACHE_MAX_BATCH);
+    return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, r->batch, KVCACHE_MAX_BATCH);
   if (longest(r) > KVCACHE_MAX_TOKENS - KV_REQUEST_STEPS_MAX)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "a sequence of %" PRId64 " tokens; at most %" PRId64 " are reckoned with",
+    return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are reckoned with",
                      longest(r), KVCACHE_MAX_TOKENS - KV_REQUEST_STEPS_MAX);
   if (!r->max_tokens) {
     r->max_tokens = longest(r) + r->n_steps;
@@ -164,8 +155,7 @@ static Status resolve(KvOptions *o, Error *error) {
   }
   if (r->max_tokens < longest(r))
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--max-tokens %" PRId64 " is less than a sequence of %" PRId64
-                     " tokens; reserve at least that",
+                     "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
                      r->max_tokens, longest(r));
   return STATUS_OK;
 }
@@ -179,47 +169,34 @@ static int run_kvcache(void *options, Io *io, Error *error) {
 }
 
 static const Option MODEL_OPTIONS[] = {
-    {"model", 0, "NAME|FILE",
-     "The model: a name from --list, or a description file. Default " DEFAULT_MODEL ".", set_model,
-     false, false, NULL},
+    {"model", 0, "NAME|FILE", "The model: a name from --list, or a description file. Default " DEFAULT_MODEL ".",
+     set_model, false, false, NULL},
     {"list", 0, NULL, "List the known models.", set_list, false, false, NULL},
-    {"layers", 0, "COUNT", "Layers with attention, in place of the model's.", set_layers, false,
-     false, NULL},
-    {"kv-heads", 0, "COUNT", "K and V heads, in place of the model's.", set_kv_heads, false, false,
-     NULL},
+    {"layers", 0, "COUNT", "Layers with attention, in place of the model's.", set_layers, false, false, NULL},
+    {"kv-heads", 0, "COUNT", "K and V heads, in place of the model's.", set_kv_heads, false, false, NULL},
     {"head-dim", 'd', "D", "Head dimension, in place of the model's.", set_d, false, false, NULL},
-    {"window", 0, "W", "Tokens that a layer with a sliding window keeps.", set_window, false, false,
-     NULL},
-    {"window-layers", 0, "COUNT", "How many layers have the window. Default: the model's, or all.",
-     set_window_layers, false, false, NULL},
+    {"window", 0, "W", "Tokens that a layer with a sliding window keeps.", set_window, false, false, NULL},
+    {"window-layers", 0, "COUNT", "How many layers have the window. Default: the model's, or all.", set_window_layers,
+     false, false, NULL},
     {0},
 };
 
 static const Option CACHE_OPTIONS[] = {
-    {"seq-len", 'N', "N", "Tokens in the cache. Default: the model's context length.", set_tokens,
+    {"seq-len", 'N', "N", "Tokens in the cache. Default: the model's context length.", set_tokens, false, false, NULL},
+    {"batch", 0, "COUNT", "So many sequences of that length. Default 1.", set_batch, false, false, NULL},
+    {"lengths", 0, "LIST", "Sequences of these lengths, separated by commas.", set_lengths, false, false, NULL},
+    {"dtype", 0, "TYPE", "fp32, fp16, bf16, fp8, int8 or int4. Default: the model's.", set_dtype, false, false,
+     "fp32 fp16 bf16 fp8 int8 int4"},
+    {"group", 0, "COUNT", "Elements of a row that share a scale (quantised caches). Default: no scales.", set_group,
      false, false, NULL},
-    {"batch", 0, "COUNT", "So many sequences of that length. Default 1.", set_batch, false, false,
-     NULL},
-    {"lengths", 0, "LIST", "Sequences of these lengths, separated by commas.", set_lengths, false,
-     false, NULL},
-    {"dtype", 0, "TYPE", "fp32, fp16, bf16, fp8, int8 or int4. Default: the model's.", set_dtype,
-     false, false, "fp32 fp16 bf16 fp8 int8 int4"},
-    {"group", 0, "COUNT",
-     "Elements of a row that share a scale (quantised caches). Default: no scales.", set_group,
+    {"scale-bytes", 0, "COUNT", "Bytes of one scale: 2 is fp16, 4 with a zero point. Default 2.", set_scale_bytes,
      false, false, NULL},
-    {"scale-bytes", 0, "COUNT", "Bytes of one scale: 2 is fp16, 4 with a zero point. Default 2.",
-     set_scale_bytes, false, false, NULL},
-    {"page", 0, "TOKENS", "Page size of paged allocation. Default 16.", set_page, false, false,
-     NULL},
-    {"max-tokens", 0, "N",
-     "What contiguous allocation reserves for each sequence. Default: the context length.",
+    {"page", 0, "TOKENS", "Page size of paged allocation. Default 16.", set_page, false, false, NULL},
+    {"max-tokens", 0, "N", "What contiguous allocation reserves for each sequence. Default: the context length.",
      set_max_tokens, false, false, NULL},
-    {"block", 0, "B", "Rows that attention reads at once. Default 128.", set_block, false, false,
-     NULL},
-    {"append", 0, "COUNT", "Append so many more tokens and show each step.", set_append, false,
-     false, NULL},
-    {"gpu", 0, "NAME|FILE",
-     "Also say what part of this GPU's memory it takes and how long reading it once takes.",
+    {"block", 0, "B", "Rows that attention reads at once. Default 128.", set_block, false, false, NULL},
+    {"append", 0, "COUNT", "Append so many more tokens and show each step.", set_append, false, false, NULL},
+    {"gpu", 0, "NAME|FILE", "Also say what part of this GPU's memory it takes and how long reading it once takes.",
      set_gpu, false, false, NULL},
     {0},
 };
@@ -240,17 +217,16 @@ const Command COMMAND_KVCACHE = {
                    "what other data types and head counts would make of it; and what allocation in "
                    "pages saves against "
                    "reserving the longest sequence for each.",
-    .examples =
-        "  # Llama 2 70B at 100,000 tokens\n"
-        "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
-        "  # does it fit an H100, and how long does one token take to read it?\n"
-        "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
-        "  # 4-bit values with one fp16 scale for 64 of them\n"
-        "  tilewalk kvcache --model llama-3-8b --dtype int4 --group 64\n\n"
-        "  # token by token across a page boundary, with a sliding window of 8\n"
-        "  tilewalk kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 6\n\n"
-        "  # four users, paged against contiguous\n"
-        "  tilewalk kvcache --lengths 100,2000,317,4000 --page 16\n",
+    .examples = "  # Llama 2 70B at 100,000 tokens\n"
+                "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
+                "  # does it fit an H100, and how long does one token take to read it?\n"
+                "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
+                "  # 4-bit values with one fp16 scale for 64 of them\n"
+                "  tilewalk kvcache --model llama-3-8b --dtype int4 --group 64\n\n"
+                "  # token by token across a page boundary, with a sliding window of 8\n"
+                "  tilewalk kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 6\n\n"
+                "  # four users, paged against contiguous\n"
+                "  tilewalk kvcache --lengths 100,2000,317,4000 --page 16\n",
     .options_bytes = sizeof(KvOptions),
     .sets = SETS,
     .run = run_kvcache,

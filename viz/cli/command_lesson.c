@@ -16,15 +16,7 @@
 
 enum { NAMES_MAX = 32, NAME_BYTES = 1024 };
 
-typedef enum {
-  TASK_WALK = 0,
-  TASK_LIST,
-  TASK_LINT,
-  TASK_ANSWERS,
-  TASK_GIFT,
-  TASK_TEACHER,
-  TASK_NEW
-} Task;
+typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW } Task;
 
 typedef struct {
   Task task;
@@ -41,8 +33,7 @@ static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   if (!*value || strlen(value) >= NAME_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
-  if (o->n_names == NAMES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
+  if (o->n_names == NAMES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
   memcpy(o->names[o->n_names++], value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -56,10 +47,10 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   return STATUS_OK;
 }
 
-#define SET_TASK(function, task)                                                                   \
-  static Status function(void *target, const char *value, Error *error) {                          \
-    (void)value;                                                                                   \
-    return set_task(target, task, error);                                                          \
+#define SET_TASK(function, task)                                                                                       \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    (void)value;                                                                                                       \
+    return set_task(target, task, error);                                                                              \
   }
 SET_TASK(set_list, TASK_LIST)
 SET_TASK(set_lint, TASK_LINT)
@@ -118,8 +109,8 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
                                       {.heading = "min", .csv = "minutes", .right = true},
                                       {.heading = "progress"}},
                       4);
-  Status status = files ? lesson_files(files, error)
-                        : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  Status status =
+      files ? lesson_files(files, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   if (!status) status = lesson_progress_open(&progress, io->err, error);
   json_t *rows = json_array();
   const char *next = NULL;
@@ -144,18 +135,16 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     table_text(&t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
     table_format(&t, ROLE_PLAIN, "%d", lesson.minutes);
     table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
-    json_array_append_new(
-        rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name,
-                        "title", lesson_text(&lesson, lesson.title), "idea",
-                        lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions",
-                        (json_int_t)lesson.n_asks, "runs", runs, "begun", s.has_begun, "finished",
-                        s.is_finished, "answered", s.n_asked, "right", s.n_right));
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name,
+                                          "title", lesson_text(&lesson, lesson.title), "idea",
+                                          lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions",
+                                          (json_int_t)lesson.n_asks, "runs", runs, "begun", s.has_begun, "finished",
+                                          s.is_finished, "answered", s.n_asked, "right", s.n_right));
     lesson_free(&lesson);
   }
   if (!status && o->output.json) {
     json_incref(rows);
-    status =
-        json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
+    status = json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
   } else if (!status && o->output.csv) {
     status = table_csv(&t, io->out, error);
   } else if (!status) {
@@ -194,16 +183,14 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
 static int lint(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = calloc(1, sizeof *files);
   int n_findings = 0, n = 0;
-  Status status =
-      files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  Status status = files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   if (!status && o->n_names == 0) status = lesson_files(files, error);
   const int n_lessons = status ? 0 : o->n_names ? o->n_names : files->n;
   for (; n < n_lessons && !status; n++)
     status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
   free(files);
   if (status) return EXIT_BAD_REQUEST;
-  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings,
-          n_findings == 1 ? "" : "s");
+  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings, n_findings == 1 ? "" : "s");
   return n_findings ? EXIT_DIFFERS : EXIT_DONE;
 }
 
@@ -215,8 +202,7 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   struct stat there;
   FileWrite file;
   const size_t n = strlen(name);
-  snprintf(target, sizeof target, "%s%s", name,
-           n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
+  snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
   if (stat(target, &there) == 0)
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is",
                      quote(target, strlen(target)).text);
@@ -268,8 +254,7 @@ static Status print_answers(LessonRun *run, Io *io, Error *error) {
     status = lesson_run_question(run, (int)k, q, error);
     if (status) break;
     table_format(&t, ROLE_DIM, "%zu", k + 1);
-    table_format(&t, ROLE_PLAIN, "%s%s", lesson->asks[k].id,
-                 lesson->asks[k].is_prediction ? " (predict)" : "");
+    table_format(&t, ROLE_PLAIN, "%s%s", lesson->asks[k].id, lesson->asks[k].is_prediction ? " (predict)" : "");
     char words[LESSON_OPTION_BYTES];
     answer_words(lesson, q, words, sizeof words);
     table_text(&t, ROLE_ACCENT, words);
@@ -286,8 +271,7 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
   Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error)
                        : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
   if (!status) {
-    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher",
-               lesson_text(lesson, lesson->title));
+    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson_text(lesson, lesson->title));
     fputs("\n\n", io->out);
     for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
       if (lesson->blocks[k].kind != LESSON_TEACHER) continue;
@@ -334,9 +318,8 @@ static int run_lesson(void *options, Io *io, Error *error) {
   else if (o->task == TASK_NEW)
     status = lesson_write_template(o->new_name, io, error);
   else if (o->task == TASK_ANSWERS)
-    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL,
-                               o->walk.has_seed ? o->walk.seed : 1, o->output.json, o->output.csv,
-                               io, error);
+    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, o->walk.has_seed ? o->walk.seed : 1,
+                               o->output.json, o->output.csv, io, error);
   else if (o->task == TASK_LIST || !o->n_names)
     status = list_lessons(o, io, error);
   else
@@ -345,30 +328,26 @@ static int run_lesson(void *options, Io *io, Error *error) {
 }
 
 static const Option LESSON_OPTIONS[] = {
-    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list,
-     false, false, NULL},
-    {"seed", 0, "SEED",
-     "Which numbers you are given: a learner's own. Default: the one you began with, or 1.",
+    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list, false, false, NULL},
+    {"seed", 0, "SEED", "Which numbers you are given: a learner's own. Default: the one you began with, or 1.",
      set_seed, false, false, NULL},
     {"restart", 0, NULL, "Begin again, instead of going on.", set_restart, false, false, NULL},
     {0},
 };
 
 static const Option TEACHER_OPTIONS[] = {
-    {"teacher", 0, NULL, "Show the lesson's page for the teacher, and its answers for --seed.",
-     set_teacher, false, false, NULL},
+    {"teacher", 0, NULL, "Show the lesson's page for the teacher, and its answers for --seed.", set_teacher, false,
+     false, NULL},
     {"answers", 0, "FILE",
      "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and "
      "answer are needed), or the same as JSON.",
      set_answers, false, false, NULL},
-    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false,
-     false, NULL},
+    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false, false, NULL},
     {0},
 };
 
 static const Option AUTHOR_OPTIONS[] = {
-    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false,
-     NULL},
+    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false, NULL},
     {"lint", 0, NULL,
      "Check lessons: every answer computed, every state, scene and link there, nothing given away. "
      "Without a name, all of them. Exit status 1 "

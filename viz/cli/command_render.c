@@ -23,10 +23,10 @@ typedef struct {
   OutputRequest output;
   ChartRequest picture;
   bool presentation, describe;
-  bool ranged;              /* --frames was there */
+  bool ranged;                 /* --frames was there */
   int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
   int64_t frame_ms;
-  int64_t sub_frames;       /* of each step; 0: 1 */
+  int64_t sub_frames; /* of each step; 0: 1 */
 } RenderOptions;
 
 enum { DEFAULT_FRAMES = 150, DESCRIPTION_BYTES = 4096 };
@@ -70,12 +70,15 @@ static Status set_frames(void *target, const char *value, Error *error) {
   }
   Error inner = {0};
   long long first = 0, last = -1, stride = 0;
-  const bool bad = *p || n < 1 || n > 2 || (*parts[0] && options_count("first", parts[0], 0, INT64_MAX, &first, &inner)) ||
-                   (*parts[1] && options_count("last", parts[1], 0, INT64_MAX, &last, &inner)) ||
-                   (n == 2 && options_count("stride", parts[2], 1, INT64_MAX, &stride, &inner)) || (last >= 0 && last < first);
+  const bool bad =
+      *p || n < 1 || n > 2 || (*parts[0] && options_count("first", parts[0], 0, INT64_MAX, &first, &inner)) ||
+      (*parts[1] && options_count("last", parts[1], 0, INT64_MAX, &last, &inner)) ||
+      (n == 2 && options_count("stride", parts[2], 1, INT64_MAX, &stride, &inner)) || (last >= 0 && last < first);
   if (bad)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
-                     quote(value, strlen(value)).text);
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
+        quote(value, strlen(value)).text);
   o->first = first;
   o->last = last;
   o->stride = stride;
@@ -137,16 +140,23 @@ static Status save_animation(Render *r, Io *io, Error *error) {
   r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
   r->last = o->ranged && o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
   r->stride = o->stride ? (uint64_t)o->stride : (r->last - r->first) / DEFAULT_FRAMES + 1;
-  const uint64_t n_steps = (r->last - r->first + r->stride - 1) / r->stride + 1, each = o->sub_frames ? (uint64_t)o->sub_frames : 1;
+  const uint64_t n_steps = (r->last - r->first + r->stride - 1) / r->stride + 1,
+                 each = o->sub_frames ? (uint64_t)o->sub_frames : 1;
   const uint64_t n_frames = n_steps > UINT64_MAX / each ? UINT64_MAX : n_steps * each;
   const TextStyle style = text_style_for(io->err);
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
   interrupted = 0;
   signal(SIGINT, on_interrupt);
   show_step(r, r->first);
-  const Animation animation = {.width = o->picture.width ? o->picture.width : 1280, .height = o->picture.height ? o->picture.height : 720,
-                               .n_frames = n_frames, .frame_ms = (int)o->frame_ms, .title = "Tilewalk", .state = r->footer,
-                               .draw = draw_frame, .go_on = go_on, .data = r};
+  const Animation animation = {.width = o->picture.width ? o->picture.width : 1280,
+                               .height = o->picture.height ? o->picture.height : 720,
+                               .n_frames = n_frames,
+                               .frame_ms = (int)o->frame_ms,
+                               .title = "Tilewalk",
+                               .state = r->footer,
+                               .draw = draw_frame,
+                               .go_on = go_on,
+                               .data = r};
   const Status status = animation_save(o->output.output, &animation, error);
   progress_end(&r->progress);
   return status;
@@ -156,8 +166,9 @@ static Status save_still(Render *r, Error *error) {
   const RenderOptions *o = r->options;
   char title[96];
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(r->scene));
-  return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280, o->picture.height ? o->picture.height : 720, draw_still, r,
-                      &(SurfaceMetadata){title, r->footer}, error);
+  return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280,
+                      o->picture.height ? o->picture.height : 720, draw_still, r, &(SurfaceMetadata){title, r->footer},
+                      error);
 }
 
 /* ---- The command ----------------------------------------------------------------------------------------- */
@@ -165,13 +176,17 @@ static Status save_still(Render *r, Error *error) {
 static Status check_options(const RenderOptions *o, Error *error) {
   const bool animated = *o->output.output && animation_is_named(o->output.output);
   if (!*o->output.output && !o->describe)
-    return error_set(error, STATUS_BAD_REQUEST, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
   if (!*o->output.output && (o->ranged || o->picture.given || o->presentation))
-    return error_set(error, STATUS_BAD_REQUEST, "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
   if (o->sub_frames && !animated)
-    return error_set(error, STATUS_BAD_REQUEST, "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
   if (o->ranged && !animated)
-    return error_set(error, STATUS_BAD_REQUEST, "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
   return STATUS_OK;
 }
 
@@ -192,7 +207,8 @@ static int run_render(void *options, Io *io, Error *error) {
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a scene"), EXIT_BAD_REQUEST;
   Status status = prepare(o, r, error);
   if (!status) show_step(r, (uint64_t)o->request.step);
-  if (!status && *o->output.output) status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);
+  if (!status && *o->output.output)
+    status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);
   if (!status && o->describe) {
     char text[DESCRIPTION_BYTES];
     show_step(r, (uint64_t)o->request.step);
@@ -206,10 +222,13 @@ static int run_render(void *options, Io *io, Error *error) {
 }
 
 static const Option RENDER_OPTIONS[] = {
-    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
+    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false,
+     false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
-    {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.", set_frames, false, false, NULL},
-    {"sub-frames", 0, "COUNT", "Frames of an animation for each step, in which tiles are seen on their way. Default 1.", set_sub_frames, false, false, NULL},
+    {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.",
+     set_frames, false, false, NULL},
+    {"sub-frames", 0, "COUNT", "Frames of an animation for each step, in which tiles are seen on their way. Default 1.",
+     set_sub_frames, false, false, NULL},
     {"frame-ms", 0, "MS", "How long an animation shows each frame. Default 125.", set_frame_ms, false, false, NULL},
     {0},
 };
@@ -227,8 +246,10 @@ const Command COMMAND_RENDER = {
     .name = "render",
     .summary = "any scene at any step to a picture, or a run to an animation",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
-    .description = "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf are one step, .webp and "
-                   ".gif the whole run, and a name such as frame-%04d.png one file per frame. Without -N, -d or a block the problem is N = 64, "
+    .description = "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "
+                   "are one step, .webp and "
+                   ".gif the whole run, and a name such as frame-%04d.png one file per frame. Without -N, -d or a "
+                   "block the problem is N = 64, "
                    "d = 16, causal, in tiles of 8 x 8. Every file carries the state that made it.",
     .examples = "  # everything on one screen, after 100 events\n"
                 "  tilewalk render --step 100 -o main.png\n\n"

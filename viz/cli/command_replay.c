@@ -23,13 +23,7 @@
 #include "viz/text/progress.h"
 #include "viz/text/table.h"
 
-enum {
-  PIECE_BYTES = 1 << 21,
-  PIPE_BYTES = 1 << 20,
-  PATH_BYTES = 4096,
-  CACHE_FIELDS = 4,
-  WAIT_MS = 100
-};
+enum { PIECE_BYTES = 1 << 21, PIPE_BYTES = 1 << 20, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
 typedef struct {
@@ -50,13 +44,11 @@ static Status set_cache_field(ReplayOptions *o, int field, const char *text, Err
     return STATUS_OK;
   }
   int64_t value = 0;
-  const Status status =
-      field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
+  const Status status = field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
   if (status != STATUS_OK) return status;
   if (value < 1)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
   uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
                                          &o->cache.sector_bytes};
   *parts[field] = (uint64_t)value;
@@ -69,8 +61,7 @@ static Status set_cache(void *target, const char *value, Error *error) {
     char one[64];
     const size_t length = strcspn(p, ",");
     if (field == CACHE_FIELDS || length >= sizeof one)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
                        quote(value, strlen(value)).text);
     memcpy(one, p, length);
     one[length] = '\0';
@@ -81,19 +72,16 @@ static Status set_cache(void *target, const char *value, Error *error) {
   }
 }
 
-static Status choose(const char *what, const char *value, const char *const *names, int n,
-                     int *chosen, Error *error) {
+static Status choose(const char *what, const char *value, const char *const *names, int n, int *chosen, Error *error) {
   for (*chosen = 0; *chosen < n; ++*chosen)
     if (strcmp(value, names[*chosen]) == 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no %s", quote(value, strlen(value)).text,
-                   what);
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no %s", quote(value, strlen(value)).text, what);
 }
 
 static const char *const INDEXES[] = {"modulo", "xor", "random"};
 static Status set_index(void *target, const char *value, Error *error) {
   int chosen;
-  const Status status =
-      choose("set index; there are modulo, xor and random", value, INDEXES, 3, &chosen, error);
+  const Status status = choose("set index; there are modulo, xor and random", value, INDEXES, 3, &chosen, error);
   if (status == STATUS_OK) ((ReplayOptions *)target)->cache.index = (CacheIndex)chosen;
   return status;
 }
@@ -101,8 +89,8 @@ static Status set_index(void *target, const char *value, Error *error) {
 static const char *const POLICIES[] = {"lru", "plru", "fifo", "random"};
 static Status set_policy(void *target, const char *value, Error *error) {
   int chosen;
-  const Status status = choose("replacement policy; there are lru, plru, fifo and random", value,
-                               POLICIES, 4, &chosen, error);
+  const Status status =
+      choose("replacement policy; there are lru, plru, fifo and random", value, POLICIES, 4, &chosen, error);
   if (status == STATUS_OK) ((ReplayOptions *)target)->cache.policy = (CachePolicy)chosen;
   return status;
 }
@@ -118,8 +106,8 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
   const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
   const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
   if (status == STATUS_OK && (bytes < 1 || bytes > DIN_SIZE_MAX))
-    return error_set(error, STATUS_BAD_REQUEST, "an access of %" PRId64 " bytes; 1 to %d are read",
-                     bytes, DIN_SIZE_MAX);
+    return error_set(error, STATUS_BAD_REQUEST, "an access of %" PRId64 " bytes; 1 to %d are read", bytes,
+                     DIN_SIZE_MAX);
   return status;
 }
 
@@ -129,8 +117,7 @@ static Status set_limit(void *target, const char *value, Error *error) {
 
 static Status set_threads(void *target, const char *value, Error *error) {
   long long n;
-  const Status status =
-      options_count("the number of threads", value, 1, REPLAY_THREADS_MAX, &n, error);
+  const Status status = options_count("the number of threads", value, 1, REPLAY_THREADS_MAX, &n, error);
   if (status == STATUS_OK) ((ReplayOptions *)target)->threads = n;
   return status;
 }
@@ -145,8 +132,7 @@ static Status set_path(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "one trace at a time: '%s' is a second one",
                      quote(value, strlen(value)).text);
   if (!*value || strlen(value) >= PATH_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the trace is %s",
-                     *value ? "too long" : "empty");
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the trace is %s", *value ? "too long" : "empty");
   strcpy(o->path, value);
   return STATUS_OK;
 }
@@ -170,8 +156,8 @@ typedef struct {
 } Reader;
 
 static Status stop(const Reader *r, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "interrupted after line %" PRIu64 "; nothing was printed", r->team.parser.line);
+  return error_set(error, STATUS_BAD_REQUEST, "interrupted after line %" PRIu64 "; nothing was printed",
+                   r->team.parser.line);
 }
 
 static void show_progress(Reader *r) {
@@ -182,13 +168,11 @@ static void show_progress(Reader *r) {
   char line[512], of[224] = "", left[64] = "";
   if (r->total_bytes) {
     const double done = (double)r->read_bytes / (double)r->total_bytes;
-    snprintf(of, sizeof of, " of %s  %s", number_bytes(r->total_bytes).text,
-             number_percent(done).text);
+    snprintf(of, sizeof of, " of %s  %s", number_bytes(r->total_bytes).text, number_percent(done).text);
     if (done > 0) snprintf(left, sizeof left, "  %.0f s left", seconds * (1 - done) / done);
   }
-  snprintf(line, sizeof line, "replay  %s%s  %s lines  %.1f million/s%s",
-           number_bytes(r->read_bytes).text, of, number_count(r->team.parser.line).text,
-           1e-6 * lines_s, left);
+  snprintf(line, sizeof line, "replay  %s%s  %s lines  %.1f million/s%s", number_bytes(r->read_bytes).text, of,
+           number_count(r->team.parser.line).text, 1e-6 * lines_s, left);
   progress_show(&r->progress, line, now_s);
 }
 
@@ -212,9 +196,7 @@ static Status read_more(Reader *r, bool *is_last, Error *error) {
     if (interrupted) return stop(r, error);
     const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text,
-                       strerror(errno));
+    if (got < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text, strerror(errno));
     r->held += (size_t)got;
     r->read_bytes += (uint64_t)got;
     *is_last = got == 0;
@@ -238,8 +220,7 @@ static Status run_piece(Reader *r, bool is_last, Error *error) {
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
-  r->progress =
-      progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
+  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
   bool is_last = false;
   Status status = STATUS_OK;
   while (status == STATUS_OK && !is_last && r->team.left) {
@@ -256,12 +237,10 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   const bool is_stdin = strcmp(path, "-") == 0;
   r->name = quote(is_stdin ? "standard input" : path, is_stdin ? 14 : strlen(path));
   r->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  if (r->file < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text,
-                     strerror(errno));
+  if (r->file < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text, strerror(errno));
   if (fstat(r->file, &info) != 0) return STATUS_OK;
   if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
-#ifdef F_SETPIPE_SZ /* more room in the pipe: its writer waits less. Where it is refused, so be    \
+#ifdef F_SETPIPE_SZ /* more room in the pipe: its writer waits less. Where it is refused, so be                        \
                        it. */
   if (S_ISFIFO(info.st_mode)) fcntl(r->file, F_SETPIPE_SZ, PIPE_BYTES);
 #endif
@@ -283,10 +262,8 @@ static int collect(const ReplayTeam *team, Result *results) {
   const uint64_t sector_bytes = team->parts[0]->config.sector_bytes;
   const Result all[] = {
       {"accesses", "records of the trace", c->accesses, true},
-      {"line_misses", "look-ups, reads and stores, that did not find their line", c->line_misses,
-       true},
-      {"sector_misses", "sectors touched that were not there",
-       c->read_sector_misses + c->write_sector_absent, true},
+      {"line_misses", "look-ups, reads and stores, that did not find their line", c->line_misses, true},
+      {"sector_misses", "sectors touched that were not there", c->read_sector_misses + c->write_sector_absent, true},
       {"writebacks", "lines pushed out with data to write back", c->dirty_evictions, true},
       {"stores", "records that are stores", team->n_stores, false},
       {"lines_touched", "look-ups: a record over two lines is two", c->lines_touched, false},
@@ -303,28 +280,24 @@ static int collect(const ReplayTeam *team, Result *results) {
   return (int)(sizeof all / sizeof all[0]);
 }
 
-static Status print_json(const ReplayTeam *team, const Result *results, int n, FILE *out,
-                         Error *error) {
+static Status print_json(const ReplayTeam *team, const Result *results, int n, FILE *out, Error *error) {
   const CacheConfig *c = &team->parts[0]->config;
   const uint64_t sets = team->parts[0]->cache_sets;
   const CacheCounts counts = replay_team_counts(team);
-  json_t *json =
-      json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "cache",
-                "size_bytes", (json_int_t)c->size_bytes, "ways", (json_int_t)c->ways, "line_bytes",
-                (json_int_t)c->line_bytes, "sector_bytes", (json_int_t)c->sector_bytes, "sets",
-                (json_int_t)sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
+  json_t *json = json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "cache", "size_bytes",
+                           (json_int_t)c->size_bytes, "ways", (json_int_t)c->ways, "line_bytes",
+                           (json_int_t)c->line_bytes, "sector_bytes", (json_int_t)c->sector_bytes, "sets",
+                           (json_int_t)sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
   bool failed = false;
   for (int i = 0; json && i < n; i++)
-    failed |=
-        json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
-  if (json)
-    failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&counts))) != 0;
+    failed |= json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
+  if (json) failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&counts))) != 0;
   if (failed) json_decref(json);
   return json_print(failed ? NULL : json, out, error);
 }
 
-static Status print_table(const ReplayTeam *team, const Result *results, int n,
-                          const OutputRequest *output, Io *io, Error *error) {
+static Status print_table(const ReplayTeam *team, const Result *results, int n, const OutputRequest *output, Io *io,
+                          Error *error) {
   const CacheConfig *c = &team->parts[0]->config;
   const uint64_t sets = team->parts[0]->cache_sets;
   const CacheCounts counts = replay_team_counts(team);
@@ -333,10 +306,10 @@ static Status print_table(const ReplayTeam *team, const Result *results, int n,
                                           {.heading = "meaning", .shrink = TABLE_WRAP}},
                           3);
   table_title(&table,
-              "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64
-              " B, sectors of %" PRIu64 " B, index %s, %s",
-              number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s",
-              c->ways, c->line_bytes, c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
+              "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64
+              " B, index %s, %s",
+              number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
+              c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
   for (int i = 0; i < n; i++) {
     if (!output->csv && !results[i].is_headline) continue;
     table_text(&table, ROLE_PLAIN, results[i].key);
@@ -348,10 +321,9 @@ static Status print_table(const ReplayTeam *team, const Result *results, int n,
   }
   table_text(&table, ROLE_PLAIN, "hit_rate");
   table_percent(&table, ROLE_ACCENT, cache_hit_rate(&counts));
-  table_text(&table, ROLE_DIM,
-             "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
-  const Status status = output->csv ? table_csv(&table, io->out, error)
-                                    : table_print(&table, io->out, &io->style, error);
+  table_text(&table, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
+  const Status status =
+      output->csv ? table_csv(&table, io->out, error) : table_print(&table, io->out, &io->style, error);
   table_free(&table);
   return status;
 }
@@ -370,10 +342,8 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   if (status != STATUS_OK) return status;
   const size_t bytes = cache_state_bytes(c);
   if (bytes > STATE_BYTES_MAX)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "a cache of %s would take %s to simulate; at most %s are used",
-                     number_bytes(c->size_bytes).text, number_bytes(bytes).text,
-                     number_bytes(STATE_BYTES_MAX).text);
+    return error_set(error, STATUS_TOO_LARGE, "a cache of %s would take %s to simulate; at most %s are used",
+                     number_bytes(c->size_bytes).text, number_bytes(bytes).text, number_bytes(STATE_BYTES_MAX).text);
   return STATUS_OK;
 }
 
@@ -384,20 +354,18 @@ static Status make_team(const ReplayOptions *o, Reader *r, Error *error) {
   uint32_t n_threads = !r->total_bytes && offered > 1 ? offered - 1 : offered;
   if (o->threads) n_threads = (uint32_t)o->threads;
   if (n_threads > most) n_threads = most;
-  return replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes,
-                          o->limit ? (uint64_t)o->limit : UINT64_MAX, error);
+  return replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes, o->limit ? (uint64_t)o->limit : UINT64_MAX,
+                          error);
 }
 
 static Status replay(ReplayOptions *o, Reader *r, Io *io, Error *error) {
-  struct sigaction action = {.sa_handler = on_interrupt},
-                   before; /* no SA_RESTART: a waiting read returns */
+  struct sigaction action = {.sa_handler = on_interrupt}, before; /* no SA_RESTART: a waiting read returns */
   interrupted = 0;
   sigaction(SIGINT, &action, &before);
   Status status = replay_all(r, io, error);
   sigaction(SIGINT, &before, NULL);
   if (status != STATUS_OK) return status;
-  for (uint32_t part = 0; o->flush && part < r->team.n_threads; part++)
-    cache_flush(r->team.parts[part]);
+  for (uint32_t part = 0; o->flush && part < r->team.n_threads; part++) cache_flush(r->team.parts[part]);
   Result results[RESULTS_MAX];
   const int n = collect(&r->team, results);
   return o->output.json ? print_json(&r->team, results, n, io->out, error)
@@ -409,16 +377,14 @@ static int run_replay(void *options, Io *io, Error *error) {
   Reader reader = {.file = -1};
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   if (!*o->path) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "no trace is named; give a file, or - for the standard input");
+    error_set(error, STATUS_BAD_REQUEST, "no trace is named; give a file, or - for the standard input");
     return EXIT_BAD_REQUEST;
   }
   Status status = choose_cache(o, error);
   if (status == STATUS_OK) status = open_trace(o->path, &reader, error);
   if (status == STATUS_OK) status = make_team(o, &reader, error);
   reader.piece = malloc(PIECE_BYTES);
-  if (status == STATUS_OK && !reader.piece)
-    status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
+  if (status == STATUS_OK && !reader.piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
   if (status == STATUS_OK) status = replay(o, &reader, io, error);
   if (reader.file > STDIN_FILENO) close(reader.file);
   free(reader.piece);
@@ -429,20 +395,18 @@ static int run_replay(void *options, Io *io, Error *error) {
 
 static const Option CACHE_OPTIONS[] = {
     {"cache", 0, "SIZE,WAYS,LINE,SECTOR",
-     "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32.",
-     set_cache, false, false, NULL},
-    {"index", 0, "NAME", "How an address finds its set: modulo, xor or random. Default modulo.",
-     set_index, false, false, "modulo xor random"},
-    {"policy", 0, "NAME", "Which line leaves: lru, plru (a tree), fifo or random. Default lru.",
-     set_policy, false, false, "lru plru fifo random"},
-    {"seed", 0, "NUMBER", "For the random index and policy. Default 0.", set_seed, false, false,
-     NULL},
-    {"access-bytes", 0, "SIZE",
-     "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes, false,
+     "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32.", set_cache, false,
      false, NULL},
+    {"index", 0, "NAME", "How an address finds its set: modulo, xor or random. Default modulo.", set_index, false,
+     false, "modulo xor random"},
+    {"policy", 0, "NAME", "Which line leaves: lru, plru (a tree), fifo or random. Default lru.", set_policy, false,
+     false, "lru plru fifo random"},
+    {"seed", 0, "NUMBER", "For the random index and policy. Default 0.", set_seed, false, false, NULL},
+    {"access-bytes", 0, "SIZE", "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes,
+     false, false, NULL},
     {"flush", 0, NULL, "At the end write back what is still dirty.", set_flush, false, false, NULL},
-    {"limit", 0, "COUNT", "Stop after this many records; what follows is not read. Default: all.",
-     set_limit, false, false, NULL},
+    {"limit", 0, "COUNT", "Stop after this many records; what follows is not read. Default: all.", set_limit, false,
+     false, NULL},
     {"threads", 0, "COUNT",
      "Threads, which change speed and no count. Default: all cores, one less for a pipe; the "
      "random "
@@ -461,17 +425,16 @@ const Command COMMAND_REPLAY = {
     .name = "replay",
     .summary = "a Dinero address trace through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
-    .description =
-        "Reads a trace in Dinero's text format, one access a line: a label (0 or r read, 1 or w "
-        "write, 2 or i fetch), a "
-        "hexadecimal address and, if given, a size (hexadecimal too; 16, 32, 64, 128, ... are "
-        "known as decimal). # begins "
-        "a comment, and FILE may be - for the standard input. The cache is sectored and writes "
-        "back; a store that covers "
-        "a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of "
-        "any length: memory does "
-        "not grow with it. A terminal shows how far it is; an interrupt stops it and prints "
-        "nothing.",
+    .description = "Reads a trace in Dinero's text format, one access a line: a label (0 or r read, 1 or w "
+                   "write, 2 or i fetch), a "
+                   "hexadecimal address and, if given, a size (hexadecimal too; 16, 32, 64, 128, ... are "
+                   "known as decimal). # begins "
+                   "a comment, and FILE may be - for the standard input. The cache is sectored and writes "
+                   "back; a store that covers "
+                   "a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of "
+                   "any length: memory does "
+                   "not grow with it. A terminal shows how far it is; an interrupt stops it and prints "
+                   "nothing.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
                 "  printf '0 1000 20\\n1 1020 20\\n0 1000 20\\n' | tilewalk replay -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"

@@ -45,7 +45,9 @@ static double intensity(const Roofline *r, int run, TimePart level) {
   return work.flops / (level == TIME_L2 ? work.l2_bytes : work.hbm_bytes);
 }
 
-static double attainable(const Roofline *r, int run) { return (double)r->runs[run].traffic.flops / r->runs[run].timing.busy_s; }
+static double attainable(const Roofline *r, int run) {
+  return (double)r->runs[run].traffic.flops / r->runs[run].timing.busy_s;
+}
 
 static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
   const double from_memory = flops_per_byte * timing_rate(&r->gpu, level, r->dtype);
@@ -103,7 +105,8 @@ static void span(const Roofline *r, double *low, double *high) {
 
 static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low, double high) {
   char name[160];
-  snprintf(name, sizeof name, "%s, %s", time_part_title(level), number_si(timing_rate(&r->gpu, level, r->dtype), "B/s").text);
+  snprintf(name, sizeof name, "%s, %s", time_part_title(level),
+           number_si(timing_rate(&r->gpu, level, r->dtype), "B/s").text);
   chart_series(chart, name, level == TIME_HBM ? INK_PURPLE : INK_BROWN, SERIES_REFERENCE);
   chart_point(chart, low, roof(r, level, low));
   const double ridge = timing_ridge(&r->gpu, level, r->dtype);
@@ -129,15 +132,17 @@ static Chart make_chart(const Roofline *r) {
            r->n_levels > 1 ? "left mark: bytes from L2, right mark: bytes from HBM" : "bytes across the SRAM boundary");
   double low, high;
   span(r, &low, &high);
-  Chart chart = chart_new(&(ChartConfig){.title = title,
-                                         .subtitle = subtitle,
-                                         .footer = request_state(r->request, state),
-                                         .x = {.title = "FLOPs for each byte moved", .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
-                                         .y = {.title = "FLOP/s at best", .kind = VALUE_FLOP_RATE, .log = true}});
+  Chart chart = chart_new(&(ChartConfig){
+      .title = title,
+      .subtitle = subtitle,
+      .footer = request_state(r->request, state),
+      .x = {.title = "FLOPs for each byte moved", .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
+      .y = {.title = "FLOP/s at best", .kind = VALUE_FLOP_RATE, .log = true}});
   add_runs(&chart, r);
   for (int l = 0; l < r->n_levels; l++) add_roof(&chart, r, r->levels[l], low, high);
   if (r->peak_flops_per_s > 0) {
-    snprintf(ceiling, sizeof ceiling, "%s products, %s", dtype_name(r->dtype), number_si(r->peak_flops_per_s, "FLOP/s").text);
+    snprintf(ceiling, sizeof ceiling, "%s products, %s", dtype_name(r->dtype),
+             number_si(r->peak_flops_per_s, "FLOP/s").text);
     chart_horizontal(&chart, r->peak_flops_per_s, ceiling);
   }
   if (r->peak_flops_per_s == 0 || r->exp_ceiling_flops_per_s < 0.8 * r->peak_flops_per_s) {
@@ -163,8 +168,9 @@ static Status save_chart(const Roofline *r, const ChartRequest *how, const char 
   const Picture picture = {&chart, *how->theme ? theme_named(how->theme) : &theme_light};
   Status status = chart_check(&chart, error);
   if (!status)
-    status = surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
-                          &(SurfaceMetadata){.title = "Tilewalk: roofline", .state = request_state(r->request, state)}, error);
+    status = surface_save(
+        path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
+        &(SurfaceMetadata){.title = "Tilewalk: roofline", .state = request_state(r->request, state)}, error);
   chart_free(&chart);
   return status;
 }
@@ -183,11 +189,15 @@ static void add_rows(Table *t, const Roofline *r) {
     const Timing *timing = &r->runs[k].timing;
     table_text(t, ROLE_PLAIN, r->request->algorithms[k]->name);
     table_double(t, ROLE_PLAIN, intensity(r, k, TIME_HBM), 4);
-    if (r->n_levels > 1) table_double(t, ROLE_PLAIN, intensity(r, k, TIME_L2), 4);
-    else table_empty(t, true);
+    if (r->n_levels > 1)
+      table_double(t, ROLE_PLAIN, intensity(r, k, TIME_L2), 4);
+    else
+      table_empty(t, true);
     cell_rate(t, ROLE_ACCENT, attainable(r, k));
-    if (r->peak_flops_per_s > 0) table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
-    else table_empty(t, true);
+    if (r->peak_flops_per_s > 0)
+      table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
+    else
+      table_empty(t, true);
     table_text(t, ROLE_PLAIN, time_part_title(timing->bound));
     table_seconds(t, ROLE_PLAIN, timing->busy_s);
   }
@@ -197,18 +207,21 @@ static void add_notes(Table *t, const Roofline *r) {
   for (int l = 0; l < r->n_levels; l++) {
     const double ridge = timing_ridge(&r->gpu, r->levels[l], r->dtype);
     if (ridge > 0)
-      table_note(t, "Below %s FLOPs for each byte from %s, %s at %s binds; above, the %s products at %s.", number_double(ridge, 4).text,
-                 time_part_title(r->levels[l]), time_part_title(r->levels[l]),
+      table_note(t, "Below %s FLOPs for each byte from %s, %s at %s binds; above, the %s products at %s.",
+                 number_double(ridge, 4).text, time_part_title(r->levels[l]), time_part_title(r->levels[l]),
                  number_si(timing_rate(&r->gpu, r->levels[l], r->dtype), "B/s").text, dtype_name(r->dtype),
                  number_si(r->peak_flops_per_s, "FLOP/s").text);
   }
   if (r->peak_flops_per_s == 0)
-    table_note(t, "The peak rate of %s products is not known for %s, so they are left out.", dtype_name(r->dtype), r->gpu.name);
+    table_note(t, "The peak rate of %s products is not known for %s, so they are left out.", dtype_name(r->dtype),
+               r->gpu.name);
   table_note(t, "One exponential for each 4 d FLOPs: at d = %lld they allow %s.", (long long)r->d,
              number_si(r->exp_ceiling_flops_per_s, "FLOP/s").text);
   if (r->n_levels > 1)
-    table_note(t, "HBM: Q, K, V and O once, and what of S and P is larger than L2; L2: all that crosses the SRAM boundary.");
-  table_note(t, "An upper bound: peak rates, all of it overlapping. On an H200 the best kernel measured takes 1.7 to 2.3 times as long.");
+    table_note(
+        t, "HBM: Q, K, V and O once, and what of S and P is larger than L2; L2: all that crosses the SRAM boundary.");
+  table_note(t, "An upper bound: peak rates, all of it overlapping. On an H200 the best kernel measured takes 1.7 to "
+                "2.3 times as long.");
 }
 
 static Table make_table(const Roofline *r) {
@@ -246,8 +259,10 @@ static Status print_plot(const Roofline *r, Io *io, Error *error) {
 /* ---- JSON ----------------------------------------------------------------------------------------- */
 
 static void rate_or_null(const ReportSink *k, const char *key, double rate) {
-  if (rate > 0) k->real(k->context, key, rate);
-  else k->null(k->context, key);
+  if (rate > 0)
+    k->real(k->context, key, rate);
+  else
+    k->null(k->context, key);
 }
 
 static void report_level(const ReportSink *k, const Roofline *r, TimePart level) {
@@ -307,7 +322,8 @@ static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *e
 
 static int run_roofline(void *options, Io *io, Error *error) {
   RooflineOptions *o = options;
-  if (output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error)) return EXIT_BAD_REQUEST;
+  if (output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error))
+    return EXIT_BAD_REQUEST;
   Roofline *r = calloc(1, sizeof *r);
   if (!r) {
     error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");
@@ -331,9 +347,12 @@ const Command COMMAND_ROOFLINE = {
     .name = "roofline",
     .summary = "how fast a GPU lets each algorithm be, and what stops it",
     .usage = "[--gpu NAME|FILE] [OPTION...] [-o FILE.png|.svg|.pdf]",
-    .description = "Draws the roofline of a machine: at few FLOPs for each byte its memory binds, at many its arithmetic, and where the "
-                   "two meet is the ridge. Each algorithm stands at the FLOPs it does for each byte it moves and at the FLOP/s that "
-                   "the machine allows it. With L2 it stands there twice, because most bytes come from L2 and few from HBM. Without "
+    .description = "Draws the roofline of a machine: at few FLOPs for each byte its memory binds, at many its "
+                   "arithmetic, and where the "
+                   "two meet is the ridge. Each algorithm stands at the FLOPs it does for each byte it moves and at "
+                   "the FLOP/s that "
+                   "the machine allows it. With L2 it stands there twice, because most bytes come from L2 and few from "
+                   "HBM. Without "
                    "-o a plot and a table are printed; with -o the chart is drawn and nothing is printed.",
     .examples = "  # the papers' machine: standard attention is bound by memory\n"
                 "  tilewalk roofline -N 4096 -d 128 --block 128\n\n"

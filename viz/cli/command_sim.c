@@ -41,9 +41,12 @@ static int run_sim(void *options, Io *io, Error *error) {
     simulation_time(&runs[k], &gpu);
   }
   Status status;
-  if (o->output.json) status = print_json(runs, n, io->out, error);
-  else if (o->output.csv) status = run_tables_csv(runs, n, io->out, error);
-  else status = run_tables_print(runs, n, io, error);
+  if (o->output.json)
+    status = print_json(runs, n, io->out, error);
+  else if (o->output.csv)
+    status = run_tables_csv(runs, n, io->out, error);
+  else
+    status = run_tables_print(runs, n, io, error);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
@@ -57,10 +60,12 @@ const Command COMMAND_SIM = {
     .name = "sim",
     .summary = "one problem, several algorithms side by side: traffic, tiles, SRAM, FLOPs",
     .usage = "[OPTION...]",
-    .description = "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which tiles "
-                   "it computes and skips, what it needs in SRAM and in HBM. Totals are over batch and heads; tiles and "
-                   "loads are per head. With --gpu also what its L2 keeps from HBM when all CTAs run at once, and how fast "
-                   "the run could be at best. All other numbers come from closed forms, so any N is answered at once.",
+    .description =
+        "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which "
+        "tiles "
+        "it computes and skips, what it needs in SRAM and in HBM. Totals are over batch and heads; tiles and "
+        "loads are per head. With --gpu also what its L2 keeps from HBM when all CTAs run at once, and how fast "
+        "the run could be at best. All other numbers come from closed forms, so any N is answered at once.",
     .examples = "  # naive against tiled attention, the classic case\n"
                 "  tilewalk sim -N 4096 -d 128 --block 128\n\n"
                 "  # causal masking on a size that can be checked by hand\n"

@@ -44,7 +44,8 @@ static Status parse_score(const char *text, size_t length, double *score, Error 
     return STATUS_OK;
   }
   if (n == 0 || decimal_read(digits, n, &decimal) != n)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
                      quote(text, length).text);
   *score = negative ? -decimal_value(decimal) : decimal_value(decimal);
   return STATUS_OK;
@@ -98,12 +99,13 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
   SoftmaxState state = softmax_start(&config);
   for (int64_t first = 0; first < o->n; first += o->block) {
     const int64_t n = o->n - first < o->block ? o->n - first : o->block;
-    w->steps[w->n_steps] =
-        softmax_step(&config, &state, o->scores + first, n, values ? values + first * d : NULL, d, NULL, values ? w->O : NULL);
+    w->steps[w->n_steps] = softmax_step(&config, &state, o->scores + first, n, values ? values + first * d : NULL, d,
+                                        NULL, values ? w->O : NULL);
     memcpy(w->O_after[w->n_steps++], w->O, sizeof w->O);
   }
   for (int64_t k = 0; k < o->n; k++)
-    w->weights[k] = precision_round(o->precision, softmax_divide(&config, softmax_exponential(&config, o->scores[k], state.m), state.l));
+    w->weights[k] = precision_round(
+        o->precision, softmax_divide(&config, softmax_exponential(&config, o->scores[k], state.m), state.l));
   if (values) softmax_finish(&config, &state, w->O, d);
   softmax_reference(o->scores, o->n, values, d, w->reference, values ? w->O_reference : NULL);
   accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
@@ -112,9 +114,12 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
 /* Four decimals where that says something, else a power of ten; a NaN has no sign. */
 static Number shown(double value) {
   Number number;
-  if (isnan(value)) snprintf(number.text, sizeof number.text, "NaN");
-  else if (fabs(value) < 1e6) snprintf(number.text, sizeof number.text, "%.4f", value);
-  else number = number_double(value, 5);
+  if (isnan(value))
+    snprintf(number.text, sizeof number.text, "NaN");
+  else if (fabs(value) < 1e6)
+    snprintf(number.text, sizeof number.text, "%.4f", value);
+  else
+    number = number_double(value, 5);
   return number;
 }
 
@@ -134,17 +139,23 @@ static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io
   fputs(": scores ", out);
   print_block_scores(o, s, out);
   fprintf(out, "\n  m       %g%s\n", s->m_new, o->without_max ? "   (no maximum is subtracted)" : "");
-  if (o->without_max) fputs("  factor  1   (nothing is ever rescaled)\n", out);
-  else if (!isfinite(s->m_old)) fputs("  factor  none: there is nothing to rescale yet\n", out);
-  else if (s->m_new == s->m_old) fprintf(out, "  factor  1   (the maximum stays %g)\n", s->m_new);
-  else fprintf(out, "  factor  e^(%g - %g) = %.4f   rescales l and O\n", s->m_old, s->m_new, s->factor);
-  if (s->block == 0) fputs("  l       ", out);
-  else fprintf(out, "  l       %s x %.4f + %s = ", shown(s->l_old).text, s->factor, shown(s->block_sum).text);
+  if (o->without_max)
+    fputs("  factor  1   (nothing is ever rescaled)\n", out);
+  else if (!isfinite(s->m_old))
+    fputs("  factor  none: there is nothing to rescale yet\n", out);
+  else if (s->m_new == s->m_old)
+    fprintf(out, "  factor  1   (the maximum stays %g)\n", s->m_new);
+  else
+    fprintf(out, "  factor  e^(%g - %g) = %.4f   rescales l and O\n", s->m_old, s->m_new, s->factor);
+  if (s->block == 0)
+    fputs("  l       ", out);
+  else
+    fprintf(out, "  l       %s x %.4f + %s = ", shown(s->l_old).text, s->factor, shown(s->block_sum).text);
   text_print(out, &io->style, isfinite(s->l_new) ? ROLE_ACCENT : ROLE_BAD, "%s", shown(s->l_new).text);
   fputc('\n', out);
   if (s->n_overflowed)
-    text_print(out, &io->style, ROLE_BAD, "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s\n", s->n_overflowed, s->n,
-               precision_format(o->precision)->name);
+    text_print(out, &io->style, ROLE_BAD, "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s\n",
+               s->n_overflowed, s->n, precision_format(o->precision)->name);
   if (o->example) {
     fputs("  O       ", out);
     print_vector(out, w->O_after[k], EXAMPLE_D);
@@ -171,7 +182,9 @@ static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
     fputs("   (fp64)\n", out);
   }
   if (w->accuracy.n_not_finite)
-    text_print(out, &io->style, ROLE_BAD, "  %" PRId64 " of %" PRId64 " weights are not finite numbers: this is what subtracting the maximum prevents\n",
+    text_print(out, &io->style, ROLE_BAD,
+               "  %" PRId64 " of %" PRId64
+               " weights are not finite numbers: this is what subtracting the maximum prevents\n",
                w->accuracy.n_not_finite, w->accuracy.n);
   else
     fprintf(out, "  error      RMSE %s, at most %s ulps of %s\n", number_double(accuracy_rmse(&w->accuracy), 3).text,
@@ -205,12 +218,12 @@ static Status print_json(const SoftmaxOptions *o, const Walk *w, FILE *out, Erro
       return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
     }
   }
-  return json_print(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "precision", precision_format(o->precision)->name,
-                              "subtracts_max", !o->without_max, "blocks", blocks, "weights", numbers(w->weights, o->n),
-                              "reference", numbers(w->reference, o->n), "O", o->example ? numbers(w->O, EXAMPLE_D) : json_null(),
-                              "rmse", finite_or_null(accuracy_rmse(&w->accuracy)), "max_ulps",
-                              finite_or_null(w->accuracy.largest_ulps)),
-                    out, error);
+  return json_print(
+      json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "precision", precision_format(o->precision)->name,
+                "subtracts_max", !o->without_max, "blocks", blocks, "weights", numbers(w->weights, o->n), "reference",
+                numbers(w->reference, o->n), "O", o->example ? numbers(w->O, EXAMPLE_D) : json_null(), "rmse",
+                finite_or_null(accuracy_rmse(&w->accuracy)), "max_ulps", finite_or_null(w->accuracy.largest_ulps)),
+      out, error);
 }
 
 static Status print_csv(const Walk *w, FILE *out, Error *error) {
@@ -220,7 +233,8 @@ static Status print_csv(const Walk *w, FILE *out, Error *error) {
   Table t = table_new(columns, 7);
   for (int64_t k = 0; k < w->n_steps; k++) {
     const SoftmaxStep *s = &w->steps[k];
-    const double values[] = {(double)s->block, (double)s->n, s->m_new, s->factor, s->block_sum, s->l_new, (double)s->n_overflowed};
+    const double values[] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
+                             s->l_new,         (double)s->n_overflowed};
     for (int c = 0; c < 7; c++) table_text(&t, ROLE_PLAIN, number_exact_double(values[c]).text);
   }
   const Status status = table_csv(&t, out, error);
@@ -231,7 +245,8 @@ static Status print_csv(const Walk *w, FILE *out, Error *error) {
 static Status complete(SoftmaxOptions *o, Error *error) {
   if (output_request_check(&o->output, error)) return error->status;
   if (o->example && o->n)
-    return error_set(error, STATUS_BAD_REQUEST, "--example has its own scores, and --scores gives others; give one of them");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--example has its own scores, and --scores gives others; give one of them");
   if (!o->example && !o->n)
     return error_set(error, STATUS_BAD_REQUEST, "no scores; give --scores 3,1,2,4,5,1,3,1 or --example");
   if (o->example) {
@@ -254,10 +269,13 @@ static int run_softmax(void *options, Io *io, Error *error) {
   }
   walk_softmax(o, w);
   Status status = STATUS_OK;
-  if (o->output.json) status = print_json(o, w, io->out, error);
-  else if (o->output.csv) status = print_csv(w, io->out, error);
+  if (o->output.json)
+    status = print_json(o, w, io->out, error);
+  else if (o->output.csv)
+    status = print_csv(w, io->out, error);
   else {
-    if (o->example) fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
+    if (o->example)
+      fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
     for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
     print_result(o, w, io);
   }
@@ -268,12 +286,15 @@ static int run_softmax(void *options, Io *io, Error *error) {
 static void defaults(void *options) { ((SoftmaxOptions *)options)->precision = PRECISION_FP32; }
 
 static const Option SOFTMAX_OPTIONS[] = {
-    {"scores", 0, "LIST", "One row of scores, separated by commas; -inf is a masked one.", set_scores, false, false, NULL},
+    {"scores", 0, "LIST", "One row of scores, separated by commas; -inf is a masked one.", set_scores, false, false,
+     NULL},
     {"block", 0, "B", "Scores in a block. Default 4.", set_block, false, false, NULL},
-    {"precision", 0, "TYPE", "fp64, fp32, bf16 or fp16: what P, V and O are stored in. Default fp32.", set_precision, false, false,
-     "fp64 fp32 bf16 fp16"},
-    {"no-max", 0, NULL, "Do not subtract the maximum: e^x overflows as it would on a GPU.", set_no_max, false, false, NULL},
-    {"example", 0, NULL, "The worked example: one query, eight keys and values in two blocks.", set_example, false, false, NULL},
+    {"precision", 0, "TYPE", "fp64, fp32, bf16 or fp16: what P, V and O are stored in. Default fp32.", set_precision,
+     false, false, "fp64 fp32 bf16 fp16"},
+    {"no-max", 0, NULL, "Do not subtract the maximum: e^x overflows as it would on a GPU.", set_no_max, false, false,
+     NULL},
+    {"example", 0, NULL, "The worked example: one query, eight keys and values in two blocks.", set_example, false,
+     false, NULL},
     {0},
 };
 
@@ -287,7 +308,8 @@ const Command COMMAND_SOFTMAX = {
     .name = "softmax",
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --example [OPTION...]",
-    .description = "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales what was "
+    .description = "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor "
+                   "that rescales what was "
                    "summed before, and the running sum l; at the end the result beside softmax in one pass.",
     .examples = "  # a second block with a larger maximum: watch the factor\n"
                 "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"

@@ -27,9 +27,10 @@ static Status set_over(void *target, const char *value, Error *error) {
   SweepOptions *o = target;
   o->axis = sweep_axis(value);
   if (o->axis) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads and head-dim",
-                   quote(value, strlen(value)).text);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads and head-dim",
+      quote(value, strlen(value)).text);
 }
 
 static Status copy(char *out, size_t size, const char *value, Error *error) {
@@ -62,7 +63,8 @@ static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error 
     char one[64];
     const size_t length = strcspn(p, ",");
     snprintf(one, sizeof one, "%.*s", (int)(length < 63 ? length : 63), p);
-    if (*n == SWEEP_POINTS_MAX) return error_set(error, STATUS_TOO_LARGE, "--values: more than %d points", SWEEP_POINTS_MAX);
+    if (*n == SWEEP_POINTS_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "--values: more than %d points", SWEEP_POINTS_MAX);
     Error inner = {0};
     if (parse_value(o->axis, one, &values[*n], &inner))
       return error_set(error, inner.status, "--values: %s", inner.message);
@@ -78,11 +80,14 @@ static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error 
 static Status doubled_values(const SweepOptions *o, int64_t *values, int *n, Error *error) {
   int64_t low = o->axis->low, high = o->axis->high;
   Error inner = {0};
-  if (*o->from && parse_value(o->axis, o->from, &low, &inner)) return error_set(error, inner.status, "--from: %s", inner.message);
-  if (*o->to && parse_value(o->axis, o->to, &high, &inner)) return error_set(error, inner.status, "--to: %s", inner.message);
+  if (*o->from && parse_value(o->axis, o->from, &low, &inner))
+    return error_set(error, inner.status, "--from: %s", inner.message);
+  if (*o->to && parse_value(o->axis, o->to, &high, &inner))
+    return error_set(error, inner.status, "--to: %s", inner.message);
   if (!*o->to && high < low) high = low;
   if (high < low)
-    return error_set(error, STATUS_BAD_REQUEST, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
   for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
     values[(*n)++] = v;
     if (v > high / 2) break;
@@ -95,20 +100,25 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
   TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {{.heading = s->axis->name, .right = true}};
   for (int k = 0; k < s->n_algorithms; k++) {
     columns[k + 1] = (TableColumn){.heading = o->request.algorithms[k]->name, .right = true};
-    columns[s->n_algorithms + 1 + k] = (TableColumn){.heading = "less than", .unit = o->request.algorithms[0]->name, .right = true};
+    columns[s->n_algorithms + 1 + k] =
+        (TableColumn){.heading = "less than", .unit = o->request.algorithms[0]->name, .right = true};
   }
   const int n_ratios = s->n_algorithms - 1;
   for (int k = 0; k < n_ratios; k++)
-    columns[s->n_algorithms + 1 + k] = (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
+    columns[s->n_algorithms + 1 + k] =
+        (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
   const int last = s->n_algorithms + 1 + n_ratios;
-  columns[last] = (TableColumn){.heading = s->axis->behind_l2 ? "every byte once" : "lower bound", .csv = "lower_bound_bytes", .right = true};
+  columns[last] = (TableColumn){
+      .heading = s->axis->behind_l2 ? "every byte once" : "lower bound", .csv = "lower_bound_bytes", .right = true};
   Table t = table_new(columns, last + 1);
   bool any_misfit = false;
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
     const Simulation *first = &p->runs[0];
-    if (s->axis->is_size) table_bytes(&t, ROLE_PLAIN, wide(p->value));
-    else table_count(&t, ROLE_PLAIN, wide(p->value));
+    if (s->axis->is_size)
+      table_bytes(&t, ROLE_PLAIN, wide(p->value));
+    else
+      table_count(&t, ROLE_PLAIN, wide(p->value));
     for (int k = 0; k < s->n_algorithms; k++) {
       char shown[NUMBER_CHARS + 2], exact[NUMBER_CHARS];
       snprintf(shown, sizeof shown, "%s%s", number_bytes(sweep_bytes(s, &p->runs[k])).text, p->runs[k].fits ? "" : "*");
@@ -123,9 +133,13 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
   }
   char state[REQUEST_STATE_BYTES];
-  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title, sweep_state(s->axis, &o->request, state));
+  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title,
+              sweep_state(s->axis, &o->request, state));
   if (any_misfit) table_note(&t, "* These tiles do not fit the SRAM; no kernel could run like this.");
-  if (!s->axis->behind_l2) table_note(&t, "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
+  if (!s->axis->behind_l2)
+    table_note(
+        &t,
+        "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
@@ -179,15 +193,16 @@ static int run_sweep(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
     return EXIT_BAD_REQUEST;
   }
-  if (request_algorithms(&o->request, o->axis->behind_l2 ? "fa2" : "standard,fa1,fa2", error) || output_request_check(&o->output, error) ||
-      chart_request_check(&o->chart, &o->output, error))
+  if (request_algorithms(&o->request, o->axis->behind_l2 ? "fa2" : "standard,fa1,fa2", error) ||
+      output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error))
     return EXIT_BAD_REQUEST;
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
   if (*o->values ? list_values(o, values, &n, error) : doubled_values(o, values, &n, error)) return EXIT_BAD_REQUEST;
   if (sweep_run(&sweep, &problem, &o->request, o->axis, values, n, error)) return EXIT_BAD_REQUEST;
   Status status = STATUS_OK;
   if (*o->output.output) status = sweep_chart_save(&sweep, &o->request, &o->chart, o->output.output, error);
-  if (!status && o->output.json) status = print_json(&sweep, io->out, error);
+  if (!status && o->output.json)
+    status = print_json(&sweep, io->out, error);
   else if (!status && (o->output.csv || !*o->output.output)) {
     if (!o->output.csv) status = print_plot(&sweep, o, io, error);
     if (!status) status = print_table(&sweep, o, io, error);
@@ -197,8 +212,8 @@ static int run_sweep(void *options, Io *io, Error *error) {
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads or head-dim. Default N.", set_over, false,
-     false, "N keys block block-q block-k sram l2 skew heads head-dim"},
+    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads or head-dim. Default N.",
+     set_over, false, false, "N keys block block-q block-k sram l2 skew heads head-dim"},
     {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
     {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
     {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},
@@ -218,8 +233,10 @@ const Command COMMAND_SWEEP = {
     .name = "sweep",
     .summary = "traffic against N, block size, SRAM, L2 or heads: chart, table, CSV, JSON",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
-    .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; with -o it draws the chart "
-                   "and prints nothing. When SRAM is swept and no block is given, every point takes the largest block that fits. Over l2 "
+    .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; "
+                   "with -o it draws the chart "
+                   "and prints nothing. When SRAM is swept and no block is given, every point takes the largest block "
+                   "that fits. Over l2 "
                    "and skew it shows what is left for HBM behind L2, by default of 8 heads of 32K tokens on an H200.",
     .examples = "  # how the gap opens, and where it stops growing\n"
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"

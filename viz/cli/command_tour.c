@@ -30,7 +30,8 @@ static void say(Io *io, const char *text) { text_paragraph(io->out, &io->style, 
 
 /* The classic problem: one head, N = 4096, d = 128, fp16, tiles of 128 x 128. */
 static Status classic(Simulation runs[3], Error *error) {
-  const Problem problem = {.shape = {.N_q = 4096, .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
+  const Problem problem = {
+      .shape = {.N_q = 4096, .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
   static const char *const NAMES[] = {"standard", "fa1", "fa2"};
   for (int k = 0; k < 3; k++)
     if (simulate(&runs[k], &problem, schedule_find(NAMES[k]), error)) return error->status;
@@ -39,8 +40,10 @@ static Status classic(Simulation runs[3], Error *error) {
 
 static Status compare(const Simulation runs[3], Io *io, Error *error) {
   heading(io, "1. One attention head, three ways");
-  say(io, "4,096 tokens, d = 128, fp16. Standard attention writes the 4,096 x 4,096 matrices S and P to the GPU's main memory (HBM) and "
-          "reads them back. The tiled algorithms work on tiles of 128 x 128 that stay in on-chip SRAM, and read K and V again instead.");
+  say(io, "4,096 tokens, d = 128, fp16. Standard attention writes the 4,096 x 4,096 matrices S and P to the GPU's main "
+          "memory (HBM) and "
+          "reads them back. The tiled algorithms work on tiles of 128 x 128 that stay in on-chip SRAM, and read K and "
+          "V again instead.");
   fputc('\n', io->out);
   Table t = table_new((TableColumn[]){{.heading = "algorithm"},
                                       {.heading = "read", .right = true},
@@ -48,7 +51,8 @@ static Status compare(const Simulation runs[3], Io *io, Error *error) {
                                       {.heading = "total", .right = true},
                                       {.heading = "times less", .right = true},
                                       {.heading = "extra HBM storage", .right = true},
-                                      {.heading = "SRAM needed", .right = true}}, 7);
+                                      {.heading = "SRAM needed", .right = true}},
+                      7);
   for (int k = 0; k < 3; k++) {
     const Simulation *r = &runs[k];
     table_text(&t, ROLE_PLAIN, r->schedule->title);
@@ -56,8 +60,10 @@ static Status compare(const Simulation runs[3], Io *io, Error *error) {
     table_bytes(&t, ROLE_PLAIN, r->write_bytes);
     table_bytes(&t, ROLE_ACCENT, r->total_bytes);
     table_ratio(&t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)r->total_bytes);
-    if (r->intermediates_bytes) table_bytes(&t, ROLE_PLAIN, r->intermediates_bytes);
-    else table_text(&t, ROLE_GOOD, "none");
+    if (r->intermediates_bytes)
+      table_bytes(&t, ROLE_PLAIN, r->intermediates_bytes);
+    else
+      table_text(&t, ROLE_GOOD, "none");
     table_bytes(&t, ROLE_PLAIN, r->sram.bytes);
   }
   const Status status = table_print(&t, io->out, &io->style, error);
@@ -103,20 +109,25 @@ static Status walk_tiles(Io *io, Error *error) {
     if (e.kind == EVENT_PRODUCT || e.kind == EVENT_SKIP) kinds[e.i][e.j] = (TileKind)e.tile;
   }
   heading(io, "3. Tile by tile");
-  say(io, "8 tokens in tiles of 2 x 2 with a causal mask, as FlashAttention-2 walks them. A tile above the diagonal is skipped: never loaded, "
+  say(io, "8 tokens in tiles of 2 x 2 with a causal mask, as FlashAttention-2 walks them. A tile above the diagonal is "
+          "skipped: never loaded, "
           "never computed. A tile on the diagonal is computed and masked in part.");
   fputs("\n           K0 K1    K2 K3    K4 K5    K6 K7\n", io->out);
   for (int i = 0; i < GRID; i++) {
     fprintf(io->out, "  Q%d Q%d  ", 2 * i, 2 * i + 1);
     for (int j = 0; j < GRID; j++) {
-      if (kinds[i][j] == TILE_SKIPPED) text_print(io->out, &io->style, ROLE_DIM, "%9s", "skip");
-      else if (kinds[i][j] == TILE_PARTIAL) text_print(io->out, &io->style, ROLE_WARN, "%4d mask", order[i][j]);
-      else text_print(io->out, &io->style, ROLE_ACCENT, "%4d full", order[i][j]);
+      if (kinds[i][j] == TILE_SKIPPED)
+        text_print(io->out, &io->style, ROLE_DIM, "%9s", "skip");
+      else if (kinds[i][j] == TILE_PARTIAL)
+        text_print(io->out, &io->style, ROLE_WARN, "%4d mask", order[i][j]);
+      else
+        text_print(io->out, &io->style, ROLE_ACCENT, "%4d full", order[i][j]);
     }
     fputc('\n', io->out);
   }
-  fprintf(io->out, "\n  %d full, %d masked in part, %d skipped; %d events, from 'load Q' to 'store O'.\n", (int)traffic.tiles[TILE_FULL],
-          (int)traffic.tiles[TILE_PARTIAL], (int)traffic.tiles[TILE_SKIPPED], (int)traffic.steps);
+  fprintf(io->out, "\n  %d full, %d masked in part, %d skipped; %d events, from 'load Q' to 'store O'.\n",
+          (int)traffic.tiles[TILE_FULL], (int)traffic.tiles[TILE_PARTIAL], (int)traffic.tiles[TILE_SKIPPED],
+          (int)traffic.steps);
   return STATUS_OK;
 }
 
@@ -125,14 +136,16 @@ static void rescale(Io *io) {
   const SoftmaxConfig config = {.precision = PRECISION_FP32};
   SoftmaxState state = softmax_start(&config);
   heading(io, "4. Softmax without seeing the whole row");
-  say(io, "Softmax divides by a sum over a whole row, but a tile shows only a part of it. So a running maximum m and a running sum l are kept, "
+  say(io, "Softmax divides by a sum over a whole row, but a tile shows only a part of it. So a running maximum m and a "
+          "running sum l are kept, "
           "and what was summed before is rescaled whenever the maximum grows.");
   fputc('\n', io->out);
   for (int block = 0; block < 2; block++) {
     const SoftmaxStep s = softmax_step(&config, &state, SCORES + 4 * block, 4, NULL, 0, NULL, NULL);
-    fprintf(io->out, "  scores %g %g %g %g   m = %g   ", SCORES[4 * block], SCORES[4 * block + 1], SCORES[4 * block + 2],
-            SCORES[4 * block + 3], s.m_new);
-    if (block == 0) fprintf(io->out, "l = %.4f\n", s.l_new);
+    fprintf(io->out, "  scores %g %g %g %g   m = %g   ", SCORES[4 * block], SCORES[4 * block + 1],
+            SCORES[4 * block + 2], SCORES[4 * block + 3], s.m_new);
+    if (block == 0)
+      fprintf(io->out, "l = %.4f\n", s.l_new);
     else {
       text_print(io->out, &io->style, ROLE_ACCENT, "factor e^(%g - %g) = %.4f", s.m_old, s.m_new, s.factor);
       fprintf(io->out, "\n  %23s l = %.4f x %.4f + %.4f = %.4f\n", "", s.l_old, s.factor, s.block_sum, s.l_new);
@@ -141,7 +154,8 @@ static void rescale(Io *io) {
 }
 
 /* Draws one sweep into folder/name; prints its path. */
-static Status draw(const char *folder, const char *name, const char *axis_name, const char *algorithms, Io *io, Error *error) {
+static Status draw(const char *folder, const char *name, const char *axis_name, const char *algorithms, Io *io,
+                   Error *error) {
   Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0};
   Problem problem;
   Sweep sweep;
@@ -167,7 +181,8 @@ static Status make_folder(const char *path, Error *error) {
     if (path[length] != '/' && path[length] != '\0') continue;
     snprintf(part, sizeof part, "%.*s", (int)length, path);
     if (mkdir(part, 0777) != 0 && errno != EEXIST)
-      return error_set(error, STATUS_BAD_REQUEST, "the folder '%s' cannot be made (%s); name another with -o", part, strerror(errno));
+      return error_set(error, STATUS_BAD_REQUEST, "the folder '%s' cannot be made (%s); name another with -o", part,
+                       strerror(errno));
   }
   return STATUS_OK;
 }
@@ -192,11 +207,14 @@ static Status growth(const TourOptions *o, Io *io, Error *error) {
                                       {.heading = "fa2", .unit = "traffic", .right = true},
                                       {.heading = "fa2", .unit = "times less", .right = true},
                                       {.heading = "S and P", .unit = "storage", .right = true},
-                                      {.heading = "Q, K, V, O", .unit = "storage", .right = true}}, 6);
+                                      {.heading = "Q, K, V, O", .unit = "storage", .right = true}},
+                      6);
   for (size_t k = 0; k < sizeof N / sizeof *N; k++) {
-    const Problem problem = {.shape = {.N_q = N[k], .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
+    const Problem problem = {
+        .shape = {.N_q = N[k], .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
     Simulation standard, fa2;
-    if (simulate(&standard, &problem, schedule_find("standard"), error) || simulate(&fa2, &problem, schedule_find("fa2"), error))
+    if (simulate(&standard, &problem, schedule_find("standard"), error) ||
+        simulate(&fa2, &problem, schedule_find("fa2"), error))
       break;
     table_tokens(&t, ROLE_PLAIN, wide(N[k]));
     table_bytes(&t, ROLE_PLAIN, standard.total_bytes);
@@ -205,13 +223,15 @@ static Status growth(const TourOptions *o, Io *io, Error *error) {
     table_bytes(&t, ROLE_WARN, standard.intermediates_bytes);
     table_bytes(&t, ROLE_PLAIN, fa2.inputs_bytes + fa2.outputs_bytes);
   }
-  table_note(&t, "At a fixed block size both grow with N x N and the ratio settles at 2 B / d; what does not grow with N x N is the storage. "
+  table_note(&t, "At a fixed block size both grow with N x N and the ratio settles at 2 B / d; what does not grow with "
+                 "N x N is the storage. "
                  "The ratio grows with the block, until the tiles no longer fit in SRAM.");
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   if (status || !*o->output.output) return status;
   fputs("\nPictures:\n", io->out);
-  if (make_folder(o->output.output, error) || draw(o->output.output, "traffic-against-N.png", "N", "standard,fa1,fa2", io, error) ||
+  if (make_folder(o->output.output, error) ||
+      draw(o->output.output, "traffic-against-N.png", "N", "standard,fa1,fa2", io, error) ||
       draw(o->output.output, "traffic-against-block.png", "block", "standard,fa1,fa2", io, error))
     return error->status;
   if (draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error)) return error->status;
@@ -234,7 +254,8 @@ static Status articles(Io *io, Error *error) {
  * reader, not a failure of the tour. */
 static Status real_gpu(Io *io, Error *error) {
   heading(io, "7. Does a real GPU agree?");
-  say(io, "The same algorithms, as CUDA kernels, were run on an NVIDIA H200 and its hardware counters recorded. The model beside them:");
+  say(io, "The same algorithms, as CUDA kernels, were run on an NVIDIA H200 and its hardware counters recorded. The "
+          "model beside them:");
   fputc('\n', io->out);
   return command_run(&COMMAND_CROSSCHECK, 0, NULL, io, error) == EXIT_BAD_REQUEST ? error->status : STATUS_OK;
 }
@@ -280,7 +301,8 @@ const Command COMMAND_TOUR = {
     .name = "tour",
     .summary = "a first look at all of it, in under a minute",
     .usage = "[-o FOLDER]",
-    .description = "Compares standard and tiled attention on one head, shows where the bytes go, walks a small causal example tile by tile, and "
+    .description = "Compares standard and tiled attention on one head, shows where the bytes go, walks a small causal "
+                   "example tile by tile, and "
                    "checks the articles. With -o FOLDER it also draws three charts there.",
     .examples = "  tilewalk tour\n\n"
                 "  # with charts\n"

@@ -27,9 +27,12 @@ typedef struct {
 
 static Status set_format(void *target, const char *value, Error *error) {
   TraceOptions *o = target;
-  if (strcmp(value, "csv") == 0) o->format = TRACE_CSV;
-  else if (strcmp(value, "chrome") == 0) o->format = TRACE_CHROME;
-  else if (strcmp(value, "din") == 0) o->format = TRACE_DIN;
+  if (strcmp(value, "csv") == 0)
+    o->format = TRACE_CSV;
+  else if (strcmp(value, "chrome") == 0)
+    o->format = TRACE_CHROME;
+  else if (strcmp(value, "din") == 0)
+    o->format = TRACE_DIN;
   else
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
                      quote(value, strlen(value)).text);
@@ -56,7 +59,8 @@ static void on_interrupt(int signal_number) {
 
 static void csv_line(FILE *out, const char *algorithm, const Event *e) {
   fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", algorithm, e->step, e->pass + 1,
-          event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), tile_kind_name((TileKind)e->tile), e->split);
+          event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), tile_kind_name((TileKind)e->tile),
+          e->split);
   if (e->i >= 0) fprintf(out, "%" PRId64, e->i);
   fputc(',', out);
   if (e->j >= 0) fprintf(out, "%" PRId64, e->j);
@@ -81,9 +85,12 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
       return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; %s", n,
                        *o->output.output ? "nothing was kept" : "the output ends there");
     if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
-    if (o->format == TRACE_CSV) csv_line(out, schedule->name, &event);
-    else if (o->format == TRACE_DIN) din_trace_event(&din, &event);
-    else chrome_trace_event(&chrome, &event);
+    if (o->format == TRACE_CSV)
+      csv_line(out, schedule->name, &event);
+    else if (o->format == TRACE_DIN)
+      din_trace_event(&din, &event);
+    else
+      chrome_trace_event(&chrome, &event);
     if ((n & 0xffff) == 0) progress_update(progress, (uint64_t)n, total, progress_clock_s());
   }
   if (o->format == TRACE_CHROME) chrome_trace_end(&chrome);
@@ -107,7 +114,8 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   if (prepare(o, problem, runs, error)) return error->status;
   if (o->format == TRACE_CSV)
     fputs("algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", out);
-  else if (o->format == TRACE_CHROME) chrome_trace_open(out);
+  else if (o->format == TRACE_CHROME)
+    chrome_trace_open(out);
   for (int k = 0; k < o->request.n_algorithms; k++) {
     const Simulation *const run = &runs[k];
     const bool visible = text_is_terminal(io->err) && !(out == io->out && text_is_terminal(out));
@@ -151,9 +159,11 @@ static int run_trace(void *options, Io *io, Error *error) {
 }
 
 static const Option TRACE_OPTIONS[] = {
-    {"format", 0, "FORMAT", "csv: one line per event. din: the addresses of loads and stores as Dinero text, for tilewalk replay and other cache "
-     "simulators. chrome: for Perfetto or chrome://tracing. Default csv.", set_format, false,
-     false, "csv din chrome"},
+    {"format", 0, "FORMAT",
+     "csv: one line per event. din: the addresses of loads and stores as Dinero text, for tilewalk replay and other "
+     "cache "
+     "simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
+     set_format, false, false, "csv din chrome"},
     {"from", 0, "STEP", "First event to write. Default 0.", set_from, false, false, NULL},
     {"limit", 0, "COUNT", "Write at most this many events. Default: all.", set_limit, false, false, NULL},
     {0},
@@ -170,17 +180,20 @@ const Command COMMAND_TRACE = {
     .name = "trace",
     .summary = "the event stream of one head, as CSV, addresses, or for Perfetto",
     .usage = "[OPTION...]",
-    .description = "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, normalise, "
-                   "store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one step of "
-                   "the stream is one microsecond: the order is the algorithm's, the clock is not a GPU's.",
-    .examples = "  # 8 tokens, tiles of 2 x 2, causal: short enough to read\n"
-                "  tilewalk trace -N 8 -d 4 --block 2 --causal\n\n"
-                "  # three algorithms side by side; open the file at ui.perfetto.dev\n"
-                "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
-                "  # through a cache of 2 MiB: 16 ways, lines of 128 bytes, sectors of 32\n"
-                "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk replay - --cache 2M,16,128,32\n\n"
-                "  # ten events from the middle of a long walk\n"
-                "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
+    .description =
+        "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, "
+        "normalise, "
+        "store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one step of "
+        "the stream is one microsecond: the order is the algorithm's, the clock is not a GPU's.",
+    .examples =
+        "  # 8 tokens, tiles of 2 x 2, causal: short enough to read\n"
+        "  tilewalk trace -N 8 -d 4 --block 2 --causal\n\n"
+        "  # three algorithms side by side; open the file at ui.perfetto.dev\n"
+        "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
+        "  # through a cache of 2 MiB: 16 ways, lines of 128 bytes, sectors of 32\n"
+        "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk replay - --cache 2M,16,128,32\n\n"
+        "  # ten events from the middle of a long walk\n"
+        "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
     .options_bytes = sizeof(TraceOptions),
     .sets = SETS,
     .run = run_trace,

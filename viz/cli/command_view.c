@@ -1,8 +1,8 @@
 /* tilewalk view: the viewer's window. Where it is left out of the build, one line that says what to install.
  *
  * SDL2 brings some forty libraries, whose loading costs every run of a program that is linked with it several
- * milliseconds. So there are two programs of the same objects: `tilewalk` without the window, and `tilewalk-window` beside
- * it, which has it. Here, and only here, the first turns into the second. */
+ * milliseconds. So there are two programs of the same objects: `tilewalk` without the window, and `tilewalk-window`
+ * beside it, which has it. Here, and only here, the first turns into the second. */
 #define _POSIX_C_SOURCE 200809L /* readlink, execv, _exit */
 #include <errno.h>
 #include <stddef.h>
@@ -69,8 +69,10 @@ static int become_window_program(const Io *io, Error *error) {
     memcpy(path + length, suffix, sizeof suffix);
     execv(path, io->argv);
   }
-  error_set(error, STATUS_BAD_REQUEST, "the window is a program of its own, tilewalk-window, that should stand beside tilewalk (%s); build or "
-            "install again", length > 0 ? strerror(errno) : "this program's place is unknown");
+  error_set(error, STATUS_BAD_REQUEST,
+            "the window is a program of its own, tilewalk-window, that should stand beside tilewalk (%s); build or "
+            "install again",
+            length > 0 ? strerror(errno) : "this program's place is unknown");
   return EXIT_BAD_REQUEST;
 }
 
@@ -89,8 +91,10 @@ static Settings settings_of(const Player *p, const WindowOptions *how) {
 static Settings open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions *how) {
   Settings s;
   Error warning = {0};
-  if (o->n_frames) s = (Settings){0}; /* measuring is the same for everyone */
-  else if (settings_load(&s, &warning)) warn(io, p, &warning);
+  if (o->n_frames)
+    s = (Settings){0}; /* measuring is the same for everyone */
+  else if (settings_load(&s, &warning))
+    warn(io, p, &warning);
   p->dark = *o->picture.theme ? strcmp(o->picture.theme, "dark") == 0 : s.dark;
   p->presentation = o->presentation || s.presentation;
   p->reduced_motion = o->reduced_motion || s.reduced_motion;
@@ -104,15 +108,18 @@ static Settings open_settings(const ViewOptions *o, Io *io, Player *p, WindowOpt
   return s;
 }
 
-static void close_settings(const Settings *loaded, const Settings *began, const Player *p, const WindowOptions *how, Io *io) {
+static void close_settings(const Settings *loaded, const Settings *began, const Player *p, const WindowOptions *how,
+                           Io *io) {
   Error warning = {0};
   const Settings ended = settings_of(p, how), kept = settings_merge(loaded, began, &ended);
-  if (!settings_equal(&kept, loaded) && settings_save(&kept, &warning)) fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
+  if (!settings_equal(&kept, loaded) && settings_save(&kept, &warning))
+    fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
 }
 
 /* With a lesson beside the scene, which says what is shown. Its --seed is the learner's. */
 static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
-  const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed, .has_seed = o->request.seed != 0, .restart = o->restart};
+  const LessonSessionOptions options = {
+      .seed = (uint64_t)o->request.seed, .has_seed = o->request.seed != 0, .restart = o->restart};
   LessonPanel *panel = calloc(1, sizeof *panel);
   if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   Status status = lesson_panel_open(panel, o->lesson, &options, io->err, error);
@@ -136,7 +143,10 @@ static void on_lost_display(const char *state) {
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
   if (!window_run) return become_window_program(io, error);
-  WindowOptions how = {.fullscreen = o->fullscreen, .n_frames = o->n_frames, .started_s = window_clock_s(), .on_lost_display = on_lost_display};
+  WindowOptions how = {.fullscreen = o->fullscreen,
+                       .n_frames = o->n_frames,
+                       .started_s = window_clock_s(),
+                       .on_lost_display = on_lost_display};
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
   Status status = player_open(player, &o->request, o->request.without_max, error);
@@ -154,24 +164,30 @@ static int run_view(void *options, Io *io, Error *error) {
 static int run_view(void *options, Io *io, Error *error) {
   (void)options;
   (void)io;
-  error_set(error, STATUS_BAD_REQUEST, "this tilewalk was built without SDL2, which the window needs: install libsdl2-dev (Debian, Ubuntu: "
+  error_set(error, STATUS_BAD_REQUEST,
+            "this tilewalk was built without SDL2, which the window needs: install libsdl2-dev (Debian, Ubuntu: "
             "apt-get install libsdl2-dev) and build again; 'tilewalk render' draws the same scenes to files");
   return EXIT_BAD_REQUEST;
 }
 #endif
 
 static const Option LESSON_OPTIONS[] = {
-    {"lesson", 0, "NAME", "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed is then the "
-     "learner's, as in tilewalk lesson.", set_lesson, false, false, NULL},
+    {"lesson", 0, "NAME",
+     "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed "
+     "is then the "
+     "learner's, as in tilewalk lesson.",
+     set_lesson, false, false, NULL},
     {"restart", 0, NULL, "Begin the lesson again, instead of going on.", set_restart, false, false, NULL},
     {0},
 };
 
 static const Option WINDOW_OPTIONS[] = {
-    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false, false, NULL},
+    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false,
+     false, NULL},
     {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
     {"reduced-motion", 0, NULL, "Tiles do not travel between steps.", set_reduced_motion, false, false, NULL},
-    {"frames", 0, "COUNT", "Measure: draw so many frames, one event each, print how long they took, and quit.", set_frames, false, false, NULL},
+    {"frames", 0, "COUNT", "Measure: draw so many frames, one event each, print how long they took, and quit.",
+     set_frames, false, false, NULL},
     {0},
 };
 
@@ -188,11 +204,15 @@ const Command COMMAND_VIEW = {
     .name = "view",
     .summary = "the viewer: a window in which attention runs tile by tile",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
-    .description = "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row and tile; 1 to 8 choose the "
-                   "scene; ? shows all keys. Everything can also be done with the mouse: drag the scrub bar, drag, step or type a parameter, "
-                   "point at a tile to see its ranges and bytes. e saves what is on the screen (PNG, SVG, PDF) or the run (WebP, GIF, PNG files) "
+    .description = "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row "
+                   "and tile; 1 to 8 choose the "
+                   "scene; ? shows all keys. Everything can also be done with the mouse: drag the scrub bar, drag, "
+                   "step or type a parameter, "
+                   "point at a tile to see its ranges and bytes. e saves what is on the screen (PNG, SVG, PDF) or the "
+                   "run (WebP, GIF, PNG files) "
                    "into the present folder. The window's theme, presentation, speed, motion and size are kept in "
-                   "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line state, which --state takes. "
+                   "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line "
+                   "state, which --state takes. "
                    "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8.",
     .examples = "  # walk through FlashAttention-2\n"
                 "  tilewalk view\n\n"

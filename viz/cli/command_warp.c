@@ -25,8 +25,7 @@ typedef struct {
 
 /* --- setters --- */
 
-static Status set_whole(const char *name, const char *value, int64_t high, int64_t *out,
-                        Error *error) {
+static Status set_whole(const char *name, const char *value, int64_t high, int64_t *out, Error *error) {
   long long whole;
   const Status status = options_count(name, value, 0, high, &whole, error);
   if (status == STATUS_OK) *out = whole;
@@ -53,8 +52,7 @@ static Status set_picture(void *target, const char *value, Error *error) {
 }
 static Status set_swizzle(void *target, const char *value, Error *error) {
   if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no swizzle; there are none, 32B, 64B and 128B",
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
                    quote(value, strlen(value)).text);
 }
 
@@ -66,8 +64,7 @@ static Status set_addresses(void *target, const char *value, Error *error) {
     char one[32];
     const size_t length = strcspn(p, ",");
     if (lane == WARP_LANES || length >= sizeof one)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "%s; give at most 32 addresses in bytes, such as 0,4,8",
+      return error_set(error, STATUS_BAD_REQUEST, "%s; give at most 32 addresses in bytes, such as 0,4,8",
                        lane == WARP_LANES ? "a warp has 32 lanes" : "an address is too long");
     memcpy(one, p, length);
     one[length] = '\0';
@@ -93,25 +90,23 @@ typedef struct {
 static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
   const bool listed = o->list.active != 0;
   if (listed && (o->stride_given || o->pad || o->base))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--addresses says where every lane goes; leave out --stride, --pad and --base");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--addresses says where every lane goes; leave out --stride, --pad and --base");
   if (!o->lane_bytes) o->lane_bytes = 4;
   const uint32_t bytes = (uint32_t)o->lane_bytes;
   a->has_layout = o->pad || o->swizzle != WARP_SWIZZLE_NONE;
   if (!o->stride_given) /* a layout is about columns: the rows of a tile one pass over the banks
                            wide */
     o->stride = a->has_layout ? WARP_BANKS * WARP_BANK_BYTES / (bytes ? bytes : 1) : 1;
-  const WarpTile tile = {.row_bytes = (uint64_t)o->stride * bytes,
-                         .pad_bytes = (uint64_t)o->pad * bytes,
-                         .swizzle = o->swizzle};
+  const WarpTile tile = {
+      .row_bytes = (uint64_t)o->stride * bytes, .pad_bytes = (uint64_t)o->pad * bytes, .swizzle = o->swizzle};
   a->global = listed ? o->list : warp_strided((uint64_t)o->base, o->stride * o->lane_bytes, bytes);
   a->global.element_bytes = bytes;
   a->global.is_store = o->is_store;
   a->shared = a->plain = a->global;
   for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-    a->shared.address[lane] = listed ? warp_swizzle(o->list.address[lane], o->swizzle)
-                                     : warp_tile_address(&tile, lane, (uint64_t)o->base);
+    a->shared.address[lane] =
+        listed ? warp_swizzle(o->list.address[lane], o->swizzle) : warp_tile_address(&tile, lane, (uint64_t)o->base);
   const Status status = warp_check(&a->global, error);
   return status == STATUS_OK ? warp_check(&a->shared, error) : status;
 }
@@ -119,27 +114,26 @@ static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
 /* --- results --- */
 
 static json_t *shared_json(const WarpShared *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "ways", (json_int_t)s->ways, "wavefronts",
-                   (json_int_t)s->wavefronts, "parts", (json_int_t)s->parts, "conflicts",
-                   (json_int_t)s->conflicts, "worst_bank", (json_int_t)s->worst_bank);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "ways", (json_int_t)s->ways, "wavefronts", (json_int_t)s->wavefronts,
+                   "parts", (json_int_t)s->parts, "conflicts", (json_int_t)s->conflicts, "worst_bank",
+                   (json_int_t)s->worst_bank);
 }
 
 static Status print_json(const WarpOptions *o, const Accesses *a, FILE *out, Error *error) {
   const WarpGlobal g = warp_global(&a->global);
   const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
-  json_t *access =
-      json_pack("{s:I, s:I, s:I, s:s, s:s}", "active_lanes", (json_int_t)g.active_lanes,
-                "lane_bytes", (json_int_t)o->lane_bytes, "pad", (json_int_t)o->pad, "swizzle",
-                warp_swizzle_name(o->swizzle), "kind", o->is_store ? "store" : "load");
+  json_t *access = json_pack("{s:I, s:I, s:I, s:s, s:s}", "active_lanes", (json_int_t)g.active_lanes, "lane_bytes",
+                             (json_int_t)o->lane_bytes, "pad", (json_int_t)o->pad, "swizzle",
+                             warp_swizzle_name(o->swizzle), "kind", o->is_store ? "store" : "load");
   if (access && !o->list.active) json_object_set_new(access, "stride", json_integer(o->stride));
-  json_t *global = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "sectors", (json_int_t)g.sectors,
-                             "lines", (json_int_t)g.lines, "requested_bytes",
-                             (json_int_t)g.requested_bytes, "used_bytes", (json_int_t)g.used_bytes,
-                             "moved_bytes", (json_int_t)g.moved_bytes, "overfetch", g.overfetch);
+  json_t *global =
+      json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "sectors", (json_int_t)g.sectors, "lines", (json_int_t)g.lines,
+                "requested_bytes", (json_int_t)g.requested_bytes, "used_bytes", (json_int_t)g.used_bytes, "moved_bytes",
+                (json_int_t)g.moved_bytes, "overfetch", g.overfetch);
   json_t *shared = shared_json(&s), *without = shared_json(&plain);
   const bool whole = access && global && shared && without;
-  json_t *json = json_pack("{s:i, s:o*, s:o*, s:o*, s:o*}", "tilewalk", 1, "access", access,
-                           "global", global, "shared", shared, "shared_plain", without);
+  json_t *json = json_pack("{s:i, s:o*, s:o*, s:o*, s:o*}", "tilewalk", 1, "access", access, "global", global, "shared",
+                           shared, "shared_plain", without);
   if (!whole) {
     json_decref(json);
     json = NULL;
@@ -148,8 +142,7 @@ static Status print_json(const WarpOptions *o, const Accesses *a, FILE *out, Err
 }
 
 /* One row: a count, or with `unit` bytes. */
-static void row(Table *t, const char *memory, const char *count, uint64_t value, bool bytes,
-                const char *meaning) {
+static void row(Table *t, const char *memory, const char *count, uint64_t value, bool bytes, const char *meaning) {
   table_text(t, ROLE_PLAIN, memory);
   table_text(t, ROLE_PLAIN, count);
   if (bytes)
@@ -177,13 +170,10 @@ static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
   table_text(t, ROLE_PLAIN, memory);
   table_text(t, ROLE_PLAIN, "ways");
   table_pair(t, s->ways > 1 ? ROLE_WARN : ROLE_GOOD, ways, plain);
-  table_format(t, ROLE_DIM,
-               "the most different words in one bank (bank %u); 1-way is conflict-free",
-               s->worst_bank);
+  table_format(t, ROLE_DIM, "the most different words in one bank (bank %u); 1-way is conflict-free", s->worst_bank);
   row(t, memory, "wavefronts", s->wavefronts, false, "passes over the 32 banks");
   row(t, memory, "conflicts", s->conflicts, false,
-      s->parts == 1 ? "passes beyond the first: what ncu counts"
-                    : "passes beyond one a part: what ncu counts");
+      s->parts == 1 ? "passes beyond the first: what ncu counts" : "passes beyond one a part: what ncu counts");
 }
 
 static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error *error) {
@@ -198,8 +188,8 @@ static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error
     table_title(&t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
                 o->is_store ? "store" : "load", o->lane_bytes);
   else
-    table_title(&t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart",
-                o->is_store ? "store" : "load", o->lane_bytes, o->stride * o->lane_bytes);
+    table_title(&t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart", o->is_store ? "store" : "load",
+                o->lane_bytes, o->stride * o->lane_bytes);
   global_rows(&t, &g);
   table_rule(&t);
   if (a->has_layout) {
@@ -208,12 +198,9 @@ static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error
   }
   shared_rows(&t, "shared", &s);
   if (a->has_layout)
-    table_note(
-        &t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
-        (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes,
-        warp_swizzle_name(o->swizzle));
-  const Status status =
-      o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+    table_note(&t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
+               (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes, warp_swizzle_name(o->swizzle));
+  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
@@ -243,38 +230,34 @@ static int run_warp(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
     return EXIT_BAD_REQUEST;
   }
-  const Status status = o->output.json ? print_json(o, &accesses, io->out, error)
-                                       : print_table(o, &accesses, io, error);
+  const Status status =
+      o->output.json ? print_json(o, &accesses, io->out, error) : print_table(o, &accesses, io, error);
   if (status == STATUS_OK && o->picture) print_picture(&accesses, io);
   return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
 }
 
 static const Option ACCESS_OPTIONS[] = {
-    {"stride", 0, "COUNT",
-     "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B.",
+    {"stride", 0, "COUNT", "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B.",
      set_stride, false, false, NULL},
-    {"lane-bytes", 0, "COUNT", "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4.",
-     set_lane_bytes, false, false, "1 2 4 8 16"},
+    {"lane-bytes", 0, "COUNT", "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4.", set_lane_bytes,
+     false, false, "1 2 4 8 16"},
     {"base", 0, "SIZE", "Address of lane 0. Default 0.", set_base, false, false, NULL},
-    {"addresses", 0, "LIST",
-     "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off.",
+    {"addresses", 0, "LIST", "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off.",
      set_addresses, false, false, NULL},
     {"store", 0, NULL, "Stores instead of loads.", set_store, false, false, NULL},
     {0},
 };
 
 static const Option LAYOUT_OPTIONS[] = {
-    {"pad", 0, "COUNT", "Elements of padding after each row (shared memory only).", set_pad, false,
-     false, NULL},
-    {"swizzle", 0, "MODE",
-     "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only).",
+    {"pad", 0, "COUNT", "Elements of padding after each row (shared memory only).", set_pad, false, false, NULL},
+    {"swizzle", 0, "MODE", "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only).",
      set_swizzle, false, false, "none 32B 64B 128B"},
     {0},
 };
 
 static const Option PICTURE_OPTIONS[] = {
-    {"picture", 0, NULL, "Also draw which words are moved, and which bank serves which lane.",
-     set_picture, false, false, NULL},
+    {"picture", 0, NULL, "Also draw which words are moved, and which bank serves which lane.", set_picture, false,
+     false, NULL},
     {0},
 };
 

@@ -38,7 +38,8 @@ static void put_bash_command(FILE *out, const Command *command) {
       if (o->state_only || !o->argument) continue;
       fputs("    ", out);
       put_spellings(out, o, " | ");
-      fprintf(out, ") value=1 files=%d list=%d choices='%s' ;;\n", takes(o, "FILE"), takes(o, "LIST"), o->choices ? o->choices : "");
+      fprintf(out, ") value=1 files=%d list=%d choices='%s' ;;\n", takes(o, "FILE"), takes(o, "LIST"),
+              o->choices ? o->choices : "");
     }
   }
   fputs("    esac\n    ;;\n", out);
@@ -84,8 +85,10 @@ static int run_bash(void *options, Io *io, Error *error) {
 /* A description inside '...[...]' of an _arguments spec: its first sentence, with what would end it escaped. */
 static void put_zsh_text(FILE *out, const char *text) {
   for (const char *p = text; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++) {
-    if (*p == '\'') fputs("'\\'", out);
-    else if (strchr("[]:\\", *p)) fputc('\\', out);
+    if (*p == '\'')
+      fputs("'\\'", out);
+    else if (strchr("[]:\\", *p))
+      fputc('\\', out);
     fputc(*p, out);
   }
 }
@@ -95,20 +98,29 @@ static void put_zsh_value(FILE *out, const Option *o) {
   fputc(':', out);
   put_zsh_text(out, o->argument);
   fputc(':', out);
-  if (o->choices && takes(o, "LIST")) fprintf(out, "_values -s , value %s", o->choices);
-  else if (o->choices && takes(o, "FILE")) fprintf(out, "{compadd %s; _files}", o->choices);
-  else if (o->choices) fprintf(out, "(%s)", o->choices);
-  else if (takes(o, "FILE")) fputs("_files", out);
+  if (o->choices && takes(o, "LIST"))
+    fprintf(out, "_values -s , value %s", o->choices);
+  else if (o->choices && takes(o, "FILE"))
+    fprintf(out, "{compadd %s; _files}", o->choices);
+  else if (o->choices)
+    fprintf(out, "(%s)", o->choices);
+  else if (takes(o, "FILE"))
+    fputs("_files", out);
 }
 
 static void put_zsh_option(FILE *out, const Option *o) {
   const char *const letter_end = o->argument ? "+" : "", *const name_end = o->argument ? "=" : "";
   fputs("      ", out);
-  if (o->repeats) fputs("'*'", out);
-  else if (o->letter && o->name) fprintf(out, "'(-%c --%s)'", o->letter, o->name);
-  if (o->letter && o->name) fprintf(out, "{-%c%s,--%s%s}'[", o->letter, letter_end, o->name, name_end);
-  else if (o->letter) fprintf(out, "'-%c%s[", o->letter, letter_end);
-  else fprintf(out, "'--%s%s[", o->name, name_end);
+  if (o->repeats)
+    fputs("'*'", out);
+  else if (o->letter && o->name)
+    fprintf(out, "'(-%c --%s)'", o->letter, o->name);
+  if (o->letter && o->name)
+    fprintf(out, "{-%c%s,--%s%s}'[", o->letter, letter_end, o->name, name_end);
+  else if (o->letter)
+    fprintf(out, "'-%c%s[", o->letter, letter_end);
+  else
+    fprintf(out, "'--%s%s[", o->name, name_end);
   put_zsh_text(out, o->help);
   fputc(']', out);
   put_zsh_value(out, o);

@@ -67,7 +67,8 @@ Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Sh
   Status status = STATUS_OK;
   for (int q = 0; q < PREDICT_COUNT && status == STATUS_OK; q++) {
     if (!prediction->known[q] || !measured.known[q]) continue;
-    const double off = predict_error((PredictedQuantity)q, prediction->value[q], measured.value[q]), band = PREDICTED_NAMES[q].band;
+    const double off = predict_error((PredictedQuantity)q, prediction->value[q], measured.value[q]),
+                 band = PREDICTED_NAMES[q].band;
     CrosscheckItem item = {.shape = *shape,
                            .tiling = *tiling,
                            .quantity = PREDICTED_NAMES[q].name,
@@ -90,9 +91,7 @@ static const char *verdict_of(const CrosscheckItem *i) {
   return i->is_range ? "in range" : i->error == 0 ? "exact" : "within 0.1 %";
 }
 
-static TextRole role_of(const CrosscheckItem *i) {
-  return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
-}
+static TextRole role_of(const CrosscheckItem *i) { return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN; }
 
 static Number value_text(const CrosscheckItem *i, double value) {
   if (i->is_prediction && i->predicted == PREDICT_HIT_RATE) return number_percent(value);
@@ -116,16 +115,23 @@ static Number exact_text(const CrosscheckItem *i, double value) {
 void crosscheck_shape_text(const CrosscheckItem *i, char *text, size_t size) {
   char heads[32] = "", keys[32] = "", batch[32] = "";
   if (i->shape.batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", i->shape.batch);
-  if (i->shape.heads > 1) snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", i->shape.heads, i->shape.kv_heads);
+  if (i->shape.heads > 1)
+    snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", i->shape.heads, i->shape.kv_heads);
   if (i->shape.N_k != i->shape.N_q) snprintf(keys, sizeof keys, "/%" PRId64, i->shape.N_k);
-  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, i->shape.N_q, keys, i->shape.d, batch, heads,
-           dtype_name(i->shape.dtype), i->shape.causal ? " causal" : "", i->tiling.B_r, i->tiling.B_c);
+  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, i->shape.N_q, keys, i->shape.d,
+           batch, heads, dtype_name(i->shape.dtype), i->shape.causal ? " causal" : "", i->tiling.B_r, i->tiling.B_c);
 }
 
 /* For programs: every line complete in itself. */
 static Status print_csv(const Crosscheck *c, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "kernel"}, {.heading = "shape"}, {.heading = "quantity"}, {.heading = "model_low"},
-                                          {.heading = "model_high"}, {.heading = "measured"}, {.heading = "error"}, {.heading = "verdict"}},
+  Table table = table_new((TableColumn[]){{.heading = "kernel"},
+                                          {.heading = "shape"},
+                                          {.heading = "quantity"},
+                                          {.heading = "model_low"},
+                                          {.heading = "model_high"},
+                                          {.heading = "measured"},
+                                          {.heading = "error"},
+                                          {.heading = "verdict"}},
                           8);
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
@@ -164,8 +170,10 @@ static Status print_details(const Crosscheck *c, Io *io, Error *error) {
     table_text(&table, ROLE_PLAIN, i->quantity);
     table_text(&table, ROLE_PLAIN, model_text(i).text);
     table_text(&table, ROLE_PLAIN, value_text(i, i->measured).text);
-    if (i->is_prediction && i->predicted == PREDICT_TIME) table_format(&table, ROLE_PLAIN, "%.2f x", 1 + i->error);
-    else table_format(&table, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
+    if (i->is_prediction && i->predicted == PREDICT_TIME)
+      table_format(&table, ROLE_PLAIN, "%.2f x", 1 + i->error);
+    else
+      table_format(&table, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
     table_text(&table, role_of(i), verdict_of(i));
   }
   const Status status = table_print(&table, io->out, &io->style, error);
@@ -220,8 +228,10 @@ static void add_summary_row(Table *table, const Summary *s) {
   table_count(table, ROLE_PLAIN, s->n_exact);
   table_format(table, ROLE_PLAIN, "%.3f%%", s->median * 100);
   table_format(table, ROLE_PLAIN, "%.3f%%", s->worst * 100);
-  if (s->n_holding == s->n) table_text(table, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
-  else table_format(table, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
+  if (s->n_holding == s->n)
+    table_text(table, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
+  else
+    table_format(table, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
 }
 
 static Status print_summary(const Crosscheck *c, const char *title, double *errors, Io *io, Error *error) {
@@ -238,9 +248,11 @@ static Status print_summary(const Crosscheck *c, const char *title, double *erro
     const Summary s = summarise(c, c->items[n].quantity, errors);
     add_summary_row(&table, &s);
   }
-  table_note(&table, "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
-                     "error is the distance from its near end.",
-             c->n_runs, c->n_runs == 1 ? "" : "s");
+  table_note(
+      &table,
+      "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
+      "error is the distance from its near end.",
+      c->n_runs, c->n_runs == 1 ? "" : "s");
   const Status status = table_print(&table, io->out, &io->style, error);
   table_free(&table);
   return status;
@@ -252,22 +264,24 @@ static json_t *value_json(const CrosscheckItem *i, double value) {
 }
 
 static json_t *item_json(const CrosscheckItem *i) {
-  return json_pack("{s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b}, s:I, s:I, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "kernel",
-                   i->kernel, "shape", "batch", (json_int_t)i->shape.batch, "heads", (json_int_t)i->shape.heads, "kv_heads",
-                   (json_int_t)i->shape.kv_heads, "seq_q", (json_int_t)i->shape.N_q, "seq_k", (json_int_t)i->shape.N_k, "head_dim",
-                   (json_int_t)i->shape.d, "dtype", dtype_name(i->shape.dtype), "causal", (int)i->shape.causal, "block_q",
-                   (json_int_t)i->tiling.B_r, "block_k", (json_int_t)i->tiling.B_c, "quantity", i->quantity, "model_low",
-                   value_json(i, i->low), "model_high", value_json(i, i->high), "measured", value_json(i, i->measured), "error", i->error,
-                   "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
+  return json_pack(
+      "{s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b}, s:I, s:I, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "kernel",
+      i->kernel, "shape", "batch", (json_int_t)i->shape.batch, "heads", (json_int_t)i->shape.heads, "kv_heads",
+      (json_int_t)i->shape.kv_heads, "seq_q", (json_int_t)i->shape.N_q, "seq_k", (json_int_t)i->shape.N_k, "head_dim",
+      (json_int_t)i->shape.d, "dtype", dtype_name(i->shape.dtype), "causal", (int)i->shape.causal, "block_q",
+      (json_int_t)i->tiling.B_r, "block_k", (json_int_t)i->tiling.B_c, "quantity", i->quantity, "model_low",
+      value_json(i, i->low), "model_high", value_json(i, i->high), "measured", value_json(i, i->measured), "error",
+      i->error, "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
 }
 
 static json_t *summary_json(const Summary *s) {
   return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:b}", "quantity", s->quantity, "runs", (json_int_t)s->n, "exact",
-                   (json_int_t)s->n_exact, "holding", (json_int_t)s->n_holding, "median_error", s->median, "worst_error",
-                   s->worst, "must_hold", (int)s->must_hold);
+                   (json_int_t)s->n_exact, "holding", (json_int_t)s->n_holding, "median_error", s->median,
+                   "worst_error", s->worst, "must_hold", (int)s->must_hold);
 }
 
-static Status print_json(const Crosscheck *c, const char *title, const char *gpu, double *errors, Io *io, Error *error) {
+static Status print_json(const Crosscheck *c, const char *title, const char *gpu, double *errors, Io *io,
+                         Error *error) {
   json_t *items = json_array(), *summaries = json_array();
   for (size_t n = 0; n < c->n_items; n++) {
     json_array_append_new(items, item_json(&c->items[n]));
@@ -275,14 +289,14 @@ static Status print_json(const Crosscheck *c, const char *title, const char *gpu
     const Summary s = summarise(c, c->items[n].quantity, errors);
     json_array_append_new(summaries, summary_json(&s));
   }
-  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs", (json_int_t)c->n_runs,
-                              "holds", (int)!c->is_bad, "summary", summaries, "predictions",
+  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs",
+                              (json_int_t)c->n_runs, "holds", (int)!c->is_bad, "summary", summaries, "predictions",
                               crosscheck_predictions_json(c, gpu), "comparisons", items),
                     io->out, error);
 }
 
-Status crosscheck_print(const Crosscheck *c, const char *title, const char *gpu, bool details, const OutputRequest *output, Io *io,
-                        Error *error) {
+Status crosscheck_print(const Crosscheck *c, const char *title, const char *gpu, bool details,
+                        const OutputRequest *output, Io *io, Error *error) {
   if (output->csv) return print_csv(c, io, error);
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");

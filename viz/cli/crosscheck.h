@@ -1,5 +1,6 @@
-/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. Laws (what must be equal,
- * what must lie in a range: kernels/counters/compare.h) come first, then predictions with a band (kernels/counters/predict.h). */
+/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. Laws (what must
+ * be equal, what must lie in a range: kernels/counters/compare.h) come first, then predictions with a band
+ * (kernels/counters/predict.h). */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_H
 
@@ -32,7 +33,8 @@ typedef struct {
   const CrosscheckItem *where; /* the worst */
 } PredictionSummary;
 
-/* Over the runs of one kernel with one mask (kernel NULL: of all) that have min_N queries or more and fewer than max_N. */
+/* Over the runs of one kernel with one mask (kernel NULL: of all) that have min_N queries or more and fewer than max_N.
+ */
 typedef struct {
   const char *kernel;
   bool causal;
@@ -58,27 +60,29 @@ Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const K
                           const Tiling *tiling, Error *error);
 
 /* Lays a prediction beside a row of counters and adds what both know. */
-Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
-                                  const Prediction *prediction, Error *error);
+Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape,
+                                  const Tiling *tiling, const Prediction *prediction, Error *error);
 
 /* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
 void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
 
-/* Prints the runs (if `details`) and a line per quantity, then a line per kernel and mask for the predictions, as text, CSV or JSON. `title`: where the
- * measurements are from; `gpu`: whose description the predictions use. */
-Status crosscheck_print(const Crosscheck *crosscheck, const char *title, const char *gpu, bool details, const OutputRequest *output, Io *io,
-                        Error *error);
+/* Prints the runs (if `details`) and a line per quantity, then a line per kernel and mask for the predictions, as text,
+ * CSV or JSON. `title`: where the measurements are from; `gpu`: whose description the predictions use. */
+Status crosscheck_print(const Crosscheck *crosscheck, const char *title, const char *gpu, bool details,
+                        const OutputRequest *output, Io *io, Error *error);
 
-/* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on alone. The last
- * two are of all of those, and of all that are shorter. *groups is for free(). */
+/* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on
+ * alone. The last two are of all of those, and of all that are shorter. *groups is for free(). */
 Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups, size_t *n_groups, Error *error);
 
 /* How far recordings of the same run are from their median: what no model can get below. */
 Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
 
-/* One item for each run and quantity, but for times: the means of its recordings, and of what is predicted for the cards that they are from. Where tensors
- * lie, and which card it is, is luck; means tell the model's errors from it. *means is for crosscheck_free, *groups, as of *crosscheck, for free(). */
-Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups, Error *error);
+/* One item for each run and quantity, but for times: the means of its recordings, and of what is predicted for the
+ * cards that they are from. Where tensors lie, and which card it is, is luck; means tell the model's errors from it.
+ * *means is for crosscheck_free, *groups, as of *crosscheck, for free(). */
+Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
+                        Error *error);
 
 /* The predictions' part of crosscheck_print. */
 Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);

@@ -67,10 +67,14 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
-/* Where a launch begins hangs on how often it is run only if it writes little (sim/l2/l2_run.h): others are predicted once for both. */
-static bool begins_elsewhere(const Shape *s) { return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES; }
+/* Where a launch begins hangs on how often it is run only if it writes little (sim/l2/l2_run.h): others are predicted
+ * once for both. */
+static bool begins_elsewhere(const Shape *s) {
+  return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES;
+}
 
-static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling, const LaunchConfig *launch) {
+static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling,
+                           const LaunchConfig *launch) {
   return (PredictedRun){.schedule = schedule,
                         .shape = *shape,
                         .tiling = *tiling,
@@ -87,8 +91,10 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
 static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   for (size_t i = 0; i < j->n_jobs; i++) {
     Job *job = &j->jobs[i];
-    if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) && job->run.tiling.B_r == run->tiling.B_r &&
-        job->run.tiling.B_c == run->tiling.B_c && job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement && job->run.once == run->once)
+    if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) &&
+        job->run.tiling.B_r == run->tiling.B_r && job->run.tiling.B_c == run->tiling.B_c &&
+        job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement &&
+        job->run.once == run->once)
       return job;
   }
   return NULL;
@@ -152,7 +158,8 @@ static void become_split(LaunchConfig *launch, const ProfileTile *tile, const Pl
 }
 
 /* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */
-static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling, Error *error) {
+static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                            Error *error) {
   LaunchConfig launch;
   Launch launched;
   Plan plan;
@@ -184,8 +191,9 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
 static Status add_bare(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
   const Request *r = j->request;
   if (!r->shape.N_q || r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
-                                                "--block-k, and one --algorithm (default fa2)");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
+                     "--block-k, and one --algorithm (default fa2)");
   Problem problem;
   Status status = request_problem(r, &problem, NULL, error);
   if (status) return status;
@@ -221,7 +229,9 @@ static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error
   const char *name = *r->kernel ? r->kernel : row->kernel;
   const Status status = find_profile(j, name, &why);
   if (status && !*r->kernel)
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64
+                     ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
                      row->line, quote(row->kernel, strlen(row->kernel)).text);
   if (status) return error_set(error, status, "%s", why.message);
   return add_described(c, j, row, &row->shape, &row->tiling, error);

@@ -1,9 +1,9 @@
 /* Lays the models beside rows of counters: finds what describes a row's kernel, and predicts each run once.
  *
- *     row of a rung of the ladder     its laws (kernels/counters/kernel_model.h); predictions where its profile in assets/kernels
- *                                     has the tile that it ran with
- *     row of a kernel with a profile  laws and predictions from the profile, named by the row or by --kernel
- *     row of any other kernel         the laws of a schedule: --algorithm, shape and blocks from the request */
+ *     row of a rung of the ladder     its laws (kernels/counters/kernel_model.h); predictions where its profile in
+ * assets/kernels has the tile that it ran with row of a kernel with a profile  laws and predictions from the profile,
+ * named by the row or by --kernel row of any other kernel         the laws of a schedule: --algorithm, shape and blocks
+ * from the request */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 
@@ -13,12 +13,13 @@
 
 typedef struct Judge Judge;
 
-/* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must outlive the judge. */
+/* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
+ * outlive the judge. */
 Status judge_open(Judge **judge, const Request *request, Without without, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 
-/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter was in one pass of the profiler; before:
- * not. */
+/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter
+ * was in one pass of the profiler; before: not. */
 void judge_card(Judge *judge, const Placement *placement, bool once);
 
 /* Predictions are means of so many draws of what is random; 0, and before: the usual draw alone. */
@@ -27,8 +28,8 @@ void judge_draws(Judge *judge, uint32_t draws);
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
 Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
 
-/* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then without
- * it, all of them are made at once, on all cores, and rows that are given again find theirs. */
+/* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then
+ * without it, all of them are made at once, on all cores, and rows that are given again find theirs. */
 void judge_collect(Judge *judge, bool only_collects);
 
 /* The same for a row known to be a rung's; judge NULL: no predictions. */

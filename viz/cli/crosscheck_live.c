@@ -86,7 +86,8 @@ static Status capture(const Arguments *a, char **text, size_t *length, int *exit
   close(ends[1]);
   const Status status = read_all(ends[0], text, length, error);
   close(ends[0]);
-  while (waitpid(child, &waited, 0) < 0 && errno == EINTR) {}
+  while (waitpid(child, &waited, 0) < 0 && errno == EINTR) {
+  }
   *exit_status = WIFEXITED(waited) ? WEXITSTATUS(waited) : 128;
   return status;
 }
@@ -126,8 +127,10 @@ static Status count(const char *kernels, const Request *r, CounterTable *table, 
     status = error_set(error, STATUS_BAD_REQUEST,
                        "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
                        quote(kernels, strlen(kernels)).text);
-  else if (status == STATUS_OK && exit_status > 1) status = failed("tilewalk-kernels", text, length, error);
-  else if (status == STATUS_OK) status = counter_table_from_buffer(table, text, length, error);
+  else if (status == STATUS_OK && exit_status > 1)
+    status = failed("tilewalk-kernels", text, length, error);
+  else if (status == STATUS_OK)
+    status = counter_table_from_buffer(table, text, length, error);
   free(text);
   return status;
 }
@@ -142,8 +145,13 @@ static Status profile(const char *kernels, const CounterRow *run, CounterRow *su
     strcat(metrics, i ? "," : "");
     strcat(metrics, COUNTER_NAMES[i].metric);
   }
-  static const char *const FLAGS[] = {"ncu",   "--clock-control", "none", "--cache-control", "all", "--csv", "--page", "raw", "--print-units",
-                                      "base",  "--kernel-name",   "regex:naive_|tiled_|fa1|fa2_", "--metrics"};
+  static const char *const FLAGS[] = {"ncu",           "--clock-control",
+                                      "none",          "--cache-control",
+                                      "all",           "--csv",
+                                      "--page",        "raw",
+                                      "--print-units", "base",
+                                      "--kernel-name", "regex:naive_|tiled_|fa1|fa2_",
+                                      "--metrics"};
   for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++) push(&a, FLAGS[i]);
   push(&a, metrics);
   push(&a, kernels);
@@ -173,8 +181,8 @@ static Status profile(const char *kernels, const CounterRow *run, CounterRow *su
   return status;
 }
 
-Status crosscheck_live(Crosscheck *c, Judge *judge, const Request *request, const char *given, const char *program, bool *with_ncu,
-                       Error *error) {
+Status crosscheck_live(Crosscheck *c, Judge *judge, const Request *request, const char *given, const char *program,
+                       bool *with_ncu, Error *error) {
   char kernels[ARGUMENT_BYTES];
   CounterTable table = {0};
   find_kernels(given, program, kernels);

@@ -9,7 +9,8 @@
 #include "viz/text/table.h"
 
 static bool belongs(const CrosscheckItem *i, const CrosscheckGroup *g) {
-  return i->is_prediction && i->shape.N_q >= g->min_N && i->shape.N_q < g->max_N && (!g->kernel || (!strcmp(i->kernel, g->kernel) && i->shape.causal == g->causal));
+  return i->is_prediction && i->shape.N_q >= g->min_N && i->shape.N_q < g->max_N &&
+         (!g->kernel || (!strcmp(i->kernel, g->kernel) && i->shape.causal == g->causal));
 }
 
 static int by_value(const void *a, const void *b) {
@@ -61,7 +62,8 @@ Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *
     for (size_t k = 0; k < n && !known; k++) known = !strcmp(found[k].kernel, item->kernel);
     if (known) continue;
     found[n++] = (CrosscheckGroup){.kernel = item->kernel, .min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
-    found[n++] = (CrosscheckGroup){.kernel = item->kernel, .causal = true, .min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
+    found[n++] =
+        (CrosscheckGroup){.kernel = item->kernel, .causal = true, .min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
   }
   size_t kept = 0;
   for (size_t k = 0; k < n; k++) {
@@ -82,7 +84,8 @@ Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *
 static int by_run(const void *left, const void *right) {
   const CrosscheckItem *a = *(CrosscheckItem *const *)left, *b = *(CrosscheckItem *const *)right;
   if (a->predicted != b->predicted) return a->predicted < b->predicted ? -1 : 1;
-  const int kernels = strcmp(a->kernel, b->kernel), shapes = kernels ? kernels : memcmp(&a->shape, &b->shape, sizeof a->shape);
+  const int kernels = strcmp(a->kernel, b->kernel),
+            shapes = kernels ? kernels : memcmp(&a->shape, &b->shape, sizeof a->shape);
   if (shapes) return shapes;
   if (a->tiling.B_r != b->tiling.B_r) return a->tiling.B_r < b->tiling.B_r ? -1 : 1;
   return (a->tiling.B_c > b->tiling.B_c) - (a->tiling.B_c < b->tiling.B_c);
@@ -92,7 +95,8 @@ static int by_run(const void *left, const void *right) {
 typedef Status AddRun(Crosscheck *to, CrosscheckItem *const *items, size_t n, double *values, Error *error);
 
 /* How far each is from their median. */
-static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *items, size_t n, double *values, Error *error) {
+static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *items, size_t n, double *values,
+                             Error *error) {
   enum { REPEATS_LEAST = 3 }; /* of two, neither is the median */
   Status status = STATUS_OK;
   if (n < REPEATS_LEAST) return status;
@@ -148,19 +152,21 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   if (status == STATUS_OK) status = crosscheck_groups(&deviations, &groups, &n_groups, error);
   *spread = n_groups ? groups[n_groups - 2] : (CrosscheckGroup){0};
   for (int q = 0; q < PREDICT_COUNT; q++) spread->quantities[q].where = NULL; /* of `deviations` */
-  spread->quantities[PREDICT_TIME].n = 0;                                       /* a time is not predicted, it is bounded */
+  spread->quantities[PREDICT_TIME].n = 0; /* a time is not predicted, it is bounded */
   free(groups);
   crosscheck_free(&deviations);
   return status;
 }
 
-Status crosscheck_means(const Crosscheck *c, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups, Error *error) {
+Status crosscheck_means(const Crosscheck *c, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
+                        Error *error) {
   *means = (Crosscheck){0};
   *groups = NULL;
   Status status = for_each_run(c, add_mean, means, error);
   if (status == STATUS_OK) status = crosscheck_groups(c, groups, n_groups, error);
   double *errors = malloc((means->n_items + 1) * sizeof *errors);
-  if (status == STATUS_OK && !errors) status = error_set(error, STATUS_NO_MEMORY, "no memory for the means of recordings");
+  if (status == STATUS_OK && !errors)
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for the means of recordings");
   for (size_t k = 0; status == STATUS_OK && k < *n_groups; k++) summarise(means, &(*groups)[k], errors);
   free(errors);
   if (status == STATUS_OK) return STATUS_OK;
@@ -171,15 +177,21 @@ Status crosscheck_means(const Crosscheck *c, Crosscheck *means, CrosscheckGroup 
 }
 
 static void group_name(const CrosscheckGroup *g, const char *quotes, char *name, size_t size) {
-  if (g->kernel) snprintf(name, size, "%s%s%s%s", quotes, g->kernel, quotes, g->causal ? ", causal" : "");
-  else snprintf(name, size, g->min_N ? "all" : "shorter ones");
+  if (g->kernel)
+    snprintf(name, size, "%s%s%s%s", quotes, g->kernel, quotes, g->causal ? ", causal" : "");
+  else
+    snprintf(name, size, g->min_N ? "all" : "shorter ones");
 }
 
 static void add_cell(Table *table, const PredictionSummary *s, PredictedQuantity q) {
   const bool good = s->n_within == s->n;
-  if (!s->n) table_empty(table, true);
-  else if (q == PREDICT_TIME) table_format(table, ROLE_PLAIN, "%.1f x", 1 + s->median_signed);
-  else table_format(table, good ? ROLE_GOOD : ROLE_WARN, s->worst < 0.0995 ? "%.1f/%.1f" : "%.1f/%.0f", 100 * s->median, 100 * s->worst);
+  if (!s->n)
+    table_empty(table, true);
+  else if (q == PREDICT_TIME)
+    table_format(table, ROLE_PLAIN, "%.1f x", 1 + s->median_signed);
+  else
+    table_format(table, good ? ROLE_GOOD : ROLE_WARN, s->worst < 0.0995 ? "%.1f/%.1f" : "%.1f/%.0f", 100 * s->median,
+                 100 * s->worst);
 }
 
 static void add_cells(Table *table, const CrosscheckGroup *g) {
@@ -230,13 +242,16 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
       table_format(&table, ROLE_PLAIN, "%s", WITHOUT_NAMES[w]);
       add_cells(&table, &c->ablations[w]);
     }
-    table_note(&table, "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the hit rate "
-                       "(its errors are in points). The counters themselves: recordings of one run "
-                       "against their median. Means: those of a run's recordings, and of their predictions. Time: measured over "
-                       "the least time, median. A prediction outside its band is no failure; "
-                       "--details shows which runs.",
-               100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
-               100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
+    table_note(
+        &table,
+        "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the "
+        "hit rate "
+        "(its errors are in points). The counters themselves: recordings of one run "
+        "against their median. Means: those of a run's recordings, and of their predictions. Time: measured over "
+        "the least time, median. A prediction outside its band is no failure; "
+        "--details shows which runs.",
+        100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
+        100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
     fputc('\n', io->out);
     if (status == STATUS_OK) status = table_print(&table, io->out, &io->style, error);
     table_free(&table);
@@ -246,16 +261,17 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
 }
 
 static json_t *summary_json(const PredictionSummary *s, PredictedQuantity q) {
-  return json_pack("{s:s, s:f, s:I, s:I, s:f, s:f, s:f}", "quantity", PREDICTED_NAMES[q].name, "band", PREDICTED_NAMES[q].band, "runs",
-                   (json_int_t)s->n, "within", (json_int_t)s->n_within, "median_error", s->median, "worst_error", s->worst,
-                   "median_signed_error", s->median_signed);
+  return json_pack("{s:s, s:f, s:I, s:I, s:f, s:f, s:f}", "quantity", PREDICTED_NAMES[q].name, "band",
+                   PREDICTED_NAMES[q].band, "runs", (json_int_t)s->n, "within", (json_int_t)s->n_within, "median_error",
+                   s->median, "worst_error", s->worst, "median_signed_error", s->median_signed);
 }
 
 static json_t *group_json(const CrosscheckGroup *g) {
   json_t *quantities = json_array();
   for (int q = 0; q < PREDICT_COUNT; q++)
     if (g->quantities[q].n) json_array_append_new(quantities, summary_json(&g->quantities[q], (PredictedQuantity)q));
-  return json_pack("{s:s?, s:b, s:b, s:I, s:o}", "kernel", g->kernel, "long", (int)(g->min_N > 0), "causal", (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
+  return json_pack("{s:s?, s:b, s:b, s:I, s:o}", "kernel", g->kernel, "long", (int)(g->min_N > 0), "causal",
+                   (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
 }
 
 json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
@@ -285,8 +301,10 @@ json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
 static void markdown_cells(FILE *out, const CrosscheckGroup *g) {
   for (int q = 0; q < PREDICT_TIME; q++) {
     const PredictionSummary *s = &g->quantities[q];
-    if (s->n) fprintf(out, " %.1f / %.1f |", 100 * s->median, 100 * s->worst);
-    else fprintf(out, " |");
+    if (s->n)
+      fprintf(out, " %.1f / %.1f |", 100 * s->median, 100 * s->worst);
+    else
+      fprintf(out, " |");
   }
   fputc('\n', out);
 }
@@ -295,8 +313,8 @@ static void markdown_worst(FILE *out, const PredictionSummary *s, PredictedQuant
   char shape[160];
   if (!s->where) return;
   crosscheck_shape_text(s->where, shape, sizeof shape);
-  fprintf(out, "| %s | %zu of %zu | %.1f | `%s`, %s |\n", PREDICTED_NAMES[q].name, s->n - s->n_within, s->n, 100 * s->where->error,
-          s->where->kernel, shape);
+  fprintf(out, "| %s | %zu of %zu | %.1f | `%s`, %s |\n", PREDICTED_NAMES[q].name, s->n - s->n_within, s->n,
+          100 * s->where->error, s->where->kernel, shape);
 }
 
 /* A line per kernel and mask, and one for all of them, of runs from CROSSCHECK_LONG_N on. */
@@ -306,8 +324,10 @@ static Status print_means(const Crosscheck *c, FILE *out, Error *error) {
   size_t n;
   const Status status = crosscheck_means(c, &means, &groups, &n, error);
   if (status) return status;
-  fprintf(out, "\n| kernel: means of a shape's recordings | shapes | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n"
-               "| --- | ---: | ---: | ---: | ---: | ---: |\n");
+  fprintf(
+      out,
+      "\n| kernel: means of a shape's recordings | shapes | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: |\n");
   for (size_t k = 0; k + 1 < n; k++) {
     const CrosscheckGroup *g = &groups[k];
     char name[128];
@@ -330,7 +350,8 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
   size_t n;
   Status status = crosscheck_groups(c, &groups, &n, error);
   if (status) return status;
-  fprintf(out, "| kernel | runs | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n| --- | ---: | ---: | ---: | ---: | ---: |\n");
+  fprintf(out, "| kernel | runs | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n| --- | ---: | ---: | ---: "
+               "| ---: | ---: |\n");
   for (size_t k = 0; k < n; k++) {
     const CrosscheckGroup *g = &groups[k];
     if (!g->quantities[PREDICT_HBM_READ].n) continue;
@@ -346,7 +367,8 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
     markdown_cells(out, &spread);
   }
   for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
-    fprintf(out, "| *`%s`: %s* | %zu |", CROSSCHECK_ABLATED, WITHOUT_NAMES[w], c->ablations[w].quantities[PREDICT_HBM_READ].n);
+    fprintf(out, "| *`%s`: %s* | %zu |", CROSSCHECK_ABLATED, WITHOUT_NAMES[w],
+            c->ablations[w].quantities[PREDICT_HBM_READ].n);
     markdown_cells(out, &c->ablations[w]);
   }
   if (status == STATUS_OK && spread.n) status = print_means(c, out, error);

@@ -13,8 +13,11 @@ enum { RATIOS_MAX = 256, LONGEST_N = 16384 };
 /* Names in the file, and the descriptions in assets/kernels. */
 static const struct {
   const char *measured, *kernel;
-} NAMES[] = {{"pytorch_cudnn", "cudnn-sm90"}, {"pytorch_fa2", "fa2-sm90"},   {"pytorch_mem_efficient", "mem-efficient-sm90"},
-             {"fa2_async", "fa2_async"},      {"fa2_tensor", "fa2_tensor"}};
+} NAMES[] = {{"pytorch_cudnn", "cudnn-sm90"},
+             {"pytorch_fa2", "fa2-sm90"},
+             {"pytorch_mem_efficient", "mem-efficient-sm90"},
+             {"fa2_async", "fa2_async"},
+             {"fa2_tensor", "fa2_tensor"}};
 enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
 
 typedef struct {
@@ -27,8 +30,9 @@ static bool read_line(const char *line, char name[32], Shape *shape, double *sec
   char dtype[8];
   int causal, at = 0;
   int64_t N;
-  if (sscanf(line, "%31[^,],%7[^,],%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%d,%n", name, dtype, &shape->batch, &shape->heads, &N,
-             &shape->d, &causal, &at) != 7 || !at || !dtype_from_name(dtype, &shape->dtype))
+  if (sscanf(line, "%31[^,],%7[^,],%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%d,%n", name, dtype, &shape->batch,
+             &shape->heads, &N, &shape->d, &causal, &at) != 7 ||
+      !at || !dtype_from_name(dtype, &shape->dtype))
     return false;
   const char *warm = line + at;
   for (int blocks = 0; blocks < 2; blocks++) {
@@ -67,7 +71,8 @@ static Status add_times(Judge *judge, char *text, Ratios ratios[N_NAMES], Error 
       const Status status = judge_time(judge, NAMES[k].kernel, &shape, &bound, error);
       if (status) return status;
       for (int longest = 0; longest < 2; longest++)
-        if ((!longest || shape.N_q == LONGEST_N) && ratios[k].n[longest] < RATIOS_MAX) ratios[k].ratios[longest][ratios[k].n[longest]++] = measured / bound;
+        if ((!longest || shape.N_q == LONGEST_N) && ratios[k].n[longest] < RATIOS_MAX)
+          ratios[k].ratios[longest][ratios[k].n[longest]++] = measured / bound;
     }
   }
   return STATUS_OK;
@@ -81,7 +86,11 @@ Status crosscheck_print_time(Judge *judge, FILE *out, Error *error) {
   Status status = assets_find(path, sizeof path, TIME_FILE, error);
   if (status == STATUS_OK) status = file_read(path, NCU_MAX_BYTES, &text, &length, error);
   if (status == STATUS_OK) status = add_times(judge, text, ratios, error);
-  if (status == STATUS_OK) fprintf(out, "\n| kernel | runs | measured over the bound, median (range) | N = %d alone |\n| --- | ---: | ---: | ---: |\n", LONGEST_N);
+  if (status == STATUS_OK)
+    fprintf(
+        out,
+        "\n| kernel | runs | measured over the bound, median (range) | N = %d alone |\n| --- | ---: | ---: | ---: |\n",
+        LONGEST_N);
   for (int k = 0; k < N_NAMES && status == STATUS_OK; k++) {
     fprintf(out, "| `%s` | %zu |", NAMES[k].kernel, ratios[k].n[0]);
     for (int longest = 0; longest < 2; longest++) print_ratios(out, ratios[k].ratios[longest], ratios[k].n[longest]);

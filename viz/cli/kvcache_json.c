@@ -2,9 +2,7 @@
 #include "viz/cli/json_sink.h"
 #include "viz/cli/kvcache_reckon.h"
 
-static void put(const ReportSink *k, const char *key, int64_t value) {
-  k->whole(k->context, key, wide(value));
-}
+static void put(const ReportSink *k, const char *key, int64_t value) { k->whole(k->context, key, wide(value)); }
 
 static void report_cache(const ReportSink *k, const KvCache *c) {
   k->open_object(k->context, "cache");
@@ -100,8 +98,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     k->open_object(k->context, "gpu");
     k->text(k->context, "name", r->gpu.name);
     put(k, "hbm_bytes", r->gpu.hbm_bytes);
-    k->real(k->context, "share_of_hbm",
-            kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
+    k->real(k->context, "share_of_hbm", kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
     k->real(k->context, "read_s", (double)got->paged.used_bytes / gpu_hbm_bytes_per_s(&r->gpu));
     k->close(k->context);
   }

@@ -5,11 +5,9 @@
 
 Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   memset(out, 0, sizeof *out);
-  if (r->n_lengths)
-    return kvcache_paged(&r->cache, r->lengths, r->n_lengths, r->max_tokens, &out->paged, error);
+  if (r->n_lengths) return kvcache_paged(&r->cache, r->lengths, r->n_lengths, r->max_tokens, &out->paged, error);
   Status status = kvcache_size(&r->cache, r->tokens, &out->size, error);
-  if (status == STATUS_OK)
-    status = kvcache_paged(&r->cache, &r->tokens, 1, r->max_tokens, &out->paged, error);
+  if (status == STATUS_OK) status = kvcache_paged(&r->cache, &r->tokens, 1, r->max_tokens, &out->paged, error);
   if (status != STATUS_OK) return status;
   out->state = kvcache_seek(&r->cache, r->tokens);
   const Wide batch = wide(r->batch);
@@ -20,11 +18,9 @@ Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   return STATUS_OK;
 }
 
-static void offer(Alternative *list, int *n, const char *name, KvCache cache,
-                  const KvCache *asked) {
-  const bool same = cache.kv_heads == asked->kv_heads && cache.d == asked->d &&
-                    cache.latent == asked->latent && cache.window == asked->window &&
-                    cache.group == asked->group &&
+static void offer(Alternative *list, int *n, const char *name, KvCache cache, const KvCache *asked) {
+  const bool same = cache.kv_heads == asked->kv_heads && cache.d == asked->d && cache.latent == asked->latent &&
+                    cache.window == asked->window && cache.group == asked->group &&
                     kvcache_dtype_bits(cache.dtype) == kvcache_dtype_bits(asked->dtype);
   if (same || kvcache_complete(&cache, NULL) != STATUS_OK) return;
   snprintf(list[*n].name, sizeof list[*n].name, "%s", name);
@@ -64,7 +60,6 @@ int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
 Wide kvreckon_bytes(const KvRequest *r, const KvCache *cache) {
   if (r->n_lengths == 0) return kvcache_seek(cache, r->tokens).bytes * wide(r->batch);
   Wide sum = 0;
-  for (int i = 0; i < r->n_lengths; i++)
-    sum += kvcache_seek(cache, r->lengths[i]).bytes;
+  for (int i = 0; i < r->n_lengths; i++) sum += kvcache_seek(cache, r->lengths[i]).bytes;
   return sum;
 }

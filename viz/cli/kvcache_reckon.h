@@ -28,9 +28,7 @@ int kvreckon_alternatives(const KvRequest *request, Alternative list[ALTERNATIVE
 /* Bytes of all sequences under another cache. */
 Wide kvreckon_bytes(const KvRequest *request, const KvCache *cache);
 
-static inline double kvreckon_share(Wide part, Wide whole) {
-  return whole ? (double)part / (double)whole : 0;
-}
+static inline double kvreckon_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* The JSON of the command, and of its --list. */
 Status kvreckon_json(const KvRequest *request, const Reckoned *reckoned, FILE *out, Error *error);

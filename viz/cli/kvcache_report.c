@@ -17,18 +17,13 @@ static void describe(Table *t, const KvRequest *r) {
   if (c->latent)
     snprintf(row, sizeof row, "a latent of %" PRId64 " elements", c->latent);
   else
-    snprintf(row, sizeof row, "%" PRId64 " KV head%s of d = %" PRId64, c->kv_heads,
-             c->kv_heads == 1 ? "" : "s", c->d);
+    snprintf(row, sizeof row, "%" PRId64 " KV head%s of d = %" PRId64, c->kv_heads, c->kv_heads == 1 ? "" : "s", c->d);
   if (c->window) snprintf(window, sizeof window, ", window %s", number_count(wide(c->window)).text);
   if (c->window && c->window_layers < c->layers)
-    snprintf(window + strlen(window), sizeof window - strlen(window), " in %" PRId64,
-             c->window_layers);
-  if (c->group)
-    snprintf(scales, sizeof scales, ", %" PRId64 " B for %" PRId64 " elements", c->scale_bytes,
-             c->group);
-  table_title(t, "%s%s%" PRId64 " layer%s, %s, %s%s%s", r->has_model ? r->model.product : "",
-              r->has_model ? ": " : "", c->layers, c->layers == 1 ? "" : "s", row,
-              kvcache_dtype_name(c->dtype), scales, window);
+    snprintf(window + strlen(window), sizeof window - strlen(window), " in %" PRId64, c->window_layers);
+  if (c->group) snprintf(scales, sizeof scales, ", %" PRId64 " B for %" PRId64 " elements", c->scale_bytes, c->group);
+  table_title(t, "%s%s%" PRId64 " layer%s, %s, %s%s%s", r->has_model ? r->model.product : "", r->has_model ? ": " : "",
+              c->layers, c->layers == 1 ? "" : "s", row, kvcache_dtype_name(c->dtype), scales, window);
 }
 
 static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
@@ -43,15 +38,13 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   if (c->latent)
     table_format(t, ROLE_DIM, "%" PRId64 " elements of %d bits%s", c->latent, bits, scales);
   else
-    table_format(t, ROLE_DIM, "2 x %" PRId64 " x %" PRId64 " elements of %d bits%s", c->kv_heads,
-                 c->d, bits, scales);
+    table_format(t, ROLE_DIM, "2 x %" PRId64 " x %" PRId64 " elements of %d bits%s", c->kv_heads, c->d, bits, scales);
   table_text(t, ROLE_PLAIN, "one token");
   table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(c));
   table_format(t, ROLE_DIM, "%" PRId64 " layer%s", c->layers, c->layers == 1 ? "" : "s");
   const Number tokens = number_count(wide(r->tokens));
   if (r->n_lengths)
-    table_format(t, ROLE_PLAIN, "%d sequences, %s tokens", r->n_lengths,
-                 number_count(k->paged.tokens).text);
+    table_format(t, ROLE_PLAIN, "%d sequences, %s tokens", r->n_lengths, number_count(k->paged.tokens).text);
   else if (r->batch > 1)
     table_format(t, ROLE_PLAIN, "%" PRId64 " x %s tokens", r->batch, tokens.text);
   else
@@ -71,21 +64,17 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
 
 static void paged_row(Table *t, const KvRequest *r, const Reckoned *k) {
   const KvPaged *p = &k->paged;
-  const Number unused =
-      number_percent(kvreckon_share(p->paged_bytes - p->used_bytes, p->paged_bytes));
+  const Number unused = number_percent(kvreckon_share(p->paged_bytes - p->used_bytes, p->paged_bytes));
   char last[64] = "";
-  if (!r->n_lengths)
-    snprintf(last, sizeof last, ", the last holds %" PRId64, k->state.last_page_tokens);
-  table_format(t, ROLE_PLAIN, "in pages of %s tokens",
-               number_count(wide(r->cache.page_tokens)).text);
+  if (!r->n_lengths) snprintf(last, sizeof last, ", the last holds %" PRId64, k->state.last_page_tokens);
+  table_format(t, ROLE_PLAIN, "in pages of %s tokens", number_count(wide(r->cache.page_tokens)).text);
   table_bytes(t, ROLE_PLAIN, p->paged_bytes);
   if (p->pages && p->window_pages)
-    table_format(t, ROLE_DIM, "%s pages, %s where there is a window%s; %s unused",
-                 number_count(p->pages).text, number_count(p->window_pages).text, last,
-                 unused.text);
+    table_format(t, ROLE_DIM, "%s pages, %s where there is a window%s; %s unused", number_count(p->pages).text,
+                 number_count(p->window_pages).text, last, unused.text);
   else
-    table_format(t, ROLE_DIM, "%s pages%s; %s unused",
-                 number_count(p->pages ? p->pages : p->window_pages).text, last, unused.text);
+    table_format(t, ROLE_DIM, "%s pages%s; %s unused", number_count(p->pages ? p->pages : p->window_pages).text, last,
+                 unused.text);
 }
 
 static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
@@ -93,10 +82,8 @@ static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   paged_row(t, r, k);
   table_format(t, ROLE_PLAIN, "reserved for %s tokens", number_count(wide(r->max_tokens)).text);
   table_bytes(t, ROLE_PLAIN, p->contiguous_bytes);
-  table_format(
-      t, ROLE_DIM, "contiguous; %s unused",
-      number_percent(kvreckon_share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes))
-          .text);
+  table_format(t, ROLE_DIM, "contiguous; %s unused",
+               number_percent(kvreckon_share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes)).text);
   if (r->n_lengths) return;
   const KvBlocks b = kvcache_blocks(k->size.window_tokens, r->block);
   table_format(t, ROLE_PLAIN, "read in blocks of %s rows", number_count(wide(r->block)).text);
@@ -109,8 +96,7 @@ static void gpu_rows(Table *t, const KvRequest *r, Wide used_bytes) {
   const Wide memory_bytes = wide(r->gpu.hbm_bytes);
   const bool fits = used_bytes <= memory_bytes;
   table_format(t, ROLE_PLAIN, "share of %s's memory", r->gpu.name);
-  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s",
-               number_percent(kvreckon_share(used_bytes, memory_bytes)).text);
+  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s", number_percent(kvreckon_share(used_bytes, memory_bytes)).text);
   table_format(t, ROLE_DIM, "of %s%s", number_bytes_decimal(memory_bytes).text,
                fits ? "; weights come on top" : ": does not fit, even without weights");
   table_text(t, ROLE_PLAIN, "reading it once takes");
@@ -130,8 +116,7 @@ static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *
   allocation_rows(&t, r, k);
   if (r->has_gpu) gpu_rows(&t, r, k->paged.used_bytes);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
-    table_note(&t, "This model was made for at most %s tokens.",
-               number_count(wide(r->model.max_tokens)).text);
+    table_note(&t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
   if (r->has_model && *r->model.limits) table_note(&t, "Note: %s.", r->model.limits);
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
@@ -156,8 +141,7 @@ static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *er
     table_ratio(&t, ROLE_ACCENT, kvreckon_share(bytes, asked));
   }
   if (!csv) fputc('\n', io->out);
-  const Status status =
-      csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
@@ -182,31 +166,27 @@ static Status print_sequences(const KvRequest *r, bool csv, Io *io, Error *error
     table_percent(&t, ROLE_PLAIN, kvreckon_share(s.page_bytes - s.bytes, s.page_bytes));
   }
   if (!csv) fputc('\n', io->out);
-  const Status status =
-      csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
 
 static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
-  Table t =
-      table_new((TableColumn[]){{.heading = "token", .right = true},
-                                {.heading = "page", .right = true},
-                                {.heading = "slot", .right = true},
-                                {.heading = "in use", .csv = "bytes", .right = true},
-                                {.heading = "in pages", .csv = "page_bytes", .right = true},
-                                {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}},
-                6);
+  Table t = table_new((TableColumn[]){{.heading = "token", .right = true},
+                                      {.heading = "page", .right = true},
+                                      {.heading = "slot", .right = true},
+                                      {.heading = "in use", .csv = "bytes", .right = true},
+                                      {.heading = "in pages", .csv = "page_bytes", .right = true},
+                                      {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}},
+                      6);
   KvState s = kvcache_seek(&r->cache, r->tokens);
   for (int64_t n = 0; n < r->n_steps; n++) {
     const KvAppend did = kvcache_append(&r->cache, &s);
     char event[96] = "";
     if (did.new_page) snprintf(event, sizeof event, "new page");
     if (did.window_token_dropped)
-      snprintf(event + strlen(event), sizeof event - strlen(event), "%soldest leaves the window",
-               *event ? ", " : "");
-    if (did.window_page_freed)
-      snprintf(event + strlen(event), sizeof event - strlen(event), ", its page freed");
+      snprintf(event + strlen(event), sizeof event - strlen(event), "%soldest leaves the window", *event ? ", " : "");
+    if (did.window_page_freed) snprintf(event + strlen(event), sizeof event - strlen(event), ", its page freed");
     table_count(&t, ROLE_PLAIN, wide(did.token));
     table_count(&t, ROLE_PLAIN, wide(did.page));
     table_count(&t, ROLE_PLAIN, wide(did.slot));
@@ -215,8 +195,7 @@ static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
     table_text(&t, ROLE_DIM, event);
   }
   if (!csv) fputc('\n', io->out);
-  const Status status =
-      csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
@@ -265,10 +244,8 @@ static Status list_table(const KvModel *models, int n, bool csv, Io *io, Error *
     table_bytes(&t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
     table_bytes(&t, ROLE_PLAIN, kvcache_seek(&cache, models[m].max_tokens).bytes);
   }
-  if (!csv)
-    table_note(&t, "'all' is the cache at the full context. The sources are in assets/models.");
-  const Status status =
-      csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  if (!csv) table_note(&t, "'all' is the cache at the full context. The sources are in assets/models.");
+  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
@@ -277,14 +254,12 @@ Status kvcache_list(const OutputRequest *output, Io *io, Error *error) {
   DescriptionNames *known = malloc(sizeof *known);
   KvModel *models = calloc(DESCRIPTION_NAMES_MAX, sizeof *models);
   int n = 0;
-  Status status = known && models
-                      ? description_names("models", known, error)
-                      : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
-  for (; status == STATUS_OK && n < known->n; n++)
-    status = description_model(known->names[n], &models[n], error);
+  Status status = known && models ? description_names("models", known, error)
+                                  : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
+  for (; status == STATUS_OK && n < known->n; n++) status = description_model(known->names[n], &models[n], error);
   if (status == STATUS_OK)
-    status = output->json ? kvreckon_list_json(models, n, io->out, error)
-                          : list_table(models, n, output->csv, io, error);
+    status =
+        output->json ? kvreckon_list_json(models, n, io->out, error) : list_table(models, n, output->csv, io, error);
   free(models);
   free(known);
   return status;

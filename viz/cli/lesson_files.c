@@ -21,9 +21,7 @@ static int is_lesson(const struct dirent *entry) {
          isdigit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-  return strcmp((*a)->d_name, (*b)->d_name);
-}
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
 Status lesson_files(LessonFiles *files, Error *error) {
   char path[ASSETS_PATH_BYTES];
@@ -36,8 +34,8 @@ Status lesson_files(LessonFiles *files, Error *error) {
   files->n = 0;
   for (int k = 0; k < n; k++) {
     if (files->n < LESSON_FILES_MAX)
-      snprintf(files->names[files->n++], sizeof files->names[0], "%.*s",
-               (int)(strlen(entries[k]->d_name) - 3), entries[k]->d_name);
+      snprintf(files->names[files->n++], sizeof files->names[0], "%.*s", (int)(strlen(entries[k]->d_name) - 3),
+               entries[k]->d_name);
     free(entries[k]);
   }
   free(entries);
@@ -45,17 +43,14 @@ Status lesson_files(LessonFiles *files, Error *error) {
 }
 
 /* The full name of a lesson that comes with Tilewalk. */
-static Status find_name(const char *name, const char **found, const LessonFiles *files,
-                        Error *error) {
+static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
   Nearest nearest = {.word = name};
   char number[16];
-  snprintf(number, sizeof number, "%02d-",
-           isdigit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
+  snprintf(number, sizeof number, "%02d-", isdigit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
     const char *const full = files->names[k];
     *found = full;
-    if (strcmp(name, full) == 0 || strcmp(name, full + 3) == 0 ||
-        strncmp(full, number, strlen(number)) == 0)
+    if (strcmp(name, full) == 0 || strcmp(name, full + 3) == 0 || strncmp(full, number, strlen(number)) == 0)
       return STATUS_OK;
     nearest_offer(&nearest, full);
     nearest_offer(&nearest, full + 3);
@@ -70,8 +65,7 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
 static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   const size_t length = strlen(name);
   if (length > 3 && strcmp(name + length - 3, ".md") == 0) {
-    if (length >= ASSETS_PATH_BYTES)
-      return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
+    if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
     memcpy(path, name, length + 1);
     return STATUS_OK;
   }
@@ -99,10 +93,8 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
   status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
   if (status == STATUS_TOO_LARGE) {
     const char *slash = strrchr(path, '/');
-    return error_set(error, STATUS_BAD_FILE,
-                     "%s:1: the file is longer than %d KiB, which no lesson needs",
-                     quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)).text,
-                     LESSON_FILE_BYTES / 1024);
+    return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
+                     quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)).text, LESSON_FILE_BYTES / 1024);
   }
   if (status) return error_set(error, status, "%s", inner.message);
   status = lesson_from_buffer(lesson, buffer, length, path, error);
@@ -113,8 +105,7 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
   if (strchr(name, '/'))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
                      quote(name, strlen(name)).text);
   return description_gpu(name, gpu, error);
 }
@@ -134,26 +125,23 @@ static bool is_function(const char *name) {
   ExpressionValue value;
   if (strchr(name, '-')) return false;
   snprintf(source, sizeof source, "%s ~= nil", name);
-  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK &&
-         value.kind == EXPRESSION_FLAG && value.flag;
+  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK && value.kind == EXPRESSION_FLAG &&
+         value.flag;
 }
 
-static const char *need_command(const char *need) {
-  return strcmp(need, "viewer") == 0 ? "view" : need;
-}
+static const char *need_command(const char *need) { return strcmp(need, "viewer") == 0 ? "view" : need; }
 
 Status lesson_needs(const Lesson *lesson, Error *error) {
   char missing[256] = "";
   for (int k = 0; k < lesson->n_needs; k++) {
     const char *need = need_command(lesson_text(lesson, lesson->needs[k]));
     if (is_command(need) || is_function(need)) continue;
-    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'",
-             *missing ? " and " : "", need);
+    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'", *missing ? " and " : "",
+             need);
   }
   if (!*missing) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "the lesson '%s' needs %s, which this version does not have yet", lesson->name,
-                   missing);
+  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' needs %s, which this version does not have yet",
+                   lesson->name, missing);
 }
 
 /* ---- Hooks of --lint */
@@ -179,8 +167,7 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
   Simulation run;
   Status status = options_parse_state(&parser, state, error);
   if (!status && strchr(o.request.gpu, '/'))
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "gpu is a file; a lesson names a GPU that comes with Tilewalk");
+    status = error_set(error, STATUS_BAD_REQUEST, "gpu is a file; a lesson names a GPU that comes with Tilewalk");
   if (!status) status = request_algorithms(&o.request, "fa2", error);
   if (!status) status = request_problem(&o.request, &problem, NULL, error);
   for (int k = 0; k < o.request.n_algorithms && !status; k++) {
@@ -188,9 +175,8 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
     if (status || !show || !show->has_steps) continue;
     const Wide n = schedule_n_steps(run.schedule, &run.plan);
     if ((Wide)(uint64_t)show->first >= n)
-      status =
-          error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
-                    (long long)show->first, (long long)n);
+      status = error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
+                         (long long)show->first, (long long)n);
   }
   return status;
 }
@@ -214,8 +200,7 @@ static const char *find_anchor(const char *text, const char *anchor) {
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
     size_t end = line;
-    while (end > marks && isspace((unsigned char)p[end - 1]))
-      end--;
+    while (end > marks && isspace((unsigned char)p[end - 1])) end--;
     if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
       slug(p + marks + 1, end - marks - 1, own, sizeof own);
       if (strcmp(own, anchor) == 0) return p;
@@ -225,16 +210,14 @@ static const char *find_anchor(const char *text, const char *anchor) {
   return NULL;
 }
 
-Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text,
-                       size_t size, Error *error) {
+Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error) {
   char path[ASSETS_PATH_BYTES], *buffer = NULL;
   size_t bytes = 0;
   Status status = assets_find(path, sizeof path, "lessons/course/glossary.md", error);
   if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
   const char *at = status ? NULL : find_anchor(buffer, anchor);
   if (!status && !at)
-    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'",
-                       quote(anchor, strlen(anchor)).text);
+    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote(anchor, strlen(anchor)).text);
   if (!status) {
     const char *name = at + strspn(at, "# "), *body = name + strcspn(name, "\n");
     const char *end = strstr(body, "\n#");
@@ -256,8 +239,7 @@ static Status check_link(void *context, const char *target, size_t length, Error
   char *anchor = strchr(link, '#');
   if (anchor) *anchor++ = '\0';
   if (strchr(link, ':') || link[0] == '/')
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the link '%s' is neither a web address nor a file beside the lesson",
+    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
                      quote(link, strlen(link)).text);
   const char *slash = strrchr(c->path, '/');
   if (!*link)
@@ -270,14 +252,12 @@ static Status check_link(void *context, const char *target, size_t length, Error
   const Status status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
   if (status)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the link '%s' leads nowhere: there is no such file",
+    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' leads nowhere: there is no such file",
                      quote(link, strlen(link)).text);
   const bool found = !anchor || find_anchor(buffer, anchor);
   free(buffer);
   if (found) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "the link '%s#%s' leads nowhere: no heading has that name",
+  return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name",
                    quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
 }
 

@@ -48,34 +48,26 @@ static Status open_lesson(Grader *g, const char *name, uint64_t seed, Error *err
   return STATUS_OK;
 }
 
-static Status grade_row(Grader *g, const Submission *s, const SubmissionRow *row,
-                        const char *lesson, uint64_t seed, Error *error) {
-  const char *name = row->lesson ? pool_text(&s->pool, row->lesson) : lesson,
-             *id = pool_text(&s->pool, row->id);
+static Status grade_row(Grader *g, const Submission *s, const SubmissionRow *row, const char *lesson, uint64_t seed,
+                        Error *error) {
+  const char *name = row->lesson ? pool_text(&s->pool, row->lesson) : lesson, *id = pool_text(&s->pool, row->id);
   if (!name)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "line %d names no lesson; add a column 'lesson', or name one on the command line",
-        row->line);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "line %d names no lesson; add a column 'lesson', or name one on the command line", row->line);
   Status status = open_lesson(g, name, row->seed == UINT64_MAX ? seed : row->seed, error);
   if (status) return status;
   const int ask = lesson_find_ask(&g->lesson, id);
   if (ask < 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the lesson '%s' has no question '%s'; --export-gift lists them",
+    return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' has no question '%s'; --export-gift lists them",
                      g->lesson.name, quote(id, strlen(id)).text);
   status = lesson_run_question(&g->run, ask, &g->question, error);
-  if (!status)
-    status =
-        lesson_run_grade(&g->run, &g->question, pool_text(&s->pool, row->answer), &g->grade, error);
+  if (!status) status = lesson_run_grade(&g->run, &g->question, pool_text(&s->pool, row->answer), &g->grade, error);
   return status;
 }
 
 /* ---- Results */
 
-static bool is_counted(const Grader *g) {
-  return !g->lesson.asks[g->question.ask].is_prediction;
-}
+static bool is_counted(const Grader *g) { return !g->lesson.asks[g->question.ask].is_prediction; }
 
 static const char *worth(const Grader *g) {
   return is_counted(g)                           ? lesson_verdict_name(g->grade.verdict)
@@ -83,14 +75,10 @@ static const char *worth(const Grader *g) {
                                                  : "predicted";
 }
 
-static const char *remark(const Grader *g) {
-  return g->grade.verdict == LESSON_RIGHT ? "" : g->grade.message;
-}
+static const char *remark(const Grader *g) { return g->grade.verdict == LESSON_RIGHT ? "" : g->grade.message; }
 
 static void add_to_table(Table *t, const Grader *g, const Submission *s, const SubmissionRow *row) {
-  const TextRole role = g->grade.verdict == LESSON_RIGHT ? ROLE_GOOD
-                        : is_counted(g)                  ? ROLE_BAD
-                                                         : ROLE_PLAIN;
+  const TextRole role = g->grade.verdict == LESSON_RIGHT ? ROLE_GOOD : is_counted(g) ? ROLE_BAD : ROLE_PLAIN;
   table_text(t, ROLE_PLAIN, pool_text(&s->pool, row->student));
   table_text(t, ROLE_PLAIN, g->lesson.name);
   table_text(t, ROLE_PLAIN, pool_text(&s->pool, row->id));
@@ -100,11 +88,9 @@ static void add_to_table(Table *t, const Grader *g, const Submission *s, const S
 }
 
 static json_t *as_json_row(const Grader *g, const Submission *s, const SubmissionRow *row) {
-  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "student",
-                   pool_text(&s->pool, row->student), "lesson", g->lesson.name, "seed",
-                   (json_int_t)g->seed, "id", pool_text(&s->pool, row->id), "answer",
-                   pool_text(&s->pool, row->answer), "verdict", worth(g), "counts", is_counted(g),
-                   "remark", remark(g));
+  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "student", pool_text(&s->pool, row->student), "lesson",
+                   g->lesson.name, "seed", (json_int_t)g->seed, "id", pool_text(&s->pool, row->id), "answer",
+                   pool_text(&s->pool, row->answer), "verdict", worth(g), "counts", is_counted(g), "remark", remark(g));
 }
 
 typedef struct {
@@ -113,8 +99,8 @@ typedef struct {
   int n_right, n_counted;
 } Report;
 
-static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint64_t seed,
-                        Report *report, Error *error) {
+static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint64_t seed, Report *report,
+                        Error *error) {
   for (size_t k = 0; k < s->n_rows; k++) {
     const SubmissionRow *row = &s->rows[k];
     const Status status = grade_row(g, s, row, lesson, seed, error);
@@ -127,15 +113,14 @@ static Status grade_all(Grader *g, const Submission *s, const char *lesson, uint
   return STATUS_OK;
 }
 
-Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json,
-                         bool as_csv, Io *io, Error *error) {
+Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io,
+                         Error *error) {
   char *buffer = NULL;
   size_t length = 0;
   Submission submission = {0};
   const char *slash = strrchr(path, '/');
   Status status = file_read(path, SUBMISSION_FILE_BYTES, &buffer, &length, error);
-  if (!status)
-    status = submission_from_buffer(&submission, buffer, length, slash ? slash + 1 : path, error);
+  if (!status) status = submission_from_buffer(&submission, buffer, length, slash ? slash + 1 : path, error);
   free(buffer);
   Grader *g = calloc(1, sizeof *g);
   Report report = {.rows = json_array()};
@@ -146,21 +131,17 @@ Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bo
                                            {.heading = "verdict"},
                                            {.heading = "remark", .shrink = TABLE_WRAP}},
                            6);
-  if (!status && (!g || !report.rows))
-    status = error_set(error, STATUS_NO_MEMORY, "no memory to grade %s", path);
+  if (!status && (!g || !report.rows)) status = error_set(error, STATUS_NO_MEMORY, "no memory to grade %s", path);
   if (!status) status = grade_all(g, &submission, lesson, seed, &report, error);
   if (!status && as_json) {
     json_incref(report.rows);
-    status =
-        json_print(json_pack("{s:i, s:i, s:i, s:o}", "tilewalk-grades", 1, "right", report.n_right,
-                             "counted", report.n_counted, "answers", report.rows),
-                   io->out, error);
+    status = json_print(json_pack("{s:i, s:i, s:i, s:o}", "tilewalk-grades", 1, "right", report.n_right, "counted",
+                                  report.n_counted, "answers", report.rows),
+                        io->out, error);
   } else if (!status) {
-    status = as_csv ? table_csv(&report.table, io->out, error)
-                    : table_print(&report.table, io->out, &io->style, error);
+    status = as_csv ? table_csv(&report.table, io->out, error) : table_print(&report.table, io->out, &io->style, error);
     if (!status && !as_csv)
-      fprintf(io->out, "\n%d of %d right; predictions do not count.\n", report.n_right,
-              report.n_counted);
+      fprintf(io->out, "\n%d of %d right; predictions do not count.\n", report.n_right, report.n_counted);
   }
   table_free(&report.table);
   json_decref(report.rows);
@@ -195,8 +176,7 @@ static void put_number(FILE *out, double value, int digits) {
   snprintf(text, sizeof text, "%.*f", decimals > 0 ? (decimals < 60 ? decimals : 60) : 0, value);
   if (strchr(text, '.')) {
     char *end = text + strlen(text);
-    while (end[-1] == '0')
-      *--end = '\0';
+    while (end[-1] == '0') *--end = '\0';
     if (end[-1] == '.') *--end = '\0';
   }
   fputs(strcmp(text, "-0") == 0 ? "0" : text, out);
@@ -225,18 +205,17 @@ static double right_tolerance(const LessonQuestion *q, const LessonAsk *ask, dou
   const double factor = q->key.unit.factor, half = 0.5 * (q->key.high - q->key.low);
   double tolerance = half > 0 ? half / factor : gift_tolerance(&q->key, middle);
   for (int k = 0; k < ask->n_wrong; k++)
-    if (q->wrong[k].is_known)
-      tolerance = fmin(tolerance, 0.45 * fabs(q->wrong[k].value - middle) / factor);
+    if (q->wrong[k].is_known) tolerance = fmin(tolerance, 0.45 * fabs(q->wrong[k].value - middle) / factor);
   return tolerance;
 }
 
-static Status gift_diagnosis(LessonRun *run, const LessonAsk *ask, int k,
-                             char text[LESSON_MESSAGE_BYTES], Error *error) {
+static Status gift_diagnosis(LessonRun *run, const LessonAsk *ask, int k, char text[LESSON_MESSAGE_BYTES],
+                             Error *error) {
   return lesson_run_fill(run, ask->wrong[k].text, text, LESSON_MESSAGE_BYTES, error);
 }
 
-static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES],
-                          FILE *out, Error *error) {
+static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES], FILE *out,
+                          Error *error) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   const double factor = q->key.unit.factor, middle = 0.5 * (q->key.low + q->key.high);
   fputs("#\n  =", out);
@@ -248,8 +227,7 @@ static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LES
     if (status) return status;
     fputs("  =%0%", out);
     put_range(out, q->wrong[k].value / factor,
-              fmin(gift_tolerance(&q->key, q->wrong[k].value),
-                   0.45 * fabs(q->wrong[k].value - middle) / factor));
+              fmin(gift_tolerance(&q->key, q->wrong[k].value), 0.45 * fabs(q->wrong[k].value - middle) / factor));
     fputc('#', out);
     put_gift(out, text);
     fputc('\n', out);
@@ -257,8 +235,8 @@ static Status gift_number(LessonRun *run, const LessonQuestion *q, char text[LES
   return STATUS_OK;
 }
 
-static Status gift_choice(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES],
-                          FILE *out, Error *error) {
+static Status gift_choice(LessonRun *run, const LessonQuestion *q, char text[LESSON_MESSAGE_BYTES], FILE *out,
+                          Error *error) {
   const LessonAsk *ask = &run->lesson->asks[q->ask];
   fputc('\n', out);
   for (int p = 0; p < q->n_choices; p++) {
@@ -340,10 +318,9 @@ Status lesson_export_gift(const Lesson *lesson, uint64_t seed, FILE *out, Error 
   if (!q) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
   Status status = lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error);
   if (!status) {
-    fprintf(out, "// %s, seed %" PRIu64 "\n$CATEGORY: Tilewalk/%s\n\n",
-            lesson_text(lesson, lesson->title), seed, lesson->name);
-    for (size_t k = 0; k < lesson->n_asks && !status; k++)
-      status = gift_question(&run, (int)k, q, out, error);
+    fprintf(out, "// %s, seed %" PRIu64 "\n$CATEGORY: Tilewalk/%s\n\n", lesson_text(lesson, lesson->title), seed,
+            lesson->name);
+    for (size_t k = 0; k < lesson->n_asks && !status; k++) status = gift_question(&run, (int)k, q, out, error);
     lesson_run_end(&run);
   }
   free(q);

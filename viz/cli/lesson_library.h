@@ -27,8 +27,7 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
 
 /* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut
  * to the sizes. */
-Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text,
-                       size_t size, Error *error);
+Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error);
 
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
 extern const ExpressionLimits LESSON_LIMITS;
@@ -61,8 +60,8 @@ Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *i
 /* ---- Other ways out */
 
 /* Grades a submission: `path` is CSV or JSON. Without a `lesson` every line names its own. */
-Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json,
-                         bool as_csv, Io *io, Error *error);
+Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io,
+                         Error *error);
 
 /* The questions as GIFT, for Moodle. */
 Status lesson_export_gift(const Lesson *lesson, uint64_t seed, FILE *out, Error *error);

@@ -19,8 +19,7 @@ static bool find_path(char path[LESSON_PROGRESS_PATH_BYTES]) {
   if (state && state[0] == '/')
     length = snprintf(path, LESSON_PROGRESS_PATH_BYTES, "%s/tilewalk/lessons.json", state);
   else if (home && home[0] == '/')
-    length =
-        snprintf(path, LESSON_PROGRESS_PATH_BYTES, "%s/.local/state/tilewalk/lessons.json", home);
+    length = snprintf(path, LESSON_PROGRESS_PATH_BYTES, "%s/.local/state/tilewalk/lessons.json", home);
   return length > 0 && length < LESSON_PROGRESS_PATH_BYTES - 16;
 }
 
@@ -31,8 +30,7 @@ static Status make_folders(const char *path, Error *error) {
     if (path[k] != '/') continue;
     snprintf(part, sizeof part, "%.*s", (int)k, path);
     if (mkdir(part, 0700) != 0 && errno != EEXIST)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "progress cannot be kept: the folder '%s' cannot be made (%s)", part,
+      return error_set(error, STATUS_BAD_REQUEST, "progress cannot be kept: the folder '%s' cannot be made (%s)", part,
                        strerror(errno));
   }
   return STATUS_OK;
@@ -40,22 +38,17 @@ static Status make_folders(const char *path, Error *error) {
 
 /* ---- Reading */
 
-static json_t *fresh(void) {
-  return json_pack("{s:i, s:{}}", "tilewalk-lessons", 1, "lessons");
-}
+static json_t *fresh(void) { return json_pack("{s:i, s:{}}", "tilewalk-lessons", 1, "lessons"); }
 
 /* Whether it has the form above, as far as it is used. */
 static bool is_sound(const json_t *root) {
   const char *name;
   json_t *lesson;
   json_t *lessons = json_object_get(root, "lessons");
-  if (json_integer_value(json_object_get(root, "tilewalk-lessons")) != 1 ||
-      !json_is_object(lessons))
-    return false;
+  if (json_integer_value(json_object_get(root, "tilewalk-lessons")) != 1 || !json_is_object(lessons)) return false;
   json_object_foreach(lessons, name, lesson) {
     if (!json_is_object(lesson) || !json_is_integer(json_object_get(lesson, "seed")) ||
-        !json_is_integer(json_object_get(lesson, "block")) ||
-        !json_is_boolean(json_object_get(lesson, "finished")) ||
+        !json_is_integer(json_object_get(lesson, "block")) || !json_is_boolean(json_object_get(lesson, "finished")) ||
         !json_is_object(json_object_get(lesson, "answers")))
       return false;
   }
@@ -173,9 +166,9 @@ bool lesson_progress_is_right(const LessonProgress *p, const char *lesson, const
 }
 
 void lesson_progress_begin(LessonProgress *p, const char *lesson, uint64_t seed) {
-  json_object_set_new(json_object_get(p->root, "lessons"), lesson,
-                      json_pack("{s:I, s:i, s:b, s:{}}", "seed", (json_int_t)seed, "block", 0,
-                                "finished", 0, "answers"));
+  json_object_set_new(
+      json_object_get(p->root, "lessons"), lesson,
+      json_pack("{s:I, s:i, s:b, s:{}}", "seed", (json_int_t)seed, "block", 0, "finished", 0, "answers"));
 }
 
 void lesson_progress_at(LessonProgress *p, const char *lesson, int64_t block, bool is_finished) {
@@ -184,8 +177,7 @@ void lesson_progress_at(LessonProgress *p, const char *lesson, int64_t block, bo
   json_object_set_new(l, "finished", json_boolean(is_finished));
 }
 
-void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *id, bool right,
-                            int tries, int hints) {
+void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *id, bool right, int tries, int hints) {
   json_object_set_new(json_object_get(find(p, lesson), "answers"), id,
                       json_pack("{s:b, s:i, s:i}", "right", right, "tries", tries, "hints", hints));
 }

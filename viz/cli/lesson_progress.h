@@ -48,9 +48,8 @@ bool lesson_progress_is_right(const LessonProgress *progress, const char *lesson
 
 /* Changes in memory; save writes them. */
 void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_t seed);
-void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block,
-                        bool is_finished);
-void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id,
-                            bool right, int tries, int hints);
+void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block, bool is_finished);
+void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id, bool right, int tries,
+                            int hints);
 
 #endif

@@ -45,8 +45,7 @@ static Status rehearse_show(Rehearsal *r, const LessonBlock *b, Error *error) {
   if (!status) status = open_state(r, b->text.line, error);
   if (!status && show.has_steps && show.n_scores == 0 && show.scene != LESSON_SCENE_SOFTMAX &&
       (uint64_t)show.first >= r->screen.stage.n_steps)
-    status = error_set(error, STATUS_BAD_FILE,
-                       "%s:%d: steps begin at %" PRId64 ", and the run has %" PRIu64 " events",
+    status = error_set(error, STATUS_BAD_FILE, "%s:%d: steps begin at %" PRId64 ", and the run has %" PRIu64 " events",
                        r->lesson->file, b->text.line, show.first, r->screen.stage.n_steps);
   return status ? status : fill(r, b->caption, error);
 }
@@ -54,12 +53,9 @@ static Status rehearse_show(Rehearsal *r, const LessonBlock *b, Error *error) {
 static Status rehearse_ask(Rehearsal *r, int index, Error *error) {
   const LessonAsk *ask = &r->lesson->asks[index];
   Status status = lesson_run_question(&r->run, index, &r->question, error);
-  for (int k = 0; k < ask->n_hints && !status; k++)
-    status = fill(r, ask->hint[k], error);
-  if (!status)
-    status = lesson_run_explain(&r->run, &r->question, r->text, LESSON_MESSAGE_BYTES, error);
-  for (int k = 0; k < ask->n_wrong && !status; k++)
-    status = fill(r, ask->wrong[k].text, error);
+  for (int k = 0; k < ask->n_hints && !status; k++) status = fill(r, ask->hint[k], error);
+  if (!status) status = lesson_run_explain(&r->run, &r->question, r->text, LESSON_MESSAGE_BYTES, error);
+  for (int k = 0; k < ask->n_wrong && !status; k++) status = fill(r, ask->wrong[k].text, error);
   return status;
 }
 
@@ -67,8 +63,7 @@ static Status rehearse_task(Rehearsal *r, const LessonBlock *b, Error *error) {
   const LessonTask *task = &r->lesson->tasks[b->task];
   bool done;
   Status status = fill(r, b->text, error);
-  for (int k = 0; k < task->n_hints && !status; k++)
-    status = fill(r, task->hint[k], error);
+  for (int k = 0; k < task->n_hints && !status; k++) status = fill(r, task->hint[k], error);
   if (!status) status = fill(r, task->explain, error);
   if (status || !task->until.offset) return status;
   status = lesson_task_solution(&r->run, task, r->text, LESSON_STATE_BYTES, error);
@@ -96,8 +91,7 @@ Status lesson_rehearse(const Lesson *lesson, uint64_t seed, Error *error) {
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   r->lesson = lesson;
   Status status = lesson_run_start(&r->run, lesson, &LESSON_LIMITS, seed, error);
-  for (size_t k = 0; k < lesson->n_blocks && !status; k++)
-    status = rehearse_block(r, &lesson->blocks[k], error);
+  for (size_t k = 0; k < lesson->n_blocks && !status; k++) status = rehearse_block(r, &lesson->blocks[k], error);
   close_state(r);
   lesson_run_end(&r->run);
   free(r);

@@ -77,8 +77,8 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   bool overflow = false; /* cannot happen within so few events */
   if (!g) return;
   walk_grid(run, show, g);
-  fprintf(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
-          run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
+  fprintf(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s", run->schedule->title,
+          run->plan.tiling.B_r, run->plan.tiling.B_c, "");
   for (int64_t j = 0; j < g->T_c; j++) {
     char label[32];
     snprintf(label, sizeof label, "K%" PRId64, j);
@@ -94,8 +94,8 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
     fputc('\n', io->out);
   }
   if (g->T_r < run->plan.T_r || g->T_c < run->plan.T_c)
-    fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n",
-            g->T_r, g->T_c, run->plan.T_r, run->plan.T_c);
+    fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n", g->T_r, g->T_c,
+            run->plan.T_r, run->plan.T_c);
   fprintf(io->out,
           "\n  %s full, %s masked in part (/), %s skipped\n"
           "  %s read and %s written in these %s events\n",
@@ -110,9 +110,7 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
 
 /* ---- Events */
 
-static const char *shown_name(Tensor tensor) {
-  return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
-}
+static const char *shown_name(Tensor tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor); }
 
 static void print_event(const Event *e, Io *io) {
   fprintf(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
@@ -137,8 +135,7 @@ static void print_events(const Simulation *run, const LessonShow *show, Io *io) 
     print_event(&e, io);
     shown++;
   }
-  if ((Wide)(uint64_t)(first + shown) < n)
-    fprintf(io->out, "  ... %s events in all\n", number_count(n).text);
+  if ((Wide)(uint64_t)(first + shown) < n) fprintf(io->out, "  ... %s events in all\n", number_count(n).text);
 }
 
 /* ---- Traffic */
@@ -166,21 +163,18 @@ static Status print_traffic(const Scene *s, Io *io, Error *error) {
 static void print_softmax_step(const double *scores, const SoftmaxStep *s, Io *io) {
   FILE *const out = io->out;
   fputs("  scores ", out);
-  for (int64_t k = 0; k < s->n; k++)
-    fprintf(out, "%s%g", k ? ", " : "", scores[s->first + k]);
+  for (int64_t k = 0; k < s->n; k++) fprintf(out, "%s%g", k ? ", " : "", scores[s->first + k]);
   fprintf(out, "\n    m = %g", s->m_new);
   if (s->block == 0)
     fputs("   nothing to rescale yet", out);
   else if (s->m_new == s->m_old)
     fputs("   m stays, so the factor is 1", out);
   else
-    text_print(out, &io->style, ROLE_ACCENT, "   factor e^(%g - %g) = %.4f", s->m_old, s->m_new,
-               s->factor);
+    text_print(out, &io->style, ROLE_ACCENT, "   factor e^(%g - %g) = %.4f", s->m_old, s->m_new, s->factor);
   if (s->block == 0)
     fprintf(out, "\n    l = %.4f\n", s->l_new);
   else
-    fprintf(out, "\n    l = %.4f x %.4f + %.4f = %.4f\n", s->l_old, s->factor, s->block_sum,
-            s->l_new);
+    fprintf(out, "\n    l = %.4f x %.4f + %.4f = %.4f\n", s->l_old, s->factor, s->block_sum, s->l_new);
 }
 
 static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
@@ -194,8 +188,7 @@ static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
   SoftmaxState state = softmax_start(&config);
   for (int64_t first = 0; first < n; first += block) {
     const int64_t size = n - first < block ? n - first : block;
-    const SoftmaxStep step =
-        softmax_step(&config, &state, scores + first, size, NULL, 0, NULL, NULL);
+    const SoftmaxStep step = softmax_step(&config, &state, scores + first, size, NULL, 0, NULL, NULL);
     if (show->has_steps && (step.block < show->first || step.block > show->last)) continue;
     print_softmax_step(scores, &step, io);
   }
@@ -211,8 +204,7 @@ static Status print_warp(const LessonShow *show, Io *io, Error *error) {
   else
     warp_picture_memory(&show->warp, &picture);
   for (int k = 0; k < picture.n && !status; k++) {
-    text_print(io->out, &io->style, k == picture.n - 1 ? ROLE_ACCENT : ROLE_PLAIN, "%s",
-               picture.line[k]);
+    text_print(io->out, &io->style, k == picture.n - 1 ? ROLE_ACCENT : ROLE_PLAIN, "%s", picture.line[k]);
     fputc('\n', io->out);
   }
   return status;
@@ -232,8 +224,7 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }
-  if (!status && show->scene == LESSON_SCENE_MAIN)
-    status = run_tables_print(s->runs, s->n_runs, io, error);
+  if (!status && show->scene == LESSON_SCENE_MAIN) status = run_tables_print(s->runs, s->n_runs, io, error);
   if (!status && (show->scene == LESSON_SCENE_HIERARCHY || show->scene == LESSON_SCENE_CHARTS))
     status = print_traffic(s, io, error);
   if (!status && show->scene == LESSON_SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);

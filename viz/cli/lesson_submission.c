@@ -19,9 +19,7 @@ typedef struct {
   Error *error;
 } Reader;
 
-static Status no_memory(Reader *r) {
-  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file);
-}
+static Status no_memory(Reader *r) { return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file); }
 
 static Status add_text(Reader *r, const char *text, size_t length, size_t *offset) {
   if (length == 0) return STATUS_OK;
@@ -30,10 +28,8 @@ static Status add_text(Reader *r, const char *text, size_t length, size_t *offse
 
 static Status add_row(Reader *r, SubmissionRow row) {
   if (r->s->n_rows == SUBMISSION_ROWS_MAX)
-    return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line,
-                     SUBMISSION_ROWS_MAX);
-  if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row))
-    return no_memory(r);
+    return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
+  if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
   r->s->rows[r->s->n_rows++] = row;
   return STATUS_OK;
 }
@@ -49,8 +45,7 @@ static Status read_field(Reader *r, char text[FIELD_BYTES], size_t *length, bool
   for (;; r->p++) {
     const bool over = r->p == r->end;
     if (over && quoted)
-      return error_set(r->error, STATUS_BAD_FILE,
-                       "%s:%d: the quotation mark that begins here is never closed", r->file,
+      return error_set(r->error, STATUS_BAD_FILE, "%s:%d: the quotation mark that begins here is never closed", r->file,
                        began);
     if (over) break;
     if (quoted && *r->p == '"') {
@@ -60,35 +55,26 @@ static Status read_field(Reader *r, char text[FIELD_BYTES], size_t *length, bool
       break;
     if (*r->p == '\n') r->line++;
     if (*length + 1 >= FIELD_BYTES)
-      return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field is longer than %d bytes", r->file,
-                       began, FIELD_BYTES - 1);
+      return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field is longer than %d bytes", r->file, began,
+                       FIELD_BYTES - 1);
     text[(*length)++] = *r->p;
   }
   r->p += quoted;
-  while (r->p < r->end && (*r->p == ' ' || *r->p == '\r'))
-    r->p++;
+  while (r->p < r->end && (*r->p == ' ' || *r->p == '\r')) r->p++;
   if (r->p < r->end && *r->p != ',' && *r->p != '\n')
-    return error_set(r->error, STATUS_BAD_FILE,
-                     "%s:%d: behind a closing quotation mark must stand a comma", r->file, r->line);
-  while (*length && !quoted && isspace((unsigned char)text[*length - 1]))
-    --*length;
+    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: behind a closing quotation mark must stand a comma", r->file,
+                     r->line);
+  while (*length && !quoted && isspace((unsigned char)text[*length - 1])) --*length;
   text[*length] = '\0';
   if (!utf8_is_text(text, *length) && !quoted)
-    return error_set(r->error, STATUS_BAD_FILE,
-                     "%s:%d: a field holds control characters or is not UTF-8", r->file, r->line);
+    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field holds control characters or is not UTF-8", r->file,
+                     r->line);
   *last = r->p == r->end || *r->p == '\n';
   if (r->p < r->end) r->p++;
   return STATUS_OK;
 }
 
-typedef enum {
-  COLUMN_OTHER = 0,
-  COLUMN_STUDENT,
-  COLUMN_LESSON,
-  COLUMN_ID,
-  COLUMN_ANSWER,
-  COLUMN_SEED
-} Column;
+typedef enum { COLUMN_OTHER = 0, COLUMN_STUDENT, COLUMN_LESSON, COLUMN_ID, COLUMN_ANSWER, COLUMN_SEED } Column;
 
 static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
   static const char *const NAMES[] = {"", "student", "lesson", "id", "answer", "seed"};
@@ -97,8 +83,7 @@ static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
   for (*n = 0; !last; ++*n) {
     size_t length;
     if (*n == COLUMNS_MAX)
-      return error_set(r->error, STATUS_BAD_FILE, "%s:1: more than %d columns", r->file,
-                       COLUMNS_MAX);
+      return error_set(r->error, STATUS_BAD_FILE, "%s:1: more than %d columns", r->file, COLUMNS_MAX);
     if (read_field(r, text, &length, &last)) return r->error ? r->error->status : STATUS_BAD_FILE;
     columns[*n] = COLUMN_OTHER;
     for (int k = 1; k <= COLUMN_SEED; k++)
@@ -117,8 +102,8 @@ static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
 static Status read_seed(Reader *r, const char *text, uint64_t *seed) {
   const size_t digits = strspn(text, "0123456789");
   if (digits == 0 || text[digits] || digits > 18)
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: the seed '%s' is no whole number", r->file,
-                     r->line, quote(text, strlen(text)).text);
+    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: the seed '%s' is no whole number", r->file, r->line,
+                     quote(text, strlen(text)).text);
   *seed = strtoull(text, NULL, 10);
   return STATUS_OK;
 }
@@ -145,13 +130,11 @@ static Status read_csv(Reader *r) {
       if (column == COLUMN_SEED && length) status = read_seed(r, text, &row.seed);
     }
     if (!status && any && c > n)
-      status = error_set(
-          r->error, STATUS_BAD_FILE,
-          "%s:%d: %d fields under %d columns; put an answer with a comma in quotation marks",
-          r->file, row.line, c, n);
+      status = error_set(r->error, STATUS_BAD_FILE,
+                         "%s:%d: %d fields under %d columns; put an answer with a comma in quotation marks", r->file,
+                         row.line, c, n);
     if (!status && any && !row.id)
-      status = error_set(r->error, STATUS_BAD_FILE, "%s:%d: the id of the question is missing",
-                         r->file, row.line);
+      status = error_set(r->error, STATUS_BAD_FILE, "%s:%d: the id of the question is missing", r->file, row.line);
     if (!status && any) status = add_row(r, row);
     r->line++;
   }
@@ -163,25 +146,21 @@ static Status read_csv(Reader *r) {
 static Status add_json_text(Reader *r, const json_t *object, const char *key, size_t *offset) {
   const json_t *value = json_object_get(object, key);
   if (!value) return STATUS_OK;
-  if (!json_is_string(value))
-    return error_set(r->error, STATUS_BAD_FILE, "%s: '%s' must be a text", r->file, key);
+  if (!json_is_string(value)) return error_set(r->error, STATUS_BAD_FILE, "%s: '%s' must be a text", r->file, key);
   return add_text(r, json_string_value(value), json_string_length(value), offset);
 }
 
 static Status read_object(Reader *r, json_t *object) {
   SubmissionRow common = {.seed = NO_SEED};
-  json_t *answers = json_object_get(object, "answers"), *value,
-         *seed = json_object_get(object, "seed");
+  json_t *answers = json_object_get(object, "answers"), *value, *seed = json_object_get(object, "seed");
   const char *id;
   if (!json_is_object(object) || !json_is_object(answers))
     return error_set(r->error, STATUS_BAD_FILE,
-                     "%s: each entry must be an object with \"answers\": {\"id\": \"answer\"}",
-                     r->file);
+                     "%s: each entry must be an object with \"answers\": {\"id\": \"answer\"}", r->file);
   Status status = add_json_text(r, object, "student", &common.student);
   if (!status) status = add_json_text(r, object, "lesson", &common.lesson);
   if (seed && (!json_is_integer(seed) || json_integer_value(seed) < 0))
-    return error_set(r->error, STATUS_BAD_FILE, "%s: 'seed' must be a whole number, 0 or more",
-                     r->file);
+    return error_set(r->error, STATUS_BAD_FILE, "%s: 'seed' must be a whole number, 0 or more", r->file);
   if (seed) common.seed = (uint64_t)json_integer_value(seed);
   json_object_foreach(answers, id, value) {
     SubmissionRow row = common;
@@ -189,12 +168,10 @@ static Status read_object(Reader *r, json_t *object) {
     const char *text = json_string_value(value);
     if (json_is_integer(value))
       snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), text = number;
-    if (json_is_real(value))
-      snprintf(number, sizeof number, "%.15g", json_real_value(value)), text = number;
+    if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value)), text = number;
     if (!status && !text)
-      status =
-          error_set(r->error, STATUS_BAD_FILE, "%s: the answer to '%s' must be a text or a number",
-                    r->file, quote(id, strlen(id)).text);
+      status = error_set(r->error, STATUS_BAD_FILE, "%s: the answer to '%s' must be a text or a number", r->file,
+                         quote(id, strlen(id)).text);
     if (!status) status = add_text(r, id, strlen(id), &row.id);
     if (!status) status = add_text(r, text, strlen(text), &row.answer);
     if (!status) status = add_row(r, row);
@@ -208,8 +185,8 @@ static Status read_json(Reader *r) {
   json_t *root = json_loadb(r->p, (size_t)(r->end - r->p), JSON_REJECT_DUPLICATES, &why), *entry;
   size_t k;
   if (!root)
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file,
-                     why.line > 0 ? why.line : 1, quote(why.text, strlen(why.text)).text);
+    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file, why.line > 0 ? why.line : 1,
+                     quote(why.text, strlen(why.text)).text);
   Status status = STATUS_OK;
   if (!json_is_array(root)) status = read_object(r, root);
   json_array_foreach(root, k, entry) {
@@ -221,18 +198,16 @@ static Status read_json(Reader *r) {
 
 /* ---- Both */
 
-Status submission_from_buffer(Submission *submission, const char *buffer, size_t length,
-                              const char *file, Error *error) {
+Status submission_from_buffer(Submission *submission, const char *buffer, size_t length, const char *file,
+                              Error *error) {
   Submission read = {0};
   Error own = {0};
   const Quote name = quote(file, strlen(file));
-  Reader r = {
-      .s = &read, .file = name.text, .p = buffer, .end = buffer + length, .line = 1, .error = &own};
+  Reader r = {.s = &read, .file = name.text, .p = buffer, .end = buffer + length, .line = 1, .error = &own};
   Status status = STATUS_OK;
   if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.p += 3;
   const char *first = r.p;
-  while (first < r.end && isspace((unsigned char)*first))
-    first++;
+  while (first < r.end && isspace((unsigned char)*first)) first++;
   if (length > SUBMISSION_FILE_BYTES)
     status = error_set(&own, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", name.text,
                        SUBMISSION_FILE_BYTES >> 20);

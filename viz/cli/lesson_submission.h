@@ -32,8 +32,8 @@ typedef struct {
 } Submission;
 
 /* Reads buffer[0..length). On error *submission is empty. */
-Status submission_from_buffer(Submission *submission, const char *buffer, size_t length,
-                              const char *file, Error *error);
+Status submission_from_buffer(Submission *submission, const char *buffer, size_t length, const char *file,
+                              Error *error);
 void submission_free(Submission *submission);
 
 #endif

@@ -10,18 +10,17 @@
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {
   const SnapshotRow *r = &now->row;
-  LessonView v = {
-      .run = &stage->run,
-      .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
-      .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
-      .scene = scene_name(scene),
-      .step = now->step,
-      .n_steps = now->n_steps,
-      .event = now->event,
-      .has_event = now->has_event,
-      .traffic = now->traffic,
-      .read_bytes = now->read_bytes,
-      .write_bytes = now->write_bytes};
+  LessonView v = {.run = &stage->run,
+                  .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
+                  .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
+                  .scene = scene_name(scene),
+                  .step = now->step,
+                  .n_steps = now->n_steps,
+                  .event = now->event,
+                  .has_event = now->has_event,
+                  .traffic = now->traffic,
+                  .read_bytes = now->read_bytes,
+                  .write_bytes = now->write_bytes};
   v.has_row = r->is_computed && r->phase != ROW_NONE;
   v.m_old = r->m_old;
   v.m = r->m;
@@ -37,15 +36,12 @@ void lesson_one_algorithm(Request *r) {
 }
 
 static Status parse(Request *request, const char *line, Error *error) {
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {0}};
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = request};
   Status status = options_parse_state(&parser, line, error);
   if (!status && (strchr(request->gpu, '/') || strchr(request->kernel, '/')))
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "gpu and kernel are files; a lesson names what comes with Tilewalk");
+    status = error_set(error, STATUS_BAD_REQUEST, "gpu and kernel are files; a lesson names what comes with Tilewalk");
   return status;
 }
 
@@ -67,9 +63,8 @@ static Status make_stage(const Request *r, Stage *stage, Error *error) {
   Status status = request_problem(r, &config.problem, NULL, error);
   if (!status) status = stage_make(stage, &config, error);
   if (!status && (uint64_t)r->step > stage->n_steps)
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
-                       stage->n_steps);
+    status = error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps",
+                       r->step, stage->n_steps);
   return status;
 }
 
@@ -80,8 +75,7 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   lesson_one_algorithm(r);
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'",
-                       quote(r->scene, strlen(r->scene)).text);
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote(r->scene, strlen(r->scene)).text);
   if (!status) status = request_algorithms(r, "fa2", error);
   lesson_one_algorithm(r);
   if (!status) status = make_stage(r, &s->stage, error);
@@ -91,25 +85,21 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   return STATUS_OK;
 }
 
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change,
-                          Error *error) {
+Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error) {
   memset(screen, 0, sizeof *screen);
   return open_screen(screen, state, change, error);
 }
 
-void lesson_screen_free(LessonScreen *screen) {
-  stage_free(&screen->stage);
-}
+void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
 
 static void moment_words(const LessonView *v, char *text, size_t size) {
-  int used =
-      snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.",
-               v->step, v->n_steps, event_kind_name((EventKind)v->event.kind),
-               number_bytes(v->read_bytes).text, number_bytes(v->write_bytes).text);
+  int used = snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.", v->step,
+                      v->n_steps, event_kind_name((EventKind)v->event.kind), number_bytes(v->read_bytes).text,
+                      number_bytes(v->write_bytes).text);
   if (v->has_row && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used,
-             " The row that the softmax scene shows has m = %s, and the factor was %s.",
-             number_double(v->m, 4).text, number_double(v->factor, 4).text);
+             " The row that the softmax scene shows has m = %s, and the factor was %s.", number_double(v->m, 4).text,
+             number_double(v->factor, 4).text);
 }
 
 void lesson_view_words(const LessonView *v, char *text, size_t size) {
@@ -122,8 +112,7 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
   }
   char more[3 * NUMBER_CHARS] = "";
   if (skipped > 0)
-    snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text,
-             number_count(all).text);
+    snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text, number_count(all).text);
   snprintf(text, size,
            "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s "
            "Beside inputs and output "
@@ -134,8 +123,7 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
 }
 
 Status lesson_look(void *context, const char *state, const char *change,
-                   Status (*look)(void *data, const LessonView *view, Error *error), void *data,
-                   Error *error) {
+                   Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error) {
   (void)context;
   LessonScreen *screen = malloc(sizeof *screen);
   if (!screen) return error_set(error, STATUS_NO_MEMORY, "no memory for a view");

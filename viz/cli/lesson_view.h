@@ -20,8 +20,7 @@ typedef struct {
 
 /* Opens what a state shows after a change of it ("" none), as a viewer would that is given the one
  * and has the other typed in. Free it even after an error. */
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change,
-                          Error *error);
+Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error);
 void lesson_screen_free(LessonScreen *screen);
 
 /* Parses a change of a request: a block takes the place of block-q and block-k, and these of a
@@ -37,7 +36,6 @@ void lesson_view_words(const LessonView *view, char *text, size_t size);
 
 /* For --lint: what a task's condition sees. */
 Status lesson_look(void *context, const char *state, const char *change,
-                   Status (*look)(void *data, const LessonView *view, Error *error), void *data,
-                   Error *error);
+                   Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);
 
 #endif

@@ -32,14 +32,11 @@ typedef struct {
 
 /* ---- Talking */
 
-static void say(Walk *w, TextRole role, const char *text) {
-  text_paragraph(w->io->out, &w->io->style, role, 2, text);
-}
+static void say(Walk *w, TextRole role, const char *text) { text_paragraph(w->io->out, &w->io->style, role, 2, text); }
 
 /* A mark and a short verdict, then the rest of the message below. */
 static void verdict(Walk *w, TextRole role, const char *words, const char *message) {
-  text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role),
-             words);
+  text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role), words);
   fputc('\n', w->io->out);
   if (*message) say(w, ROLE_PLAIN, message);
 }
@@ -54,11 +51,9 @@ static const char *read_line(Walk *w, const char *prompt) {
     w->stopped = true;
     return NULL;
   }
-  while (length > 0 && isspace((unsigned char)w->line[length - 1]))
-    w->line[--length] = '\0';
+  while (length > 0 && isspace((unsigned char)w->line[length - 1])) w->line[--length] = '\0';
   const char *text = w->line;
-  while (isspace((unsigned char)*text))
-    text++;
+  while (isspace((unsigned char)*text)) text++;
   if (!w->is_terminal) {
     text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", text);
     fputc('\n', w->io->out);
@@ -85,8 +80,8 @@ static Status print_text(Walk *w, LessonText text, Error *error) {
 static void print_question(Walk *w) {
   const LessonQuestion *q = &w->question;
   const LessonAsk *ask = &w->lesson->asks[q->ask];
-  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "%s %d of %zu",
-             ask->is_prediction ? "Predict," : "Question", q->ask + 1, w->lesson->n_asks);
+  text_print(w->io->out, &w->io->style, ROLE_ACCENT, "%s %d of %zu", ask->is_prediction ? "Predict," : "Question",
+             q->ask + 1, w->lesson->n_asks);
   fputc('\n', w->io->out);
   say(w, ROLE_PLAIN, q->prompt);
   for (int k = 0; k < q->n_choices; k++) {
@@ -117,8 +112,7 @@ static Status give_hint(Walk *w, Hints *hints, Error *error) {
     say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
     return STATUS_OK;
   }
-  const Status status =
-      lesson_run_fill(&w->run, hints->texts[hints->given], w->text, sizeof w->text, error);
+  const Status status = lesson_run_fill(&w->run, hints->texts[hints->given], w->text, sizeof w->text, error);
   if (status) return status;
   hints->given++;
   text_print(w->io->out, &w->io->style, ROLE_WARN, "  Hint %d of %d.", hints->given, hints->n);
@@ -131,8 +125,7 @@ static Status give_hint(Walk *w, Hints *hints, Error *error) {
 
 static Status show_answer(Walk *w, Error *error) {
   char *message = w->grade.message;
-  const Status status =
-      lesson_run_explain(&w->run, &w->question, message, LESSON_MESSAGE_BYTES, error);
+  const Status status = lesson_run_explain(&w->run, &w->question, message, LESSON_MESSAGE_BYTES, error);
   if (status) return status;
   char words[LESSON_OPTION_BYTES + 32];
   snprintf(words, sizeof words, "The answer is %s", w->question.answer);
@@ -164,8 +157,7 @@ static Status not_right(Walk *w, int tries, Hints *hints, Error *error) {
 }
 
 /* True when the line is a command; what it asks for is done. */
-static bool obey(Walk *w, const char *typed, Hints *hints, bool *skipped, Status *status,
-                 Error *error) {
+static bool obey(Walk *w, const char *typed, Hints *hints, bool *skipped, Status *status, Error *error) {
   if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0)
     w->stopped = true;
   else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0)
@@ -223,8 +215,7 @@ static Status ask_question(Walk *w, int index, Error *error) {
     w->predicted[0] = '\0';
     w->grade.verdict = LESSON_NOT_RIGHT;
   }
-  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction,
-                         tries, hints.given);
+  lesson_progress_answer(&w->progress, w->lesson->name, ask->id, right && !ask->is_prediction, tries, hints.given);
   fputc('\n', w->io->out);
   return status;
 }
@@ -240,8 +231,7 @@ static Status reveal(Walk *w, Error *error) {
   verdict(w, right ? ROLE_GOOD : ROLE_WARN, words,
           w->grade.verdict == LESSON_DIAGNOSED || right ? w->grade.message : "");
   if (!right) {
-    const Status status =
-        lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
+    const Status status = lesson_run_explain(&w->run, &w->question, w->grade.message, LESSON_MESSAGE_BYTES, error);
     if (status) return status;
     if (*w->grade.message) say(w, ROLE_PLAIN, w->grade.message);
   }
@@ -251,12 +241,10 @@ static Status reveal(Walk *w, Error *error) {
 
 /* ---- Tasks */
 
-static Status say_explain(Walk *w, const LessonTask *task, TextRole role, const char *words,
-                          Error *error) {
+static Status say_explain(Walk *w, const LessonTask *task, TextRole role, const char *words, Error *error) {
   w->text[0] = '\0';
   Status status = STATUS_OK;
-  if (task->explain.offset)
-    status = lesson_run_fill(&w->run, task->explain, w->text, sizeof w->text, error);
+  if (task->explain.offset) status = lesson_run_fill(&w->run, task->explain, w->text, sizeof w->text, error);
   for (char *p = w->text; *p; p++)
     if (*p == '\n') *p = ' ';
   if (!status) verdict(w, role, words, w->text);
@@ -279,14 +267,11 @@ static Status look(void *data, const LessonView *view, Error *error) {
 }
 
 /* Judges a typed change of the state. What cannot be is told to the learner. */
-static Status try_change(Walk *w, const LessonTask *task, const char *change, Hints *hints,
-                         bool *done, Error *error) {
+static Status try_change(Walk *w, const LessonTask *task, const char *change, Hints *hints, bool *done, Error *error) {
   Look l = {.walk = w, .task = task};
   Error why = {0};
-  const bool is_whole =
-      strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
-  const Status status =
-      lesson_look(NULL, is_whole ? change : w->state, is_whole ? "" : change, look, &l, &why);
+  const bool is_whole = strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
+  const Status status = lesson_look(NULL, is_whole ? change : w->state, is_whole ? "" : change, look, &l, &why);
   *done = l.done;
   if (l.is_broken || status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
   if (l.done) return say_explain(w, task, ROLE_GOOD, "Done.", error);
@@ -317,8 +302,7 @@ static Status do_task(Walk *w, const LessonBlock *b, Error *error) {
   }
   say(w, ROLE_DIM, "In a window, where y copies what you have reached:");
   fprintf(w->io->out, "    tilewalk view --state '%s'\n", w->state);
-  say(w, ROLE_DIM,
-      "Or here: type what you would change, such as block=64 N=8192 step=40, or hint, or skip.");
+  say(w, ROLE_DIM, "Or here: type what you would change, such as block=64 N=8192 step=40, or hint, or skip.");
   bool done = false, skipped = false;
   while (!done && !skipped && !w->stopped && !status) {
     const char *typed = read_line(w, "> ");
@@ -339,8 +323,7 @@ static Status show(Walk *w, const LessonBlock *b, Error *error) {
   Status status = lesson_run_show(&w->run, b, &what, error);
   if (status) return status;
   status = lesson_print_show(w->state, &what, w->io, &inner);
-  if (status)
-    return error_set(error, status, "%s:%d: %s", w->lesson->file, b->text.line, inner.message);
+  if (status) return error_set(error, status, "%s:%d: %s", w->lesson->file, b->text.line, inner.message);
   fputc('\n', w->io->out);
   if (b->caption.offset) status = print_text(w, b->caption, error);
   if (!status && w->has_prediction) status = reveal(w, error);
@@ -364,8 +347,7 @@ static Status do_block(Walk *w, size_t index, Error *error) {
 /* ---- The whole lesson */
 
 static void print_title(Walk *w) {
-  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0,
-                 lesson_text(w->lesson, w->lesson->title));
+  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0, lesson_text(w->lesson, w->lesson->title));
   text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, lesson_text(w->lesson, w->lesson->idea));
   fprintf(w->io->out, "About %d minutes. 'help' says what you can type.\n", w->lesson->minutes);
   fputc('\n', w->io->out);
@@ -374,8 +356,8 @@ static void print_title(Walk *w) {
 static void print_end(Walk *w) {
   const LessonStanding s = lesson_progress_of(&w->progress, w->lesson->name);
   char words[128];
-  snprintf(words, sizeof words, "The lesson is done: %d of %d right, not counting predictions.",
-           s.n_right, lesson_n_counted(w->lesson));
+  snprintf(words, sizeof words, "The lesson is done: %d of %d right, not counting predictions.", s.n_right,
+           lesson_n_counted(w->lesson));
   verdict(w, ROLE_GOOD, words, "'tilewalk lesson' lists the others.");
 }
 
@@ -394,13 +376,11 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
   if (last != first && !new_page && !status) status = print_text(w, l->blocks[last].text, error);
   for (size_t k = from; k < l->n_blocks && !status && !w->stopped; k++) {
     status = do_block(w, k, error);
-    if (status || w->stopped || w->has_prediction)
-      continue; /* a prediction is asked again if nothing was shown */
+    if (status || w->stopped || w->has_prediction) continue; /* a prediction is asked again if nothing was shown */
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
     const LessonBlockKind kind = l->blocks[k].kind;
     const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
-    if (did_something || k + 1 == l->n_blocks)
-      status = lesson_progress_save_lesson(&w->progress, l->name, error);
+    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save_lesson(&w->progress, l->name, error);
   }
   return status;
 }
@@ -418,8 +398,7 @@ static Status walk(Walk *w, const LessonWalkOptions *o, Error *error) {
   if (status) return status;
   print_title(w);
   if (goes_on)
-    text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0,
-                   "Going on where you stopped; --restart begins again.\n\n");
+    text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n\n");
   status = walk_blocks(w, goes_on ? (size_t)before.block : 0, error);
   if (status) return status;
   if (!w->stopped)

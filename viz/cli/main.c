@@ -37,7 +37,8 @@ static int unknown_command(const char *name, Error *error) {
   const Quote shown = quote(name, strlen(name));
   if (nearest.best)
     error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
-  else error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
+  else
+    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
   return EXIT_BAD_REQUEST;
 }
 

@@ -114,18 +114,21 @@ static int run_man(void *options, Io *io, Error *error) {
         "\\fBtilewalk\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
         ".SH DESCRIPTION\n",
         out);
-  put(out, "Simulates how attention moves data between HBM, L2 and SRAM, in the standard and in the tiled algorithms, counts "
+  put(out, "Simulates how attention moves data between HBM, L2 and SRAM, in the standard and in the tiled algorithms, "
+           "counts "
            "every byte, and shows, teaches and checks it. Start with 'tilewalk tour'.\n");
   fputs(".SH COMMANDS\n", out);
   for (const Command *const *c = COMMANDS; *c; c++)
     if ((*c)->name[0] != '_') put_command(out, *c);
   put_shared_options(out);
-  fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na comparison that was asked for did not hold\n"
-        ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
-        ".TP\n130\ninterrupted: replay, trace and render stop cleanly, leave nothing half-written and end by the signal\n"
-        ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nwhen set, no colour is used\n"
-        ".TP\n\\fBTILEWALK_ASSETS\\fR\nthe folder of data files to use instead of the installed one; lessons stand beside it\n",
-        out);
+  fputs(
+      ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na comparison that was asked for did not hold\n"
+      ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
+      ".TP\n130\ninterrupted: replay, trace and render stop cleanly, leave nothing half-written and end by the signal\n"
+      ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nwhen set, no colour is used\n"
+      ".TP\n\\fBTILEWALK_ASSETS\\fR\nthe folder of data files to use instead of the installed one; lessons stand "
+      "beside it\n",
+      out);
   return EXIT_DONE;
 }
 

@@ -26,8 +26,8 @@ uint32_t replay_team_threads(const CacheConfig *cache) {
   return n < 1 ? 1 : n < REPLAY_THREADS_MAX ? n : REPLAY_THREADS_MAX;
 }
 
-Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads,
-                        uint32_t default_bytes, uint64_t limit, Error *error) {
+Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads, uint32_t default_bytes,
+                        uint64_t limit, Error *error) {
   *team = (ReplayTeam){.n_threads = n_threads, .left = limit};
   team->parser.default_bytes = default_bytes;
   team->records = malloc(n_threads * (size_t)ROUND_RECORDS * sizeof *team->records);
@@ -42,8 +42,7 @@ Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_t
 }
 
 void replay_team_free(ReplayTeam *team) {
-  for (uint32_t part = 0; part < team->n_threads; part++)
-    free(team->parts[part]);
+  for (uint32_t part = 0; part < team->n_threads; part++) free(team->parts[part]);
   free(team->records);
   *team = (ReplayTeam){0};
 }
@@ -54,8 +53,7 @@ static size_t round_bytes(const char *text, size_t bytes, size_t reach, bool is_
   size_t end = bytes < reach ? bytes : reach;
   if (is_last && end == bytes) return end;
   const size_t all = end;
-  while (end > 0 && text[end - 1] != '\n')
-    end--;
+  while (end > 0 && text[end - 1] != '\n') end--;
   return end || all <= DIN_LINE_BYTES_MAX ? end : all;
 }
 
@@ -76,25 +74,20 @@ static void cut(const char *text, size_t bytes, uint32_t n, Piece *pieces) {
   }
 }
 
-static DinRecord *records_of(const ReplayTeam *team, uint32_t i) {
-  return team->records + (size_t)i * ROUND_RECORDS;
-}
+static DinRecord *records_of(const ReplayTeam *team, uint32_t i) { return team->records + (size_t)i * ROUND_RECORDS; }
 
 static void count_stores(const DinRecord *records, Piece *piece) {
-  for (size_t k = 0; k < piece->n_records; k++)
-    piece->n_stores += records[k].label == DIN_WRITE;
+  for (size_t k = 0; k < piece->n_records; k++) piece->n_stores += records[k].label == DIN_WRITE;
 }
 
 /* Where the limit may be reached, records stay apart, so that they can be counted off. */
-static void read_piece(const ReplayTeam *team, const char *text, uint32_t i, bool near_limit,
-                       Piece *piece) {
+static void read_piece(const ReplayTeam *team, const char *text, uint32_t i, bool near_limit, Piece *piece) {
   DinParser parser = {.default_bytes = team->parser.default_bytes};
   size_t used;
   DinRecord *records = records_of(team, i);
-  piece->status = din_parse(&parser, text + piece->begin, piece->end - piece->begin, true, records,
-                            ROUND_RECORDS, &piece->n_records, &used, NULL);
-  assert(piece->status != STATUS_OK ||
-         used == piece->end - piece->begin); /* ROUND_RECORDS are enough */
+  piece->status = din_parse(&parser, text + piece->begin, piece->end - piece->begin, true, records, ROUND_RECORDS,
+                            &piece->n_records, &used, NULL);
+  assert(piece->status != STATUS_OK || used == piece->end - piece->begin); /* ROUND_RECORDS are enough */
   piece->n_lines = parser.line;
   if (near_limit) return;
   count_stores(records, piece);
@@ -102,8 +95,7 @@ static void read_piece(const ReplayTeam *team, const char *text, uint32_t i, boo
 }
 
 /* Takes the pieces in their order, as one thread would have read them, up to the limit. */
-static Status take(ReplayTeam *team, const char *text, bool near_limit, Piece *pieces,
-                   Error *error) {
+static Status take(ReplayTeam *team, const char *text, bool near_limit, Piece *pieces, Error *error) {
   for (uint32_t i = 0; i < team->n_threads; i++) {
     Piece *piece = &pieces[i];
     if (near_limit) {
@@ -113,8 +105,8 @@ static Status take(ReplayTeam *team, const char *text, bool near_limit, Piece *p
     }
     if (piece->status != STATUS_OK && team->left > piece->n_records) {
       size_t n_records, used; /* again, now that the number of the line is known */
-      return din_parse(&team->parser, text + piece->begin, piece->end - piece->begin, true,
-                       records_of(team, i), ROUND_RECORDS, &n_records, &used, error);
+      return din_parse(&team->parser, text + piece->begin, piece->end - piece->begin, true, records_of(team, i),
+                       ROUND_RECORDS, &n_records, &used, error);
     }
     team->parser.line += piece->n_lines;
     team->left -= piece->n_records;
@@ -172,12 +164,10 @@ static void replay_share(Round *round, uint32_t part) {
   ReplayTeam *team = round->team;
   round->ran[part] = STATUS_OK;
   for (uint32_t i = 0; i < team->n_threads && round->ran[part] == STATUS_OK; i++)
-    round->ran[part] =
-        din_replay(team->parts[part], records_of(team, i), round->pieces[i].n_joined, NULL);
+    round->ran[part] = din_replay(team->parts[part], records_of(team, i), round->pieces[i].n_joined, NULL);
 }
 
-Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is_last, size_t *used,
-                       Error *error) {
+Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is_last, size_t *used, Error *error) {
   const uint32_t n = team->n_threads;
   Round round = {.team = team, .text = text};
   *used = 0;
@@ -202,8 +192,7 @@ Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is
 
 CacheCounts replay_team_counts(const ReplayTeam *team) {
   CacheCounts sum = {0};
-  for (uint32_t part = 0; part < team->n_threads; part++)
-    sum = cache_counts_add(sum, team->parts[part]->counts);
+  for (uint32_t part = 0; part < team->n_threads; part++) sum = cache_counts_add(sum, team->parts[part]->counts);
   sum.accesses = team->n_records;
   return sum;
 }

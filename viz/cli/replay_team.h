@@ -29,15 +29,14 @@ uint32_t replay_team_threads(const CacheConfig *cache);
 /* A team of `n_threads` (1 to REPLAY_THREADS_MAX, and no more than cache_most_parts) before an
  * empty cache. `default_bytes` as in DinParser; `limit` records at most. The caller calls
  * replay_team_free, also after STATUS_NO_MEMORY. */
-Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads,
-                        uint32_t default_bytes, uint64_t limit, Error *error);
+Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads, uint32_t default_bytes,
+                        uint64_t limit, Error *error);
 void replay_team_free(ReplayTeam *team);
 
 /* Runs one round of whole lines from the beginning of `text`; *used and `is_last` as in din_parse.
  * Nothing is used where no line is whole. STATUS_BAD_FILE at a line that cannot be read, as
  * din_parse says it. */
-Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is_last, size_t *used,
-                       Error *error);
+Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is_last, size_t *used, Error *error);
 
 /* The counts of all parts; `accesses` are records. */
 CacheCounts replay_team_counts(const ReplayTeam *team);

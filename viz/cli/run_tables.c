@@ -16,7 +16,8 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
   if (s->kv_heads != s->heads)
     snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
              number_count(wide(s->kv_heads)).text);
-  else snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
+  else
+    snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
   if (s->window) snprintf(mask, sizeof mask, ", window %s", number_count(wide(s->window)).text);
   snprintf(text, size, "%s of N = %s%s, d = %" PRId64 ", %s%s%s, on %s with %s of SRAM", heads,
@@ -33,8 +34,10 @@ static void bytes_row(Table *t, const char *label, TextRole role, const Simulati
   table_text(t, role, label);
   for (int k = 0; k < n; k++) {
     const Wide bytes = value(&runs[k], which);
-    if (bytes) table_bytes(t, role, bytes);
-    else table_empty(t, true);
+    if (bytes)
+      table_bytes(t, role, bytes);
+    else
+      table_empty(t, true);
   }
 }
 
@@ -47,7 +50,8 @@ static Wide storage_of(const Simulation *run, int which) {
   return which == 0 ? run->inputs_bytes : which == 1 ? run->outputs_bytes : run->intermediates_bytes;
 }
 static Wide sram_of(const Simulation *run, int which) {
-  const Wide parts[] = {run->sram.Q, run->sram.K, run->sram.V, run->sram.S, run->sram.O, run->sram.stats, run->sram.bytes};
+  const Wide parts[] = {run->sram.Q, run->sram.K,     run->sram.V,    run->sram.S,
+                        run->sram.O, run->sram.stats, run->sram.bytes};
   return parts[which];
 }
 
@@ -71,7 +75,8 @@ static void traffic_rows(Table *t, const Simulation *runs, int n) {
   }
 }
 
-static void count_row(Table *t, const char *label, const Simulation *runs, int n, Wide (*value)(const Simulation *, int), int which) {
+static void count_row(Table *t, const char *label, const Simulation *runs, int n,
+                      Wide (*value)(const Simulation *, int), int which) {
   table_text(t, ROLE_PLAIN, label);
   for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, value(&runs[k], which));
 }
@@ -108,8 +113,10 @@ static void sram_rows(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, runs[k].fits ? "yes" : "no");
   table_text(t, ROLE_PLAIN, "  largest B that fits");
   for (int k = 0; k < n; k++) {
-    if (runs[k].max_block) table_count(t, ROLE_PLAIN, wide(runs[k].max_block));
-    else table_text(t, ROLE_BAD, "none");
+    if (runs[k].max_block)
+      table_count(t, ROLE_PLAIN, wide(runs[k].max_block));
+    else
+      table_text(t, ROLE_BAD, "none");
   }
 }
 
@@ -133,17 +140,24 @@ static Wide l2_of(const Simulation *run, int which) {
 
 /* Rows of text about the launch, "-" where there is none. */
 static void launch_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const LABELS[] = {"  CTAs", "  at once on an SM", "  limited by", "  waves", "  the last one filled"};
+  static const char *const LABELS[] = {"  CTAs", "  at once on an SM", "  limited by", "  waves",
+                                       "  the last one filled"};
   for (int row = 0; row < 5; row++) {
     table_text(t, ROLE_PLAIN, LABELS[row]);
     for (int k = 0; k < n; k++) {
       const Launch *l = &runs[k].launch;
-      if (!runs[k].has_l2) table_empty(t, true);
-      else if (row == 0) table_count(t, ROLE_PLAIN, wide(l->n_ctas));
-      else if (row == 1) table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
-      else if (row == 2) table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
-      else if (row == 3) table_count(t, ROLE_PLAIN, wide(l->n_waves));
-      else table_percent(t, ROLE_PLAIN, l->tail_fill);
+      if (!runs[k].has_l2)
+        table_empty(t, true);
+      else if (row == 0)
+        table_count(t, ROLE_PLAIN, wide(l->n_ctas));
+      else if (row == 1)
+        table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
+      else if (row == 2)
+        table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
+      else if (row == 3)
+        table_count(t, ROLE_PLAIN, wide(l->n_waves));
+      else
+        table_percent(t, ROLE_PLAIN, l->tail_fill);
     }
   }
 }
@@ -162,8 +176,10 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
   table_text(t, ROLE_PLAIN, "  found there");
   for (int k = 0; k < n; k++) {
-    if (runs[k].has_l2) table_percent(t, ROLE_PLAIN, many_ctas_hit_rate(&runs[k].l2));
-    else table_empty(t, true);
+    if (runs[k].has_l2)
+      table_percent(t, ROLE_PLAIN, many_ctas_hit_rate(&runs[k].l2));
+    else
+      table_empty(t, true);
   }
   bytes_row(t, "  between its partitions", ROLE_PLAIN, runs, n, l2_of, 2);
   bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
@@ -190,9 +206,12 @@ static void time_notes(Table *t, const Simulation *run) {
   char unknown[64] = "";
   for (int part = 0; part < TIME_PART_COUNT; part++)
     if (isnan(run->timing.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
-      snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "", time_part_title((TimePart)part));
-  if (*unknown) table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
-  table_note(t, "The times are lower bounds: peak rates, all of it overlapping. On an H200 the best kernel measured takes 1.7 to 2.3 times the bound.");
+      snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "",
+               time_part_title((TimePart)part));
+  if (*unknown)
+    table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
+  table_note(t, "The times are lower bounds: peak rates, all of it overlapping. On an H200 the best kernel measured "
+                "takes 1.7 to 2.3 times the bound.");
 }
 
 static void fit_notes(Table *t, const Simulation *runs, int n) {
@@ -201,10 +220,13 @@ static void fit_notes(Table *t, const Simulation *runs, int n) {
     if (r->fits) continue;
     const Wide capacity = wide(r->machine.sram_bytes);
     char what[64];
-    if (r->max_block) snprintf(what, sizeof what, "blocks up to %" PRId64 " fit", r->max_block);
-    else snprintf(what, sizeof what, "at this d not even one row a block fits");
+    if (r->max_block)
+      snprintf(what, sizeof what, "blocks up to %" PRId64 " fit", r->max_block);
+    else
+      snprintf(what, sizeof what, "at this d not even one row a block fits");
     table_note(t, "%s does not fit: its tiles need %s, %s more than the %s of SRAM; %s.", r->schedule->name,
-               number_bytes(r->sram.bytes).text, number_bytes(r->sram.bytes - capacity).text, number_bytes(capacity).text, what);
+               number_bytes(r->sram.bytes).text, number_bytes(r->sram.bytes - capacity).text,
+               number_bytes(capacity).text, what);
   }
 }
 
@@ -229,10 +251,15 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
 }
 
 Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
-  static const char *const NAMES[] = {"algorithm", "seq_q",      "seq_k",      "head_dim",    "block_q",    "block_k",
-                                      "full",      "partial",    "skipped",    "read_bytes",  "write_bytes", "total_bytes",
-                                      "sram_bytes", "fits",      "max_block",  "intermediates_bytes", "flops",
-                                      "intensity_flops_per_byte"};
+  static const char *const NAMES[] = {"algorithm",   "seq_q",
+                                      "seq_k",       "head_dim",
+                                      "block_q",     "block_k",
+                                      "full",        "partial",
+                                      "skipped",     "read_bytes",
+                                      "write_bytes", "total_bytes",
+                                      "sram_bytes",  "fits",
+                                      "max_block",   "intermediates_bytes",
+                                      "flops",       "intensity_flops_per_byte"};
   enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
   TableColumn columns[N_NAMES];
   for (int c = 0; c < N_NAMES; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};

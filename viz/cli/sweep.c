@@ -29,16 +29,25 @@ static void set_heads(Problem *p, int64_t value) {
 static void set_d(Problem *p, int64_t value) { p->shape.d = value; }
 
 const SweepAxis SWEEP_AXES[] = {
-    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles", VALUE_TOKENS, false, 256, 65536, set_N, false, NULL},
-    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536, set_keys, false, "seq-len-k"},
-    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit", VALUE_TOKENS, false, 16, 512, set_block, false, NULL},
-    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_q, false, NULL},
-    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16, 512, set_block_k, false, NULL},
-    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES, true, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
-    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES, true, 1 << 20, 256 << 20, set_l2, true, NULL},
-    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2", VALUE_TOKENS, false, 1, 256, set_skew, true, "pace"},
+    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles",
+     VALUE_TOKENS, false, 256, 65536, set_N, false, NULL},
+    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536,
+     set_keys, false, "seq-len-k"},
+    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit",
+     VALUE_TOKENS, false, 16, 512, set_block, false, NULL},
+    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS,
+     false, 16, 512, set_block_q, false, NULL},
+    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16,
+     512, set_block_k, false, NULL},
+    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES,
+     true, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
+    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES,
+     true, 1 << 20, 256 << 20, set_l2, true, NULL},
+    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2",
+     VALUE_TOKENS, false, 1, 256, set_skew, true, "pace"},
     {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false, NULL},
-    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512, set_d, false, "d"},
+    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512,
+     set_d, false, "d"},
     {0},
 };
 
@@ -62,8 +71,10 @@ const char *sweep_state(const SweepAxis *axis, const Request *request, char text
   for (char *word = text; *word;) {
     char *next = word + strcspn(word, " ");
     next += *next == ' ';
-    if (strncmp(word, key, strlen(key)) == 0) memmove(word, next, strlen(next) + 1);
-    else word = next;
+    if (strncmp(word, key, strlen(key)) == 0)
+      memmove(word, next, strlen(next) + 1);
+    else
+      word = next;
   }
   for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) text[n - 1] = '\0';
   return text;
@@ -80,7 +91,8 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
 }
 
 Wide sweep_bytes(const Sweep *sweep, const Simulation *run) {
-  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run) + 0.5) : run->total_bytes;
+  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run) + 0.5)
+                                : run->total_bytes;
 }
 
 /* The machine whose L2 is swept, for the caller to free; NULL where none is. */
@@ -91,10 +103,13 @@ static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Status status = description_gpu(request->gpu, loaded, error);
   if (!status && (loaded->l2_bytes == 0 || loaded->l2_partitions > 2))
-    status = error_set(error, STATUS_BAD_REQUEST, "%s has no L2 of one or two partitions to sweep; take a GPU that has, such as --gpu h200",
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "%s has no L2 of one or two partitions to sweep; take a GPU that has, such as --gpu h200",
                        loaded->name);
-  if (status) free(loaded);
-  else *gpu = loaded;
+  if (status)
+    free(loaded);
+  else
+    *gpu = loaded;
   return status;
 }
 
@@ -103,12 +118,13 @@ static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *g
   gpu_set_l2(gpu, problem->machine.l2_bytes);
   const Status status = simulation_l2(run, problem, gpu, error);
   if (status || run->has_l2) return status;
-  return error_set(error, STATUS_TOO_LARGE, "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
+  return error_set(error, STATUS_TOO_LARGE,
+                   "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
                    run->plan.shape.N_q);
 }
 
-Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis, const int64_t *values,
-                 int n_values, Error *error) {
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
+                 const int64_t *values, int n_values, Error *error) {
   *sweep = (Sweep){.axis = axis, .n_algorithms = request->n_algorithms, .n_points = n_values};
   Gpu *gpu;
   const Status loaded = load_l2_machine(request, axis, &gpu, error);
@@ -124,7 +140,8 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
     for (int k = 0; k < request->n_algorithms; k++) {
       const Problem p = problem_at(sweep, problem, request->algorithms[k], values[i]);
       Error inner = {0};
-      if (simulate(&point->runs[k], &p, request->algorithms[k], &inner) || (gpu && behind_l2(point, k, &p, gpu, &inner))) {
+      if (simulate(&point->runs[k], &p, request->algorithms[k], &inner) ||
+          (gpu && behind_l2(point, k, &p, gpu, &inner))) {
         sweep_free(sweep);
         free(gpu);
         return error_set(error, inner.status, "at %s = %" PRId64 ": %s", axis->name, values[i], inner.message);

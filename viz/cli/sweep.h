@@ -17,11 +17,11 @@ typedef struct {
   bool is_size;         /* values are byte sizes (192K), else counts */
   int64_t low, high;    /* swept by doubling when neither values nor a range is given */
   void (*set)(Problem *problem, int64_t value);
-  bool behind_l2;       /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
-  const char *key;      /* of the state line, which leaves it out; NULL: name */
+  bool behind_l2;  /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
+  const char *key; /* of the state line, which leaves it out; NULL: name */
 } SweepAxis;
 
-extern const SweepAxis SWEEP_AXES[]; /* ends with a row of zeros */
+extern const SweepAxis SWEEP_AXES[];           /* ends with a row of zeros */
 const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
 
 typedef struct {
@@ -36,17 +36,17 @@ typedef struct {
   SweepPoint *points;
 } Sweep;
 
-/* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads becomes an H200 and
- * 8 heads of 32K tokens, which share more than its L2 holds. */
+/* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads
+ * becomes an H200 and 8 heads of 32K tokens, which share more than its L2 holds. */
 void sweep_defaults(const SweepAxis *axis, Request *request);
 
 /* The state line of the request without the key that is swept. */
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
 
-/* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the largest
- * square block that fits. The caller calls sweep_free. */
-Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis, const int64_t *values,
-                 int n_values, Error *error);
+/* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the
+ * largest square block that fits. The caller calls sweep_free. */
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
+                 const int64_t *values, int n_values, Error *error);
 /* What a sweep shows of a run: bytes across the SRAM boundary, or those left for HBM behind L2. */
 Wide sweep_bytes(const Sweep *sweep, const Simulation *run);
 void sweep_free(Sweep *sweep);

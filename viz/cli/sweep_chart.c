@@ -18,8 +18,10 @@ static Status set_size(void *target, const char *value, Error *error) {
   int64_t w = 0, h = 0;
   snprintf(width, sizeof width, "%.*s", (int)(length < 31 ? length : 31), value);
   Error inner = {0};
-  if (!value[length] || size_parse_count(width, &w, &inner) || size_parse_count(value + length + 1, &h, &inner) || w > 16384 || h > 16384)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
+  if (!value[length] || size_parse_count(width, &w, &inner) || size_parse_count(value + length + 1, &h, &inner) ||
+      w > 16384 || h > 16384)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
                      quote(value, strlen(value)).text);
   c->width = (int)w;
   c->height = (int)h;
@@ -30,7 +32,8 @@ static Status set_size(void *target, const char *value, Error *error) {
 static Status set_theme(void *target, const char *value, Error *error) {
   ChartRequest *c = target;
   if (!theme_named(value))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark", quote(value, strlen(value)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark",
+                     quote(value, strlen(value)).text);
   snprintf(c->theme, sizeof c->theme, "%s", value);
   c->given = true;
   return STATUS_OK;
@@ -44,7 +47,8 @@ const Option CHART_OPTIONS[] = {
 
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
   if (chart->given && !*output->output)
-    return error_set(error, STATUS_BAD_REQUEST, "--size and --theme are for pictures; name one with -o FILE.png, .svg or .pdf");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--size and --theme are for pictures; name one with -o FILE.png, .svg or .pdf");
   return STATUS_OK;
 }
 
@@ -62,8 +66,8 @@ static bool all_fit(const Sweep *s, int point) {
   return true;
 }
 
-/* Shades the end of the axis where some algorithm's tiles do not fit. For square blocks the border is known to the row; for
- * other axes it lies between two points, and the later one is taken. */
+/* Shades the end of the axis where some algorithm's tiles do not fit. For square blocks the border is known to the row;
+ * for other axes it lies between two points, and the later one is taken. */
 static void shade_misfits(Chart *chart, const Sweep *s) {
   int first = s->n_points;
   while (first > 0 && !all_fit(s, first - 1)) first--;
@@ -81,13 +85,15 @@ static void shade_misfits(Chart *chart, const Sweep *s) {
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
-  snprintf(title, sizeof title, "%s against %s", s->axis->behind_l2 ? "Traffic with HBM" : "Traffic between SRAM and HBM", s->axis->title);
+  snprintf(title, sizeof title, "%s against %s",
+           s->axis->behind_l2 ? "Traffic with HBM" : "Traffic between SRAM and HBM", s->axis->title);
   title[strcspn(title, ",")] = '\0';
-  Chart chart = chart_new(&(ChartConfig){.title = title,
-                                         .subtitle = s->axis->subtitle,
-                                         .footer = sweep_state(s->axis, request, state),
-                                         .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
-                                         .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
+  Chart chart = chart_new(
+      &(ChartConfig){.title = title,
+                     .subtitle = s->axis->subtitle,
+                     .footer = sweep_state(s->axis, request, state),
+                     .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
+                     .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
     chart_series(&chart, request->algorithms[k]->name, ink_of(request->algorithms[k]), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++)
@@ -109,14 +115,16 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
   chart_draw(p->chart, cr, width, height, p->theme);
 }
 
-Status sweep_chart_save(const Sweep *s, const Request *request, const ChartRequest *how, const char *path, Error *error) {
+Status sweep_chart_save(const Sweep *s, const Request *request, const ChartRequest *how, const char *path,
+                        Error *error) {
   char state[REQUEST_STATE_BYTES];
   Chart chart = sweep_chart(s, request);
   const Picture picture = {&chart, *how->theme ? theme_named(how->theme) : &theme_light};
   Status status = chart_check(&chart, error);
   if (!status)
-    status = surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
-                          &(SurfaceMetadata){.title = "Tilewalk: traffic", .state = request_state(request, state)}, error);
+    status = surface_save(
+        path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
+        &(SurfaceMetadata){.title = "Tilewalk: traffic", .state = request_state(request, state)}, error);
   chart_free(&chart);
   return status;
 }

@@ -21,6 +21,7 @@ Status chart_request_check(const ChartRequest *chart, const OutputRequest *outpu
 Chart sweep_chart(const Sweep *sweep, const Request *request);
 
 /* Draws it into a file: PNG, SVG or PDF by its suffix. */
-Status sweep_chart_save(const Sweep *sweep, const Request *request, const ChartRequest *how, const char *path, Error *error);
+Status sweep_chart_save(const Sweep *sweep, const Request *request, const ChartRequest *how, const char *path,
+                        Error *error);
 
 #endif

@@ -31,7 +31,9 @@ static bool is_partial(const DinTrace *t, const Event *e) {
 static void write_stats(const DinTrace *t, const Event *e, DinLabel label, uint64_t first, uint64_t rows) {
   const uint64_t bytes = rows * STATS_BYTES, offset = first * STATS_BYTES;
   if (is_partial(t, e)) {
-    write_range(t, label, t->layout.partial_lse_base + (uint64_t)e->split * (uint64_t)t->plan->shape.N_q * STATS_BYTES + offset, bytes);
+    write_range(t, label,
+                t->layout.partial_lse_base + (uint64_t)e->split * (uint64_t)t->plan->shape.N_q * STATS_BYTES + offset,
+                bytes);
     return;
   }
   write_range(t, label, t->layout.base[TENSOR_STATS] + offset, bytes);
@@ -41,7 +43,8 @@ static void write_stats(const DinTrace *t, const Event *e, DinLabel label, uint6
 void din_trace_event(const DinTrace *t, const Event *e) {
   if (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) return;
   const DinLabel label = e->kind == EVENT_LOAD ? DIN_READ : DIN_WRITE;
-  const uint64_t element = (uint64_t)t->plan->element_bytes, d = (uint64_t)t->plan->shape.d, N_q = (uint64_t)t->plan->shape.N_q;
+  const uint64_t element = (uint64_t)t->plan->element_bytes, d = (uint64_t)t->plan->shape.d,
+                 N_q = (uint64_t)t->plan->shape.N_q;
   const uint64_t row0 = (uint64_t)e->row0, rows = (uint64_t)(e->row1 - e->row0);
   const uint64_t cols = (uint64_t)(e->col1 - e->col0);
   const Tensor tensor = (Tensor)e->tensor;
@@ -56,7 +59,8 @@ void din_trace_event(const DinTrace *t, const Event *e) {
   case TENSOR_STATS: write_stats(t, e, label, row0, rows); break;
   case TENSOR_O:
     if (is_partial(t, e)) {
-      write_range(t, label, t->layout.partial_O_base + ((uint64_t)e->split * N_q + row0) * d * LAYOUT_PARTIAL_BYTES, rows * d * LAYOUT_PARTIAL_BYTES);
+      write_range(t, label, t->layout.partial_O_base + ((uint64_t)e->split * N_q + row0) * d * LAYOUT_PARTIAL_BYTES,
+                  rows * d * LAYOUT_PARTIAL_BYTES);
       break;
     }
     /* fall through */

@@ -1,7 +1,7 @@
 /* Loads and stores as addresses: the Dinero text format, for any cache simulator.
  *
- * Addresses are those of sim/problem/layout.h. A tile becomes one record for each line of 128 bytes it touches, in rising order. Only loads and stores are
- * written; what stays in SRAM has no address. */
+ * Addresses are those of sim/problem/layout.h. A tile becomes one record for each line of 128 bytes it touches, in
+ * rising order. Only loads and stores are written; what stays in SRAM has no address. */
 #ifndef TILEWALK_VIZ_CLI_TRACE_DIN_H
 #define TILEWALK_VIZ_CLI_TRACE_DIN_H
 

@@ -26,11 +26,13 @@ static const char *find_number(const char *path, size_t *length, int *digits) {
   const char *at = strchr(path, '%');
   *digits = 1;
   if (!at) return NULL;
-  if (at[1] == 'd') *length = 2;
+  if (at[1] == 'd')
+    *length = 2;
   else if (at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd') {
     *length = 4;
     *digits = at[2] - '0';
-  } else return NULL;
+  } else
+    return NULL;
   return strchr(at + *length, '%') ? NULL : at;
 }
 
@@ -45,15 +47,19 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
   size_t length = 0;
   int digits = 1;
   const char *at = find_number(path, &length, &digits);
-  const int n = at ? snprintf(out, size, "%.*s%0*" PRIu64 "%s", (int)(at - path), path, digits, frame, at + length) : -1;
+  const int n =
+      at ? snprintf(out, size, "%.*s%0*" PRIu64 "%s", (int)(at - path), path, digits, frame, at + length) : -1;
   if (n > 0 && (size_t)n < size) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png", path);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png",
+                   path);
 }
 
 /* ---- A frame --------------------------------------------------------------------------------------------- */
 
 static Status refuse_interrupted(uint64_t frame, uint64_t n_frames, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept", frame, n_frames);
+  return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
+                   frame, n_frames);
 }
 
 Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, Error *error) {
@@ -64,8 +70,8 @@ Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, 
   cairo_destroy(cr);
   cairo_surface_flush(surface);
   if (drawn == CAIRO_STATUS_SUCCESS) return STATUS_OK;
-  return error_set(error, drawn == CAIRO_STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_BAD_REQUEST, "frame %" PRIu64 " cannot be drawn: %s", frame,
-                   cairo_status_to_string(drawn));
+  return error_set(error, drawn == CAIRO_STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_BAD_REQUEST,
+                   "frame %" PRIu64 " cannot be drawn: %s", frame, cairo_status_to_string(drawn));
 }
 
 Status frame_surface(const Animation *a, cairo_surface_t **surface, Error *error) {
@@ -73,7 +79,8 @@ Status frame_surface(const Animation *a, cairo_surface_t **surface, Error *error
   if (cairo_surface_status(*surface) == CAIRO_STATUS_SUCCESS) return STATUS_OK;
   cairo_surface_destroy(*surface);
   *surface = NULL;
-  return error_set(error, STATUS_NO_MEMORY, "out of memory for frames of %d x %d; ask for smaller ones", a->width, a->height);
+  return error_set(error, STATUS_NO_MEMORY, "out of memory for frames of %d x %d; ask for smaller ones", a->width,
+                   a->height);
 }
 
 /* ---- PNG files ------------------------------------------------------------------------------------------- */
@@ -88,8 +95,8 @@ static void draw_png(cairo_t *cr, double width, double height, const void *data)
   f->animation->draw(cr, width, height, f->frame, f->animation->data);
 }
 
-/* A sequence is drawn into a hidden folder beside its place, and then moved there file by file. What stood there before goes into the
- * same folder until all files are moved, so that a failure half-way puts it back. */
+/* A sequence is drawn into a hidden folder beside its place, and then moved there file by file. What stood there before
+ * goes into the same folder until all files are moved, so that a failure half-way puts it back. */
 typedef struct {
   const char *path; /* with its %04d */
   char folder[FILE_WRITE_PATH_BYTES];
@@ -103,13 +110,15 @@ static Status begin_sequence(Sequence *q, const char *path, Error *error) {
   errno = ENAMETOOLONG;
   if (n > 0 && (size_t)n < sizeof q->folder && mkdtemp(q->folder)) return STATUS_OK;
   q->folder[0] = '\0';
-  return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: %s", path, errno == ENOENT ? "there is no such folder" : strerror(errno));
+  return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: %s", path,
+                   errno == ENOENT ? "there is no such folder" : strerror(errno));
 }
 
 /* Where a frame goes in the end, where it is until then, and where what it replaces is until then. */
 static Status frame_places(const Sequence *q, uint64_t frame, char *place, char *drawn, char *old, Error *error) {
   if (frame_path(q->path, frame, place, FILE_WRITE_PATH_BYTES, error)) return error->status;
-  const int n = snprintf(drawn, FILE_WRITE_PATH_BYTES, "%.*s/%" PRIu64 ".png", FILE_WRITE_PATH_BYTES - 64, q->folder, frame);
+  const int n =
+      snprintf(drawn, FILE_WRITE_PATH_BYTES, "%.*s/%" PRIu64 ".png", FILE_WRITE_PATH_BYTES - 64, q->folder, frame);
   const int m = snprintf(old, FILE_WRITE_PATH_BYTES, "%.*s/old-%" PRIu64, FILE_WRITE_PATH_BYTES - 64, q->folder, frame);
   if (n > 0 && n < FILE_WRITE_PATH_BYTES && m > 0 && m < FILE_WRITE_PATH_BYTES) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "the name %.160s is too long", q->path);
@@ -122,7 +131,9 @@ static Status draw_sequence(const Sequence *q, const Animation *a, Error *error)
     const PngFrame frame = {a, n};
     if (a->go_on && !a->go_on(n, a->n_frames, a->data)) return refuse_interrupted(n, a->n_frames, error);
     status = frame_places(q, n, place, drawn, old, error);
-    if (!status) status = surface_save(drawn, a->width, a->height, draw_png, &frame, &(SurfaceMetadata){a->title, a->state}, error);
+    if (!status)
+      status =
+          surface_save(drawn, a->width, a->height, draw_png, &frame, &(SurfaceMetadata){a->title, a->state}, error);
   }
   return status;
 }
@@ -133,8 +144,10 @@ static Status move_frame(const Sequence *q, uint64_t frame, Error *error) {
   struct stat there;
   if (frame_places(q, frame, place, drawn, old, error)) return error->status;
   const bool is_there = lstat(place, &there) == 0;
-  if (is_there && S_ISDIR(there.st_mode)) return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: it is a folder", place);
-  if (is_there && rename(place, old) != 0) return error_set(error, STATUS_BAD_REQUEST, "cannot replace %.160s: %s", place, strerror(errno));
+  if (is_there && S_ISDIR(there.st_mode))
+    return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: it is a folder", place);
+  if (is_there && rename(place, old) != 0)
+    return error_set(error, STATUS_BAD_REQUEST, "cannot replace %.160s: %s", place, strerror(errno));
   if (rename(drawn, place) == 0) return STATUS_OK;
   const int reason = errno;
   if (is_there) rename(old, place);
@@ -183,7 +196,8 @@ static Status save_sequence(const char *path, const Animation *a, Error *error) 
 Status animation_write_webp(FILE *out, const Animation *animation, Error *error) {
   (void)out;
   (void)animation;
-  return error_set(error, STATUS_BAD_REQUEST, "this build has no animated WebP: libwebp-dev was missing; frame-%%04d.png always works");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "this build has no animated WebP: libwebp-dev was missing; frame-%%04d.png always works");
 }
 #endif
 
@@ -191,18 +205,25 @@ Status animation_write_webp(FILE *out, const Animation *animation, Error *error)
 Status animation_write_gif(FILE *out, const Animation *animation, Error *error) {
   (void)out;
   (void)animation;
-  return error_set(error, STATUS_BAD_REQUEST, "this build has no GIF: libgif-dev was missing; frame-%%04d.png always works");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "this build has no GIF: libgif-dev was missing; frame-%%04d.png always works");
 }
 #endif
 
 static Status check(const char *path, const Animation *a, Error *error) {
   if (!animation_is_named(path))
-    return error_set(error, STATUS_BAD_REQUEST, "cannot tell what animation to write to %.160s: the name must end in .webp or .gif, or be like frame-%%04d.png", path);
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "cannot tell what animation to write to %.160s: the name must end in .webp or .gif, or be like frame-%%04d.png",
+        path);
   if (a->width < 16 || a->height < 16 || a->width > 16383 || a->height > 16383)
-    return error_set(error, STATUS_BAD_REQUEST, "frames of %d x %d cannot be made: each side must be from 16 to 16383", a->width, a->height);
+    return error_set(error, STATUS_BAD_REQUEST, "frames of %d x %d cannot be made: each side must be from 16 to 16383",
+                     a->width, a->height);
   if (a->n_frames < 1 || a->n_frames > ANIMATION_FRAMES_MAX)
-    return error_set(error, STATUS_TOO_LARGE, "%" PRIu64 " frames; an animation has between 1 and %d. A larger stride takes fewer: --frames 0:END:STRIDE", a->n_frames,
-                     ANIMATION_FRAMES_MAX);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%" PRIu64
+                     " frames; an animation has between 1 and %d. A larger stride takes fewer: --frames 0:END:STRIDE",
+                     a->n_frames, ANIMATION_FRAMES_MAX);
   return STATUS_OK;
 }
 
@@ -214,7 +235,8 @@ Status animation_save(const char *path, const Animation *animation, Error *error
   if (status) return status;
   if (ends_with(path, ".png")) return save_sequence(path, &a, error);
   if ((status = file_write_begin(&file, path, error))) return status;
-  status = ends_with(path, ".gif") ? animation_write_gif(file.stream, &a, error) : animation_write_webp(file.stream, &a, error);
+  status = ends_with(path, ".gif") ? animation_write_gif(file.stream, &a, error)
+                                   : animation_write_webp(file.stream, &a, error);
   if (status) {
     file_write_abort(&file);
     return status;

@@ -4,8 +4,8 @@
  *
  * Frames are drawn one after the other into one surface, so memory does not grow with their number except by what the
  * encoders keep of the finished file. A WebP or GIF is whole or not there at all, and so is
- * a sequence: it is drawn into a hidden folder beside its place and moved there at the end; what it replaces comes back when the
- * move fails. The same frames give the same bytes. */
+ * a sequence: it is drawn into a hidden folder beside its place and moved there at the end; what it replaces comes back
+ * when the move fails. The same frames give the same bytes. */
 #ifndef TILEWALK_VIZ_EXPORT_ANIMATION_H
 #define TILEWALK_VIZ_EXPORT_ANIMATION_H
 
@@ -22,10 +22,10 @@ typedef void AnimationDraw(cairo_t *cr, double width, double height, uint64_t fr
 typedef bool AnimationGoOn(uint64_t frame, uint64_t n_frames, void *data);
 
 typedef struct {
-  int width, height;   /* pixels */
+  int width, height; /* pixels */
   uint64_t n_frames;
-  int frame_ms;        /* how long each is shown; 0: 125 */
-  const char *title;   /* metadata of PNG frames; NULL: none */
+  int frame_ms;      /* how long each is shown; 0: 125 */
+  const char *title; /* metadata of PNG frames; NULL: none */
   const char *state;
   AnimationDraw *draw;
   AnimationGoOn *go_on; /* NULL: never stops */

@@ -21,10 +21,13 @@ typedef struct {
   int n_colours;
 } Palette;
 
-static int bucket_of(uint32_t pixel) { return (int)((pixel >> 9 & 0x7c00) | (pixel >> 6 & 0x3e0) | (pixel >> 3 & 0x1f)); }
+static int bucket_of(uint32_t pixel) {
+  return (int)((pixel >> 9 & 0x7c00) | (pixel >> 6 & 0x3e0) | (pixel >> 3 & 0x1f));
+}
 
 static const uint32_t *row_of(cairo_surface_t *surface, int y) {
-  return (const uint32_t *)(const void *)(cairo_image_surface_get_data(surface) + (size_t)y * (size_t)cairo_image_surface_get_stride(surface));
+  return (const uint32_t *)(const void *)(cairo_image_surface_get_data(surface) +
+                                          (size_t)y * (size_t)cairo_image_surface_get_stride(surface));
 }
 
 static void count_colours(Palette *p, cairo_surface_t *surface, const Animation *a) {
@@ -44,7 +47,8 @@ static void choose_colours(Palette *p) {
     for (int k = 0; k < BUCKETS; k++)
       if (p->count[k] > 0 && (best < 0 || p->count[k] > p->count[best])) best = k;
     if (best < 0) break;
-    p->colours[p->n_colours++] = (GifColorType){(GifByteType)(p->exact[best] >> 16), (GifByteType)(p->exact[best] >> 8), (GifByteType)p->exact[best]};
+    p->colours[p->n_colours++] = (GifColorType){(GifByteType)(p->exact[best] >> 16), (GifByteType)(p->exact[best] >> 8),
+                                                (GifByteType)p->exact[best]};
     p->count[best] = 0;
   }
   for (int k = 0; k < BUCKETS; k++) {
@@ -67,7 +71,8 @@ static Status sample(Palette *p, cairo_surface_t *surface, const Animation *a, E
   Animation quiet = *a;
   quiet.go_on = NULL;
   for (uint64_t k = 0; k < SAMPLES; k++) {
-    const Status status = frame_draw(&quiet, surface, a->n_frames > 1 ? k * (a->n_frames - 1) / (SAMPLES - 1) : 0, error);
+    const Status status =
+        frame_draw(&quiet, surface, a->n_frames > 1 ? k * (a->n_frames - 1) / (SAMPLES - 1) : 0, error);
     if (status) return status;
     count_colours(p, surface, a);
   }
@@ -97,7 +102,9 @@ static Dirty find_dirty(const uint8_t *before, const uint8_t *now, const Animati
   return (Dirty){left, top, right - left + 1, bottom - top + 1};
 }
 
-static int write_bytes(GifFileType *gif, const GifByteType *bytes, int n) { return (int)fwrite(bytes, 1, (size_t)n, gif->UserData); }
+static int write_bytes(GifFileType *gif, const GifByteType *bytes, int n) {
+  return (int)fwrite(bytes, 1, (size_t)n, gif->UserData);
+}
 
 static bool put_header(GifFileType *gif, const Palette *p, const Animation *a) {
   ColorMapObject *map = GifMakeMapObject(COLOURS + 1, NULL);
@@ -105,28 +112,33 @@ static bool put_header(GifFileType *gif, const Palette *p, const Animation *a) {
   memcpy(map->Colors, p->colours, sizeof p->colours);
   EGifSetGifVersion(gif, true);
   static const unsigned char loop[] = {1, 0, 0};
-  const bool ok = EGifPutScreenDesc(gif, a->width, a->height, 8, 0, map) == GIF_OK && EGifPutExtensionLeader(gif, APPLICATION_EXT_FUNC_CODE) == GIF_OK &&
-                  EGifPutExtensionBlock(gif, 11, "NETSCAPE2.0") == GIF_OK && EGifPutExtensionBlock(gif, 3, loop) == GIF_OK &&
-                  EGifPutExtensionTrailer(gif) == GIF_OK;
+  const bool ok = EGifPutScreenDesc(gif, a->width, a->height, 8, 0, map) == GIF_OK &&
+                  EGifPutExtensionLeader(gif, APPLICATION_EXT_FUNC_CODE) == GIF_OK &&
+                  EGifPutExtensionBlock(gif, 11, "NETSCAPE2.0") == GIF_OK &&
+                  EGifPutExtensionBlock(gif, 3, loop) == GIF_OK && EGifPutExtensionTrailer(gif) == GIF_OK;
   GifFreeMapObject(map);
   return ok;
 }
 
-static bool put_frame(GifFileType *gif, const uint8_t *before, const uint8_t *now, uint8_t *line, Dirty d, const Animation *a) {
-  const GraphicsControlBlock control = {.DisposalMode = DISPOSE_DO_NOT, .DelayTime = (a->frame_ms + 5) / 10, .TransparentColor = UNCHANGED};
+static bool put_frame(GifFileType *gif, const uint8_t *before, const uint8_t *now, uint8_t *line, Dirty d,
+                      const Animation *a) {
+  const GraphicsControlBlock control = {
+      .DisposalMode = DISPOSE_DO_NOT, .DelayTime = (a->frame_ms + 5) / 10, .TransparentColor = UNCHANGED};
   GifByteType extension[4];
   EGifGCBToExtension(&control, extension);
   if (EGifPutExtension(gif, GRAPHICS_EXT_FUNC_CODE, 4, extension) != GIF_OK) return false;
   if (EGifPutImageDesc(gif, d.x, d.y, d.width, d.height, false, NULL) != GIF_OK) return false;
   for (int y = 0; y < d.height; y++) {
     const size_t at = (size_t)(d.y + y) * (size_t)a->width + (size_t)d.x;
-    for (int x = 0; x < d.width; x++) line[x] = before && before[at + (size_t)x] == now[at + (size_t)x] ? UNCHANGED : now[at + (size_t)x];
+    for (int x = 0; x < d.width; x++)
+      line[x] = before && before[at + (size_t)x] == now[at + (size_t)x] ? UNCHANGED : now[at + (size_t)x];
     if (EGifPutLine(gif, line, d.width) != GIF_OK) return false;
   }
   return true;
 }
 
-static Status put_frames(GifFileType *gif, Palette *p, cairo_surface_t *surface, uint8_t *pixels, const Animation *a, Error *error) {
+static Status put_frames(GifFileType *gif, Palette *p, cairo_surface_t *surface, uint8_t *pixels, const Animation *a,
+                         Error *error) {
   const size_t n = (size_t)a->width * (size_t)a->height;
   uint8_t *now = pixels, *before = pixels + n;
   Status status = put_header(gif, p, a) ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "the GIF could not be begun");
@@ -137,7 +149,8 @@ static Status put_frames(GifFileType *gif, Palette *p, cairo_surface_t *surface,
       for (int x = 0; x < a->width; x++) now[(size_t)y * (size_t)a->width + (size_t)x] = p->nearest[bucket_of(row[x])];
     }
     const Dirty dirty = frame == 0 ? (Dirty){0, 0, a->width, a->height} : find_dirty(before, now, a);
-    if (!put_frame(gif, frame ? before : NULL, now, pixels + 2 * n, dirty, a)) status = error_set(error, STATUS_BAD_REQUEST, "frame %d of the GIF could not be written", (int)frame);
+    if (!put_frame(gif, frame ? before : NULL, now, pixels + 2 * n, dirty, a))
+      status = error_set(error, STATUS_BAD_REQUEST, "frame %d of the GIF could not be written", (int)frame);
     uint8_t *swap = before;
     before = now;
     now = swap;
@@ -156,7 +169,8 @@ Status animation_write_gif(FILE *out, const Animation *a, Error *error) {
   if (!gif) status = error_set(error, STATUS_NO_MEMORY, "no memory for a GIF of %d x %d", a->width, a->height);
   if (!status) status = sample(palette, surface, a, error);
   if (!status) status = put_frames(gif, palette, surface, pixels, a, error);
-  if (gif && EGifCloseFile(gif, &code) != GIF_OK && !status) status = error_set(error, STATUS_BAD_REQUEST, "the end of the GIF could not be written");
+  if (gif && EGifCloseFile(gif, &code) != GIF_OK && !status)
+    status = error_set(error, STATUS_BAD_REQUEST, "the end of the GIF could not be written");
   free(pixels);
   free(palette);
   cairo_surface_destroy(surface);

@@ -1,7 +1,7 @@
-/* Animated WebP, lossless. A frame holds the rectangle that changed, and in it what did not change is transparent: flat areas
- * that compress to almost nothing. A frame like the one before makes that one last longer. Frames are drawn one after the other,
- * and encoded some at a time on all cores; the file does not depend on how many. (The library's own encoder of animations
- * writes the same bytes, on one core.) */
+/* Animated WebP, lossless. A frame holds the rectangle that changed, and in it what did not change is transparent: flat
+ * areas that compress to almost nothing. A frame like the one before makes that one last longer. Frames are drawn one
+ * after the other, and encoded some at a time on all cores; the file does not depend on how many. (The library's own
+ * encoder of animations writes the same bytes, on one core.) */
 #ifdef TILEWALK_WEBP
 
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static bool configure(WebPConfig *config) {
 }
 
 static const uint32_t *row_of(cairo_surface_t *surface, int y) {
-  return (const uint32_t *)(const void *)(cairo_image_surface_get_data(surface) + (size_t)y * (size_t)cairo_image_surface_get_stride(surface));
+  return (const uint32_t *)(const void *)(cairo_image_surface_get_data(surface) +
+                                          (size_t)y * (size_t)cairo_image_surface_get_stride(surface));
 }
 
 /* What differs from the frame before, from an even pixel on, as the format has it. Width 0: nothing. */
@@ -113,8 +114,12 @@ static Status flush(Encoder *e, Error *error) {
   bool ok = true;
   for (int k = 0; ok && k < e->n_parts; k++) {
     const Part *part = &e->parts[k];
-    const WebPMuxFrameInfo info = {.bitstream = {part->encoded.mem, part->encoded.size}, .x_offset = part->dirty.x, .y_offset = part->dirty.y,
-                                   .duration = part->duration_ms, .id = WEBP_CHUNK_ANMF, .dispose_method = WEBP_MUX_DISPOSE_NONE,
+    const WebPMuxFrameInfo info = {.bitstream = {part->encoded.mem, part->encoded.size},
+                                   .x_offset = part->dirty.x,
+                                   .y_offset = part->dirty.y,
+                                   .duration = part->duration_ms,
+                                   .id = WEBP_CHUNK_ANMF,
+                                   .dispose_method = WEBP_MUX_DISPOSE_NONE,
                                    .blend_method = part->is_first ? WEBP_MUX_NO_BLEND : WEBP_MUX_BLEND};
     ok = part->is_encoded && WebPMuxPushFrame(e->mux, &info, 1) == WEBP_MUX_OK;
   }
@@ -148,7 +153,8 @@ static Status assemble(Encoder *e, FILE *out, Error *error) {
   if (status) return status;
   WebPDataInit(&data);
   const bool ok = WebPMuxSetAnimationParams(e->mux, &loop) == WEBP_MUX_OK &&
-                  WebPMuxSetCanvasSize(e->mux, e->animation->width, e->animation->height) == WEBP_MUX_OK && WebPMuxAssemble(e->mux, &data) == WEBP_MUX_OK;
+                  WebPMuxSetCanvasSize(e->mux, e->animation->width, e->animation->height) == WEBP_MUX_OK &&
+                  WebPMuxAssemble(e->mux, &data) == WEBP_MUX_OK;
   if (ok) fwrite(data.bytes, 1, data.size, out);
   WebPDataClear(&data);
   return ok ? STATUS_OK : refuse_memory(error);
@@ -156,11 +162,14 @@ static Status assemble(Encoder *e, FILE *out, Error *error) {
 
 Status animation_write_webp(FILE *out, const Animation *a, Error *error) {
   cairo_surface_t *surface;
-  if (a->n_frames * (uint64_t)a->frame_ms > INT32_MAX) return error_set(error, STATUS_TOO_LARGE, "a WebP animation lasts at most 24 days");
+  if (a->n_frames * (uint64_t)a->frame_ms > INT32_MAX)
+    return error_set(error, STATUS_TOO_LARGE, "a WebP animation lasts at most 24 days");
   Encoder *e = calloc(1, sizeof *e);
   if (!e) return refuse_memory(error);
   e->animation = a;
-  Status status = configure(&e->config) ? STATUS_OK : error_set(error, STATUS_BAD_REQUEST, "the WebP library here is not the one this was built with");
+  Status status = configure(&e->config) ? STATUS_OK
+                                        : error_set(error, STATUS_BAD_REQUEST,
+                                                    "the WebP library here is not the one this was built with");
   if (!status && !(status = frame_surface(a, &surface, error))) {
     e->mux = WebPMuxNew();
     e->before = malloc((size_t)a->width * (size_t)a->height * sizeof *e->before);

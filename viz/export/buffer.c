@@ -9,8 +9,7 @@
 void buffer_add(ByteBuffer *buffer, const void *bytes, size_t n) {
   void *block = buffer->bytes;
   if (buffer->failed || n == 0) return;
-  if (n > (size_t)-1 - buffer->used ||
-      !grow_array(&block, &buffer->capacity, buffer->used + n, 1)) {
+  if (n > (size_t)-1 - buffer->used || !grow_array(&block, &buffer->capacity, buffer->used + n, 1)) {
     buffer->failed = true;
     return;
   }
@@ -19,9 +18,7 @@ void buffer_add(ByteBuffer *buffer, const void *bytes, size_t n) {
   buffer->used += n;
 }
 
-void buffer_add_text(ByteBuffer *buffer, const char *text) {
-  buffer_add(buffer, text, strlen(text));
-}
+void buffer_add_text(ByteBuffer *buffer, const char *text) { buffer_add(buffer, text, strlen(text)); }
 
 void buffer_add_format(ByteBuffer *buffer, const char *format, ...) {
   char text[512]; /* longer results are cut */

@@ -14,8 +14,7 @@ typedef struct {
 
 void buffer_add(ByteBuffer *buffer, const void *bytes, size_t n);
 void buffer_add_text(ByteBuffer *buffer, const char *text);
-void buffer_add_format(ByteBuffer *buffer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void buffer_add_format(ByteBuffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buffer_free(ByteBuffer *buffer);
 
 #endif

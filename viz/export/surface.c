@@ -25,9 +25,8 @@ Status surface_format(const char *path, SurfaceFormat *format, Error *error) {
       *format = (SurfaceFormat)i;
       return STATUS_OK;
     }
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "cannot tell what picture to write to %.160s: the name must end in .png, .svg or .pdf", path);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "cannot tell what picture to write to %.160s: the name must end in .png, .svg or .pdf", path);
 }
 
 static cairo_status_t take_bytes(void *buffer, const unsigned char *bytes, unsigned int n) {
@@ -42,15 +41,14 @@ static uint32_t crc_of(const unsigned char *bytes, size_t n) {
   uint32_t crc = 0xffffffff;
   for (size_t i = 0; i < n; i++) {
     crc ^= bytes[i];
-    for (int bit = 0; bit < 8; bit++)
-      crc = crc & 1 ? 0xedb88320 ^ crc >> 1 : crc >> 1;
+    for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ crc >> 1 : crc >> 1;
   }
   return crc ^ 0xffffffff;
 }
 
 static void add_word(ByteBuffer *out, uint32_t word) {
-  unsigned char bytes[4] = {(unsigned char)(word >> 24), (unsigned char)(word >> 16),
-                            (unsigned char)(word >> 8), (unsigned char)word};
+  unsigned char bytes[4] = {(unsigned char)(word >> 24), (unsigned char)(word >> 16), (unsigned char)(word >> 8),
+                            (unsigned char)word};
   buffer_add(out, bytes, 4);
 }
 
@@ -95,25 +93,21 @@ static void blank_date(ByteBuffer *pdf) {
   const size_t n = sizeof entry - 1;
   for (size_t i = 0; i + n < pdf->used; i++) {
     if (memcmp(pdf->bytes + i, entry, n) != 0) continue;
-    while (i < pdf->used && pdf->bytes[i] != ')')
-      pdf->bytes[i++] = ' ';
+    while (i < pdf->used && pdf->bytes[i] != ')') pdf->bytes[i++] = ' ';
     if (i < pdf->used) pdf->bytes[i] = ' ';
     return;
   }
 }
 
 static void set_pdf_metadata(cairo_surface_t *surface, const SurfaceMetadata *metadata) {
-  if (metadata->title)
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, metadata->title);
-  if (metadata->state)
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, metadata->state);
+  if (metadata->title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, metadata->title);
+  if (metadata->state) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, metadata->state);
   cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Tilewalk");
 }
 
 /* ---- all ---- */
 
-static cairo_status_t run(cairo_surface_t *surface, double width, double height, DrawFunction *draw,
-                          const void *data) {
+static cairo_status_t run(cairo_surface_t *surface, double width, double height, DrawFunction *draw, const void *data) {
   cairo_t *cr = cairo_create(surface);
   if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) draw(cr, width, height, data);
   cairo_status_t status = cairo_status(cr);
@@ -121,20 +115,19 @@ static cairo_status_t run(cairo_surface_t *surface, double width, double height,
   return status;
 }
 
-static cairo_status_t make_png(ByteBuffer *out, double width, double height, DrawFunction *draw,
-                               const void *data, const SurfaceMetadata *metadata) {
+static cairo_status_t make_png(ByteBuffer *out, double width, double height, DrawFunction *draw, const void *data,
+                               const SurfaceMetadata *metadata) {
   int columns = (int)lround(width), rows = (int)lround(height);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows);
   cairo_status_t status = run(surface, columns, rows, draw, data);
-  if (status == CAIRO_STATUS_SUCCESS)
-    status = cairo_surface_write_to_png_stream(surface, take_bytes, out);
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png_stream(surface, take_bytes, out);
   cairo_surface_destroy(surface);
   if (status == CAIRO_STATUS_SUCCESS) add_png_metadata(out, metadata);
   return status;
 }
 
-static cairo_status_t make_pdf(ByteBuffer *out, double width, double height, DrawFunction *draw,
-                               const void *data, const SurfaceMetadata *metadata) {
+static cairo_status_t make_pdf(ByteBuffer *out, double width, double height, DrawFunction *draw, const void *data,
+                               const SurfaceMetadata *metadata) {
   cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(take_bytes, out, width, height);
   set_pdf_metadata(surface, metadata);
   cairo_status_t status = run(surface, width, height, draw, data);
@@ -145,8 +138,8 @@ static cairo_status_t make_pdf(ByteBuffer *out, double width, double height, Dra
   return status;
 }
 
-static cairo_status_t make_svg(ByteBuffer *out, double width, double height, DrawFunction *draw,
-                               const void *data, const SurfaceMetadata *metadata) {
+static cairo_status_t make_svg(ByteBuffer *out, double width, double height, DrawFunction *draw, const void *data,
+                               const SurfaceMetadata *metadata) {
   SvgText svg = {0};
   ByteBuffer plain = {0};
   cairo_surface_t *surface = cairo_svg_surface_create_for_stream(take_bytes, &plain, width, height);
@@ -159,8 +152,8 @@ static cairo_status_t make_svg(ByteBuffer *out, double width, double height, Dra
   if (status == CAIRO_STATUS_SUCCESS) {
     unsigned char *bytes = NULL;
     size_t n = 0;
-    if (svg_text_finish(&svg, (const char *)plain.bytes, plain.used, metadata->title,
-                        metadata->state, &bytes, &n, NULL) == STATUS_OK)
+    if (svg_text_finish(&svg, (const char *)plain.bytes, plain.used, metadata->title, metadata->state, &bytes, &n,
+                        NULL) == STATUS_OK)
       *out = (ByteBuffer){bytes, n, n, false};
     else
       out->failed = true;
@@ -171,25 +164,22 @@ static cairo_status_t make_svg(ByteBuffer *out, double width, double height, Dra
 }
 
 static Status check_size(double width, double height, Error *error) {
-  if (width >= SIDE_MIN && width <= SIDE_MAX && height >= SIDE_MIN && height <= SIDE_MAX)
-    return STATUS_OK;
+  if (width >= SIDE_MIN && width <= SIDE_MAX && height >= SIDE_MIN && height <= SIDE_MAX) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "a picture of %s x %s cannot be made: each side must be from %.0f to %.0f",
                    number_double(width, 6).text, number_double(height, 6).text, SIDE_MIN, SIDE_MAX);
 }
 
-Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw,
-                     const void *data, const SurfaceMetadata *metadata, unsigned char **bytes,
-                     size_t *n_bytes, Error *error) {
+Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw, const void *data,
+                     const SurfaceMetadata *metadata, unsigned char **bytes, size_t *n_bytes, Error *error) {
   static const SurfaceMetadata none = {0};
   Status status = check_size(width, height, error);
   if (status != STATUS_OK) return status;
   if (!metadata) metadata = &none;
   ByteBuffer out = {0};
-  cairo_status_t drawn = format == SURFACE_PNG ? make_png(&out, width, height, draw, data, metadata)
-                         : format == SURFACE_SVG
-                             ? make_svg(&out, width, height, draw, data, metadata)
-                             : make_pdf(&out, width, height, draw, data, metadata);
+  cairo_status_t drawn = format == SURFACE_PNG   ? make_png(&out, width, height, draw, data, metadata)
+                         : format == SURFACE_SVG ? make_svg(&out, width, height, draw, data, metadata)
+                                                 : make_pdf(&out, width, height, draw, data, metadata);
   if (drawn == CAIRO_STATUS_SUCCESS && !out.failed) {
     *bytes = out.bytes;
     *n_bytes = out.used;
@@ -198,14 +188,13 @@ Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunc
   buffer_free(&out);
   if (out.failed || drawn == CAIRO_STATUS_SUCCESS || drawn == CAIRO_STATUS_NO_MEMORY)
     return error_set(error, STATUS_NO_MEMORY,
-                     "out of memory while a picture of %.0f x %.0f was made; ask for a smaller one",
-                     width, height);
-  return error_set(error, STATUS_TOO_LARGE, "a picture of %.0f x %.0f cannot be made: %s", width,
-                   height, cairo_status_to_string(drawn));
+                     "out of memory while a picture of %.0f x %.0f was made; ask for a smaller one", width, height);
+  return error_set(error, STATUS_TOO_LARGE, "a picture of %.0f x %.0f cannot be made: %s", width, height,
+                   cairo_status_to_string(drawn));
 }
 
-Status surface_save(const char *path, double width, double height, DrawFunction *draw,
-                    const void *data, const SurfaceMetadata *metadata, Error *error) {
+Status surface_save(const char *path, double width, double height, DrawFunction *draw, const void *data,
+                    const SurfaceMetadata *metadata, Error *error) {
   SurfaceFormat format;
   unsigned char *bytes = NULL;
   size_t n_bytes = 0;

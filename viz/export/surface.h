@@ -30,12 +30,11 @@ Status surface_format(const char *path, SurfaceFormat *format, Error *error);
 
 /* Draws into a file, which is whole or not there at all. STATUS_BAD_REQUEST: unknown suffix, a size
  * outside 16 to 16384, a path that cannot be written. STATUS_NO_MEMORY. */
-Status surface_save(const char *path, double width, double height, DrawFunction *draw,
-                    const void *data, const SurfaceMetadata *metadata, Error *error);
+Status surface_save(const char *path, double width, double height, DrawFunction *draw, const void *data,
+                    const SurfaceMetadata *metadata, Error *error);
 
 /* The same into memory: *bytes is the caller's to free. */
-Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw,
-                     const void *data, const SurfaceMetadata *metadata, unsigned char **bytes,
-                     size_t *n_bytes, Error *error);
+Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw, const void *data,
+                     const SurfaceMetadata *metadata, unsigned char **bytes, size_t *n_bytes, Error *error);
 
 #endif

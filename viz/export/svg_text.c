@@ -40,8 +40,7 @@ static void add_escaped(ByteBuffer *out, const char *text) {
 static void add_fill(ByteBuffer *out, cairo_t *cr) {
   double red = 0, green = 0, blue = 0, alpha = 1;
   cairo_pattern_get_rgba(cairo_get_source(cr), &red, &green, &blue, &alpha);
-  buffer_add_format(out, " fill=\"#%02lx%02lx%02lx\"", lround(red * 255), lround(green * 255),
-                    lround(blue * 255));
+  buffer_add_format(out, " fill=\"#%02lx%02lx%02lx\"", lround(red * 255), lround(green * 255), lround(blue * 255));
   if (alpha < 1) add_number(out, "fill-opacity", alpha);
 }
 
@@ -70,9 +69,8 @@ static bool paint_stand_in(cairo_t *cr, const LetterPiece *piece, size_t index) 
   char *address = malloc(sizeof ADDRESS + 24);
   cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 1, 1);
   if (address) snprintf(address, sizeof ADDRESS + 24, "%s%zu", ADDRESS, index);
-  bool made = address &&
-              cairo_surface_set_mime_data(image, CAIRO_MIME_TYPE_URI, (unsigned char *)address,
-                                          strlen(address), free, address) == CAIRO_STATUS_SUCCESS;
+  bool made = address && cairo_surface_set_mime_data(image, CAIRO_MIME_TYPE_URI, (unsigned char *)address,
+                                                     strlen(address), free, address) == CAIRO_STATUS_SUCCESS;
   if (made) {
     cairo_save(cr);
     cairo_translate(cr, piece->x + piece->width / 2, piece->y - piece->box.ascent / 2);
@@ -93,8 +91,7 @@ void svg_text_tap(void *data, cairo_t *cr, const LetterPiece *piece) {
   add_element(&element, cr, piece);
   buffer_add(&element, "", 1);
   void *pieces = svg->pieces;
-  bool good =
-      !element.failed && grow_array(&pieces, &svg->capacity, svg->n_pieces + 1, sizeof(size_t));
+  bool good = !element.failed && grow_array(&pieces, &svg->capacity, svg->n_pieces + 1, sizeof(size_t));
   if (good) {
     svg->pieces = pieces;
     svg->pieces[svg->n_pieces++] = text_store_add(&svg->text, (const char *)element.bytes);
@@ -153,8 +150,7 @@ static const char *after(const char *line, size_t length, const char *needle) {
 /* The number at `p`, and what follows it. The document is not ended by a zero byte. */
 static unsigned long read_number(const char *p, const char *end, const char **rest) {
   unsigned long number = 0;
-  for (; p < end && *p >= '0' && *p <= '9'; p++)
-    number = number * 10 + (unsigned long)(*p - '0');
+  for (; p < end && *p >= '0' && *p <= '9'; p++) number = number * 10 + (unsigned long)(*p - '0');
   if (rest) *rest = p;
   return number;
 }
@@ -202,8 +198,7 @@ static bool take_use(Rewrite *rewrite, const char *line, size_t length) {
   size_t piece = rewrite->elements[element].piece;
   if (piece >= rewrite->svg->n_pieces) return false;
   size_t n = 0;
-  while (matrix + n < line + length && matrix[n] != '"')
-    n++;
+  while (matrix + n < line + length && matrix[n] != '"') n++;
   buffer_add_text(&rewrite->out, "<text transform=\"");
   buffer_add(&rewrite->out, matrix, n);
   buffer_add_text(&rewrite->out, "\"");
@@ -220,14 +215,12 @@ static void add_description(ByteBuffer *out, const char *tag, const char *text) 
 }
 
 Status svg_text_finish(const SvgText *svg, const char *document, size_t n_bytes, const char *title,
-                       const char *description, unsigned char **result, size_t *n_result,
-                       Error *error) {
+                       const char *description, unsigned char **result, size_t *n_result, Error *error) {
   Rewrite rewrite = {.svg = svg};
   for (size_t at = 0; at < n_bytes && !rewrite.failed;) {
     const char *line = document + at, *newline = memchr(line, '\n', n_bytes - at);
     size_t length = newline ? (size_t)(newline - line) + 1 : n_bytes - at;
-    if (!take_image(&rewrite, line, length) && !take_use(&rewrite, line, length))
-      copy_line(&rewrite, line, length);
+    if (!take_image(&rewrite, line, length) && !take_use(&rewrite, line, length)) copy_line(&rewrite, line, length);
     if (after(line, length, "<svg ")) {
       add_description(&rewrite.out, "title", title);
       add_description(&rewrite.out, "desc", description);
@@ -235,11 +228,9 @@ Status svg_text_finish(const SvgText *svg, const char *document, size_t n_bytes,
     at += length;
   }
   free(rewrite.elements);
-  if (rewrite.failed || rewrite.out.failed || svg->status != STATUS_OK ||
-      svg->text.status != STATUS_OK) {
+  if (rewrite.failed || rewrite.out.failed || svg->status != STATUS_OK || svg->text.status != STATUS_OK) {
     buffer_free(&rewrite.out);
-    return error_set(error, STATUS_NO_MEMORY,
-                     "out of memory while an SVG file was made; ask for a smaller drawing");
+    return error_set(error, STATUS_NO_MEMORY, "out of memory while an SVG file was made; ask for a smaller drawing");
   }
   *result = rewrite.out.bytes;
   *n_result = rewrite.out.used;

@@ -27,8 +27,7 @@ void svg_text_tap(void *data, cairo_t *cr, const LetterPiece *piece);
  * NULL). *result is the caller's to free. cairo numbers its elements through the whole process;
  * they are renumbered, so that equal drawings give equal files. STATUS_NO_MEMORY. */
 Status svg_text_finish(const SvgText *svg, const char *document, size_t n_bytes, const char *title,
-                       const char *description, unsigned char **result, size_t *n_result,
-                       Error *error);
+                       const char *description, unsigned char **result, size_t *n_result, Error *error);
 
 void svg_text_free(SvgText *svg);
 

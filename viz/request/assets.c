@@ -38,16 +38,19 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
   if (chosen && *chosen) {
     if (try_path(path, size, chosen, "..", relative)) return STATUS_OK;
     return error_set(error, STATUS_BAD_REQUEST,
-                     "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative, chosen);
+                     "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative,
+                     chosen);
   }
   if (!program_folder(bin, sizeof bin))
-    return error_set(error, STATUS_BAD_REQUEST, "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
   if (try_path(path, size, bin, "../share/tilewalk", relative)) return STATUS_OK;
   for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
     if (try_path(path, size, bin, parents[i], relative)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
-                   relative, bin);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
+      relative, bin);
 }
 
 /* Reads up to `size` bytes, less only at the end of the file; -1 on error. */
@@ -63,9 +66,11 @@ static ssize_t read_fully(int file, char *bytes, size_t size) {
   return (ssize_t)got;
 }
 
-static Status read_open_file(int file, const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+static Status read_open_file(int file, const char *path, size_t max_bytes, char **buffer, size_t *length,
+                             Error *error) {
   struct stat info;
-  if (fstat(file, &info) != 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
+  if (fstat(file, &info) != 0)
+    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
   if (S_ISDIR(info.st_mode))
     return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is a folder; name a file in it", path);
 
@@ -83,7 +88,8 @@ static Status read_open_file(int file, const char *path, size_t max_bytes, char 
     *length += (size_t)n;
     grown[*length] = '\0';
     if (*length > max_bytes)
-      return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file", path, max_bytes);
+      return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file",
+                       path, max_bytes);
     if (*length < room) return STATUS_OK;
     room *= 2;
   }
@@ -95,7 +101,8 @@ Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *leng
   *length = 0;
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (file < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: %s; name a file that can be read", path, strerror(errno));
+    return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: %s; name a file that can be read", path,
+                     strerror(errno));
   Status status = read_open_file(file, path, max_bytes, buffer, length, error);
   close(file);
   if (status != STATUS_OK) {

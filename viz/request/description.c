@@ -20,9 +20,7 @@ static bool is_name(const char *text) {
          strspn(text, ALLOWED) == length;
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(a, b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 Status description_names(const char *folder, DescriptionNames *names, Error *error) {
   char relative[64], path[ASSETS_PATH_BYTES];
@@ -32,12 +30,9 @@ Status description_names(const char *folder, DescriptionNames *names, Error *err
   if (status != STATUS_OK) return status;
   DIR *directory = opendir(path);
   if (!directory)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cannot list %.200s; it must be a folder that can be read", path);
-  for (const struct dirent *entry;
-       (entry = readdir(directory)) && names->n < DESCRIPTION_NAMES_MAX;)
-    if (is_name(entry->d_name))
-      memcpy(names->names[names->n++], entry->d_name, strlen(entry->d_name) + 1);
+    return error_set(error, STATUS_BAD_REQUEST, "cannot list %.200s; it must be a folder that can be read", path);
+  for (const struct dirent *entry; (entry = readdir(directory)) && names->n < DESCRIPTION_NAMES_MAX;)
+    if (is_name(entry->d_name)) memcpy(names->names[names->n++], entry->d_name, strlen(entry->d_name) + 1);
   closedir(directory);
   qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
   return STATUS_OK;
@@ -51,31 +46,28 @@ typedef struct {
 
 static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
 static const Kind KERNEL_KIND = {"kernels", "kernel", "assets/kernels holds the known ones"};
-static const Kind MODEL_KIND = {"models", "model",
-                                "'tilewalk kvcache --list' lists the known ones"};
+static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote(name, strlen(name));
   DescriptionNames *known = malloc(sizeof *known);
   Nearest nearest = {.word = q.text};
   if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
-    for (int i = 0; i < known->n; i++)
-      nearest_offer(&nearest, known->names[i]);
+    for (int i = 0; i < known->n; i++) nearest_offer(&nearest, known->names[i]);
   Status status;
   if (nearest.best)
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean '%s'?",
-                       kind->what, q.text, nearest.best);
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean '%s'?", kind->what, q.text,
+                       nearest.best);
   else
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "there is no %s '%s'; %s, and a description file is given by its path",
-                       kind->what, q.text, kind->listing);
+    status =
+        error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; %s, and a description file is given by its path",
+                  kind->what, q.text, kind->listing);
   free(known);
   return status;
 }
 
 /* Reads the text of a description. The caller frees *buffer. */
-static Status read_text(const Kind *kind, const char *name, char **buffer, size_t *length,
-                        Error *error) {
+static Status read_text(const Kind *kind, const char *name, char **buffer, size_t *length, Error *error) {
   char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
   *buffer = NULL;
   *length = 0;

@@ -18,7 +18,8 @@ typedef struct {
 } Found;
 
 /* Finds a row by long name (letter == 0) or by letter. */
-static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state, Found *found) {
+static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state,
+                 Found *found) {
   size_t index = 0;
   for (const OptionSet *set = parser->sets; set->options; set++) {
     for (const Option *o = set->options; o->set; o++, index++) {
@@ -52,8 +53,10 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
 static Status store(OptionParser *parser, const Found *found, const char *value, Error *error) {
   const Option *o = found->option;
   char name[64];
-  if (o->name) snprintf(name, sizeof name, "--%s", o->name);
-  else snprintf(name, sizeof name, "-%c", o->letter);
+  if (o->name)
+    snprintf(name, sizeof name, "--%s", o->name);
+  else
+    snprintf(name, sizeof name, "-%c", o->letter);
   if (strlen(value) > VALUE_CHARS_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name, VALUE_CHARS_MAX);
   if (parser->seen[found->index] && !o->repeats)
@@ -139,11 +142,15 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
       parser->want_help = true;
       return STATUS_OK;
     }
-    if (!only_positional && strncmp(a, "--", 2) == 0) status = parse_long(parser, a + 2, &i, argc, argv, error);
-    else if (!only_positional && a[0] == '-' && a[1]) status = parse_short(parser, a + 1, &i, argc, argv, error);
-    else if (parser->set_positional) status = parser->set_positional(parser->target, a, error);
+    if (!only_positional && strncmp(a, "--", 2) == 0)
+      status = parse_long(parser, a + 2, &i, argc, argv, error);
+    else if (!only_positional && a[0] == '-' && a[1])
+      status = parse_short(parser, a + 1, &i, argc, argv, error);
+    else if (parser->set_positional)
+      status = parser->set_positional(parser->target, a, error);
     else
-      status = error_set(error, STATUS_BAD_REQUEST, "'%s' is no option, and this command takes nothing else; --help shows its use",
+      status = error_set(error, STATUS_BAD_REQUEST,
+                         "'%s' is no option, and this command takes nothing else; --help shows its use",
                          quote(a, strlen(a)).text);
     if (status) return status;
   }
@@ -159,7 +166,8 @@ Status options_parse_state(OptionParser *parser, const char *line, Error *error)
     if (!*p) return STATUS_OK;
     const size_t length = strcspn(p, " \t\r\n"), key = strcspn(p, "= \t\r\n");
     if (key == length || key == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' in the state is not of the form key=value", quote(p, length).text);
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' in the state is not of the form key=value",
+                       quote(p, length).text);
     Found found;
     const bool by_letter = key == 1 && find(parser, NULL, 0, p[0], true, &found);
     if (!by_letter && !find(parser, p, key, 0, true, &found)) return unknown(parser, "state key", p, key, error);
@@ -178,7 +186,8 @@ Status options_count(const char *name, const char *value, long long low, long lo
     if (status) return status;
   }
   if (parsed < low || parsed > high)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed, low, high);
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed,
+                     low, high);
   *out = parsed;
   return STATUS_OK;
 }
@@ -186,7 +195,8 @@ Status options_count(const char *name, const char *value, long long low, long lo
 Status options_flag(const char *name, const char *value, bool *out, Error *error) {
   const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
   if (!on && !off)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote(value, strlen(value)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name,
+                     quote(value, strlen(value)).text);
   *out = on;
   return STATUS_OK;
 }

@@ -21,8 +21,8 @@ typedef struct {
   const char *help;     /* NULL: an alias that help leaves out */
   Status (*set)(void *target, const char *value, Error *error); /* a switch gets "1" (or the state's 0 or 1) */
   bool repeats;
-  bool state_only;      /* a key of the one-line state, not an option */
-  const char *choices;  /* space-separated values that completion offers; NULL: none */
+  bool state_only;     /* a key of the one-line state, not an option */
+  const char *choices; /* space-separated values that completion offers; NULL: none */
 } Option;
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
   const OptionSet *sets; /* ends with a row of zeros */
   void *target;          /* the command's options struct, already holding its defaults */
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
-  bool want_help;        /* out: --help or -h was there */
+  bool want_help;                                                          /* out: --help or -h was there */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 

@@ -16,9 +16,9 @@ enum { DEFAULT_N = 4096, DEFAULT_D = 128 };
 
 /* ---- Setters -------------------------------------------------------------------------------------- */
 
-#define SET_COUNT(function, member)                                          \
-  static Status function(void *target, const char *value, Error *error) {    \
-    return size_parse_count(value, &((Request *)target)->member, error);     \
+#define SET_COUNT(function, member)                                                                                    \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    return size_parse_count(value, &((Request *)target)->member, error);                                               \
   }
 SET_COUNT(set_N_q, shape.N_q)
 SET_COUNT(set_N_k, shape.N_k)
@@ -85,17 +85,19 @@ static Status set_order(void *target, const char *value, Error *error) {
   Request *r = target;
   r->has_order = launch_order_from_name(value, &r->order);
   if (r->has_order) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no order of CTAs; there are query-batch-head, query-head-batch, head-query-batch and head-batch-query "
-                   "(the first runs fastest)",
-                   quote(value, strlen(value)).text);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "'%s' is no order of CTAs; there are query-batch-head, query-head-batch, head-query-batch and head-batch-query "
+      "(the first runs fastest)",
+      quote(value, strlen(value)).text);
 }
 
 static Status set_walk(void *target, const char *value, Error *error) {
   Request *r = target;
   r->has_walk = launch_walk_from_name(value, &r->walk);
   if (r->has_walk) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no walk over K and V; there are forward and reversed", quote(value, strlen(value)).text);
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no walk over K and V; there are forward and reversed",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_pace(void *target, const char *value, Error *error) {
@@ -103,10 +105,12 @@ static Status set_pace(void *target, const char *value, Error *error) {
   r->skew_turns = 0;
   r->in_step = strcmp(value, "time") != 0;
   if (!r->in_step || strcmp(value, "step") == 0) return STATUS_OK;
-  if (strncmp(value, "skew:", 5) == 0 && !size_parse_count(value + 5, &r->skew_turns, NULL) && r->skew_turns <= 1 << 20) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no pace; give time, step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
-                   quote(value, strlen(value)).text);
+  if (strncmp(value, "skew:", 5) == 0 && !size_parse_count(value + 5, &r->skew_turns, NULL) && r->skew_turns <= 1 << 20)
+    return STATUS_OK;
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "'%s' is no pace; give time, step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
+      quote(value, strlen(value)).text);
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
@@ -127,7 +131,8 @@ static Status set_chart(void *target, const char *value, Error *error) {
     snprintf(r->chart, sizeof r->chart, "%s", k ? value : ""); /* all is the default, which the state leaves out */
     return STATUS_OK;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no chart; there are all, traffic, misses, roofline and blocks", quote(value, strlen(value)).text);
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no chart; there are all, traffic, misses, roofline and blocks",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_whole(const char *value, int64_t *out, Error *error) {
@@ -174,8 +179,8 @@ static Status add_algorithm(Request *r, const char *name, size_t length, Error *
       nearest_offer(&nearest, SCHEDULES[k]->name);
       snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
     }
-    return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s", quote(name, length).text,
-                     nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+    return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s",
+                     quote(name, length).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
                      nearest.best ? "'?)" : "", all);
   }
   for (int k = 0; k < r->n_algorithms; k++)
@@ -205,53 +210,65 @@ static Status set_algorithm(void *target, const char *value, Error *error) {
 /* ---- Tables --------------------------------------------------------------------------------------- */
 
 const Option REQUEST_SHAPE_OPTIONS[] = {
-    {"seq-len", 'N', "N", "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096.",
-     set_N_q, false, false, NULL},
-    {"seq-len-k", 0, "N", "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K).", set_N_k,
+    {"seq-len", 'N', "N",
+     "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096.", set_N_q,
      false, false, NULL},
+    {"seq-len-k", 0, "N", "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K).",
+     set_N_k, false, false, NULL},
     {"head-dim", 'd', "D", "Head dimension. Default 128.", set_d, false, false, NULL},
     {"batch", 0, "COUNT", "Batch size. Default 1.", set_batch, false, false, NULL},
     {"heads", 0, "COUNT", "Query heads. Default 1.", set_heads, false, false, NULL},
     {"kv-heads", 0, "COUNT", "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads.",
      set_kv_heads, false, false, NULL},
-    {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false, false,
-     "fp32 fp16 bf16 fp8"},
-    {"causal", 0, NULL, "A query sees the keys up to its own position, aligned to the bottom right corner.", set_causal, false,
-     false, NULL},
-    {"window", 0, "W", "Sliding window: a query sees W keys (with --causal, those that end at its own position).", set_window,
+    {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false,
+     false, "fp32 fp16 bf16 fp8"},
+    {"causal", 0, NULL, "A query sees the keys up to its own position, aligned to the bottom right corner.", set_causal,
      false, false, NULL},
+    {"window", 0, "W", "Sliding window: a query sees W keys (with --causal, those that end at its own position).",
+     set_window, false, false, NULL},
     {0},
 };
 
 const Option REQUEST_TILING_OPTIONS[] = {
-    {"algorithm", 0, "LIST", "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, or all.", set_algorithm, false, false,
-     "standard fa1 fa2 fa2-split all"},
-    {"block", 0, "B", "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
-     "Default: the largest power of two up to 128 that fits.", set_block, false, false, NULL},
+    {"algorithm", 0, "LIST", "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, or all.", set_algorithm,
+     false, false, "standard fa1 fa2 fa2-split all"},
+    {"block", 0, "B",
+     "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
+     "Default: the largest power of two up to 128 that fits.",
+     set_block, false, false, NULL},
     {"block-q", 0, "B_r", "Rows of Q in a tile (also --br).", set_block_q, false, false, NULL},
     {"br", 0, "B_r", NULL, set_block_q, false, false, NULL},
     {"block-k", 0, "B_c", "Rows of K and V in a tile (also --bc).", set_block_k, false, false, NULL},
     {"bc", 0, "B_c", NULL, set_block_k, false, false, NULL},
-    {"kernel", 0, "NAME|FILE", "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
-     "assets/kernels) or as a description file says; blocks given beside it win.", set_kernel, false, false, NULL},
-    {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.", set_splits,
-     false, false, NULL},
-    {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false, NULL},
+    {"kernel", 0, "NAME|FILE",
+     "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
+     "assets/kernels) or as a description file says; blocks given beside it win.",
+     set_kernel, false, false, NULL},
+    {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.",
+     set_splits, false, false, NULL},
+    {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false,
+     NULL},
     {0},
 };
 
 const Option REQUEST_MACHINE_OPTIONS[] = {
-    {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false, false, NULL},
-    {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu, false, false,
-     NULL},
-    {"ctas-per-sm", 0, "COUNT", "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for.", set_ctas_per_sm,
+    {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false,
+     false, NULL},
+    {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu,
      false, false, NULL},
-    {"order", 0, "ORDER", "How CTAs are numbered, for L2; the first word runs fastest. Default: the kernel's, or query-head-batch.", set_order,
-     false, false, "query-batch-head query-head-batch head-query-batch head-batch-query"},
-    {"walk", 0, "WALK", "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward.", set_walk, false, false,
-     "forward reversed"},
-    {"pace", 0, "PACE", "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), or skew:N, where the last "
-     "of the first wave begins N tiles after the first. Default time.", set_pace, false, false, "time step skew:8 skew:64"},
+    {"ctas-per-sm", 0, "COUNT",
+     "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for.", set_ctas_per_sm,
+     false, false, NULL},
+    {"order", 0, "ORDER",
+     "How CTAs are numbered, for L2; the first word runs fastest. Default: the kernel's, or query-head-batch.",
+     set_order, false, false, "query-batch-head query-head-batch head-query-batch head-batch-query"},
+    {"walk", 0, "WALK", "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward.", set_walk,
+     false, false, "forward reversed"},
+    {"pace", 0, "PACE",
+     "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), or skew:N, "
+     "where the last "
+     "of the first wave begins N tiles after the first. Default time.",
+     set_pace, false, false, "time step skew:8 skew:64"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
@@ -265,15 +282,19 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
 };
 
 const Option REQUEST_SCENE_OPTIONS[] = {
-    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene, false, false,
-     "main tiles hierarchy softmax causal charts timeline code"},
-    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.", set_chart, false, false,
-     "all traffic misses roofline blocks"},
+    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene,
+     false, false, "main tiles hierarchy softmax causal charts timeline code"},
+    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.",
+     set_chart, false, false, "all traffic misses roofline blocks"},
     {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
     {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
-    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false, false, NULL},
-    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false, false, NULL},
-    {"q-scale", 0, "COUNT", "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.", set_q_scale, false, false, NULL},
+    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false,
+     false, NULL},
+    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false,
+     false, NULL},
+    {"q-scale", 0, "COUNT",
+     "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.", set_q_scale,
+     false, false, NULL},
     {0},
 };
 
@@ -282,8 +303,9 @@ const Option REQUEST_SCENE_OPTIONS[] = {
 static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   const bool one = r->block || r->algorithm1_blocks;
   if (one && (r->tiling.B_r || r->tiling.B_c))
-    return error_set(error, STATUS_BAD_REQUEST, "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
-                                                "again; give either");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
+                     "again; give either");
   if (r->block) p->tiling.B_r = p->tiling.B_c = r->block;
   if (r->algorithm1_blocks) {
     const Tiling t = tiling_algorithm1(p->machine.sram_bytes, dtype_bytes(p->shape.dtype), p->shape.d);
@@ -293,7 +315,8 @@ static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   return STATUS_OK;
 }
 
-/* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given. */
+/* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given.
+ */
 static Status resolve_launch(const Request *r, Problem *p, Error *error) {
   LaunchConfig c = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
   if (*r->kernel) {
@@ -308,7 +331,8 @@ static Status resolve_launch(const Request *r, Problem *p, Error *error) {
     if (p->tiling.B_c == 0) p->tiling.B_c = c.block_k;
   }
   if (r->ctas_per_sm > 4096)
-    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096", r->ctas_per_sm);
+    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
+                     r->ctas_per_sm);
   if (r->ctas_per_sm) { /* what was asked for, whatever the resources */
     c.ctas_per_sm = r->ctas_per_sm;
     c.threads = c.registers_per_thread = c.shared_bytes = 0;
@@ -356,7 +380,8 @@ static Status kernel_algorithm(Request *r, Error *error) {
   bool named = false;
   for (int k = 0; k < r->n_algorithms; k++) named = named || r->algorithms[k] == profile->schedule;
   if (!status && !named)
-    status = error_set(error, STATUS_BAD_REQUEST, "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
                        quote(r->kernel, strlen(r->kernel)).text, profile->schedule->name);
   free(profile);
   return status;
@@ -372,16 +397,19 @@ Status request_algorithms(Request *r, const char *default_names, Error *error) {
     lse = lse || r->algorithms[k]->writes_lse;
   }
   if (r->tiling.n_splits && !splits)
-    return error_set(error, STATUS_BAD_REQUEST, "--splits has no effect here: only fa2-split splits the keys; add --algorithm fa2-split");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--splits has no effect here: only fa2-split splits the keys; add --algorithm fa2-split");
   if (r->tiling.lse && !lse)
-    return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only fa2 and fa2-split write it; name one with --algorithm");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--lse has no effect here: only fa2 and fa2-split write it; name one with --algorithm");
   return STATUS_OK;
 }
 
 /* ---- From request to scene ------------------------------------------------------------------------ */
 
 void request_choose_small(Request *r) {
-  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks) return;
+  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks)
+    return;
   r->shape.N_q = 64;
   r->shape.d = 16;
   r->shape.causal = true;
@@ -389,18 +417,22 @@ void request_choose_small(Request *r) {
 }
 
 Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
-  StageConfig config = {.seed = (uint64_t)r->seed, .row_in_block = row_in_block ? row_in_block : r->row, .without_max = without_max, .q_scale = r->q_scale};
+  StageConfig config = {.seed = (uint64_t)r->seed,
+                        .row_in_block = row_in_block ? row_in_block : r->row,
+                        .without_max = without_max,
+                        .q_scale = r->q_scale};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, "fa2", error);
   if (status) return status;
   if (r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
   config.schedule = r->algorithms[0];
   if ((status = stage_make(stage, &config, error))) return status;
   if ((uint64_t)r->step > stage->n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step, config.schedule->name,
-                     number_count(stage->n_steps).text);
+    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
+                     config.schedule->name, number_count(stage->n_steps).text);
   return STATUS_OK;
 }
 
@@ -442,8 +474,10 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (*r->kernel) put(text, " kernel=%s", r->kernel);
   put_count(text, "ctas-per-sm", r->ctas_per_sm, 0);
   if (r->has_order) put(text, " order=%s", launch_order_name(r->order));
-  if (r->in_step && r->skew_turns) put(text, " pace=skew:%" PRId64, r->skew_turns);
-  else if (r->in_step) put(text, " pace=step");
+  if (r->in_step && r->skew_turns)
+    put(text, " pace=skew:%" PRId64, r->skew_turns);
+  else if (r->in_step)
+    put(text, " pace=step");
   if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);

@@ -1,4 +1,5 @@
-/* The request: shape, algorithms, blocks and machine, as every command takes them and as the one-line state spells them. */
+/* The request: shape, algorithms, blocks and machine, as every command takes them and as the one-line state spells
+ * them. */
 #ifndef TILEWALK_VIZ_CLI_REQUEST_H
 #define TILEWALK_VIZ_CLI_REQUEST_H
 
@@ -12,27 +13,27 @@
 enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 1024 };
 
 typedef struct {
-  Shape shape;   /* zeros: defaults (N 4096, d 128, fp16, one head) */
-  Tiling tiling; /* zeros: defaults */
-  int64_t block; /* --block: both B_r and B_c; 0: not given */
-  bool algorithm1_blocks;   /* --block paper */
-  int64_t sram_bytes;       /* 0: the machine's */
-  char gpu[REQUEST_NAME_BYTES]; /* "": paper */
+  Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
+  Tiling tiling;                   /* zeros: defaults */
+  int64_t block;                   /* --block: both B_r and B_c; 0: not given */
+  bool algorithm1_blocks;          /* --block paper */
+  int64_t sram_bytes;              /* 0: the machine's */
+  char gpu[REQUEST_NAME_BYTES];    /* "": paper */
   char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
-  int64_t ctas_per_sm;      /* 0: as the kernel, or its resources, allow */
-  bool in_step;             /* --pace step, skew:N; else in time */
-  int64_t skew_turns;       /* --pace skew:N */
-  bool has_order, has_walk; /* given; else the kernel's */
+  int64_t ctas_per_sm;             /* 0: as the kernel, or its resources, allow */
+  bool in_step;                    /* --pace step, skew:N; else in time */
+  int64_t skew_turns;              /* --pace skew:N */
+  bool has_order, has_walk;        /* given; else the kernel's */
   LaunchOrder order;
   LaunchWalk walk;
   const Schedule *algorithms[REQUEST_ALGORITHMS_MAX];
-  int n_algorithms;         /* 0: the command's default */
+  int n_algorithms; /* 0: the command's default */
   int64_t seed;
-  char scene[32];           /* state only: which scene, which chart of it, which step */
-  char chart[16];           /* "": all */
+  char scene[32]; /* state only: which scene, which chart of it, which step */
+  char chart[16]; /* "": all */
   int64_t step;
-  int64_t row;              /* of a row block, whose softmax is shown, from 1; 0: the middle one */
-  int64_t q_scale;          /* Q is multiplied by it; 0: see StageConfig */
+  int64_t row;     /* of a row block, whose softmax is shown, from 1; 0: the middle one */
+  int64_t q_scale; /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
 } Request;
 
@@ -40,13 +41,13 @@ extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, 
 extern const Option REQUEST_TILING_OPTIONS[];  /* --algorithm, --block, --splits, --lse */
 extern const Option REQUEST_MACHINE_OPTIONS[]; /* --sram, --gpu, --seed, --state */
 
-extern const Option REQUEST_SCENE_OPTIONS[];   /* --scene, --step, --row, ..., for commands that draw scenes */
+extern const Option REQUEST_SCENE_OPTIONS[]; /* --scene, --step, --row, ..., for commands that draw scenes */
 
 /* The three tables for a command whose options struct holds a Request as `member`. */
-#define REQUEST_OPTION_SETS(type, member)                                             \
-  {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(type, member)},                          \
-      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(type, member)}, {     \
-    "Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)                       \
+#define REQUEST_OPTION_SETS(type, member)                                                                              \
+  {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(type, member)},                                                            \
+      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(type, member)}, {                                       \
+    "Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)                                                         \
   }
 
 /* Turns the request into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
@@ -59,11 +60,13 @@ Status request_algorithms(Request *request, const char *default_names, Error *er
 /* Names the algorithms, as --algorithm does. */
 Status request_set_algorithms(Request *request, const char *names, Error *error);
 
-/* For scenes. Without any size the problem becomes one small enough to be looked at: N = 64, d = 16, causal, tiles of 8 x 8. */
+/* For scenes. Without any size the problem becomes one small enough to be looked at: N = 64, d = 16, causal, tiles of 8
+ * x 8. */
 void request_choose_small(Request *request);
 
-/* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is beyond
- * the end. row_in_block as in StageConfig; 0: the request's. Completes the request. Free the stage even after an error. */
+/* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is
+ * beyond the end. row_in_block as in StageConfig; 0: the request's. Completes the request. Free the stage even after an
+ * error. */
 Status request_stage(Request *request, bool without_max, int64_t row_in_block, Stage *stage, Error *error);
 
 /* The one-line state of the request: key=value with defaults left out. Returns text. */

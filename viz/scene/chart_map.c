@@ -1,4 +1,5 @@
-/* The map of block sizes: a cell for each B_r and B_c, the darker the more bytes; where SRAM ends; this run and the best that fits. */
+/* The map of block sizes: a cell for each B_r and B_c, the darker the more bytes; where SRAM ends; this run and the
+ * best that fits. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +14,12 @@ typedef struct {
   double width, height; /* of a cell */
 } MapPlane;
 
-static double place_k(const MapPlane *m, double k) { return m->plane.x + m->width * (log2(k / (double)m->map->k[0]) + 0.5); }
-static double place_q(const MapPlane *m, double q) { return m->plane.y + m->plane.height - m->height * (log2(q / (double)m->map->q[0]) + 0.5); }
+static double place_k(const MapPlane *m, double k) {
+  return m->plane.x + m->width * (log2(k / (double)m->map->k[0]) + 0.5);
+}
+static double place_q(const MapPlane *m, double q) {
+  return m->plane.y + m->plane.height - m->height * (log2(q / (double)m->map->q[0]) + 0.5);
+}
 
 static Box cell_at(const MapPlane *m, int q, int k) {
   return (Box){m->plane.x + k * m->width, m->plane.y + (m->map->n_q - 1 - q) * m->height, m->width, m->height};
@@ -22,7 +27,9 @@ static Box cell_at(const MapPlane *m, int q, int k) {
 
 static bool is_flat(const BlockMap *map) { return !(map->high_bytes > map->low_bytes); }
 
-Colour map_heat(const Theme *t, double part) { return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], part); }
+Colour map_heat(const Theme *t, double part) {
+  return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], part);
+}
 
 /* Full black or white: the theme's own inks are a little softer, and in the middle of the ramp too soft. */
 Colour map_ink(Colour fill) {
@@ -55,7 +62,8 @@ static void write_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   const BlockMap *map = m->map;
   const Box box = cell_at(m, q, k);
   if (map->bytes[q][k] <= 0 || !map->fits[q][k]) return;
-  pen_text(pen, TYPE_SMALL, map_ink(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), box.width - 4 * pen->unit,
+  pen_text(pen, TYPE_SMALL, map_ink(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE,
+           box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), box.width - 4 * pen->unit,
            number_bytes((Wide)map->bytes[q][k]).text);
 }
 
@@ -64,13 +72,13 @@ static void draw_sizes(const Pen *pen, const MapPlane *m) {
   const int step_q = m->height < 1.3 * small ? 2 : 1, step_k = m->width < 3.2 * small ? 2 : 1;
   for (int q = 0; q < m->map->n_q; q += step_q) {
     const Box cell = cell_at(m, q, 0);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, m->plane.x - 8 * pen->unit, cell.y + cell.height / 2 + 0.36 * small, 0,
-             number_tokens((Wide)m->map->q[q]).text);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, m->plane.x - 8 * pen->unit,
+             cell.y + cell.height / 2 + 0.36 * small, 0, number_tokens((Wide)m->map->q[q]).text);
   }
   for (int k = 0; k < m->map->n_k; k += step_k) {
     const Box cell = cell_at(m, 0, k);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, cell.x + cell.width / 2, m->plane.y + m->plane.height + 1.15 * small, 0,
-             number_tokens((Wide)m->map->k[k]).text);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, cell.x + cell.width / 2,
+             m->plane.y + m->plane.height + 1.15 * small, 0, number_tokens((Wide)m->map->k[k]).text);
   }
 }
 
@@ -132,7 +140,8 @@ static void key_words(const Pen *pen, const BlockMap *map, KeyEntry entry, char 
   const SnapshotGrid *g = &pen->now->grid;
   text[0] = '\0';
   if (entry == KEY_RUN) snprintf(text, size, "this run %" PRId64 " × %" PRId64, g->B_r, g->B_c);
-  if (entry == KEY_BEST && map->has_best && !is_flat(map)) snprintf(text, size, "best that fits %" PRId64 " × %" PRId64, map->q[map->best_q], map->k[map->best_k]);
+  if (entry == KEY_BEST && map->has_best && !is_flat(map))
+    snprintf(text, size, "best that fits %" PRId64 " × %" PRId64, map->q[map->best_q], map->k[map->best_k]);
   if (entry == KEY_EDGE) snprintf(text, size, "SRAM, %s", number_bytes((Wide)pen->now->sram_capacity_bytes).text);
   if (entry == KEY_HEAT && is_flat(map)) snprintf(text, size, "the same at every size");
   if (entry == KEY_HEAT && !is_flat(map)) {
@@ -147,7 +156,8 @@ static void draw_key_sign(const Pen *pen, const BlockMap *map, KeyEntry entry, d
   if (entry == KEY_BEST) draw_best(pen, x + width / 2, y, r);
   if (entry == KEY_EDGE) pen_fill(pen, box_at(x, y - 1.3 * u, width, fmax(2, 2.6 * u)), pen->theme->ink, 1);
   for (int part = 0; part < 4 && entry == KEY_HEAT; part++) {
-    const double bytes = is_flat(map) ? map->low_bytes : map->low_bytes * pow(map->high_bytes / map->low_bytes, part / 3.0);
+    const double bytes =
+        is_flat(map) ? map->low_bytes : map->low_bytes * pow(map->high_bytes / map->low_bytes, part / 3.0);
     pen_fill(pen, box_at(x + part * width / 4, y - 6 * u, ceil(width / 4), 12 * u), heat(pen->theme, map, bytes), 1);
   }
 }
@@ -161,11 +171,14 @@ static int draw_key(const Pen *pen, const BlockMap *map, Box box, bool draw) {
     char words[2 * NUMBER_CHARS + 32];
     key_words(pen, map, (KeyEntry)entry, words, sizeof words);
     if (!*words) continue;
-    const double sign = (entry == KEY_HEAT ? 40 : 18) * u, width = sign + 7 * u + pen_text_width(pen, TYPE_SMALL, false, words);
+    const double sign = (entry == KEY_HEAT ? 40 : 18) * u,
+                 width = sign + 7 * u + pen_text_width(pen, TYPE_SMALL, false, words);
     if (x > box.x && x + width > box.x + box.width) x = box.x, n++;
     const double y = box.y + line * (n - 0.5);
     if (draw) draw_key_sign(pen, map, (KeyEntry)entry, x, y, sign);
-    if (draw) pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, x + sign + 7 * u, y + 0.36 * small, fmax(1, box.x + box.width - x - sign - 7 * u), words);
+    if (draw)
+      pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, x + sign + 7 * u, y + 0.36 * small,
+               fmax(1, box.x + box.width - x - sign - 7 * u), words);
     x += width + 20 * u;
   }
   return n;
@@ -188,7 +201,8 @@ void draw_blocks(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone) 
   for (int q = 0; q < map->n_q; q++)
     for (int k = 0; k < map->n_k; k++) draw_cell(pen, &m, q, k);
   draw_edge(pen, &m);
-  for (int cell = 0; has_words && cell < map->n_q * map->n_k; cell++) write_cell(pen, &m, cell / map->n_k, cell % map->n_k);
+  for (int cell = 0; has_words && cell < map->n_q * map->n_k; cell++)
+    write_cell(pen, &m, cell / map->n_k, cell % map->n_k);
   draw_marks(pen, &m, has_words);
   draw_sizes(pen, &m);
   draw_key(pen, map, key, true);

@@ -2,10 +2,11 @@
  *
  *     capacity    misses = first uses + uses whose distance is at least the capacity
  *
- * The unit is one tile of the tensor that is used again most (K and V in fa2, Q and O in fa1, S in standard); other tiles count
- * as so many units as they come nearest to. What is much smaller than a unit (m and l; Q beside widened tiles of K) takes
- * no room, and its bytes miss with the others. First uses are counted in bytes, and the rest is shared out over the
- * distances, so that both ends of the curve are exact: at no capacity all traffic misses, at enough only first uses do. */
+ * The unit is one tile of the tensor that is used again most (K and V in fa2, Q and O in fa1, S in standard); other
+ * tiles count as so many units as they come nearest to. What is much smaller than a unit (m and l; Q beside widened
+ * tiles of K) takes no room, and its bytes miss with the others. First uses are counted in bytes, and the rest is
+ * shared out over the distances, so that both ends of the curve are exact: at no capacity all traffic misses, at enough
+ * only first uses do. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ enum { ENOUGH_EVENTS = 1 << 18, MOST_EVENTS = 1 << 21, LEAST_INNER = 8, MOST_UNI
 /* Bytes of one whole tile of a tensor, and of the whole tensor. */
 static double tile_bytes(const Plan *p, Tensor t) {
   const double d = (double)p->shape.d, e = p->element_bytes;
-  const double B_r = fmin((double)p->tiling.B_r, (double)p->shape.N_q), B_c = fmin((double)p->tiling.B_c, (double)p->shape.N_k);
+  const double B_r = fmin((double)p->tiling.B_r, (double)p->shape.N_q),
+               B_c = fmin((double)p->tiling.B_c, (double)p->shape.N_k);
   if (t == TENSOR_S || t == TENSOR_P) return B_r * B_c * e;
   if (t == TENSOR_STATS) return B_r * 2 * STATS_BYTES;
   return (t == TENSOR_K || t == TENSOR_V ? B_c : B_r) * d * e;
@@ -65,7 +67,8 @@ typedef struct {
 } Walk;
 
 static uint64_t place_of(const Plan *p, const Event *e) {
-  const uint64_t i = (uint64_t)(e->i < 0 ? 0 : e->i), j = (uint64_t)(e->j < 0 ? 0 : e->j), splits = (uint64_t)p->tiling.n_splits;
+  const uint64_t i = (uint64_t)(e->i < 0 ? 0 : e->i), j = (uint64_t)(e->j < 0 ? 0 : e->j),
+                 splits = (uint64_t)p->tiling.n_splits;
   switch (e->tensor) {
   case TENSOR_S:
   case TENSOR_P: return i * (uint64_t)p->T_c + j;
@@ -147,11 +150,15 @@ double chart_missed_at(const MissCurve *c, double capacity_bytes) {
 static void finish(MissCurve *c, const Walk *walk, const Simulation *run, const Gpu *gpu) {
   c->first_bytes = walk->first_bytes;
   for (int t = 0; t < TENSOR_COUNT; t++) /* what took no room: at least its own size once */
-    if (walk->too_small >> t & 1) c->first_bytes += fmin(moved(&run->traffic, (Tensor)t), tensor_bytes(&run->plan, (Tensor)t));
+    if (walk->too_small >> t & 1)
+      c->first_bytes += fmin(moved(&run->traffic, (Tensor)t), tensor_bytes(&run->plan, (Tensor)t));
   c->total_bytes = (double)run->total_bytes;
   c->first_bytes = fmin(c->first_bytes, c->total_bytes);
-  Distances s = {.state = walk->state, .curve = c, .again_bytes = c->total_bytes - c->first_bytes,
-              .n_again = walk->state->uses - walk->state->first_uses, .n_blocks = walk->state->first_uses};
+  Distances s = {.state = walk->state,
+                 .curve = c,
+                 .again_bytes = c->total_bytes - c->first_bytes,
+                 .n_again = walk->state->uses - walk->state->first_uses,
+                 .n_blocks = walk->state->first_uses};
   if (s.n_again == 0) c->first_bytes = c->total_bytes;
   draw_curve(&s);
   if (gpu->l2_bytes > 0) c->l2_missed_bytes = missed(&s, (uint64_t)(c->l2_bytes / c->unit_bytes));
@@ -167,7 +174,8 @@ void chart_misses_make(MissCurve *c, const Simulation *run, const Gpu *gpu, bool
     return;
   }
   Walk walk = {.unit_bytes = tile_bytes(&plan, most_reused(&plan, &run->traffic))};
-  const double units = ((double)run->inputs_bytes + (double)run->outputs_bytes + (double)run->intermediates_bytes) / walk.unit_bytes;
+  const double units =
+      ((double)run->inputs_bytes + (double)run->outputs_bytes + (double)run->intermediates_bytes) / walk.unit_bytes;
   const double wanted = 2 * units + 6 * (double)(plan.T_r + plan.T_c) * (double)plan.tiling.n_splits + 64;
   const uint64_t room = (uint64_t)fmin(wanted, MOST_UNITS);
   walk.state = malloc(reuse_state_bytes(room));
@@ -176,7 +184,11 @@ void chart_misses_make(MissCurve *c, const Simulation *run, const Gpu *gpu, bool
   Event event;
   while (!status && schedule_next(run->schedule, &plan, &cursor, &event)) status = use(&walk, &plan, &event);
   c->unit_bytes = walk.unit_bytes;
-  if (status) snprintf(c->why_not, sizeof c->why_not, "%s", status == STATUS_NO_MEMORY ? "there is no memory to walk this head" : "this head has too many tiles to walk");
-  else finish(c, &walk, run, gpu);
+  if (status)
+    snprintf(c->why_not, sizeof c->why_not, "%s",
+             status == STATUS_NO_MEMORY ? "there is no memory to walk this head"
+                                        : "this head has too many tiles to walk");
+  else
+    finish(c, &walk, run, gpu);
   free(walk.state);
 }

@@ -43,7 +43,8 @@ static void fill_point(SweepNumbers *point, const Snapshot *now, int64_t value, 
 }
 
 /* Powers of two from low to high, with the present value among them. */
-static int sweep(SweepNumbers *points, const Snapshot *now, int64_t low, int64_t high, int64_t present, void (*replace)(Problem *, int64_t)) {
+static int sweep(SweepNumbers *points, const Snapshot *now, int64_t low, int64_t high, int64_t present,
+                 void (*replace)(Problem *, int64_t)) {
   int n = 0;
   bool is_in = false;
   for (int64_t value = low; value <= high && n < CHART_SWEEP_POINTS - 1; value *= 2) {
@@ -62,13 +63,16 @@ static void fill_sweeps(ChartNumbers *c, const Snapshot *now) {
   const int64_t mid = power_at_most(c->N), most = larger(g->N_q, g->N_k);
   const int64_t low = larger(smaller(16, mid), mid / 32), high = smaller(larger(mid, 32) * 32, (int64_t)1 << 40);
   c->n_N = sweep(c->by_N, now, low, larger(high, mid), c->N, replace_N);
-  const int64_t largest = smaller(power_at_least(most), power_at_least(4 * larger(now->max_block, larger(g->B_r, g->B_c))));
-  c->n_B = sweep(c->by_B, now, smaller(larger(1, largest / 256), power_at_most(g->B_r)), larger(largest, g->B_r), g->B_r, replace_B);
+  const int64_t largest =
+      smaller(power_at_least(most), power_at_least(4 * larger(now->max_block, larger(g->B_r, g->B_c))));
+  c->n_B = sweep(c->by_B, now, smaller(larger(1, largest / 256), power_at_most(g->B_r)), larger(largest, g->B_r),
+                 g->B_r, replace_B);
 }
 
 /* ---- The map of blocks ----------------------------------------------------------------------------------- */
 
-/* The sizes along one side: powers of two around the present one and the largest that fits, none beyond what N can use. */
+/* The sizes along one side: powers of two around the present one and the largest that fits, none beyond what N can use.
+ */
 static int sizes_along(int64_t *sizes, int64_t N, int64_t B, int64_t max_block) {
   int64_t high = smaller(power_at_least(N), power_at_least(4 * larger(B, larger(max_block, 1))));
   high = larger(high, power_at_least(B));
@@ -93,7 +97,8 @@ static void fill_cell(BlockMap *map, int q, int k, const Snapshot *now) {
   map->fits[q][k] = run.fits;
   map->low_bytes = fmin(map->low_bytes, bytes);
   map->high_bytes = fmax(map->high_bytes, bytes);
-  if (!run.fits || bytes > best || (bytes == best && length_of(map, q, k) >= length_of(map, map->best_q, map->best_k))) return;
+  if (!run.fits || bytes > best || (bytes == best && length_of(map, q, k) >= length_of(map, map->best_q, map->best_k)))
+    return;
   map->has_best = true;
   map->best_q = q;
   map->best_k = k;
@@ -107,8 +112,10 @@ static int64_t largest_beside(const Snapshot *now, int64_t B_r) {
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t middle = fits + (too_large - fits) / 2;
-    if (sram_budget(tiles, B_r, middle, p->shape.d, element).bytes <= wide(p->machine.sram_bytes)) fits = middle;
-    else too_large = middle;
+    if (sram_budget(tiles, B_r, middle, p->shape.d, element).bytes <= wide(p->machine.sram_bytes))
+      fits = middle;
+    else
+      too_large = middle;
   }
   return fits;
 }
@@ -181,7 +188,8 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
     Problem p = now->problem;
     Simulation rival;
     p.tiling = now->runs[k].tiling;
-    if (!simulate(&rival, &p, SCHEDULES[now->runs[k].schedule], NULL)) r->ends[k] = point_after(&rival.traffic, &rival, gpu);
+    if (!simulate(&rival, &p, SCHEDULES[now->runs[k].schedule], NULL))
+      r->ends[k] = point_after(&rival.traffic, &rival, gpu);
   }
   const TimeWork work = simulation_work(run, gpu->l2_bytes);
   r->end_hbm = point_of(&work, work.hbm_bytes, gpu);
@@ -211,7 +219,8 @@ void chart_numbers_make(ChartNumbers *c, const Snapshot *now) {
   c->max_block = now->max_block;
   fill_sweeps(c, now);
   fill_map(&c->map, now);
-  if (simulate(&run, &now->problem, SCHEDULES[now->schedule], NULL)) return; /* it was possible when the stage was made */
+  if (simulate(&run, &now->problem, SCHEDULES[now->schedule], NULL))
+    return; /* it was possible when the stage was made */
   fill_roofline(&c->roofline, now, &run);
   chart_misses_make(&c->misses, &run, &now->gpu, now->grid.column_by_column);
 }

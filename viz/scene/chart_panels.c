@@ -15,8 +15,11 @@ static Ink ink_of(int schedule) {
   return strcmp(name, "fa2") == 0 ? INK_BLUE : INK_GREEN;
 }
 
-/* The unit of a chart's measures: its smallest text is 17 of them, and pen_size's smallest text is the least allowed. */
-static double unit_of(const Pen *pen, bool is_alone) { return (is_alone ? 1.1 : 0.9) * pen_size(pen, TYPE_SMALL) / 14.6; }
+/* The unit of a chart's measures: its smallest text is 17 of them, and pen_size's smallest text is the least allowed.
+ */
+static double unit_of(const Pen *pen, bool is_alone) {
+  return (is_alone ? 1.1 : 0.9) * pen_size(pen, TYPE_SMALL) / 14.6;
+}
 
 static void disc(const Pen *pen, double x, double y, double radius, Colour colour) {
   theme_use(pen->cr, colour, 1);
@@ -39,15 +42,18 @@ void draw_ring(const Pen *pen, double x, double y, double radius) {
 
 /* A panel whose heading has a key beside it: what the dot and the ring mean. */
 static Box keyed_panel(const Pen *pen, Box box, const char *heading, const char *ring, const char *dot) {
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), base = box.y + 12 * u + pen_size(pen, TYPE_HEAD), r = 5.5 * u;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), base = box.y + 12 * u + pen_size(pen, TYPE_HEAD),
+               r = 5.5 * u;
   const Box in = pen_panel(pen, box, heading, NULL);
   const char *words[] = {dot, ring};
   double x = box.x + box.width - 14 * u;
   for (int k = 0; k < 2; k++) {
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, x, base, 0, words[k]);
     x -= pen_text_width(pen, TYPE_SMALL, false, words[k]) + 6 * u + r;
-    if (k == 0) draw_dot(pen, x, base - 0.36 * small, r);
-    else draw_ring(pen, x, base - 0.36 * small, r);
+    if (k == 0)
+      draw_dot(pen, x, base - 0.36 * small, r);
+    else
+      draw_ring(pen, x, base - 0.36 * small, r);
     x -= r + 12 * u;
   }
   return in;
@@ -55,8 +61,8 @@ static Box keyed_panel(const Pen *pen, Box box, const char *heading, const char 
 
 static void ring_on(const Pen *pen, const ChartPlane *plane, double x_value, double y_value) {
   if (plane->width <= 0 || !(x_value > 0) || !(y_value > 0)) return;
-  draw_ring(pen, plane->x + plane->width * scale_position(&plane->x_scale, x_value), plane->y + plane->height * (1 - scale_position(&plane->y_scale, y_value)),
-            7 * pen->unit);
+  draw_ring(pen, plane->x + plane->width * scale_position(&plane->x_scale, x_value),
+            plane->y + plane->height * (1 - scale_position(&plane->y_scale, y_value)), 7 * pen->unit);
 }
 
 /* Draws the chart into a box and gives back its plane in the page's coordinates. */
@@ -65,7 +71,8 @@ static ChartPlane place_chart(const Pen *pen, Box box, Chart *chart, bool is_alo
   if (box.width >= 40 * pen->unit && box.height >= 60 * pen->unit) {
     cairo_save(pen->cr);
     cairo_translate(pen->cr, box.x, box.y);
-    plane = chart_draw_inset(chart, pen->cr, box.width, box.height, pen->theme, unit_of(pen, is_alone), pen->theme->panel);
+    plane =
+        chart_draw_inset(chart, pen->cr, box.width, box.height, pen->theme, unit_of(pen, is_alone), pen->theme->panel);
     cairo_restore(pen->cr);
     plane.x += box.x;
     plane.y += box.y;
@@ -86,8 +93,9 @@ static void add_sweep(Chart *chart, const ChartNumbers *c, const SweepNumbers *p
 void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
   const char *x_title = c->of_keys ? "keys N (tokens)" : "sequence length N (tokens)";
   const Box in = keyed_panel(pen, box, c->of_keys ? "Traffic against keys" : "Traffic against N", "this run", "so far");
-  Chart chart = chart_new(&(ChartConfig){.x = {.title = is_alone ? x_title : NULL, .kind = VALUE_TOKENS, .log = true},
-                                         .y = {.title = is_alone ? "bytes read and written" : NULL, .kind = VALUE_BYTES, .log = true}});
+  Chart chart = chart_new(
+      &(ChartConfig){.x = {.title = is_alone ? x_title : NULL, .kind = VALUE_TOKENS, .log = true},
+                     .y = {.title = is_alone ? "bytes read and written" : NULL, .kind = VALUE_BYTES, .log = true}});
   add_sweep(&chart, c, c->by_N, c->n_N);
   places->by_N = place_chart(pen, in, &chart, is_alone);
   ring_on(pen, &places->by_N, (double)c->N, (double)pen->now->whole_bytes);
@@ -97,9 +105,11 @@ void draw_traffic_by_N(const Pen *pen, Box box, const ChartNumbers *c, bool is_a
 void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone, StillPlaces *places) {
   const SnapshotGrid *g = &pen->now->grid;
   char words[64];
-  const Box in = keyed_panel(pen, box, is_alone ? "Traffic against the block" : "Traffic against B", "this run", "so far");
-  Chart chart = chart_new(&(ChartConfig){.x = {.title = is_alone ? "block B = B_r = B_c (rows)" : NULL, .kind = VALUE_TOKENS, .log = true},
-                                         .y = {.title = is_alone ? "bytes read and written" : NULL, .kind = VALUE_BYTES, .log = true}});
+  const Box in =
+      keyed_panel(pen, box, is_alone ? "Traffic against the block" : "Traffic against B", "this run", "so far");
+  Chart chart = chart_new(
+      &(ChartConfig){.x = {.title = is_alone ? "block B = B_r = B_c (rows)" : NULL, .kind = VALUE_TOKENS, .log = true},
+                     .y = {.title = is_alone ? "bytes read and written" : NULL, .kind = VALUE_BYTES, .log = true}});
   const double first = (double)c->by_B[0].value, last = (double)c->by_B[c->n_B - 1].value, fits = (double)c->max_block;
   if (fits < last) {
     snprintf(words, sizeof words, "SRAM holds %" PRId64, c->max_block);
@@ -115,9 +125,12 @@ void draw_traffic_by_B(const Pen *pen, Box box, const ChartNumbers *c, bool is_a
 
 static void misses_note(const ChartNumbers *c, char *text, size_t size) {
   const MissCurve *m = &c->misses;
-  snprintf(text, size, "Mattson's curve: a fully associative LRU cache behind the SRAM, one CTA after another, in units of %s",
+  snprintf(text, size,
+           "Mattson's curve: a fully associative LRU cache behind the SRAM, one CTA after another, in units of %s",
            number_bytes((Wide)m->unit_bytes).text);
-  if (m->widening > 1) snprintf(text + strlen(text), size - strlen(text), " (%" PRId64 " tiles of the inner loop walked as one)", m->widening);
+  if (m->widening > 1)
+    snprintf(text + strlen(text), size - strlen(text), " (%" PRId64 " tiles of the inner loop walked as one)",
+             m->widening);
 }
 
 void draw_misses(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone) {
@@ -134,8 +147,12 @@ void draw_misses(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone) 
     misses_note(c, words, sizeof words);
     pen_paragraph(pen, TYPE_SMALL, pen->theme->ink_soft, note, words);
   }
-  Chart chart = chart_new(&(ChartConfig){.x = {.title = is_alone ? "capacity of the cache" : NULL, .kind = VALUE_BYTES, .log = true},
-                                         .y = {.title = is_alone ? "bytes that miss, of all that cross the SRAM boundary" : NULL, .kind = VALUE_PERCENT, .low = 0, .high = 1.04}});
+  Chart chart = chart_new(
+      &(ChartConfig){.x = {.title = is_alone ? "capacity of the cache" : NULL, .kind = VALUE_BYTES, .log = true},
+                     .y = {.title = is_alone ? "bytes that miss, of all that cross the SRAM boundary" : NULL,
+                           .kind = VALUE_PERCENT,
+                           .low = 0,
+                           .high = 1.04}});
   chart_series(&chart, "", ink_of(pen->now->schedule), SERIES_STEPS);
   for (int k = 0; k < m->n; k++) chart_point(&chart, m->capacity_bytes[k], m->missed_bytes[k] / m->total_bytes);
   if (m->l2_bytes > 0) {
@@ -155,7 +172,8 @@ static double roof(const RooflineNumbers *r, double bytes_per_s, double flops_pe
   return r->peak_flops_per_s > 0 ? fmin(from_memory, r->peak_flops_per_s) : from_memory;
 }
 
-static void add_roof(Chart *chart, const RooflineNumbers *r, const char *name, Ink ink, double bytes_per_s, double low, double high) {
+static void add_roof(Chart *chart, const RooflineNumbers *r, const char *name, Ink ink, double bytes_per_s, double low,
+                     double high) {
   if (bytes_per_s <= 0) return;
   const double ridge = r->peak_flops_per_s > 0 ? fmin(fmax(r->peak_flops_per_s / bytes_per_s, low), high) : high;
   chart_series(chart, name, ink, SERIES_REFERENCE);
@@ -167,27 +185,34 @@ static void add_roof(Chart *chart, const RooflineNumbers *r, const char *name, I
 static void span_of(const RooflineNumbers *r, double *low, double *high) {
   *low = fmin(r->low_flops_per_byte, r->end_hbm.flops_per_byte > 0 ? r->end_hbm.flops_per_byte : INFINITY);
   *high = fmax(r->high_flops_per_byte, r->end_hbm.flops_per_byte);
-  if (r->peak_flops_per_s > 0 && r->level_bytes_per_s > 0) *high = fmax(*high, r->peak_flops_per_s / r->level_bytes_per_s);
+  if (r->peak_flops_per_s > 0 && r->level_bytes_per_s > 0)
+    *high = fmax(*high, r->peak_flops_per_s / r->level_bytes_per_s);
   if (r->peak_flops_per_s > 0 && r->hbm_bytes_per_s > 0) *high = fmax(*high, r->peak_flops_per_s / r->hbm_bytes_per_s);
   *low = *low > 0 && isfinite(*low) ? *low / 3 : 0.1;
   *high = fmax(*high * 3, *low * 100);
 }
 
 static void name_roof(char *words, size_t size, bool is_alone, const char *level, double bytes_per_s) {
-  if (is_alone) snprintf(words, size, "%s, %s", level, number_si(bytes_per_s, "B/s").text);
-  else snprintf(words, size, "%s", level);
+  if (is_alone)
+    snprintf(words, size, "%s, %s", level, number_si(bytes_per_s, "B/s").text);
+  else
+    snprintf(words, size, "%s", level);
 }
 
 static void add_ceilings(Chart *chart, const Pen *pen, const RooflineNumbers *r, bool is_alone) {
   char words[160];
   if (r->peak_flops_per_s > 0) {
     snprintf(words, sizeof words, "%s products", dtype_name(pen->now->problem.shape.dtype));
-    if (is_alone) snprintf(words + strlen(words), sizeof words - strlen(words), ", %s", number_si(r->peak_flops_per_s, "FLOP/s").text);
+    if (is_alone)
+      snprintf(words + strlen(words), sizeof words - strlen(words), ", %s",
+               number_si(r->peak_flops_per_s, "FLOP/s").text);
     chart_horizontal(chart, r->peak_flops_per_s, words);
   }
   if (r->exp_flops_per_s > 0 && (r->peak_flops_per_s <= 0 || r->exp_flops_per_s < 0.8 * r->peak_flops_per_s)) {
     snprintf(words, sizeof words, "exponentials");
-    if (is_alone) snprintf(words + strlen(words), sizeof words - strlen(words), ", %s", number_si(r->exp_flops_per_s, "FLOP/s").text);
+    if (is_alone)
+      snprintf(words + strlen(words), sizeof words - strlen(words), ", %s",
+               number_si(r->exp_flops_per_s, "FLOP/s").text);
     chart_horizontal(chart, r->exp_flops_per_s, words);
   }
 }
@@ -199,7 +224,8 @@ static void add_ends(Chart *chart, const ChartNumbers *c) {
     chart_series(chart, SCHEDULES[c->schedules[k]]->name, ink_of(c->schedules[k]), SERIES_POINTS);
     chart_point(chart, r->ends[k].flops_per_byte, r->ends[k].flops_per_s);
   }
-  if (r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0) chart_mark(chart, r->end_hbm.flops_per_byte, r->end_hbm.flops_per_s, "by the bytes of HBM");
+  if (r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0)
+    chart_mark(chart, r->end_hbm.flops_per_byte, r->end_hbm.flops_per_s, "by the bytes of HBM");
 }
 
 const char *roofline_missing(const RooflineNumbers *r) {
@@ -214,16 +240,27 @@ void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone
   Box in = is_alone ? pen_panel(pen, box, "Roofline", NULL) : keyed_panel(pen, box, "Roofline", "the end", "now");
   if (is_alone) {
     Box note = box_cut_bottom(&in, 3 * pen_size(pen, TYPE_SMALL), 6 * pen->unit);
-    snprintf(words, sizeof words, "%.160s: peak rates, all SMs busy, everything overlapping; real kernels are slower.", pen->now->gpu.product);
+    snprintf(words, sizeof words, "%.160s: peak rates, all SMs busy, everything overlapping; real kernels are slower.",
+             pen->now->gpu.product);
     if (*roofline_missing(r))
-      snprintf(words + strlen(words), sizeof words - strlen(words), " Its description gives no rate of %s, left out here.", roofline_missing(r));
+      snprintf(words + strlen(words), sizeof words - strlen(words),
+               " Its description gives no rate of %s, left out here.", roofline_missing(r));
     pen_paragraph(pen, TYPE_SMALL, pen->theme->ink_soft, note, words);
   }
   span_of(r, &low, &high);
   const double bytes_per_s = r->hbm_bytes_per_s > 0 ? r->hbm_bytes_per_s : r->level_bytes_per_s;
   const double low_y = roof(r, bytes_per_s, low), high_y = 3 * fmax(r->peak_flops_per_s, roof(r, bytes_per_s, high));
-  Chart chart = chart_new(&(ChartConfig){.x = {.title = is_alone ? "FLOPs for each byte across the SRAM boundary" : NULL, .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
-                                         .y = {.title = is_alone ? "FLOP/s at best" : NULL, .kind = VALUE_FLOP_RATE, .log = true, .low = low_y, .high = high_y}});
+  Chart chart =
+      chart_new(&(ChartConfig){.x = {.title = is_alone ? "FLOPs for each byte across the SRAM boundary" : NULL,
+                                     .kind = VALUE_NUMBER,
+                                     .log = true,
+                                     .low = low,
+                                     .high = high},
+                               .y = {.title = is_alone ? "FLOP/s at best" : NULL,
+                                     .kind = VALUE_FLOP_RATE,
+                                     .log = true,
+                                     .low = low_y,
+                                     .high = high_y}});
   if (is_alone) add_ends(&chart, c);
   name_roof(words, sizeof words, is_alone, "HBM", r->hbm_bytes_per_s);
   add_roof(&chart, r, words, INK_PURPLE, r->hbm_bytes_per_s, low, high);

@@ -19,7 +19,8 @@ void draw_misses(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_a
 void draw_roofline(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone, StillPlaces *places);
 void draw_blocks(const Pen *pen, Box box, const ChartNumbers *numbers, bool is_alone);
 
-/* The map's colours: from the least traffic (part 0) to the most (1), one hue from faint to strong; and words on them. */
+/* The map's colours: from the least traffic (part 0) to the most (1), one hue from faint to strong; and words on them.
+ */
 Colour map_heat(const Theme *theme, double part);
 Colour map_ink(Colour fill);
 

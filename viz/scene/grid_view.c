@@ -2,8 +2,8 @@
  *
  *            K  ▪▪▪▪▪▪▪▪       A row of tiles is at most a handful of runs of one look (skipped, full, partial; done or
  *            V  ▪▪▪▪▪▪▪▪       not), because the mask is a band and the walk goes in order. Runs are what is drawn, so
- *       Q ▪  ┌──────────┐ ▪ O  a grid costs its rows, not its tiles. With more tiles than units, each unit shows the mix
- *         ▪  │ S, P     │ ▪    of the tiles it covers. */
+ *       Q ▪  ┌──────────┐ ▪ O  a grid costs its rows, not its tiles. With more tiles than units, each unit shows the
+ * mix ▪  │ S, P     │ ▪    of the tiles it covers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 typedef struct {
   const Pen *pen;
   const SnapshotGrid *g;
-  Box box;          /* of the tiles alone */
+  Box box;               /* of the tiles alone */
   double cell_x, cell_y; /* size of a tile; whole when one or more */
-  double gap;       /* between tiles */
+  double gap;            /* between tiles */
 } Grid;
 
 static double min2(double a, double b) { return a < b ? a : b; }
@@ -76,17 +76,22 @@ static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
     const int64_t begin = cuts[k], end = cuts[k + 1];
     if (end <= begin || begin < 0 || end > g->T_c) continue;
     int look = begin < done ? LOOK_DONE : 0;
-    if (begin < computed.begin || begin >= computed.end) look |= LOOK_SKIPPED;
-    else if (begin < band.full.begin || begin >= band.full.end) look |= LOOK_PARTIAL;
-    if (n > 0 && runs[n - 1].look == look) runs[n - 1].end = end;
-    else runs[n++] = (TileRun){begin, end, look};
+    if (begin < computed.begin || begin >= computed.end)
+      look |= LOOK_SKIPPED;
+    else if (begin < band.full.begin || begin >= band.full.end)
+      look |= LOOK_PARTIAL;
+    if (n > 0 && runs[n - 1].look == look)
+      runs[n - 1].end = end;
+    else
+      runs[n++] = (TileRun){begin, end, look};
   }
   return n;
 }
 
 /* Waiting; the darker, the more passes have been over the tile. */
 static Colour lap_colour(const Theme *theme, const SnapshotGrid *g) {
-  return g->n_laps > 1 ? theme_mix(theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], 0.22 * g->lap) : theme->tile[TILE_COLOUR_WAITING];
+  return g->n_laps > 1 ? theme_mix(theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], 0.22 * g->lap)
+                       : theme->tile[TILE_COLOUR_WAITING];
 }
 
 static Colour colour_of(const Grid *v, int look) {
@@ -105,7 +110,8 @@ static void draw_rows(const Grid *v) {
     for (int k = 0; k < n; k++) {
       if (runs[k].look & LOOK_SKIPPED) continue;
       const Box first = tile_box(v, i, runs[k].begin), last = tile_box(v, i, runs[k].end - 1);
-      pen_fill(v->pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height), colour_of(v, runs[k].look), 1);
+      pen_fill(v->pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height),
+               colour_of(v, runs[k].look), 1);
     }
   }
 }
@@ -114,9 +120,11 @@ static void draw_rows(const Grid *v) {
 static void draw_gaps(const Grid *v) {
   if (v->gap < 1) return;
   for (int64_t j = 1; j < v->g->T_c; j++)
-    pen_fill(v->pen, box_at(v->box.x + v->cell_x * (double)j - v->gap, v->box.y, v->gap, v->box.height), v->pen->theme->background, 1);
+    pen_fill(v->pen, box_at(v->box.x + v->cell_x * (double)j - v->gap, v->box.y, v->gap, v->box.height),
+             v->pen->theme->background, 1);
   for (int64_t i = 1; i < v->g->T_r; i++)
-    pen_fill(v->pen, box_at(v->box.x, v->box.y + v->cell_y * (double)i - v->gap, v->box.width, v->gap), v->pen->theme->background, 1);
+    pen_fill(v->pen, box_at(v->box.x, v->box.y + v->cell_y * (double)i - v->gap, v->box.width, v->gap),
+             v->pen->theme->background, 1);
 }
 
 /* One path over all skipped tiles, or, when a unit covers several rows of tiles, over the first of each. */
@@ -132,7 +140,8 @@ static bool path_of_skipped(const Grid *v) {
     const int n = runs_of_row(v->g, i, runs);
     for (int k = 0; k < n; k++) {
       if (!(runs[k].look & LOOK_SKIPPED)) continue;
-      const double x0 = floor(v->box.x + v->cell_x * (double)runs[k].begin), x1 = floor(v->box.x + v->cell_x * (double)runs[k].end);
+      const double x0 = floor(v->box.x + v->cell_x * (double)runs[k].begin),
+                   x1 = floor(v->box.x + v->cell_x * (double)runs[k].end);
       cairo_rectangle(v->pen->cr, x0, v->box.y + y, x1 - x0 - v->gap, every - v->gap);
       any = true;
     }
@@ -218,7 +227,8 @@ static void mix_edge(Mix *line, double x, Colour colour, double weight) {
 /* Row y of units: the rows of tiles under it, at most four of them evenly chosen. */
 static void mix_line(const Grid *v, int y, int height, Mix *line, int width) {
   TileRun runs[RUNS_MAX];
-  const int64_t from = (int64_t)((double)y * (double)v->g->T_r / height), to = (int64_t)((double)(y + 1) * (double)v->g->T_r / height);
+  const int64_t from = (int64_t)((double)y * (double)v->g->T_r / height),
+                to = (int64_t)((double)(y + 1) * (double)v->g->T_r / height);
   const int64_t n_rows = to > from ? to - from : 1, n_taken = n_rows < 4 ? n_rows : 4;
   memset(line, 0, (size_t)(width + 2) * sizeof *line);
   for (int64_t k = 0; k < n_taken; k++) {
@@ -274,14 +284,17 @@ static void draw_current(const Grid *v) {
   if (min2(v->cell_x, v->cell_y) < 7 * u) { /* too small to be seen: a cross over the matrix leads to it */
     const double side = round(9 * u);
     const Box mark = box_at(tile.x + tile.width / 2 - side / 2, tile.y + tile.height / 2 - side / 2, side, side);
-    pen_fill(v->pen, box_at(v->box.x, tile.y + floor(tile.height / 2), v->box.width, fmax(1, round(u))), t->tile[TILE_COLOUR_CURRENT], 0.8);
-    pen_fill(v->pen, box_at(tile.x + floor(tile.width / 2), v->box.y, fmax(1, round(u)), v->box.height), t->tile[TILE_COLOUR_CURRENT], 0.8);
+    pen_fill(v->pen, box_at(v->box.x, tile.y + floor(tile.height / 2), v->box.width, fmax(1, round(u))),
+             t->tile[TILE_COLOUR_CURRENT], 0.8);
+    pen_fill(v->pen, box_at(tile.x + floor(tile.width / 2), v->box.y, fmax(1, round(u)), v->box.height),
+             t->tile[TILE_COLOUR_CURRENT], 0.8);
     pen_fill(v->pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
     pen_frame(v->pen, mark, t->ink, 1.4);
     return;
   }
   if (!skip) pen_fill(v->pen, tile, t->tile[TILE_COLOUR_CURRENT], 1);
-  pen_frame(v->pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), skip ? t->tile[TILE_COLOUR_CURRENT] : t->ink, skip ? 3 : 2);
+  pen_frame(v->pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2),
+            skip ? t->tile[TILE_COLOUR_CURRENT] : t->ink, skip ? 3 : 2);
   const SnapshotSlot *s = &v->pen->now->slots[TENSOR_S];
   const bool is_there = !skip && s->is_filled && s->i == g->i && s->j == g->j; /* not those of the tile before */
   const char *letter = !is_there ? "" : s->holds_P ? "P" : "S";
@@ -293,12 +306,15 @@ static void draw_current(const Grid *v) {
 static void point_at_tiles(const Grid *v) {
   const Pen *pen = v->pen;
   if (pen->hit) {
-    const int64_t i = (int64_t)floor((pen->hit_y - v->box.y) / v->cell_y), j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
+    const int64_t i = (int64_t)floor((pen->hit_y - v->box.y) / v->cell_y),
+                  j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
     const Box tile = tile_box(v, i, j); /* in a mixed grid it may lie beside the point, by less than a unit */
-    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) *pen->hit = (SceneHit){HIT_TILE, TENSOR_S, i, j, 0, tile.x, tile.y, tile.width, tile.height};
+    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c)
+      *pen->hit = (SceneHit){HIT_TILE, TENSOR_S, i, j, 0, tile.x, tile.y, tile.width, tile.height};
   } else if (pen->view->hover.kind == HIT_TILE) {
     const int64_t i = pen->view->hover.i, j = pen->view->hover.j;
-    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
+    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c)
+      pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
   }
 }
 
@@ -331,15 +347,21 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
   const bool small = cell < 3 * pen->unit;
   for (int64_t k = 0; k < n; k++) {
     const double at = floor((upright ? strip.y : strip.x) + cell * (double)k);
-    const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap) : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
+    const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap)
+                              : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
     const int64_t i = upright ? k : -1, j = upright ? -1 : k;
-    if (tensor == TENSOR_O && !in_sram(pen->now, tensor, k) && is_written(pen->now, k)) pen_fill(pen, block, t->tile[TILE_COLOUR_DONE], 1);
+    if (tensor == TENSOR_O && !in_sram(pen->now, tensor, k) && is_written(pen->now, k))
+      pen_fill(pen, block, t->tile[TILE_COLOUR_DONE], 1);
     if (!small && v->gap >= 1 && k + 1 < n)
-      pen_fill(pen, upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap) : box_at(at + cell - v->gap, strip.y, v->gap, strip.height), t->background, 1);
+      pen_fill(pen,
+               upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap)
+                       : box_at(at + cell - v->gap, strip.y, v->gap, strip.height),
+               t->background, 1);
     if (!small || pen->hit == NULL) {
       const SceneHit *hover = &pen->view->hover;
       const bool linked = hover->kind == HIT_TILE && (upright ? hover->i == k : hover->j == k);
-      if (in_sram(pen->now, tensor, k)) pen_fill(pen, block, pen_lit(pen, t->tile[TILE_COLOUR_CURRENT], pen_talks_of(pen, (int)tensor)), 1);
+      if (in_sram(pen->now, tensor, k))
+        pen_fill(pen, block, pen_lit(pen, t->tile[TILE_COLOUR_CURRENT], pen_talks_of(pen, (int)tensor)), 1);
       if (linked) pen_frame(pen, block, t->ink, 2);
     }
     if (!small) pen_region(pen, HIT_TENSOR, tensor, i, j, 0, block);
@@ -355,7 +377,8 @@ static void draw_edges(const Grid *v, double strip, double gap) {
   const Pen *pen = v->pen;
   const Box b = v->box;
   const double across = b.width - v->gap, down = b.height - v->gap; /* no gap behind the last tile */
-  const Box V = box_at(b.x, b.y - gap - strip, across, strip), K = box_at(b.x, V.y - 4 * pen->unit - strip, across, strip);
+  const Box V = box_at(b.x, b.y - gap - strip, across, strip),
+            K = box_at(b.x, V.y - 4 * pen->unit - strip, across, strip);
   const Box Q = box_at(b.x - gap - strip, b.y, strip, down), O = box_at(b.x + across + gap, b.y, strip, down);
   draw_strip(v, TENSOR_K, K, false);
   draw_strip(v, TENSOR_V, V, false);
@@ -385,7 +408,8 @@ Box draw_grid(const Pen *pen, Box box) {
     draw_masked(&v);
   }
   draw_skipped(&v);
-  pen_frame(pen, box_at(v.box.x - 1, v.box.y - 1, v.box.width + 2 - v.gap, v.box.height + 2 - v.gap), theme_mix(pen->theme->background, pen->theme->axis, 0.6), 1);
+  pen_frame(pen, box_at(v.box.x - 1, v.box.y - 1, v.box.width + 2 - v.gap, v.box.height + 2 - v.gap),
+            theme_mix(pen->theme->background, pen->theme->axis, 0.6), 1);
   draw_current(&v);
   point_at_tiles(&v);
   return v.box;
@@ -399,8 +423,11 @@ void draw_legend(const Pen *pen, Box box) {
   static const struct {
     TileColour colour;
     const char *text;
-  } ITEMS[] = {{TILE_COLOUR_WAITING, "waiting"}, {TILE_COLOUR_CURRENT, "at work"}, {TILE_COLOUR_DONE, "done"},
-               {TILE_COLOUR_PARTIAL, "partial"}, {TILE_COLOUR_SKIPPED, "skipped"}};
+  } ITEMS[] = {{TILE_COLOUR_WAITING, "waiting"},
+               {TILE_COLOUR_CURRENT, "at work"},
+               {TILE_COLOUR_DONE, "done"},
+               {TILE_COLOUR_PARTIAL, "partial"},
+               {TILE_COLOUR_SKIPPED, "skipped"}};
   const Theme *t = pen->theme;
   const SnapshotGrid *g = &pen->now->grid;
   const bool masked = pen->now->problem.shape.causal || pen->now->problem.shape.window;
@@ -409,7 +436,8 @@ void draw_legend(const Pen *pen, Box box) {
   for (int k = 0; k < 5; k++) {
     if (!masked && ITEMS[k].colour >= TILE_COLOUR_PARTIAL) continue;
     if (!pen->now->grid.skips && ITEMS[k].colour == TILE_COLOUR_SKIPPED) continue;
-    const bool again = ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0; /* waits for its next pass */
+    const bool again =
+        ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0; /* waits for its next pass */
     const char *text = again ? "waiting for this pass" : ITEMS[k].text;
     const double width = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, text);
     if (x + width > box.x + box.width) return;

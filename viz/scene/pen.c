@@ -24,7 +24,15 @@ double pen_happened(const Pen *pen) {
 
 /* The tensors on chip that an event reads or changes, as bits. */
 static unsigned tensors_of(const Event *e) {
-  enum { Q = 1 << TENSOR_Q, K = 1 << TENSOR_K, V = 1 << TENSOR_V, S = 1 << TENSOR_S, P = 1 << TENSOR_P, O = 1 << TENSOR_O, STATS = 1 << TENSOR_STATS };
+  enum {
+    Q = 1 << TENSOR_Q,
+    K = 1 << TENSOR_K,
+    V = 1 << TENSOR_V,
+    S = 1 << TENSOR_S,
+    P = 1 << TENSOR_P,
+    O = 1 << TENSOR_O,
+    STATS = 1 << TENSOR_STATS
+  };
   switch (e->kind) {
   case EVENT_PRODUCT: return Q | K | S;
   case EVENT_MASK: return S;
@@ -57,7 +65,9 @@ Colour pen_lit(const Pen *pen, Colour colour, bool is_subject) {
   return is_subject || !dims(pen) ? colour : theme_dimmed(pen->theme, colour);
 }
 
-Colour pen_ink(const Pen *pen, bool is_subject) { return is_subject || !dims(pen) ? pen->theme->ink : pen->theme->ink_soft; }
+Colour pen_ink(const Pen *pen, bool is_subject) {
+  return is_subject || !dims(pen) ? pen->theme->ink : pen->theme->ink_soft;
+}
 
 /* ---- Boxes ----------------------------------------------------------------------------------------------- */
 
@@ -175,13 +185,15 @@ void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
-static void text_in(const Pen *pen, const char *family, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y,
-                    double width, const char *text) {
+static void text_in(const Pen *pen, const char *family, TypeSize type, Colour colour, bool bold, Anchor anchor,
+                    double x, double y, double width, const char *text) {
   if (pen->hit || !*text) return;
   const Lettering lettering = {.family = family, .size = pen_size(pen, type), .bold = bold, .anchor = anchor};
   theme_use(pen->cr, colour, 1);
-  if (width > 0) letter_draw_cut(pen->cr, &lettering, x, y, width, text);
-  else letter_draw(pen->cr, &lettering, x, y, text);
+  if (width > 0)
+    letter_draw_cut(pen->cr, &lettering, x, y, width, text);
+  else
+    letter_draw(pen->cr, &lettering, x, y, text);
 }
 
 void pen_text(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor anchor, double x, double y, double width,
@@ -221,7 +233,8 @@ static bool is_same(const SceneHit *a, const SceneHit *b) {
 void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box) {
   const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
   if (pen->hit) {
-    const bool inside = pen->hit_x >= box.x && pen->hit_x < box.x + box.width && pen->hit_y >= box.y && pen->hit_y < box.y + box.height;
+    const bool inside =
+        pen->hit_x >= box.x && pen->hit_x < box.x + box.width && pen->hit_y >= box.y && pen->hit_y < box.y + box.height;
     if (inside) *pen->hit = here;
   } else if (is_same(&here, &pen->view->hover)) {
     pen_frame(pen, box_at(box.x - 2, box.y - 2, box.width + 4, box.height + 4), pen->theme->ink, 2.2);
@@ -236,7 +249,8 @@ Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) 
   pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
   if (remark) {
     const double used = pen_text_width(pen, TYPE_HEAD, true, heading) + 40 * u;
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base, fmax(1, box.width - used), remark);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base,
+             fmax(1, box.width - used), remark);
   }
   const double head = 12 * u + 1.5 * pen_size(pen, TYPE_HEAD);
   return box_at(box.x + 14 * u, box.y + head, box.width - 28 * u, box.height - head - 12 * u);
@@ -248,9 +262,10 @@ static void problem_words(const Snapshot *now, char *text, size_t size) {
   char keys[NUMBER_CHARS + 8] = "", mask[48] = "";
   if (g->N_k != g->N_q) snprintf(keys, sizeof keys, ", %s keys", number_tokens(wide(g->N_k)).text);
   if (now->problem.shape.causal) snprintf(mask, sizeof mask, ", causal");
-  if (now->problem.shape.window) snprintf(mask + strlen(mask), sizeof mask - strlen(mask), ", window %" PRId64, now->problem.shape.window);
-  snprintf(text, size, "N = %s%s, d = %" PRId64 ", %s%s, tiles of %" PRId64 " × %" PRId64, number_tokens(wide(g->N_q)).text, keys, g->d,
-           dtype_name(now->problem.shape.dtype), mask, g->B_r, g->B_c);
+  if (now->problem.shape.window)
+    snprintf(mask + strlen(mask), sizeof mask - strlen(mask), ", window %" PRId64, now->problem.shape.window);
+  snprintf(text, size, "N = %s%s, d = %" PRId64 ", %s%s, tiles of %" PRId64 " × %" PRId64,
+           number_tokens(wide(g->N_q)).text, keys, g->d, dtype_name(now->problem.shape.dtype), mask, g->B_r, g->B_c);
 }
 
 static void draw_footer(const Pen *pen, Box *page) {
@@ -260,9 +275,11 @@ static void draw_footer(const Pen *pen, Box *page) {
   const Box foot = box_cut_bottom(page, (lines ? 40 : 22) * u, 0);
   const Box bar = box_at(foot.x + 24 * u, foot.y + 6 * u, foot.width - 48 * u, 6 * u);
   pen_fill(pen, bar, pen->theme->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(now->step, now->n_steps), bar.height), pen->theme->tile[TILE_COLOUR_DONE], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(now->step, now->n_steps), bar.height),
+           pen->theme->tile[TILE_COLOUR_DONE], 1);
   if (lines)
-    pen_mono(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, bar.x, foot.y + 31 * u, bar.width, pen->view->footer);
+    pen_mono(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, bar.x, foot.y + 31 * u, bar.width,
+             pen->view->footer);
 }
 
 Box pen_page(const Pen *pen, const char *title) {
@@ -274,7 +291,8 @@ Box pen_page(const Pen *pen, const char *title) {
   pen_fill(pen, page, t->background, 1);
   draw_footer(pen, &page);
   const Box head = box_cut_top(&page, 74 * u, 0);
-  const double left = head.x + 24 * u, right = head.x + head.width - 24 * u, first = head.y + 32 * u, second = head.y + 60 * u;
+  const double left = head.x + 24 * u, right = head.x + head.width - 24 * u, first = head.y + 32 * u,
+               second = head.y + 60 * u;
   snprintf(step, sizeof step, "step %s of ", number_count(now->step).text);
   snprintf(step + strlen(step), sizeof step - strlen(step), "%s", number_count(now->n_steps).text);
   const double step_width = pen_text_width(pen, TYPE_BODY, false, step);
@@ -286,7 +304,9 @@ Box pen_page(const Pen *pen, const char *title) {
   pen_text(pen, TYPE_BODY, t->ink_soft, false, ANCHOR_END, right, second, 0, step);
   const Box mark = box_at(left, second - 13 * u, 13 * u, 13 * u);
   if (now->has_event) pen_fill(pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
-  const char *said = now->has_event ? snapshot_sentence(&now->event, sentence, sizeof sentence) : "Nothing has happened yet: what comes first?";
-  pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, now->has_event ? mark.x + 22 * u : left, second, right - left - step_width - 60 * u, said);
+  const char *said = now->has_event ? snapshot_sentence(&now->event, sentence, sizeof sentence)
+                                    : "Nothing has happened yet: what comes first?";
+  pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, now->has_event ? mark.x + 22 * u : left, second,
+           right - left - step_width - 60 * u, said);
   return box_at(page.x + 24 * u, page.y + 4 * u, page.width - 48 * u, page.height - 8 * u);
 }

@@ -21,19 +21,22 @@ typedef struct {
   const Snapshot *now;
   const SceneView *view;
   Box page;
-  double unit;      /* 1/720 of the height, or 1/1280 of the width */
-  SceneHit *hit;    /* NULL: draw */
+  double unit;   /* 1/720 of the height, or 1/1280 of the width */
+  SceneHit *hit; /* NULL: draw */
   double hit_x, hit_y;
 } Pen;
 
 double pen_size(const Pen *pen, TypeSize type);
 
-/* How much of the present event is seen to have happened, 0 to 1, slow at both ends. A still picture shows all of it. */
+/* How much of the present event is seen to have happened, 0 to 1, slow at both ends. A still picture shows all of it.
+ */
 double pen_happened(const Pen *pen);
 
-/* What the present event is about is drawn as it is, the rest dimmed: fills fade, words go from ink to soft ink, which still reads well. */
-bool pen_moves(const Pen *pen, int tensor);    /* the event loads or stores the tensor */
-bool pen_talks_of(const Pen *pen, int tensor); /* the event reads, changes or moves it on chip, or the pointer is over it */
+/* What the present event is about is drawn as it is, the rest dimmed: fills fade, words go from ink to soft ink, which
+ * still reads well. */
+bool pen_moves(const Pen *pen, int tensor); /* the event loads or stores the tensor */
+bool pen_talks_of(const Pen *pen,
+                  int tensor); /* the event reads, changes or moves it on chip, or the pointer is over it */
 Colour pen_lit(const Pen *pen, Colour colour, bool is_subject);
 Colour pen_ink(const Pen *pen, bool is_subject);
 
@@ -49,7 +52,8 @@ void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
-void pen_hatch_path(const Pen *pen, Box box, Colour ground, Colour colour); /* the present path, all of it within the box */
+void pen_hatch_path(const Pen *pen, Box box, Colour ground,
+                    Colour colour); /* the present path, all of it within the box */
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* A panel: its ground, a heading, and what is left within. */
@@ -72,8 +76,8 @@ Box pen_page(const Pen *pen, const char *title);
 
 /* ---- Parts that several scenes share ---- */
 
-Box draw_grid(const Pen *pen, Box box); /* tiles, with Q, K, V and O along the edges; returns where the tiles are */
-void draw_legend(const Pen *pen, Box box);                  /* what the tiles' looks mean */
+Box draw_grid(const Pen *pen, Box box);    /* tiles, with Q, K, V and O along the edges; returns where the tiles are */
+void draw_legend(const Pen *pen, Box box); /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);
 void draw_race(const Pen *pen, Box box, bool is_large);

@@ -9,14 +9,18 @@ static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct {
   const Plan *plan;
-  int64_t n;  /* whole outer iterations */
-  int64_t k;  /* whole inner iterations of the next one; -1: none, and its head is not complete */
+  int64_t n;          /* whole outer iterations */
+  int64_t k;          /* whole inner iterations of the next one; -1: none, and its head is not complete */
   Wide e, row, stats; /* bytes of an element, of d elements, of the statistics m and l of a row */
   Traffic *t;
 } Sum;
 
-static Wide rows_of(const Sum *s, int64_t blocks) { return wide(min64(blocks * s->plan->tiling.B_r, s->plan->shape.N_q)); }
-static Wide cols_of(const Sum *s, int64_t blocks) { return wide(min64(blocks * s->plan->tiling.B_c, s->plan->shape.N_k)); }
+static Wide rows_of(const Sum *s, int64_t blocks) {
+  return wide(min64(blocks * s->plan->tiling.B_r, s->plan->shape.N_q));
+}
+static Wide cols_of(const Sum *s, int64_t blocks) {
+  return wide(min64(blocks * s->plan->tiling.B_c, s->plan->shape.N_k));
+}
 static Wide rows_in(const Sum *s, int64_t block) { return rows_of(s, block + 1) - rows_of(s, block); }
 static Wide cols_in(const Sum *s, int64_t block) { return cols_of(s, block + 1) - cols_of(s, block); }
 
@@ -239,8 +243,10 @@ uint64_t prefix_step_of_bytes(const Schedule *s, const Plan *plan, uint64_t n_st
   uint64_t low = 0, high = n_steps; /* low moves no more than `bytes`, high does */
   while (high - low > 1) {
     const uint64_t middle = low + (high - low) / 2;
-    if (moved(s, plan, middle) <= bytes) low = middle;
-    else high = middle;
+    if (moved(s, plan, middle) <= bytes)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }

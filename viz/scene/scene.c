@@ -49,7 +49,8 @@ bool chart_kind_from_name(const char *name, ChartKind *chart) {
   return false;
 }
 
-/* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more than air. */
+/* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more
+ * than air. */
 enum { NARROW_UNITS = 1110, HIGH_UNITS = 720 };
 
 const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
@@ -59,8 +60,13 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   return text;
 }
 
-static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height, const Theme *theme) {
-  return (Pen){.cr = cr, .theme = theme, .now = now, .view = view, .page = box_at(0, 0, width, height),
+static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
+                   const Theme *theme) {
+  return (Pen){.cr = cr,
+               .theme = theme,
+               .now = now,
+               .view = view,
+               .page = box_at(0, 0, width, height),
                .unit = fmin(width / NARROW_UNITS, height / HIGH_UNITS)};
 }
 
@@ -71,8 +77,8 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
   SCENES[scene].draw(&pen);
 }
 
-SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures, double width,
-                            double height, double x, double y) {
+SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures,
+                            double width, double height, double x, double y) {
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (!(width >= 1 && height >= 1)) return hit;
   cairo_t *cr = cairo_create(measures);
@@ -85,7 +91,8 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   return hit;
 }
 
-SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x, double y) {
+SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x,
+                   double y) {
   cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   const SceneHit hit = scene_hit_measured(scene, now, view, measures, width, height, x, y);
   cairo_surface_destroy(measures);
@@ -94,7 +101,9 @@ SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, 
 
 /* ---- Tooltips --------------------------------------------------------------------------------------------- */
 
-static int64_t last_of(int64_t block, int64_t size, int64_t n) { return (block + 1) * size < n ? (block + 1) * size - 1 : n - 1; }
+static int64_t last_of(int64_t block, int64_t size, int64_t n) {
+  return (block + 1) * size < n ? (block + 1) * size - 1 : n - 1;
+}
 
 static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void put(char *text, size_t size, const char *format, ...) {
@@ -109,19 +118,24 @@ static bool is_stored(const Snapshot *now, Tensor tensor) { return tensor <= TEN
 
 /* " at 0x1a00", or that it has no address. */
 static void put_address(char *text, size_t size, const Snapshot *now, Tensor tensor, int64_t row, int64_t column) {
-  if (!is_stored(now, tensor)) put(text, size, ", never in HBM");
-  else if (now->has_layout) put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, tensor, row, column));
+  if (!is_stored(now, tensor))
+    put(text, size, ", never in HBM");
+  else if (now->has_layout)
+    put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, tensor, row, column));
 }
 
 static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   static const char *const PROGRESS[] = {"waiting", "at work", "done"};
   const SnapshotGrid *g = &now->grid;
   const TileState tile = snapshot_tile(g, hit->i, hit->j);
-  const int64_t row0 = hit->i * g->B_r, row1 = last_of(hit->i, g->B_r, g->N_q), col0 = hit->j * g->B_c, col1 = last_of(hit->j, g->B_c, g->N_k);
+  const int64_t row0 = hit->i * g->B_r, row1 = last_of(hit->i, g->B_r, g->N_q), col0 = hit->j * g->B_c,
+                col1 = last_of(hit->j, g->B_c, g->N_k);
   const Wide bytes = wide(row1 - row0 + 1) * wide(col1 - col0 + 1) * wide(g->element_bytes);
   const bool skipped = tile.kind == TILE_SKIPPED; /* never done: there is nothing to do */
-  put(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\n", hit->i, hit->j, tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
-  put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1, number_bytes(bytes).text);
+  put(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\n", hit->i, hit->j, tile_kind_name(tile.kind),
+      skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
+  put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
+      number_bytes(bytes).text);
   put_address(text, size, now, TENSOR_S, row0, col0);
   if (is_stored(now, TENSOR_P) && is_stored(now, TENSOR_S)) {
     put(text, size, ", P");
@@ -135,8 +149,9 @@ static const char *words_for(Tensor tensor) { return tensor == TENSOR_STATS ? "m
 static void matrix_tooltip(const Snapshot *now, Tensor tensor, char *text, size_t size) {
   const SnapshotGrid *g = &now->grid;
   const Wide rows = wide(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
-  const Wide bytes = tensor == TENSOR_STATS ? rows * 2 * STATS_BYTES
-                     : tensor == TENSOR_S || tensor == TENSOR_P ? rows * wide(g->N_k) * wide(g->element_bytes) : rows * wide(g->d) * wide(g->element_bytes);
+  const Wide bytes = tensor == TENSOR_STATS                     ? rows * 2 * STATS_BYTES
+                     : tensor == TENSOR_S || tensor == TENSOR_P ? rows * wide(g->N_k) * wide(g->element_bytes)
+                                                                : rows * wide(g->d) * wide(g->element_bytes);
   put(text, size, "%s: %s", words_for(tensor), number_bytes(bytes).text);
   put_address(text, size, now, tensor, 0, 0);
   put(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
@@ -154,7 +169,8 @@ static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text,
   }
   const int64_t first = block * B, last = last_of(block, B, N);
   const Wide row = wide(g->d) * wide(g->element_bytes);
-  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", tensor_name(hit->tensor), block, first, last, number_bytes(wide(last - first + 1) * row).text);
+  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", tensor_name(hit->tensor), block, first, last,
+      number_bytes(wide(last - first + 1) * row).text);
   put_address(text, size, now, hit->tensor, first, 0);
   put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, tensor_name(hit->tensor));
 }
@@ -168,11 +184,15 @@ static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *te
   }
   put(text, size, "%s on chip: ", words_for(tensor));
   if (slot->row1 > slot->row0) put(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
-  if (slot->col1 > slot->col0) put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
+  if (slot->col1 > slot->col0)
+    put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
   put(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
   put(text, size, "%s set aside\nin HBM", number_bytes(slot->slot_bytes).text);
-  if (!is_stored(now, tensor)) put(text, size, ": never");
-  else put_address(text, size, now, tensor, slot->row1 > slot->row0 ? slot->row0 : slot->col0, slot->row1 > slot->row0 ? slot->col0 : 0);
+  if (!is_stored(now, tensor))
+    put(text, size, ": never");
+  else
+    put_address(text, size, now, tensor, slot->row1 > slot->row0 ? slot->row0 : slot->col0,
+                slot->row1 > slot->row0 ? slot->col0 : 0);
 }
 
 static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
@@ -200,7 +220,8 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
   case HIT_SLOT: slot_tooltip(now, slot, text, size); break;
   case HIT_RUN:
     if (hit->index < 0 || hit->index >= now->n_runs) break;
-    snprintf(text, size, "%s: %s moved of ", SCHEDULES[now->runs[hit->index].schedule]->title, number_bytes(now->runs[hit->index].moved_bytes).text);
+    snprintf(text, size, "%s: %s moved of ", SCHEDULES[now->runs[hit->index].schedule]->title,
+             number_bytes(now->runs[hit->index].moved_bytes).text);
     snprintf(text + strlen(text), size - strlen(text), "%s", number_bytes(now->runs[hit->index].total_bytes).text);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(SCHEDULES[now->schedule], hit->index).text); break;

@@ -40,18 +40,18 @@ typedef enum {
 typedef struct {
   SceneHitKind kind;
   Tensor tensor;
-  int64_t i, j; /* -1 where there is none */
-  int index;    /* of the run or the line */
+  int64_t i, j;               /* -1 where there is none */
+  int index;                  /* of the run or the line */
   double x, y, width, height; /* its rectangle */
 } SceneHit;
 
 /* Which of the charts fills the page. */
 typedef enum {
   CHART_ALL = 0,
-  CHART_TRAFFIC,  /* against N, and against the block size */
-  CHART_MISSES,   /* the miss-ratio curve */
+  CHART_TRAFFIC, /* against N, and against the block size */
+  CHART_MISSES,  /* the miss-ratio curve */
   CHART_ROOFLINE,
-  CHART_BLOCKS,   /* every B_r by every B_c */
+  CHART_BLOCKS, /* every B_r by every B_c */
   CHART_KIND_COUNT
 } ChartKind;
 
@@ -60,34 +60,35 @@ typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {
   bool presentation;
-  ChartKind chart;   /* of the charts scene */
-  SceneMemo *memo;   /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
-  double phase;      /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a still
-                        picture, which shows what has happened, and the tile in flight half way. Only shapes move with
-                        it; numbers are always those after the event. Reduced motion is phase 0. */
-  bool undimmed;     /* nothing is dimmed: for fast playing, where it would flicker */
-  SceneHit hover;    /* kind HIT_NONE: nothing is pointed at */
+  ChartKind chart; /* of the charts scene */
+  SceneMemo *memo; /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
+  double phase;    /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a
+                      still    picture, which shows what has happened, and the tile in flight half way. Only shapes move with
+                      it; numbers are always those after the event. Reduced motion is phase 0. */
+  bool undimmed;   /* nothing is dimmed: for fast playing, where it would flicker */
+  SceneHit hover;  /* kind HIT_NONE: nothing is pointed at */
   const char *footer; /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
 typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
                        const Theme *theme);
 
-void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
-                const Theme *theme);
+void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width,
+                double height, const Theme *theme);
 
 /* What lies under a point of scene_draw's drawing. */
-SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height, double x,
-                   double y);
+SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height,
+                   double x, double y);
 
 /* The same with a surface to measure text on, which remembers what it measured: for a mouse that is followed. */
-SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures, double width,
-                            double height, double x, double y);
+SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures,
+                            double width, double height, double x, double y);
 
 /* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
 const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
 
-/* The step in words: snapshot_describe, and in charts and timeline what they show beside. `memo` may be NULL. Returns text. */
+/* The step in words: snapshot_describe, and in charts and timeline what they show beside. `memo` may be NULL. Returns
+ * text. */
 const char *scene_describe(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, char *text, size_t size);
 
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a request is told apart by: everything in a snapshot that does not depend on the step. Filled over zeros, so that bytes
- * can be compared. */
+/* What a request is told apart by: everything in a snapshot that does not depend on the step. Filled over zeros, so
+ * that bytes can be compared. */
 typedef struct {
   Problem problem;
   Shape launched;
@@ -99,13 +99,14 @@ static bool can_copy(cairo_t *cr) {
   cairo_surface_t *target = cairo_get_target(cr);
   cairo_get_matrix(cr, &m);
   cairo_surface_get_device_scale(target, &x_scale, &y_scale);
-  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 && m.yy == 1 && m.xy == 0 && m.yx == 0 &&
-         m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
+  return cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE && x_scale == 1 && y_scale == 1 && m.xx == 1 &&
+         m.yy == 1 && m.xy == 0 && m.yx == 0 && m.x0 == floor(m.x0) && m.y0 == floor(m.y0);
 }
 
 static bool is_same(const PictureKey *a, const PictureKey *b) {
-  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart && a->presentation == b->presentation &&
-         a->body.x == b->body.x && a->body.y == b->body.y && a->body.width == b->body.width && a->body.height == b->body.height;
+  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart &&
+         a->presentation == b->presentation && a->body.x == b->body.x && a->body.y == b->body.y &&
+         a->body.width == b->body.width && a->body.height == b->body.height;
 }
 
 static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
@@ -126,7 +127,12 @@ static void draw_picture(const Pen *pen, const PictureKey *key, const void *what
 
 void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places) {
   SceneMemo *memo = pen->view->memo;
-  const PictureKey key = {.theme = pen->theme, .body = body, .unit = pen->unit, .draw = draw, .chart = pen->view->chart, .presentation = pen->view->presentation};
+  const PictureKey key = {.theme = pen->theme,
+                          .body = body,
+                          .unit = pen->unit,
+                          .draw = draw,
+                          .chart = pen->view->chart,
+                          .presentation = pen->view->presentation};
   *places = (StillPlaces){0};
   if (!memo || body.width < 1 || body.height < 1 || !can_copy(pen->cr)) {
     draw(pen, body, what, places);

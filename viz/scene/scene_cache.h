@@ -16,12 +16,14 @@
 SceneMemo *memo_new(void);
 void memo_free(SceneMemo *memo);
 
-/* The numbers of the charts and the timeline, from the memo, or without one put into *room; a timeline in *room is the caller's to free. */
+/* The numbers of the charts and the timeline, from the memo, or without one put into *room; a timeline in *room is the
+ * caller's to free. */
 const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room);
 const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room);
 
-/* Draws the part of a scene that stays from step to step into `body`, and says where its planes lie. Where there is a memo and
- * the page is one of pixels it is drawn once and copied from then on. `what` is from the memo: the request's numbers. */
+/* Draws the part of a scene that stays from step to step into `body`, and says where its planes lie. Where there is a
+ * memo and the page is one of pixels it is drawn once and copied from then on. `what` is from the memo: the request's
+ * numbers. */
 typedef void DrawStill(const Pen *pen, Box body, const void *what, StillPlaces *places);
 void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places);
 

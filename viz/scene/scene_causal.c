@@ -30,9 +30,12 @@ static void draw_pair(const Pen *pen, Box box, const Pair *pair, Wide whole_with
     box_cut_left(&line, 8.2 * small, 0);
     const Box number = box_cut_right(&line, 8.4 * small, 10 * u);
     const Wide so_far = k ? pair->with_mask : pair->without, all = k ? whole_with : pair->all;
-    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(all, pair->all), line.height), t->tile[TILE_COLOUR_WAITING], 1);
-    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(so_far, pair->all), line.height), k ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
-    pen_text(pen, TYPE_BODY, t->ink, k == 1, ANCHOR_END, number.x + number.width, base, number.width + 10 * u, pair->words[k]);
+    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(all, pair->all), line.height),
+             t->tile[TILE_COLOUR_WAITING], 1);
+    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(so_far, pair->all), line.height),
+             k ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
+    pen_text(pen, TYPE_BODY, t->ink, k == 1, ANCHOR_END, number.x + number.width, base, number.width + 10 * u,
+             pair->words[k]);
   }
 }
 
@@ -42,9 +45,18 @@ static void draw_comparison(const Pen *pen, Box box) {
   const Wide with_tiles = now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL];
   const Wide whole_tiles = now->whole.tiles[TILE_FULL] + now->whole.tiles[TILE_PARTIAL];
   Pair pairs[3] = {
-      {.what = "Tiles", .with_mask = with_tiles, .without = with_tiles + now->traffic.tiles[TILE_SKIPPED], .all = wide(now->grid.T_r) * wide(now->grid.T_c)},
-      {.what = "Bytes", .with_mask = now->total_bytes, .without = now->total_bytes + now->spared_bytes, .all = now->dense_bytes},
-      {.what = "FLOPs", .with_mask = now->traffic.flops, .without = now->traffic.flops + now->spared_flops, .all = now->dense.flops},
+      {.what = "Tiles",
+       .with_mask = with_tiles,
+       .without = with_tiles + now->traffic.tiles[TILE_SKIPPED],
+       .all = wide(now->grid.T_r) * wide(now->grid.T_c)},
+      {.what = "Bytes",
+       .with_mask = now->total_bytes,
+       .without = now->total_bytes + now->spared_bytes,
+       .all = now->dense_bytes},
+      {.what = "FLOPs",
+       .with_mask = now->traffic.flops,
+       .without = now->traffic.flops + now->spared_flops,
+       .all = now->dense.flops},
   };
   const Wide whole[3] = {whole_tiles, now->whole_bytes, now->whole.flops};
   const double height = (box.height - 2 * gap) / 3;
@@ -66,9 +78,16 @@ void scene_causal(const Pen *pen) {
   Box side = box_cut_right(&body, 0.46 * body.width, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   const Box tiles = draw_grid(pen, body);
-  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x, legend.height));
+  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
+                          legend.height));
   box_cut_top(&side, 4 * u, 0);
-  if (!masked) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
-  else if (!now->grid.skips) pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, "Standard attention computes every tile and masks afterwards: the mask spares it nothing.");
-  else draw_comparison(pen, side);
+  if (!masked)
+    pen_paragraph(
+        pen, TYPE_HEAD, pen->theme->ink, side,
+        "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
+  else if (!now->grid.skips)
+    pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side,
+                  "Standard attention computes every tile and masks afterwards: the mask spares it nothing.");
+  else
+    draw_comparison(pen, side);
 }

@@ -1,8 +1,8 @@
-/* What the numbers say: traffic against N and against the block, misses of a cache, roofline, map of blocks; together on one
- * page, or one of them alone.
+/* What the numbers say: traffic against N and against the block, misses of a cache, roofline, map of blocks; together
+ * on one page, or one of them alone.
  *
- * What does not move with the step is drawn once and kept in the view's memo, numbers and picture both. A frame is then a copy,
- * a few dots and the words that change. */
+ * What does not move with the step is drawn once and kept in the view's memo, numbers and picture both. A frame is then
+ * a copy, a few dots and the words that change. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,8 @@ static void draw_still_part(const Pen *pen, Box body, const void *numbers, Still
 static void dot_on(const Pen *pen, const ChartPlane *plane, double x_value, double y_value) {
   if (plane->width <= 0 || !(x_value > 0) || !(y_value > 0)) return;
   const double x = scale_position(&plane->x_scale, x_value), y = scale_position(&plane->y_scale, y_value);
-  draw_dot(pen, plane->x + plane->width * fmin(fmax(x, 0), 1), plane->y + plane->height * (1 - fmin(fmax(y, 0), 1)), 7 * pen->unit);
+  draw_dot(pen, plane->x + plane->width * fmin(fmax(x, 0), 1), plane->y + plane->height * (1 - fmin(fmax(y, 0), 1)),
+           7 * pen->unit);
 }
 
 static void draw_dots(const Pen *pen, const ChartNumbers *c, const StillPlaces *places, RooflinePoint here) {
@@ -127,9 +128,12 @@ static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, Roofline
 static void cache_line(Line *lines, int *n, const ChartNumbers *c) {
   const MissCurve *m = &c->misses;
   put_line(lines, n, "past L2");
-  if (m->l2_bytes <= 0) append(lines, *n, "everything: there is no L2");
-  else if (!m->is_known) append(lines, *n, "not known");
-  else append(lines, *n, number_percent(m->l2_missed_bytes / m->total_bytes).text);
+  if (m->l2_bytes <= 0)
+    append(lines, *n, "everything: there is no L2");
+  else if (!m->is_known)
+    append(lines, *n, "not known");
+  else
+    append(lines, *n, number_percent(m->l2_missed_bytes / m->total_bytes).text);
   if (m->l2_bytes <= 0 || !m->is_known) return;
   append(lines, *n, " of the bytes, ");
   append(lines, *n, number_bytes((Wide)m->l2_missed_bytes).text);
@@ -200,9 +204,11 @@ static void draw_words(const Pen *pen, Box box, const ChartNumbers *c, RooflineP
   const double height = fmin(in.height / n, 2.4 * pen_size(pen, TYPE_BODY));
   for (int k = 0; k < n; k++) {
     const Box row = box_cut_top(&in, height, 0);
-    const double base = row.y + row.height / 2 + 0.36 * pen_size(pen, TYPE_BODY), left = 6.9 * pen_size(pen, TYPE_SMALL);
+    const double base = row.y + row.height / 2 + 0.36 * pen_size(pen, TYPE_BODY),
+                 left = 6.9 * pen_size(pen, TYPE_SMALL);
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, row.x, base, left, lines[k].label);
-    pen_text(pen, TYPE_SMALL, t->ink, k < 4, ANCHOR_START, row.x + left + 6 * pen->unit, base, fmax(1, row.width - left - 6 * pen->unit), lines[k].value);
+    pen_text(pen, TYPE_SMALL, t->ink, k < 4, ANCHOR_START, row.x + left + 6 * pen->unit, base,
+             fmax(1, row.width - left - 6 * pen->unit), lines[k].value);
   }
 }
 
@@ -220,8 +226,8 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
     append(lines, n + 1, number_si(here.flops_per_s, "FLOP/s").text);
     append(lines, n + 1, " at best");
   }
-  pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_END, panel.x + panel.width - 14 * pen->unit, panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD),
-           0.7 * panel.width, lines[n].value);
+  pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_END, panel.x + panel.width - 14 * pen->unit,
+           panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0.7 * panel.width, lines[n].value);
 }
 
 void scene_charts(const Pen *pen) {

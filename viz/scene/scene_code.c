@@ -14,7 +14,8 @@ static TypeSize type_for(const Pen *pen, Box box, const Schedule *schedule, int 
     double widest = 0;
     for (int k = 0; k < n_lines; k++) {
       const CodeLine line = code_line(schedule, k);
-      widest = fmax(widest, pen_mono_width(pen, (TypeSize)type, line.text) + 1.2 * line.indent * pen_size(pen, (TypeSize)type));
+      widest = fmax(widest,
+                    pen_mono_width(pen, (TypeSize)type, line.text) + 1.2 * line.indent * pen_size(pen, (TypeSize)type));
     }
     if (widest < box.width && 1.45 * pen_size(pen, (TypeSize)type) * n_lines <= box.height) return (TypeSize)type;
   }
@@ -37,8 +38,11 @@ static void loop_words(const Snapshot *now, bool is_short, char *text, size_t si
   const int64_t i = g->i >= 0 ? g->i : e->i, j = g->j >= 0 ? g->j : e->j;
   const char *gap = is_short ? ", " : ",  ", *is = is_short ? " " : " = ", *of = is_short ? "/" : " of ";
   if (i >= 0) snprintf(text, size, "i%s%" PRId64 "%s%" PRId64, is, i, of, g->T_r);
-  if (j >= 0) snprintf(text + strlen(text), size - strlen(text), "%sj%s%" PRId64 "%s%" PRId64, *text ? gap : "", is, j, of, g->T_c);
-  if (now->problem.tiling.n_splits > 1) snprintf(text + strlen(text), size - strlen(text), "%ss%s%d", gap, is, (int)e->split);
+  if (j >= 0)
+    snprintf(text + strlen(text), size - strlen(text), "%sj%s%" PRId64 "%s%" PRId64, *text ? gap : "", is, j, of,
+             g->T_c);
+  if (now->problem.tiling.n_splits > 1)
+    snprintf(text + strlen(text), size - strlen(text), "%ss%s%d", gap, is, (int)e->split);
 }
 
 void draw_code(const Pen *pen, Box box) {
@@ -48,7 +52,8 @@ void draw_code(const Pen *pen, Box box) {
   const double u = pen->unit;
   char loop[96];
   loop_words(now, false, loop, sizeof loop);
-  if (pen_text_width(pen, TYPE_SMALL, false, loop) > box.width - pen_text_width(pen, TYPE_HEAD, true, "Code") - 42 * u) loop_words(now, true, loop, sizeof loop);
+  if (pen_text_width(pen, TYPE_SMALL, false, loop) > box.width - pen_text_width(pen, TYPE_HEAD, true, "Code") - 42 * u)
+    loop_words(now, true, loop, sizeof loop);
   Box body = pen_panel(pen, box, "Code", loop);
   const int n_lines = code_n_lines(schedule);
   if (n_lines == 0) {
@@ -64,10 +69,12 @@ void draw_code(const Pen *pen, Box box) {
     const bool present = k == now->code_line;
     const double x = row.x + 1.2 * line.indent * size;
     if (present) {
-      pen_fill(pen, box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height), theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.35), 1);
+      pen_fill(pen, box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height),
+               theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.35), 1);
       pen_fill(pen, box_at(row.x - 8 * u, row.y, 4 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
     }
-    pen_mono(pen, type, pen_ink(pen, present || now->code_line < 0), present, ANCHOR_START, x, row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, line.text);
+    pen_mono(pen, type, pen_ink(pen, present || now->code_line < 0), present, ANCHOR_START, x,
+             row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, line.text);
     pen_region(pen, HIT_LINE, TENSOR_Q, -1, -1, k, row);
   }
 }
@@ -78,8 +85,12 @@ void draw_log(const Pen *pen, Box box) {
   Box body = pen_panel(pen, box, "Log", now->step > SNAPSHOT_LOG_LINES ? "the last events" : NULL);
   const bool is_narrow = body.width < 28 * pen_size(pen, TYPE_BODY); /* the words alone */
   const TypeSize type = is_narrow ? TYPE_SMALL : TYPE_BODY;
-  const double size = pen_size(pen, type), height = fmax(1.6 * size, fmin(2.6 * size, floor(body.height / SNAPSHOT_LOG_LINES)));
-  const double column = is_narrow ? 10 * pen->unit : fmax(2.4 * size, pen_text_width(pen, TYPE_SMALL, false, number_count(now->n_steps).text)) + 14 * pen->unit;
+  const double size = pen_size(pen, type),
+               height = fmax(1.6 * size, fmin(2.6 * size, floor(body.height / SNAPSHOT_LOG_LINES)));
+  const double column =
+      is_narrow
+          ? 10 * pen->unit
+          : fmax(2.4 * size, pen_text_width(pen, TYPE_SMALL, false, number_count(now->n_steps).text)) + 14 * pen->unit;
   const int n_fit = (int)(body.height / height), first = now->n_log > n_fit ? now->n_log - n_fit : 0;
   for (int k = first; k < now->n_log; k++) {
     const Box row = box_cut_top(&body, height, 0);
@@ -87,9 +98,12 @@ void draw_log(const Pen *pen, Box box) {
     char number[NUMBER_CHARS];
     snprintf(number, sizeof number, "%s", number_count(now->step - (uint64_t)(now->n_log - k) + 1).text);
     const double base = row.y + row.height / 2 + 0.35 * size;
-    if (present) pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y, 4 * pen->unit, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
-    if (!is_narrow) pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + column - 14 * pen->unit, base, 0, number);
-    pen_text(pen, type, present ? t->ink : t->ink_soft, present, ANCHOR_START, row.x + column, base, row.width - column, now->log[k]);
+    if (present)
+      pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y, 4 * pen->unit, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
+    if (!is_narrow)
+      pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + column - 14 * pen->unit, base, 0, number);
+    pen_text(pen, type, present ? t->ink : t->ink_soft, present, ANCHOR_START, row.x + column, base, row.width - column,
+             now->log[k]);
   }
   if (now->n_log == 0) pen_paragraph(pen, TYPE_BODY, t->ink_soft, body, "Nothing has happened yet.");
 }

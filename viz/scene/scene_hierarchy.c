@@ -1,5 +1,5 @@
-/* HBM, L2 where there is one, SRAM with registers, and the links between them: what lies where, what is on its way, and how much has
- * crossed. */
+/* HBM, L2 where there is one, SRAM with registers, and the links between them: what lies where, what is on its way, and
+ * how much has crossed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 static const char *letter_of(int tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor); }
 
-static double base_in(const Pen *pen, Box row, TypeSize type) { return row.y + row.height / 2 + 0.36 * pen_size(pen, type); }
+static double base_in(const Pen *pen, Box row, TypeSize type) {
+  return row.y + row.height / 2 + 0.36 * pen_size(pen, type);
+}
 
 /* ---- HBM ------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +43,9 @@ static void mark_hovered(const Pen *pen, Box bar, int tensor) {
   const SnapshotGrid *g = &pen->now->grid;
   const bool by_rows = tensor != TENSOR_K && tensor != TENSOR_V;
   const int64_t block = by_rows ? hover->i : hover->j, B = by_rows ? g->B_r : g->B_c, n = by_rows ? g->N_q : g->N_k;
-  if ((hover->kind != HIT_TILE && !(hover->kind == HIT_TENSOR && (int)hover->tensor == tensor)) || block < 0 || block * B >= n) return;
+  if ((hover->kind != HIT_TILE && !(hover->kind == HIT_TENSOR && (int)hover->tensor == tensor)) || block < 0 ||
+      block * B >= n)
+    return;
   pen_frame(pen, stretch(pen, bar, block * B, (block + 1) * B < n ? (block + 1) * B : n, n), pen->theme->ink, 2);
 }
 
@@ -52,27 +56,34 @@ static void draw_tensor_bar(const Pen *pen, Box bar, int tensor, bool is_subject
     pen_dashed(pen, bar, t->axis, 1);
     return;
   }
-  const Colour lies = tensor <= TENSOR_V ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
+  const Colour lies =
+      tensor <= TENSOR_V ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * presence(now, tensor), bar.height), pen_lit(pen, lies, is_subject), 1);
   mark_hovered(pen, bar, tensor);
   const Event *e = &now->event;
   if (!pen_moves(pen, tensor)) return;
   const bool by_rows = e->col1 == e->col0 || e->row1 > e->row0;
-  pen_fill(pen, stretch(pen, bar, by_rows ? e->row0 : e->col0, by_rows ? e->row1 : e->col1, by_rows ? now->grid.N_q : now->grid.N_k), t->tile[TILE_COLOUR_CURRENT], 1);
+  pen_fill(pen,
+           stretch(pen, bar, by_rows ? e->row0 : e->col0, by_rows ? e->row1 : e->col1,
+                   by_rows ? now->grid.N_q : now->grid.N_k),
+           t->tile[TILE_COLOUR_CURRENT], 1);
 }
 
 static void draw_bytes(const Pen *pen, double right, double base, Wide bytes, bool strong) {
-  pen_text(pen, TYPE_SMALL, strong ? pen->theme->ink : pen->theme->ink_soft, strong, ANCHOR_END, right, base, 0, bytes ? number_bytes(bytes).text : "–");
+  pen_text(pen, TYPE_SMALL, strong ? pen->theme->ink : pen->theme->ink_soft, strong, ANCHOR_END, right, base, 0,
+           bytes ? number_bytes(bytes).text : "–");
 }
 
 /* What was read and written of a tensor; in a narrow panel the sum. */
 static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bool is_narrow) {
   const Snapshot *now = pen->now;
   const double right = numbers.x + numbers.width, column = numbers.width / 2;
-  const bool read = pen_moves(pen, t) && now->event.kind == EVENT_LOAD, written = pen_moves(pen, t) && now->event.kind == EVENT_STORE;
+  const bool read = pen_moves(pen, t) && now->event.kind == EVENT_LOAD,
+             written = pen_moves(pen, t) && now->event.kind == EVENT_STORE;
   if (is_ghost(now, t)) {
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0, is_narrow ? "never" : "never stored");
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0,
+             is_narrow ? "never" : "never stored");
   } else if (is_narrow) {
     draw_bytes(pen, right, base, now->traffic.read[t] + now->traffic.write[t], read || written);
   } else {
@@ -83,7 +94,8 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
 
 static void draw_hbm(const Pen *pen, Box box) {
   const Snapshot *now = pen->now;
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), column = 6.2 * small, letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.4) * small;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), column = 6.2 * small,
+               letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.4) * small;
   Box body = pen_panel(pen, box, "HBM", NULL);
   int n = 0;
   for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
@@ -97,10 +109,12 @@ static void draw_hbm(const Pen *pen, Box box) {
     Box row = box_cut_top(&body, height, 0);
     const Box whole = row;
     const bool is_subject = pen_moves(pen, t);
-    pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0, letter_of(t));
+    pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0,
+             letter_of(t));
     box_cut_left(&row, letter, 0);
     const Box numbers = box_cut_right(&row, (is_narrow ? 1 : 2) * column, 8 * u);
-    draw_tensor_bar(pen, box_at(row.x, row.y + fmax(2, 0.2 * height), row.width, height - 2 * fmax(2, 0.2 * height)), t, is_subject);
+    draw_tensor_bar(pen, box_at(row.x, row.y + fmax(2, 0.2 * height), row.width, height - 2 * fmax(2, 0.2 * height)), t,
+                    is_subject);
     draw_moved_bytes(pen, numbers, base_in(pen, row, TYPE_SMALL), t, is_narrow);
     pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, whole);
   }
@@ -112,8 +126,10 @@ static void draw_arrow(const Pen *pen, Box lane, double thickness, bool to_right
   const Theme *t = pen->theme;
   const Colour colour = active ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.55);
   const double head = fmin(0.4 * lane.width, thickness * 0.9 + 8 * pen->unit), y = lane.y + lane.height / 2;
-  const double wing = thickness / 2 + 6 * pen->unit, from = to_right ? lane.x : lane.x + lane.width, sign = to_right ? 1 : -1;
-  const double neck = from + sign * (lane.width - head), half = fmax(1, round(thickness)) / 2, middle = floor(y) + fmod(half, 1);
+  const double wing = thickness / 2 + 6 * pen->unit, from = to_right ? lane.x : lane.x + lane.width,
+               sign = to_right ? 1 : -1;
+  const double neck = from + sign * (lane.width - head), half = fmax(1, round(thickness)) / 2,
+               middle = floor(y) + fmod(half, 1);
   if (pen->hit) return;
   theme_use(pen->cr, colour, 1);
   cairo_move_to(pen->cr, from, middle - half);
@@ -137,7 +153,8 @@ static void draw_parcel(const Pen *pen, Box lane, bool to_right) {
   const Box parcel = box_at(x, lane.y + (lane.height - size) / 2, size, size);
   pen_fill(pen, parcel, t->tile[TILE_COLOUR_CURRENT], 1);
   pen_frame(pen, parcel, t->ink, 1.6);
-  pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, parcel.x + parcel.width / 2, base_in(pen, parcel, TYPE_BODY), parcel.width,
+  pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, parcel.x + parcel.width / 2,
+           base_in(pen, parcel, TYPE_BODY), parcel.width,
            e->tensor == TENSOR_STATS ? "m,l" : tensor_name((Tensor)e->tensor));
 }
 
@@ -146,9 +163,11 @@ static void draw_lane(const Pen *pen, Box box, const char *word, Wide bytes, Wid
   const bool active = now->has_event && now->event.kind == kind, to_right = kind == EVENT_LOAD;
   const double body = pen_size(pen, TYPE_BODY), most = fmin(44 * pen->unit, box.height - 3.4 * body);
   Box label = box_cut_top(&box, 2.9 * body, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body, 0, word);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body, 0,
+           word);
   const TypeSize type = label.width < 6.2 * body ? TYPE_SMALL : TYPE_BODY;
-  pen_text(pen, type, pen->theme->ink, true, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body, label.width, number_bytes(bytes).text);
+  pen_text(pen, type, pen->theme->ink, true, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body,
+           label.width, number_bytes(bytes).text);
   const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 2.2 * body)));
   draw_arrow(pen, lane, fmax(2 * pen->unit, most * part_of(bytes, of)), to_right, active);
   if (active) draw_parcel(pen, lane, to_right);
@@ -205,8 +224,10 @@ static void draw_l2(const Pen *pen, Box box) {
 static void draw_gate(const Pen *pen, Box box) {
   const double small = pen_size(pen, TYPE_SMALL), middle = box.x + box.width / 2;
   pen_fill(pen, box, pen->theme->panel, 1);
-  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, middle, box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, "L2");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle, box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD) + 1.6 * small, box.width,
+  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, middle,
+           box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, "L2");
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle,
+           box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD) + 1.6 * small, box.width,
            number_bytes(pen->now->l2.capacity_bytes).text);
   pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
 }
@@ -215,8 +236,10 @@ static void draw_gate(const Pen *pen, Box box) {
 static void draw_far_lane(const Pen *pen, Box box, const char *word, Wide bytes, Wide of, bool to_right) {
   const double body = pen_size(pen, TYPE_BODY), most = fmin(44 * pen->unit, box.height - 3.4 * body);
   Box label = box_cut_top(&box, 2.9 * body, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body, label.width, word);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body, label.width, pen->now->l2.is_known ? number_bytes(bytes).text : "not known");
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body,
+           label.width, word);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body,
+           label.width, pen->now->l2.is_known ? number_bytes(bytes).text : "not known");
   const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 2.2 * body)));
   if (pen->now->l2.is_known) draw_arrow(pen, lane, fmax(2 * pen->unit, most * part_of(bytes, of)), to_right, false);
 }
@@ -233,57 +256,75 @@ static void draw_far_link(const Pen *pen, Box box) {
 /* ---- SRAM ------------------------------------------------------------------------------------------------ */
 
 static void slot_words(const SnapshotSlot *s, char *text, size_t size) {
-  if (!s->is_filled) snprintf(text, size, "empty");
-  else if (s->i >= 0 && s->j >= 0) snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", s->holds_P ? "P" : "S", s->i, s->j);
-  else if (s->tensor == TENSOR_STATS) snprintf(text, size, "[%" PRId64 "]", s->i);
-  else snprintf(text, size, "%s[%" PRId64 "]", tensor_name((Tensor)s->tensor), s->i >= 0 ? s->i : s->j);
+  if (!s->is_filled)
+    snprintf(text, size, "empty");
+  else if (s->i >= 0 && s->j >= 0)
+    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", s->holds_P ? "P" : "S", s->i, s->j);
+  else if (s->tensor == TENSOR_STATS)
+    snprintf(text, size, "[%" PRId64 "]", s->i);
+  else
+    snprintf(text, size, "%s[%" PRId64 "]", tensor_name((Tensor)s->tensor), s->i >= 0 ? s->i : s->j);
 }
 
 /* The pointer is over the tile that lies here, or over one of its blocks. */
 static bool is_hovered(const Pen *pen, const SnapshotSlot *s) {
   const SceneHit *hover = &pen->view->hover;
   if (!s->is_filled) return false;
-  if (hover->kind == HIT_TENSOR) return hover->tensor == s->tensor && (hover->i >= 0 || hover->j >= 0) && hover->i == s->i && hover->j == s->j;
+  if (hover->kind == HIT_TENSOR)
+    return hover->tensor == s->tensor && (hover->i >= 0 || hover->j >= 0) && hover->i == s->i && hover->j == s->j;
   return hover->kind == HIT_TILE && (s->i < 0 || s->i == hover->i) && (s->j < 0 || s->j == hover->j);
 }
 
 /* Bytes of a slot are left out (bytes_width 0) where there is no room. */
-static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width, double bytes_width) {
+static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width,
+                      double bytes_width) {
   const Theme *t = pen->theme;
   char words[64];
   const Box whole = row;
   const double u = pen->unit, base = base_in(pen, row, TYPE_SMALL);
   const char *letter = s->tensor == TENSOR_P || s->tensor == TENSOR_S ? "S, P" : letter_of(s->tensor);
   const bool is_subject = pen_talks_of(pen, s->tensor) || s->is_touched;
-  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0, letter);
+  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0,
+           letter);
   box_cut_left(&row, 2.9 * pen_size(pen, TYPE_SMALL), 0);
   const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
   const Box words_box = box_cut_right(&row, words_width, 8 * u);
   const double pad = fmax(2, 0.2 * row.height);
-  const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest), row.height - 2 * pad);
+  const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest),
+                         row.height - 2 * pad);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   const bool arrives = s->is_touched && pen->now->event.kind == EVENT_LOAD;
-  const double part = fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0) * (arrives ? pen_happened(pen) : 1);
-  const Colour held = s->is_touched ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
-  if (s->is_filled) pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), pen_lit(pen, held, is_subject), 1);
+  const double part =
+      fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0) * (arrives ? pen_happened(pen) : 1);
+  const Colour held =
+      s->is_touched ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
+  if (s->is_filled)
+    pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), pen_lit(pen, held, is_subject), 1);
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
   slot_words(s, words, sizeof words);
-  pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START, words_box.x, base, words_box.width, words);
+  pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START,
+           words_box.x, base, words_box.width, words);
   if (bytes_width > 0)
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u, number_bytes(s->slot_bytes).text);
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u,
+             number_bytes(s->slot_bytes).text);
   pen_region(pen, HIT_SLOT, (Tensor)(s->tensor == TENSOR_P ? TENSOR_S : s->tensor), -1, -1, 0, whole);
 }
 
-static const char *short_letter(int tensor) { return tensor == TENSOR_STATS ? "m,l" : tensor == TENSOR_P ? "S" : tensor_name((Tensor)tensor); }
+static const char *short_letter(int tensor) {
+  return tensor == TENSOR_STATS ? "m,l" : tensor == TENSOR_P ? "S" : tensor_name((Tensor)tensor);
+}
 
 /* "Q + K + V + S + O + m,l = 322 KiB > 192 KiB", or that it fits. */
 static void capacity_words(const Snapshot *now, bool is_large, char *words, size_t size) {
   words[0] = '\0';
   for (int t = 0; t < TENSOR_COUNT && is_large; t++)
-    if (now->slots[t].is_used) snprintf(words + strlen(words), size - strlen(words), "%s%s", *words ? " + " : "", t == TENSOR_S ? "S" : short_letter(t));
+    if (now->slots[t].is_used)
+      snprintf(words + strlen(words), size - strlen(words), "%s%s", *words ? " + " : "",
+               t == TENSOR_S ? "S" : short_letter(t));
   if (is_large) snprintf(words + strlen(words), size - strlen(words), " = ");
   snprintf(words + strlen(words), size - strlen(words), "%s ", number_bytes(now->sram_bytes).text);
-  snprintf(words + strlen(words), size - strlen(words), "%s %s", now->fits ? "of" : ">", number_bytes(now->sram_capacity_bytes).text);
+  snprintf(words + strlen(words), size - strlen(words), "%s %s", now->fits ? "of" : ">",
+           number_bytes(now->sram_capacity_bytes).text);
 }
 
 /* All slots side by side, to scale against the capacity. */
@@ -292,7 +333,8 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[3 * NUMBER_CHARS];
-  const double scale = (double)(now->sram_bytes > now->sram_capacity_bytes ? now->sram_bytes : now->sram_capacity_bytes);
+  const double scale =
+      (double)(now->sram_bytes > now->sram_capacity_bytes ? now->sram_bytes : now->sram_capacity_bytes);
   const Box bar = box_at(box.x, box.y + 4 * u, box.width, is_large ? 1.35 * small : 12 * u);
   const double capacity = bar.width * (double)now->sram_capacity_bytes / scale;
   pen_fill(pen, box_at(bar.x, bar.y, capacity, bar.height), t->tile[TILE_COLOUR_WAITING], 1);
@@ -300,21 +342,31 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   for (int k = 0; k < TENSOR_COUNT; k++) {
     const SnapshotSlot *s = &now->slots[k];
     if (!s->is_used) continue;
-    const double left = floor(bar.width * (double)before / scale), right = floor(bar.width * (double)(before += s->slot_bytes) / scale);
-    const Colour fill = !now->fits ? t->bad : s->is_touched && !pen->view->undimmed ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE];
-    const Box part = box_at(bar.x + left, bar.y, fmax(k == TENSOR_Q ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)), bar.height);
+    const double left = floor(bar.width * (double)before / scale),
+                 right = floor(bar.width * (double)(before += s->slot_bytes) / scale);
+    const Colour fill = !now->fits                              ? t->bad
+                        : s->is_touched && !pen->view->undimmed ? t->tile[TILE_COLOUR_CURRENT]
+                                                                : t->tile[TILE_COLOUR_DONE];
+    const Box part =
+        box_at(bar.x + left, bar.y,
+               fmax(k == TENSOR_Q ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)), bar.height);
     pen_fill(pen, part, fill, 1);
     const char *letter = short_letter(s->tensor);
     if (is_large && part.width > pen_text_width(pen, TYPE_SMALL, true, letter) + 4 * u)
-      pen_text(pen, TYPE_SMALL, theme_on(fill), true, ANCHOR_MIDDLE, part.x + part.width / 2, base_in(pen, part, TYPE_SMALL), 0, letter);
+      pen_text(pen, TYPE_SMALL, theme_on(fill), true, ANCHOR_MIDDLE, part.x + part.width / 2,
+               base_in(pen, part, TYPE_SMALL), 0, letter);
   }
   pen_fill(pen, box_at(bar.x + capacity - 2 * u, bar.y - 4 * u, 2 * u, bar.height + 8 * u), t->ink, 1);
   capacity_words(now, is_large, words, sizeof words);
-  pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x, bar.y + bar.height + 6 * u + small, box.width, words);
+  pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x,
+           bar.y + bar.height + 6 * u + small, box.width, words);
   if (!is_large || pen->view->presentation) return;
   snprintf(words, sizeof words, "registers, in fp32: %s", number_bytes(now->register_bytes).text);
-  if (now->register_capacity_bytes) snprintf(words + strlen(words), sizeof words - strlen(words), " of %s", number_bytes(now->register_capacity_bytes).text);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, box.x, bar.y + bar.height + 6 * u + 2.5 * small, box.width, words);
+  if (now->register_capacity_bytes)
+    snprintf(words + strlen(words), sizeof words - strlen(words), " of %s",
+             number_bytes(now->register_capacity_bytes).text);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, box.x, bar.y + bar.height + 6 * u + 2.5 * small,
+           box.width, words);
 }
 
 /* SRAM, and below a line what fast kernels keep in registers; the papers count both as SRAM. */
@@ -342,8 +394,10 @@ static void draw_sram(const Pen *pen, Box box, bool is_large) {
     if (now->slots[t].in_registers && !is_parted) {
       const Box line = box_cut_top(&body, label, 0);
       const double width = pen_text_width(pen, TYPE_SMALL, false, "in registers") + 8 * u;
-      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, line.x, line.y + 0.95 * small, 0, "in registers");
-      pen_fill(pen, box_at(line.x + width, line.y + 0.6 * small, line.width - width, fmax(1, round(u))), pen->theme->axis, 1);
+      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, line.x, line.y + 0.95 * small, 0,
+               "in registers");
+      pen_fill(pen, box_at(line.x + width, line.y + 0.6 * small, line.width - width, fmax(1, round(u))),
+               pen->theme->axis, 1);
       is_parted = true;
     }
     draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width, bytes_width);
@@ -389,7 +443,8 @@ static void draw_headline(const Pen *pen, Box box) {
   for (int k = 0; k < now->n_runs; k++) {
     const SnapshotRun *run = &now->runs[k];
     if (strcmp(SCHEDULES[run->schedule]->name, other) != 0) continue;
-    snprintf(words, sizeof words, "%s moves %s as much", other, number_ratio_of(run->total_bytes, now->whole_bytes).text);
+    snprintf(words, sizeof words, "%s moves %s as much", other,
+             number_ratio_of(run->total_bytes, now->whole_bytes).text);
     pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
   }
 }
@@ -402,7 +457,8 @@ void scene_hierarchy(const Pen *pen) {
   draw_headline(pen, head);
   draw_hierarchy(pen, body, true);
   const Box label = box_cut_top(&race, 1.9 * pen_size(pen, TYPE_SMALL), 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, label.x, label.y + 1.2 * pen_size(pen, TYPE_SMALL), label.width,
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, label.x,
+           label.y + 1.2 * pen_size(pen, TYPE_SMALL), label.width,
            "The race: how far each algorithm gets with the bytes moved so far");
   draw_race(pen, race, true);
 }

@@ -15,12 +15,18 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
   words[1][0] = '\0';
   snprintf(words[0], sizeof words[0], "%s done", number_percent(done).text);
   if (is_large && !shown && run->running_ratio >= 1)
-    snprintf(words[1], sizeof words[1], "%s is %s as far", SCHEDULES[now->schedule]->name, number_ratio(run->running_ratio).text);
-  else if (is_large && !shown && run->running_ratio > 0) snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);
+    snprintf(words[1], sizeof words[1], "%s is %s as far", SCHEDULES[now->schedule]->name,
+             number_ratio(run->running_ratio).text);
+  else if (is_large && !shown && run->running_ratio > 0)
+    snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);
   const char *in_all = is_large ? " in all" : "";
-  if (shown) snprintf(words[2], sizeof words[2], "%s in all", number_bytes(run->total_bytes).text);
-  else if (!run->fits) snprintf(words[2], sizeof words[2], "SRAM too small");
-  else snprintf(words[2], sizeof words[2], "%s the bytes%s", number_ratio_of(run->total_bytes, now->whole_bytes).text, in_all);
+  if (shown)
+    snprintf(words[2], sizeof words[2], "%s in all", number_bytes(run->total_bytes).text);
+  else if (!run->fits)
+    snprintf(words[2], sizeof words[2], "SRAM too small");
+  else
+    snprintf(words[2], sizeof words[2], "%s the bytes%s", number_ratio_of(run->total_bytes, now->whole_bytes).text,
+             in_all);
 }
 
 void draw_race(const Pen *pen, Box box, bool is_large) {
@@ -39,7 +45,8 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
     pen_text(pen, TYPE_SMALL, ink, shown, ANCHOR_START, row.x, base, 0, SCHEDULES[run->schedule]->name);
     box_cut_left(&row, 5.6 * small, 0);
     if (is_large) {
-      const Box last = box_cut_right(&row, 12.4 * small, 8 * u), middle = box_cut_right(&row, 14.2 * small, 8 * u), first = box_cut_right(&row, 6.4 * small, 12 * u);
+      const Box last = box_cut_right(&row, 12.4 * small, 8 * u), middle = box_cut_right(&row, 14.2 * small, 8 * u),
+                first = box_cut_right(&row, 6.4 * small, 12 * u);
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, first.x, base, first.width, words[0]);
       pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, middle.x, base, middle.width, words[1]);
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, last.x, base, last.width, words[2]);

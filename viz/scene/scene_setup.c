@@ -26,8 +26,10 @@ static void complete_rivals(StageConfig *config) {
     config->n_rivals = k + 1;
   }
   for (int k = 0; k < config->n_rivals; k++) shown = shown || config->rivals[k] == config->schedule;
-  if (!shown && config->n_rivals < SNAPSHOT_RUNS_MAX) config->rivals[config->n_rivals++] = config->schedule;
-  else if (!shown) config->rivals[SNAPSHOT_RUNS_MAX - 1] = config->schedule;
+  if (!shown && config->n_rivals < SNAPSHOT_RUNS_MAX)
+    config->rivals[config->n_rivals++] = config->schedule;
+  else if (!shown)
+    config->rivals[SNAPSHOT_RUNS_MAX - 1] = config->schedule;
 }
 
 static Status simulate_all(Stage *stage, Error *error) {
@@ -37,7 +39,8 @@ static Status simulate_all(Stage *stage, Error *error) {
     status = simulate_head(&c->problem, c->rivals[k], &stage->rivals[k], error);
     stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
-      status = error_set(error, STATUS_TOO_LARGE, "%s takes more than 2^62 steps here; a larger block or a smaller N takes fewer",
+      status = error_set(error, STATUS_TOO_LARGE,
+                         "%s takes more than 2^62 steps here; a larger block or a smaller N takes fewer",
                          c->rivals[k]->name);
   }
   return status;
@@ -123,15 +126,17 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
   now->n_runs = stage->config.n_rivals;
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
-    const uint64_t step = s->schedule == stage_schedule(stage)
-                              ? now->step
-                              : prefix_step_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
+    const uint64_t step =
+        s->schedule == stage_schedule(stage)
+            ? now->step
+            : prefix_step_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
     fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
   }
   double shown = 0;
   for (int k = 0; k < now->n_runs; k++)
     if (now->runs[k].schedule == now->schedule) shown = part_done(&now->runs[k]);
-  for (int k = 0; k < now->n_runs; k++) now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
+  for (int k = 0; k < now->n_runs; k++)
+    now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
 }
 
 /* What the same walk without a mask would have moved up to the same place. */
@@ -226,13 +231,15 @@ static uint64_t boundary_after(const Stage *stage, uint64_t step, Stride stride)
   if (place.pass >= s->n_passes) return stage->n_steps;
   Wide before = 0;
   for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
-  if (stride == STRIDE_PASS) return (uint64_t)(before + s->steps_before(plan, place.pass, s->outer_count(plan, place.pass)));
+  if (stride == STRIDE_PASS)
+    return (uint64_t)(before + s->steps_before(plan, place.pass, s->outer_count(plan, place.pass)));
   const uint64_t next_row = (uint64_t)(before + s->steps_before(plan, place.pass, place.outer + 1));
   if (stride == STRIDE_ROW) return next_row;
   Cursor c = {0};
   s->enter(plan, &c, place.pass, place.outer);
   if (place.inner >= s->inner_count(plan, &c)) return next_row;
-  return (uint64_t)(before + s->steps_before(plan, place.pass, place.outer)) + (uint64_t)s->steps_within(plan, &c, place.inner + 1);
+  return (uint64_t)(before + s->steps_before(plan, place.pass, place.outer)) +
+         (uint64_t)s->steps_within(plan, &c, place.inner + 1);
 }
 
 static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride) {
@@ -248,7 +255,9 @@ static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride
 }
 
 static bool is_wanted(const Event *e, Stride stride) {
-  return stride == STRIDE_NEW_MAX ? e->kind == EVENT_NEW_MAX : stride == STRIDE_SKIP ? e->kind == EVENT_SKIP : e->kind == EVENT_STORE;
+  return stride == STRIDE_NEW_MAX ? e->kind == EVENT_NEW_MAX
+         : stride == STRIDE_SKIP  ? e->kind == EVENT_SKIP
+                                  : e->kind == EVENT_STORE;
 }
 
 enum { SEARCH_CHUNK = 1024 };

@@ -1,5 +1,5 @@
-/* Online softmax of one row: the scores of the tile, the old and the new maximum, the factor that shrinks what came before, the
- * formulas with this row's numbers, and m and l of other rows of the tile, small. */
+/* Online softmax of one row: the scores of the tile, the old and the new maximum, the factor that shrinks what came
+ * before, the formulas with this row's numbers, and m and l of other rows of the tile, small. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,16 @@
 #include "viz/text/number.h"
 
 static const char *short_number(double value, char *text, size_t size) {
-  if (isnan(value)) snprintf(text, size, "–");
-  else if (isinf(value)) snprintf(text, size, value > 0 ? "∞" : "−∞");
-  else if (fabs(value) >= 1e12) snprintf(text, size, "%s%.3g", value < 0 ? "−" : "", fabs(value));
-  else if (fabs(value) >= 1000) snprintf(text, size, "%s%.20s", value < 0 ? "−" : "", number_count((Wide)(fabs(value) + 0.5)).text);
-  else snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 1 : 3, fabs(value));
+  if (isnan(value))
+    snprintf(text, size, "–");
+  else if (isinf(value))
+    snprintf(text, size, value > 0 ? "∞" : "−∞");
+  else if (fabs(value) >= 1e12)
+    snprintf(text, size, "%s%.3g", value < 0 ? "−" : "", fabs(value));
+  else if (fabs(value) >= 1000)
+    snprintf(text, size, "%s%.20s", value < 0 ? "−" : "", number_count((Wide)(fabs(value) + 0.5)).text);
+  else
+    snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 1 : 3, fabs(value));
   return text;
 }
 
@@ -47,9 +52,12 @@ static Range range_of(const SnapshotRow *r) {
   return v;
 }
 
-static double at(Box plot, Range range, double value) { return plot.y + plot.height * (range.high - value) / (range.high - range.low); }
+static double at(Box plot, Range range, double value) {
+  return plot.y + plot.height * (range.high - value) / (range.high - range.low);
+}
 
-static void draw_level(const Pen *pen, Box plot, double y, const char *label, double value, bool dashed, Colour colour, bool above) {
+static void draw_level(const Pen *pen, Box plot, double y, const char *label, double value, bool dashed, Colour colour,
+                       bool above) {
   char number[32], words[64];
   const double small = pen_size(pen, TYPE_SMALL);
   snprintf(words, sizeof words, "%s = %s", label, short_number(value, number, sizeof number));
@@ -59,16 +67,20 @@ static void draw_level(const Pen *pen, Box plot, double y, const char *label, do
   }
   pen_line(pen, colour, 2, plot.x, y, plot.x + plot.width, y);
   if (!pen->hit) cairo_set_dash(pen->cr, NULL, 0, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit, y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit,
+           y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
 }
 
 static int64_t n_shown(const SnapshotRow *r) { return r->n_cols < SNAPSHOT_SCORES ? r->n_cols : SNAPSHOT_SCORES; }
 
-static double gap_of(const Pen *pen, double cell) { return cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0; }
+static double gap_of(const Pen *pen, double cell) {
+  return cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0;
+}
 
 /* Column k of n. */
 static Box column_of(Box plot, int64_t k, int64_t n, double gap) {
-  const double left = floor(plot.x + plot.width * (double)k / (double)n), right = floor(plot.x + plot.width * (double)(k + 1) / (double)n);
+  const double left = floor(plot.x + plot.width * (double)k / (double)n),
+               right = floor(plot.x + plot.width * (double)(k + 1) / (double)n);
   return box_at(left, plot.y, fmax(1, right - left - gap), plot.height);
 }
 
@@ -83,7 +95,8 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
     const double score = r->scores[k];
     const Box column = column_of(plot, k, n, gap);
     if (r->phase < ROW_SCORES) { /* still to come */
-      pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->tile[TILE_COLOUR_WAITING], 1);
+      pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->tile[TILE_COLOUR_WAITING],
+               1);
       continue;
     }
     if (!isfinite(score)) {
@@ -98,7 +111,8 @@ static void draw_bars(const Pen *pen, Box plot, Range range) {
     }
     const double y = at(plot, range, score * grown);
     const bool largest = r->phase >= ROW_MAX && score == r->block_max;
-    pen_fill(pen, box_at(column.x, fmin(y, zero), column.width, fmax(1, fabs(y - zero))), largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
+    pen_fill(pen, box_at(column.x, fmin(y, zero), column.width, fmax(1, fabs(y - zero))),
+             largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
   }
   pen_line(pen, t->axis, 1, plot.x, zero, plot.x + plot.width, zero);
 }
@@ -113,17 +127,21 @@ static void draw_weights(const Pen *pen, Box box) {
     if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
   const double floor_y = box.y + box.height - 1;
   char label[32];
-  if (largest < 1 && r->phase < ROW_ACCUMULATED) snprintf(label, sizeof label, "P");
-  else snprintf(label, sizeof label, "P, 0 to %.3g", largest);
+  if (largest < 1 && r->phase < ROW_ACCUMULATED)
+    snprintf(label, sizeof label, "P");
+  else
+    snprintf(label, sizeof label, "P, 0 to %.3g", largest);
   for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
     const bool finite = isfinite(r->weights[k]);
-    const double height = round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
+    const double height =
+        round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
     const Box column = column_of(box, k, n, gap_of(pen, box.width / (double)n));
-    pen_fill(pen, box_at(column.x, floor_y - height, column.width, height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad, 1);
+    pen_fill(pen, box_at(column.x, floor_y - height, column.width, height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad,
+             1);
   }
   pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
-  pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, floor_y, 0,
-           label);
+  pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START,
+           box.x + box.width + 8 * pen->unit, floor_y, 0, label);
 }
 
 static void draw_scores(const Pen *pen, Box box) {
@@ -138,13 +156,15 @@ static void draw_scores(const Pen *pen, Box box) {
   const bool online = pen->now->grid.n_laps <= 1;
   const double bottom = box.y + box.height, level = isfinite(r->m_old) ? at(box, range, r->m_old) : bottom;
   if (bottom - level > 2.2 * pen_size(pen, TYPE_SMALL))
-    pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START, box.x + box.width + 8 * pen->unit, bottom, 0, "scores S");
+    pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START,
+             box.x + box.width + 8 * pen->unit, bottom, 0, "scores S");
   if (r->tile >= 0 && (online || r->phase >= ROW_MAX)) {
     const double old = level;
     const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
     const double goal = isfinite(r->m_new) && r->phase >= ROW_MAX ? at(box, range, r->m_new) : old;
     const double now = old + (goal - old) * happened(pen, EVENT_NEW_MAX);
-    draw_level(pen, box, old, "m", r->m_old, true, t->axis, rises && old - now < 1.6 * pen_size(pen, TYPE_SMALL) ? false : !isfinite(r->m_old));
+    draw_level(pen, box, old, "m", r->m_old, true, t->axis,
+               rises && old - now < 1.6 * pen_size(pen, TYPE_SMALL) ? false : !isfinite(r->m_old));
     if (rises) draw_level(pen, box, now, "m′", r->m_new, false, t->series[INK_ORANGE], true);
   }
 }
@@ -153,7 +173,7 @@ static void draw_scores(const Pen *pen, Box box) {
 
 typedef struct {
   const char *name;
-  RowPhase phase;   /* when it is worked out */
+  RowPhase phase; /* when it is worked out */
   char formula[160];
 } Line;
 
@@ -164,22 +184,29 @@ static void fill_standard_lines(const SnapshotRow *r, Line lines[4]) {
   lines[1] = (Line){"l", ROW_ACCUMULATED, ""};
   lines[2] = (Line){"P", ROW_ACCUMULATED, "e^(S − m) / l"};
   lines[3] = (Line){"O", ROW_ACCUMULATED, "P V"};
-  if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
-  else snprintf(lines[0].formula, sizeof lines[0].formula, "max of the row = %s", short_number(r->m_new, a, sizeof a));
+  if (r->without_max)
+    snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
+  else
+    snprintf(lines[0].formula, sizeof lines[0].formula, "max of the row = %s", short_number(r->m_new, a, sizeof a));
   snprintf(lines[1].formula, sizeof lines[1].formula, "sum of e^(S − m) = %s", short_number(r->l_new, a, sizeof a));
 }
 
 static void fill_lines(const SnapshotRow *r, bool is_large, Line lines[4]) {
   char a[32], b[32], c[32], d[32];
   const char *(*number)(double, char *, size_t) = is_large ? short_number : shorter_number;
-  if (r->without_max) snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
-  else snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", number(r->m_old, a, sizeof a), number(r->block_max, b, sizeof b),
-           number(r->m_new, c, sizeof c));
-  if (r->without_max) snprintf(lines[1].formula, sizeof lines[1].formula, "1: nothing is rescaled");
-  else snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", number(r->m_old, a, sizeof a), r->m_new < 0 ? "(" : "",
-           number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "", number(r->factor, c, sizeof c));
-  snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", number(r->l_old, a, sizeof a), number(r->factor, b, sizeof b),
-           number(r->block_sum, c, sizeof c), number(r->l_new, d, sizeof d));
+  if (r->without_max)
+    snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
+  else
+    snprintf(lines[0].formula, sizeof lines[0].formula, "max(%s, %s) = %s", number(r->m_old, a, sizeof a),
+             number(r->block_max, b, sizeof b), number(r->m_new, c, sizeof c));
+  if (r->without_max)
+    snprintf(lines[1].formula, sizeof lines[1].formula, "1: nothing is rescaled");
+  else
+    snprintf(lines[1].formula, sizeof lines[1].formula, "e^(%s − %s%s%s) = %s", number(r->m_old, a, sizeof a),
+             r->m_new < 0 ? "(" : "", number(r->m_new, b, sizeof b), r->m_new < 0 ? ")" : "",
+             number(r->factor, c, sizeof c));
+  snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", number(r->l_old, a, sizeof a),
+           number(r->factor, b, sizeof b), number(r->block_sum, c, sizeof c), number(r->l_new, d, sizeof d));
   snprintf(lines[3].formula, sizeof lines[3].formula, "O × %s + P V", number(r->factor, a, sizeof a));
 }
 
@@ -192,16 +219,20 @@ static bool is_known(const Snapshot *now, int k, const Line *line) {
 static bool is_now(const Snapshot *now, int k, const Line *line) {
   static const EventKind STANDARD[4] = {EVENT_NEW_MAX, EVENT_NORMALISE, EVENT_NORMALISE, EVENT_ACCUMULATE};
   if (now->grid.n_laps > 1) return now->event.kind == STANDARD[k];
-  return now->row.phase == line->phase && now->event.kind != EVENT_LOAD && now->event.kind != EVENT_STORE && now->event.kind != EVENT_NORMALISE;
+  return now->row.phase == line->phase && now->event.kind != EVENT_LOAD && now->event.kind != EVENT_STORE &&
+         now->event.kind != EVENT_NORMALISE;
 }
 
 static void draw_formulas(const Pen *pen, Box box, bool is_large) {
   const SnapshotRow *r = &pen->now->row;
   const Theme *t = pen->theme;
   const TypeSize type = is_large ? TYPE_HEAD : TYPE_SMALL;
-  Line lines[4] = {{"m′", ROW_MAX, ""}, {"factor", ROW_RESCALED, ""}, {"l′", ROW_ACCUMULATED, ""}, {"O′", ROW_ACCUMULATED, ""}};
-  if (pen->now->grid.n_laps > 1) fill_standard_lines(r, lines);
-  else fill_lines(r, is_large, lines);
+  Line lines[4] = {
+      {"m′", ROW_MAX, ""}, {"factor", ROW_RESCALED, ""}, {"l′", ROW_ACCUMULATED, ""}, {"O′", ROW_ACCUMULATED, ""}};
+  if (pen->now->grid.n_laps > 1)
+    fill_standard_lines(r, lines);
+  else
+    fill_lines(r, is_large, lines);
   const int n = 4;
   const double height = box.height / n, name = 4.0 * pen_size(pen, type);
   for (int k = 0; k < n; k++) {
@@ -209,51 +240,70 @@ static void draw_formulas(const Pen *pen, Box box, bool is_large) {
     const bool known = is_known(pen->now, k, &lines[k]);
     const bool now = known && is_now(pen->now, k, &lines[k]);
     const double base = row.y + row.height / 2 + 0.36 * pen_size(pen, type);
-    if (now) pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y + 0.14 * height, 4 * pen->unit, 0.72 * height), t->tile[TILE_COLOUR_CURRENT], 1);
+    if (now)
+      pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y + 0.14 * height, 4 * pen->unit, 0.72 * height),
+               t->tile[TILE_COLOUR_CURRENT], 1);
     pen_text(pen, type, known ? t->ink : t->ink_soft, true, ANCHOR_START, row.x, base, 0, lines[k].name);
-    pen_text(pen, type, known ? t->ink : t->ink_soft, now, ANCHOR_START, row.x + name, base, row.width - name, known ? lines[k].formula : "…");
+    pen_text(pen, type, known ? t->ink : t->ink_soft, now, ANCHOR_START, row.x + name, base, row.width - name,
+             known ? lines[k].formula : "…");
   }
 }
 
 /* A bar up or down from the middle; what is not a number fills its room, in red. */
 static void draw_value(const Pen *pen, Box cell, double value, double largest, Colour colour) {
-  const double middle = cell.y + floor(cell.height / 2), part = !isfinite(value) ? 1 : largest > 0 ? value / largest : 0;
+  const double middle = cell.y + floor(cell.height / 2), part = !isfinite(value) ? 1
+                                                                : largest > 0    ? value / largest
+                                                                                 : 0;
   const double height = fmax(1, fabs(fmax(-1, fmin(1, part))) * (cell.height / 2 - 2));
-  pen_fill(pen, box_at(cell.x, part > 0 ? middle - height : middle, cell.width, height), isfinite(value) ? colour : pen->theme->bad, 1);
+  pen_fill(pen, box_at(cell.x, part > 0 ? middle - height : middle, cell.width, height),
+           isfinite(value) ? colour : pen->theme->bad, 1);
 }
 
 /* l, then O, as bars: before, and now. */
-static void draw_state(const Pen *pen, Box box, const char *label, double l, double largest_l, const double *O, double largest_O, Colour colour) {
+static void draw_state(const Pen *pen, Box box, const char *label, double l, double largest_l, const double *O,
+                       double largest_O, Colour colour) {
   const int64_t n = pen->now->row.n_O;
   const double letter = 6.6 * pen_size(pen, TYPE_SMALL), middle = box.y + floor(box.height / 2);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, middle + 0.36 * pen_size(pen, TYPE_SMALL), letter, label);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, middle + 0.36 * pen_size(pen, TYPE_SMALL),
+           letter, label);
   box_cut_left(&box, letter, 0);
-  const double cell = fmin(floor(box.width / ((double)n + 2)), 46 * pen->unit), gap = cell > 10 ? round(3 * pen->unit) : 1;
+  const double cell = fmin(floor(box.width / ((double)n + 2)), 46 * pen->unit),
+               gap = cell > 10 ? round(3 * pen->unit) : 1;
   pen_fill(pen, box_at(box.x, middle, cell - gap, 1), pen->theme->axis, 1);
   draw_value(pen, box_at(box.x, box.y, floor(cell) - gap, box.height), l, largest_l, colour);
   const double first = box.x + 2 * cell;
   pen_fill(pen, box_at(first, middle, cell * (double)n - gap, 1), pen->theme->axis, 1);
-  for (int64_t k = 0; k < n; k++) draw_value(pen, box_at(first + cell * (double)k, box.y, floor(cell) - gap, box.height), O[k], largest_O, colour);
+  for (int64_t k = 0; k < n; k++)
+    draw_value(pen, box_at(first + cell * (double)k, box.y, floor(cell) - gap, box.height), O[k], largest_O, colour);
 }
 
 /* On the way from one value to another, as far as the present event has happened. */
-static double between(const Pen *pen, double from, double to) { return isfinite(from) && isfinite(to) ? from + (to - from) * pen_happened(pen) : to; }
+static double between(const Pen *pen, double from, double to) {
+  return isfinite(from) && isfinite(to) ? from + (to - from) * pen_happened(pen) : to;
+}
 
 /* l and O shrink by the factor when they are rescaled, and grow by the tile. */
 static void draw_O(const Pen *pen, Box box) {
   const SnapshotRow *r = &pen->now->row;
   const Theme *t = pen->theme;
-  const bool rescales = pen->now->event.kind == EVENT_RESCALE, adds = pen->now->event.kind == EVENT_ACCUMULATE, finished = r->phase == ROW_FINISHED;
+  const bool rescales = pen->now->event.kind == EVENT_RESCALE, adds = pen->now->event.kind == EVENT_ACCUMULATE,
+             finished = r->phase == ROW_FINISHED;
   double largest = 0, O[SNAPSHOT_O];
   for (int64_t k = 0; k < r->n_O; k++) {
     if (isfinite(r->O_old[k])) largest = fmax(largest, fabs(r->O_old[k]));
     if (isfinite(r->O[k])) largest = fmax(largest, fabs(r->O[k]));
     O[k] = between(pen, rescales ? r->O_old[k] : adds ? r->O_old[k] * r->factor : r->O[k], r->O[k]);
   }
-  const double l = between(pen, rescales ? r->l_old : adds ? r->l_scaled : r->l, r->l), largest_l = fmax(isfinite(r->l_old) ? r->l_old : 0, isfinite(r->l) ? r->l : 0);
+  const double l = between(pen,
+                           rescales ? r->l_old
+                           : adds   ? r->l_scaled
+                                    : r->l,
+                           r->l),
+               largest_l = fmax(isfinite(r->l_old) ? r->l_old : 0, isfinite(r->l) ? r->l : 0);
   const Box before = box_cut_top(&box, box.height / 2 - 2 * pen->unit, 4 * pen->unit);
   draw_state(pen, before, "l, O before", r->l_old, largest_l, r->O_old, largest, t->axis);
-  draw_state(pen, box, finished ? "l, O / l" : "l, O now", l, largest_l, O, largest, rescales || adds ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
+  draw_state(pen, box, finished ? "l, O / l" : "l, O now", l, largest_l, O, largest,
+             rescales || adds ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
 }
 
 /* ---- Rows beside each other ------------------------------------------------------------------------------ */
@@ -276,22 +326,27 @@ static SmallScale small_scale(const Snapshot *now) {
 }
 
 /* m after each tile as a flight of steps; a dot where it rose. */
-static void draw_steps(const Pen *pen, Box box, const double *m, int64_t n, int64_t n_tiles, double low, double high, bool has_dots) {
+static void draw_steps(const Pen *pen, Box box, const double *m, int64_t n, int64_t n_tiles, double low, double high,
+                       bool has_dots) {
   const Theme *t = pen->theme;
   const double u = pen->unit, dot = fmin(8 * u, fmax(4 * u, 0.12 * box.height)), room = box.height - dot - 2;
   pen_fill(pen, box_at(box.x, box.y + box.height - 1, box.width, 1), t->axis, 1);
   double before = -INFINITY;
   for (int64_t k = 0; k < n; k++) {
     if (!isfinite(m[k])) continue;
-    const double x = floor(box.x + box.width * (double)k / (double)n_tiles), end = floor(box.x + box.width * (double)(k + 1) / (double)n_tiles);
+    const double x = floor(box.x + box.width * (double)k / (double)n_tiles),
+                 end = floor(box.x + box.width * (double)(k + 1) / (double)n_tiles);
     const double y = floor(box.y + dot / 2 + room * (high > low ? (high - m[k]) / (high - low) : 0.5));
     pen_fill(pen, box_at(x, y, fmax(1, end - x), fmax(2, 2 * u)), t->tile[TILE_COLOUR_DONE], 1);
-    if (m[k] > before && has_dots) pen_fill(pen, box_at((x + end) / 2 - dot / 2, y - dot / 2 + u, dot, dot), t->tile[TILE_COLOUR_CURRENT], 1);
+    if (m[k] > before && has_dots)
+      pen_fill(pen, box_at((x + end) / 2 - dot / 2, y - dot / 2 + u, dot, dot), t->tile[TILE_COLOUR_CURRENT], 1);
     before = m[k];
   }
 }
 
-static int64_t tiles_in_history(const Snapshot *now) { return now->grid.T_c < SNAPSHOT_HISTORY ? now->grid.T_c : SNAPSHOT_HISTORY; }
+static int64_t tiles_in_history(const Snapshot *now) {
+  return now->grid.T_c < SNAPSHOT_HISTORY ? now->grid.T_c : SNAPSHOT_HISTORY;
+}
 
 static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, const SmallScale *scale) {
   const Theme *t = pen->theme;
@@ -302,9 +357,12 @@ static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, c
   snprintf(words, sizeof words, "row %" PRId64, r->row);
   if (is_large_one) pen_fill(pen, box_at(box.x, box.y, box.width, 3 * u), t->tile[TILE_COLOUR_CURRENT], 1);
   box_cut_top(&box, 5 * u, 0);
-  const Box head = box_cut_top(&box, 1.4 * small, 0), l = box_cut_bottom(&box, 1.35 * small, 0), m = box_cut_bottom(&box, 1.5 * small, 0);
+  const Box head = box_cut_top(&box, 1.4 * small, 0), l = box_cut_bottom(&box, 1.35 * small, 0),
+            m = box_cut_bottom(&box, 1.5 * small, 0);
   pen_text(pen, TYPE_SMALL, ink, is_large_one, ANCHOR_START, head.x, head.y + small, head.width, words);
-  if (scale->high >= scale->low) draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), scale->low, scale->high, !pen->now->row.without_max);
+  if (scale->high >= scale->low)
+    draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), scale->low, scale->high,
+               !pen->now->row.without_max);
   snprintf(words, sizeof words, "m %s", short_number(r->m, number, sizeof number));
   pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, m.x, m.y + 1.2 * small, m.width, words);
   snprintf(words, sizeof words, "l %s", short_number(r->l, number, sizeof number));
@@ -317,10 +375,12 @@ static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, c
 static void draw_small_rows(const Pen *pen, Box box) {
   const Snapshot *now = pen->now;
   const SmallScale scale = small_scale(now);
-  const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, n = fmax(now->n_rows, SNAPSHOT_ROWS / 2), width = floor((box.width - gap * (n - 1)) / n);
+  const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, n = fmax(now->n_rows, SNAPSHOT_ROWS / 2),
+               width = floor((box.width - gap * (n - 1)) / n);
   const Box head = box_cut_top(&box, 1.7 * small, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
-           now->row.without_max ? "Rows of this tile: m is left out, 0 at every tile" : "Rows of this tile: m after each tile, a dot where it rose");
+           now->row.without_max ? "Rows of this tile: m is left out, 0 at every tile"
+                                : "Rows of this tile: m after each tile, a dot where it rose");
   for (int k = 0; k < now->n_rows; k++) draw_small_row(pen, box_cut_left(&box, width, gap), &now->rows[k], &scale);
 }
 
@@ -328,7 +388,8 @@ static void draw_small_rows(const Pen *pen, Box box) {
 static void draw_history(const Pen *pen, Box box) {
   const SnapshotRow *r = &pen->now->row;
   const double small = pen_size(pen, TYPE_SMALL);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width,
+           r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
   box_cut_top(&box, 1.6 * small, 0);
   double low = INFINITY, high = -INFINITY;
   for (int64_t k = 0; k < r->n_history; k++) {
@@ -343,24 +404,31 @@ static void draw_history(const Pen *pen, Box box) {
 
 /* The last pass of fa2-split. */
 static bool is_combining(const Snapshot *now) {
-  return now->has_event && now->grid.n_laps == 1 && now->grid.lap == 1 && now->event.pass > 0 && now->problem.tiling.n_splits > 1;
+  return now->has_event && now->grid.n_laps == 1 && now->grid.lap == 1 && now->event.pass > 0 &&
+         now->problem.tiling.n_splits > 1;
 }
 
 static void draw_absence(const Pen *pen, Box body, bool is_large) {
   const Snapshot *now = pen->now;
-  const char *why = !now->row.is_computed ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
-                    : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
-                    : !now->has_event ? "The first block of Q is still in HBM. One step loads it."
-                                      : "No row of Q is in SRAM at this step.";
+  const char *why =
+      !now->row.is_computed
+          ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
+      : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
+      : !now->has_event   ? "The first block of Q is still in HBM. One step loads it."
+                          : "No row of Q is in SRAM at this step.";
   const TypeSize type = is_large ? TYPE_TITLE : TYPE_BODY;
-  const Box words = is_large ? box_at(body.x + 0.16 * body.width, body.y + 0.4 * body.height, 0.68 * body.width, 0.5 * body.height) : box_inset(body, 6 * pen->unit);
+  const Box words =
+      is_large ? box_at(body.x + 0.16 * body.width, body.y + 0.4 * body.height, 0.68 * body.width, 0.5 * body.height)
+               : box_inset(body, 6 * pen->unit);
   pen_paragraph(pen, type, pen->theme->ink_soft, words, why);
 }
 
 /* Ulps as people read them: "0.53", "12", "4,213". */
 static const char *ulps_number(double ulps, char *text, size_t size) {
-  if (ulps < 9.95) snprintf(text, size, "%.2g", ulps);
-  else snprintf(text, size, "%s", number_count((Wide)(ulps < 1e30 ? ulps + 0.5 : 1e30)).text);
+  if (ulps < 9.95)
+    snprintf(text, size, "%.2g", ulps);
+  else
+    snprintf(text, size, "%s", number_count((Wide)(ulps < 1e30 ? ulps + 0.5 : 1e30)).text);
   return text;
 }
 
@@ -378,16 +446,23 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
   text[0] = '\0';
   if (r->phase == ROW_FINISHED && isfinite(r->error_ulps)) {
     ulps_number(r->error_ulps, ulps, sizeof ulps);
-    if (is_large) snprintf(text, size, "O is within %s ulps of %s of the fp64 answer", ulps, dtype);
-    else snprintf(text, size, "O within %s %s ulps of fp64", ulps, dtype);
+    if (is_large)
+      snprintf(text, size, "O is within %s ulps of %s of the fp64 answer", ulps, dtype);
+    else
+      snprintf(text, size, "O within %s %s ulps of fp64", ulps, dtype);
     if (is_large && now->problem.shape.dtype != DTYPE_FP32)
-      snprintf(text + strlen(text), size - strlen(text), ", and before it is stored within %s of fp32", ulps_number(r->error_fp32_ulps, ulps, sizeof ulps));
+      snprintf(text + strlen(text), size - strlen(text), ", and before it is stored within %s of fp32",
+               ulps_number(r->error_fp32_ulps, ulps, sizeof ulps));
     return true;
   }
-  if (r->phase == ROW_FINISHED) snprintf(text, size, "O is not a number: e^score overflowed %s", dtype);
-  else if (r->n_overflowed > 0) snprintf(text, size, "%" PRId64 " of %" PRId64 " exponentials overflow %s", r->n_overflowed, r->n_cols, dtype);
-  else if (has_overflowed(r)) snprintf(text, size, "O is not a number any more: e^score overflowed %s", dtype);
-  else if (is_large) snprintf(text, size, "When the row is finished, O is held against the fp64 answer here");
+  if (r->phase == ROW_FINISHED)
+    snprintf(text, size, "O is not a number: e^score overflowed %s", dtype);
+  else if (r->n_overflowed > 0)
+    snprintf(text, size, "%" PRId64 " of %" PRId64 " exponentials overflow %s", r->n_overflowed, r->n_cols, dtype);
+  else if (has_overflowed(r))
+    snprintf(text, size, "O is not a number any more: e^score overflowed %s", dtype);
+  else if (is_large)
+    snprintf(text, size, "When the row is finished, O is held against the fp64 answer here");
   return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
 }
 
@@ -397,8 +472,11 @@ static void draw_verdict(const Pen *pen, Box *body, bool is_large) {
   const bool well = verdict(pen->now, is_large, text, sizeof text), is_known = r->phase == ROW_FINISHED || !well;
   if (!*text) return;
   const Box line = box_cut_bottom(body, 1.5 * pen_size(pen, TYPE_BODY), 4 * pen->unit);
-  pen_text(pen, TYPE_BODY, !is_known ? pen->theme->ink_soft : well ? pen->theme->good : pen->theme->bad, is_known, ANCHOR_START, line.x,
-           line.y + 1.1 * pen_size(pen, TYPE_BODY), line.width, text);
+  pen_text(pen, TYPE_BODY,
+           !is_known ? pen->theme->ink_soft
+           : well    ? pen->theme->good
+                     : pen->theme->bad,
+           is_known, ANCHOR_START, line.x, line.y + 1.1 * pen_size(pen, TYPE_BODY), line.width, text);
 }
 
 void draw_softmax(const Pen *pen, Box box, bool is_large) {
@@ -406,8 +484,10 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   const double u = pen->unit;
   char remark[96] = "";
   if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
-  if (r->row >= 0 && r->tile >= 0) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
-  if (r->row >= 0 && r->q_scale != 1) snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
+  if (r->row >= 0 && r->tile >= 0)
+    snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
+  if (r->row >= 0 && r->q_scale != 1)
+    snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
   Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax" : "Online softmax", remark);
   if (!r->is_computed || r->row < 0 || is_combining(pen->now)) {
     draw_absence(pen, body, is_large);
@@ -418,8 +498,10 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
     const Box rows = box_cut_bottom(&body, 0.3 * body.height, 14 * u);
     Box right = box_cut_right(&body, 0.47 * body.width, 30 * u);
     draw_scores(pen, body);
-    if (pen->now->n_rows > 1) draw_small_rows(pen, rows);
-    else draw_history(pen, rows);
+    if (pen->now->n_rows > 1)
+      draw_small_rows(pen, rows);
+    else
+      draw_history(pen, rows);
     draw_formulas(pen, box_cut_top(&right, 0.44 * right.height, 16 * u), true);
     draw_O(pen, right);
     return;

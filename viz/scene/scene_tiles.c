@@ -8,16 +8,20 @@
 #include "viz/text/number.h"
 
 /* A label above, a number below; returns nothing but takes its room off the box. */
-static void draw_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest) {
+static void draw_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number,
+                       const char *rest) {
   const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type);
   const Box row = box_cut_top(box, 1.5 * small + 1.25 * size, 9 * pen->unit);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
   pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
   const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, fmax(1, row.x + row.width - x), rest);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size,
+           fmax(1, row.x + row.width - x), rest);
 }
 
-static Wide tiles_worked(const Snapshot *now) { return now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL]; }
+static Wide tiles_worked(const Snapshot *now) {
+  return now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL];
+}
 
 static void draw_counts(const Pen *pen, Box *box) {
   const Snapshot *now = pen->now;
@@ -49,14 +53,16 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   char text[NUMBER_CHARS + 32];
   if (real) {
     pen_fill(pen, square, t->tile[TILE_COLOUR_WAITING], 1);
-    pen_fill(pen, box_at(square.x, square.y, square.width, square.height * part_of(now->traffic.write[tensor], now->whole.write[tensor])),
+    pen_fill(pen,
+             box_at(square.x, square.y, square.width,
+                    square.height * part_of(now->traffic.write[tensor], now->whole.write[tensor])),
              t->tile[TILE_COLOUR_DONE], 1);
   } else {
     pen_dashed(pen, square, t->axis, 1.5);
   }
   const bool filled = real && part_of(now->traffic.write[tensor], now->whole.write[tensor]) > 0.9;
-  pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE, square.x + side / 2,
-           square.y + 0.94 * side, 0, tensor_name(tensor)); /* where it is filled last */
+  pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
+           square.x + side / 2, square.y + 0.94 * side, 0, tensor_name(tensor)); /* where it is filled last */
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, box.width, text);
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
@@ -68,7 +74,8 @@ static void draw_ghosts(const Pen *pen, Box box) {
   const bool real = now->whole.write[TENSOR_S] > 0;
   const Wide bytes = wide(now->grid.N_q) * wide(now->grid.N_k) * wide(now->grid.element_bytes);
   char words[2 * NUMBER_CHARS];
-  snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM", number_bytes(bytes).text);
+  snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM",
+           number_bytes(bytes).text);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
   box_cut_top(&box, 1.9 * small, 0);
   const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 190 * pen->unit));
@@ -84,7 +91,8 @@ void scene_tiles(const Pen *pen) {
   Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   const Box tiles = draw_grid(pen, body);
-  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x, legend.height));
+  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
+                          legend.height));
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
@@ -116,7 +124,9 @@ void scene_main(const Pen *pen) {
   const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);
-  if (pen->now->row.is_computed) draw_softmax(pen, body, false);
-  else draw_log(pen, body); /* a large N has no numbers of a row */
+  if (pen->now->row.is_computed)
+    draw_softmax(pen, body, false);
+  else
+    draw_log(pen, body); /* a large N has no numbers of a row */
   draw_code(pen, code);
 }

@@ -1,5 +1,5 @@
-/* CTAs in time: some of one head, lane by lane, and all of them on the machine, wave by wave. What the model of time supposes stands
- * below, in words. */
+/* CTAs in time: some of one head, lane by lane, and all of them on the machine, wave by wave. What the model of time
+ * supposes stands below, in words. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,18 +7,27 @@
 #include "viz/text/number.h"
 
 static void put_rates(const Timeline *t, const Snapshot *now, char *text, size_t size) {
-  snprintf(text, size, "Model: each CTA has its equal part of the peak rates of %s, %s from L2, ", now->gpu.name, number_si(t->bytes_per_s, "B/s").text);
+  snprintf(text, size, "Model: each CTA has its equal part of the peak rates of %s, %s from L2, ", now->gpu.name,
+           number_si(t->bytes_per_s, "B/s").text);
   snprintf(text + strlen(text), size - strlen(text), "%s and ", number_si(t->flops_per_s, "FLOP/s").text);
   snprintf(text + strlen(text), size - strlen(text),
-           "%s exponentials/s; a tile is loaded once its place in SRAM is free. Left out: latency, other vector work, double buffers, gaps between kernels.",
+           "%s exponentials/s; a tile is loaded once its place in SRAM is free. Left out: latency, other vector work, "
+           "double buffers, gaps between kernels.",
            number_si(t->exps_per_s, "").text);
 }
 
 static void model_words(const Timeline *t, const Snapshot *now, char *text, size_t size) {
   const TimelineKernel *k = &t->kernels[0];
-  if (t->in_steps) snprintf(text, size, "Model: %s: one for each event but skips, one after the other. A GPU with all rates, such as --gpu h200, gives times.", t->why_steps);
-  else put_rates(t, now, text, size);
-  if (t->is_assumed) snprintf(text + strlen(text), size - strlen(text), " The tiles ask for more than an SM has; one CTA on each is drawn all the same.");
+  if (t->in_steps)
+    snprintf(text, size,
+             "Model: %s: one for each event but skips, one after the other. A GPU with all rates, such as --gpu h200, "
+             "gives times.",
+             t->why_steps);
+  else
+    put_rates(t, now, text, size);
+  if (t->is_assumed)
+    snprintf(text + strlen(text), size - strlen(text),
+             " The tiles ask for more than an SM has; one CTA on each is drawn all the same.");
   if (k->first_number > 0) {
     snprintf(text + strlen(text), size - strlen(text), " Drawn are the last %s ", number_count((Wide)k->n_pieces).text);
     snprintf(text + strlen(text), size - strlen(text), "of %s CTAs.", number_count((Wide)k->launch.n_pieces).text);
@@ -34,9 +43,12 @@ void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t 
     snprintf(text + used, size - used, "No timeline: %s.\n", t->why_not);
   } else {
     const TimelineMoment m = timeline_now(t, now);
-    snprintf(text + used, size - used, "Timeline: %s. The present CTA is number %lld, ", wave_numbers(t, words, sizeof words), (long long)timeline_number(t, m.kernel, m.outer));
-    snprintf(text + strlen(text), size - strlen(text), "%s after its start; ", time_words(t, m.time, time, sizeof time));
-    snprintf(text + strlen(text), size - strlen(text), "it takes %s. All take ", time_words(t, timeline_duration(t, m.kernel, m.outer), time, sizeof time));
+    snprintf(text + used, size - used, "Timeline: %s. The present CTA is number %lld, ",
+             wave_numbers(t, words, sizeof words), (long long)timeline_number(t, m.kernel, m.outer));
+    snprintf(text + strlen(text), size - strlen(text), "%s after its start; ",
+             time_words(t, m.time, time, sizeof time));
+    snprintf(text + strlen(text), size - strlen(text), "it takes %s. All take ",
+             time_words(t, timeline_duration(t, m.kernel, m.outer), time, sizeof time));
     snprintf(text + strlen(text), size - strlen(text), "%s.\n", time_words(t, t->end, time, sizeof time));
     model_words(t, now, words, sizeof words);
     snprintf(text + strlen(text), size - strlen(text), "%s\n", words);
@@ -63,7 +75,9 @@ void scene_timeline(const Pen *pen) {
   if (pen->hit) return; /* nothing here is in another scene too */
   const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
   const Timeline *t = memo_timeline(pen->view->memo, pen->now, &room);
-  if (t->is_known) draw_parts(pen, body, t);
-  else pen_paragraph(pen, TYPE_BODY, pen->theme->ink, body, t->why_not);
+  if (t->is_known)
+    draw_parts(pen, body, t);
+  else
+    pen_paragraph(pen, TYPE_BODY, pen->theme->ink, body, t->why_not);
   timeline_free(&room);
 }

@@ -29,19 +29,19 @@ enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
   SNAPSHOT_LOG_LINES = 12, /* last events in words */
   SNAPSHOT_LOG_BYTES = 112,
-  SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
-  SNAPSHOT_O = 16,         /* columns of O that are computed */
+  SNAPSHOT_SCORES = 128, /* scores of one row in one tile; of a wider tile the first are kept */
+  SNAPSHOT_O = 16,       /* columns of O that are computed */
   STAGE_SCORES = 64,
-  SNAPSHOT_HISTORY = 64,   /* tiles of the row before and with the present one */
-  SNAPSHOT_ROWS = 8,       /* rows of the tile whose m and l are shown small, the large one among them */
+  SNAPSHOT_HISTORY = 64, /* tiles of the row before and with the present one */
+  SNAPSHOT_ROWS = 8,     /* rows of the tile whose m and l are shown small, the large one among them */
 };
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
 #define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 19)
 /* The other rows of a tile up to this many keys. */
 #define STAGE_MAX_ROW_KEYS ((int64_t)1 << 16)
-/* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six times as large,
- * as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
+/* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six
+ * times as large, as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
 enum { STAGE_LARGE_Q = 6 };
 
 typedef struct {
@@ -54,9 +54,9 @@ typedef struct {
   int64_t row_in_block;                      /* which row of a row block the softmax shows, from 1; 0: the middle one */
   int n_scores;                              /* given scores of a row; 0: those of Q and K */
   double scores[STAGE_SCORES];
-  bool without_max;                          /* softmax without the maximum: it overflows */
-  int64_t q_scale;                           /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
-  bool lone_row;                             /* only the large row is computed, not those beside it */
+  bool without_max; /* softmax without the maximum: it overflows */
+  int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
+  bool lone_row;    /* only the large row is computed, not those beside it */
 } StageConfig;
 
 /* What a tile of the score matrix is doing. In standard attention a tile is worked on once per pass. */
@@ -83,40 +83,41 @@ typedef struct {
 
 /* One tensor's place in SRAM. */
 typedef struct {
-  uint8_t tensor;          /* Tensor; P takes the place of S */
-  bool is_used;            /* the algorithm keeps such a tile */
+  uint8_t tensor; /* Tensor; P takes the place of S */
+  bool is_used;   /* the algorithm keeps such a tile */
   bool is_filled;
-  bool is_touched;         /* by the present event */
-  bool holds_P;            /* of S's place */
-  int64_t i, j;            /* which block; -1 where there is none */
+  bool is_touched; /* by the present event */
+  bool holds_P;    /* of S's place */
+  int64_t i, j;    /* which block; -1 where there is none */
   int64_t row0, row1, col0, col1;
-  bool in_registers;       /* fast kernels keep it in registers (S and P, O, m and l); the papers count it as SRAM */
-  uint64_t slot_bytes;     /* room set aside: the SRAM budget's */
-  uint64_t held_bytes;     /* of the tile in it */
+  bool in_registers;   /* fast kernels keep it in registers (S and P, O, m and l); the papers count it as SRAM */
+  uint64_t slot_bytes; /* room set aside: the SRAM budget's */
+  uint64_t held_bytes; /* of the tile in it */
 } SnapshotSlot;
 
-/* L2, where the machine has one. All that crosses the SRAM boundary goes through it; what it keeps from HBM is known of the whole
- * launch, all CTAs of all heads at once, not of a step of one head. */
+/* L2, where the machine has one. All that crosses the SRAM boundary goes through it; what it keeps from HBM is known of
+ * the whole launch, all CTAs of all heads at once, not of a step of one head. */
 typedef struct {
-  uint64_t capacity_bytes; /* 0: there is none */
-  bool is_known;           /* the figures below: sim/l2/l2_run.h has an answer */
+  uint64_t capacity_bytes;                  /* 0: there is none */
+  bool is_known;                            /* the figures below: sim/l2/l2_run.h has an answer */
   Wide asked_read_bytes, asked_write_bytes; /* of L2 by the SMs */
   Wide hbm_read_bytes, hbm_write_bytes;
-  Wide fabric_bytes;       /* between its partitions */
+  Wide fabric_bytes; /* between its partitions */
   double hit_rate;
 } SnapshotL2;
 
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
-  int schedule;      /* index in SCHEDULES */
-  Tiling tiling;     /* completed: each algorithm may have its own default */
+  int schedule;  /* index in SCHEDULES */
+  Tiling tiling; /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
-  Traffic traffic;   /* fold of its events [0, step) */
-  Wide moved_bytes;  /* read and written so far */
-  Wide total_bytes;  /* when it will be done */
-  Wide tiles_done;   /* score tiles that are finished, once for each lap; skipped ones count */
-  Wide tiles_total;  /* tiles x laps */
-  double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the start */
+  Traffic traffic;      /* fold of its events [0, step) */
+  Wide moved_bytes;     /* read and written so far */
+  Wide total_bytes;     /* when it will be done */
+  Wide tiles_done;      /* score tiles that are finished, once for each lap; skipped ones count */
+  Wide tiles_total;     /* tiles x laps */
+  double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
+                           start */
   bool is_finished, fits;
 } SnapshotRun;
 
@@ -133,26 +134,26 @@ typedef enum {
 
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
-  bool is_computed;  /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
-  bool without_max;  /* the maximum is left out: m stays 0 */
-  uint8_t phase;     /* RowPhase */
-  int64_t row;       /* -1: none */
-  int64_t tile;      /* column tile j of the numbers below */
+  bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
+  bool without_max; /* the maximum is left out: m stays 0 */
+  uint8_t phase;    /* RowPhase */
+  int64_t row;      /* -1: none */
+  int64_t tile;     /* column tile j of the numbers below */
   int64_t col0, n_cols;
   int64_t n_masked, n_overflowed;
   double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
   double block_max, block_sum;
   double m_old, m_new, factor;
-  double l_old, l_scaled, l_new; /* before, rescaled, with this tile */
-  double m, l;                   /* now */
-  int64_t n_O;                   /* columns of O below */
-  double O_old[SNAPSHOT_O];      /* before this tile */
-  double O[SNAPSHOT_O];          /* now */
-  double reference_O[SNAPSHOT_O]; /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
-  double error_ulps;             /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
-  double error_fp32_ulps;        /* of O before it was rounded for storing, in ulps of fp32 */
-  int64_t q_scale;               /* Q is multiplied by it */
+  double l_old, l_scaled, l_new;    /* before, rescaled, with this tile */
+  double m, l;                      /* now */
+  int64_t n_O;                      /* columns of O below */
+  double O_old[SNAPSHOT_O];         /* before this tile */
+  double O[SNAPSHOT_O];             /* now */
+  double reference_O[SNAPSHOT_O];   /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
+  double error_ulps;                /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
+  double error_fp32_ulps;           /* of O before it was rounded for storing, in ulps of fp32 */
+  int64_t q_scale;                  /* Q is multiplied by it */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
 } SnapshotRow;
@@ -169,28 +170,29 @@ typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
   Shape launched;  /* all heads of it, as a kernel would be launched */
   Gpu gpu;
-  int schedule;    /* index in SCHEDULES */
+  int schedule; /* index in SCHEDULES */
   uint64_t step, n_steps;
-  bool fits;       /* the tiles fit SRAM */
+  bool fits; /* the tiles fit SRAM */
   int64_t max_block;
-  Event event;     /* the present one: number step - 1; all zero at step 0 */
+  Event event; /* the present one: number step - 1; all zero at step 0 */
   bool has_event, has_next;
-  Event next;      /* number `step` */
-  int code_line;   /* of viz/scene/code_lines.h; -1: none */
+  Event next;    /* number `step` */
+  int code_line; /* of viz/scene/code_lines.h; -1: none */
   SnapshotGrid grid;
-  Traffic traffic; /* fold of events [0, step) */
+  Traffic traffic;                           /* fold of events [0, step) */
   Wide read_bytes, write_bytes, total_bytes; /* so far; total is both */
-  Traffic whole;   /* of the whole run */
+  Traffic whole;                             /* of the whole run */
   Wide whole_bytes;
-  Traffic dense;   /* of the whole run of the same algorithm without a mask */
+  Traffic dense; /* of the whole run of the same algorithm without a mask */
   Wide dense_bytes;
   Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
   Wide spared_flops;
   SnapshotSlot slots[TENSOR_COUNT];
   bool has_layout;
-  Layout layout;   /* addresses in HBM, as `tilewalk trace --format din` writes them */
+  Layout layout;                            /* addresses in HBM, as `tilewalk trace --format din` writes them */
   uint64_t sram_bytes, sram_capacity_bytes; /* the budget of all slots, and what the machine has */
-  uint64_t register_bytes, register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
+  uint64_t register_bytes,
+      register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
   SnapshotL2 l2;
   int n_runs;
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
@@ -210,8 +212,8 @@ typedef struct {
   SnapshotL2 l2;
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
-  double *K, *V;      /* N_k x d and N_k x n_O; NULL: no row is computed */
-  struct StageRow *row; /* how much of them is filled, and the scores of the row asked for last */
+  double *K, *V;                        /* N_k x d and N_k x n_O; NULL: no row is computed */
+  struct StageRow *row;                 /* how much of them is filled, and the scores of the row asked for last */
   struct StageRow *rows[SNAPSHOT_ROWS]; /* the same of the rows shown small; NULL: they are not */
 } Stage;
 
@@ -233,10 +235,10 @@ TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
 /* Where a walk goes when someone steps by more than an event. */
 typedef enum {
   STRIDE_EVENT = 0,
-  STRIDE_TILE,       /* the next tile of scores */
-  STRIDE_ROW,        /* the next outer iteration */
+  STRIDE_TILE, /* the next tile of scores */
+  STRIDE_ROW,  /* the next outer iteration */
   STRIDE_PASS,
-  STRIDE_NEW_MAX,    /* the next event of this kind */
+  STRIDE_NEW_MAX, /* the next event of this kind */
   STRIDE_SKIP,
   STRIDE_STORE,
 } Stride;

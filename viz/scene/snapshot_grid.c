@@ -49,7 +49,8 @@ void snapshot_fill_grid(const Schedule *s, const Plan *plan, const SchedulePlace
   const int64_t inner_count = s->inner_count(plan, &c);
   if (place->inner >= 0) s->enter_inner(plan, &c, place->inner);
   const int64_t length = g->column_by_column ? plan->T_r : plan->T_c;
-  const bool only_looks = inner_count > length && place->inner < length; /* standard's softmax reads a row, then writes it */
+  const bool only_looks =
+      inner_count > length && place->inner < length; /* standard's softmax reads a row, then writes it */
   g->line = g->column_by_column ? c.j : c.i;
   g->n_done = only_looks ? 0 : g->column_by_column ? c.i : c.j;
   g->at_work = place->inner >= 0 && place->inner < inner_count;

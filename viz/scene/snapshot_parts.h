@@ -5,15 +5,16 @@
 #include "viz/scene/prefix.h"
 #include "viz/scene/snapshot.h"
 
-/* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the scores
- * of one row. Kept from frame to frame; what a snapshot holds does not depend on it. */
+/* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the
+ * scores of one row. Kept from frame to frame; what a snapshot holds does not depend on it. */
 struct StageRow {
-  int64_t n_keys;   /* rows of K and V that are filled (of the large row alone) */
-  int64_t row;      /* -1: none */
-  int64_t n_scores; /* computed, from column 0 on */
+  int64_t n_keys;         /* rows of K and V that are filled (of the large row alone) */
+  int64_t row;            /* -1: none */
+  int64_t n_scores;       /* computed, from column 0 on */
   int64_t first, n_tiles; /* of a row shown small: tiles [first, n_tiles) are walked */
-  double l;         /* standard: the sum over the row; NAN: not known yet */
-  double numbers[]; /* q: d; scores: N_k, not masked; of the large row also the scores in fp64: N_k; of a row shown small also m, l and the factor after each tile: 3 T_c */
+  double l;               /* standard: the sum over the row; NAN: not known yet */
+  double numbers[]; /* q: d; scores: N_k, not masked; of the large row also the scores in fp64: N_k; of a row shown
+                       small also m, l and the factor after each tile: 3 T_c */
 };
 
 /* K and V of the stage, and room for a row. */

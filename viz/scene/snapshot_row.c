@@ -38,7 +38,8 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   const size_t small = sizeof *stage->row + (d + N_k + 3 * (size_t)stage_plan(stage)->T_c) * sizeof(double);
   for (int k = 0; k < SNAPSHOT_ROWS && shape->N_k <= STAGE_MAX_ROW_KEYS; k++) {
     stage->rows[k] = malloc(small);
-    if (!stage->rows[k]) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
+    if (!stage->rows[k])
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
     *stage->rows[k] = (struct StageRow){.row = -1};
   }
   return STATUS_OK;
@@ -75,7 +76,8 @@ static void score_row(const Stage *stage, struct StageRow *r, int64_t row, int64
   for (int64_t col = r->n_scores; col < end; col++) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], stage->K[col * d + c], sum);
-    scores[col] = col < stage->config.n_scores ? stage->config.scores[col] : precision_computed(accumulator, sum * scale);
+    scores[col] =
+        col < stage->config.n_scores ? stage->config.scores[col] : precision_computed(accumulator, sum * scale);
     r->n_scores = col + 1;
   }
 }
@@ -208,7 +210,8 @@ static void finish(Walk *w, SnapshotRow *r) {
   refer(w->stage, w->row, r->reference_O);
   for (int64_t c = 0; c < w->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
   for (int64_t c = 0; c < w->n_O; c++) {
-    const double fp32 = softmax_divide(&w->config, w->O[c], w->l), fp32_off = fabs(fp32 - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
+    const double fp32 = softmax_divide(&w->config, w->O[c], w->l),
+                 fp32_off = fabs(fp32 - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
     const double O = divided ? w->stored[c] : precision_round(w->config.precision, fp32);
     const double off = fabs(O - r->reference_O[c]) / precision_ulp(w->config.precision, largest);
     r->O[c] = O;
@@ -222,8 +225,10 @@ static void rewind_to(RowPhase phase, SnapshotRow *r, Walk *w, const double *O_b
   r->phase = (uint8_t)phase;
   r->m = phase >= ROW_MAX ? r->m_new : r->m_old;
   r->l = phase >= ROW_ACCUMULATED ? r->l_new : phase == ROW_RESCALED ? r->l_scaled : r->l_old;
-  if (phase >= ROW_ACCUMULATED) memcpy(r->O, w->O, sizeof r->O);
-  else if (phase < ROW_RESCALED) memcpy(r->O, O_before, sizeof r->O);
+  if (phase >= ROW_ACCUMULATED)
+    memcpy(r->O, w->O, sizeof r->O);
+  else if (phase < ROW_RESCALED)
+    memcpy(r->O, O_before, sizeof r->O);
   if (phase < ROW_ACCUMULATED) {
     memset(r->weights, 0, sizeof r->weights);
     r->block_sum = 0;
@@ -264,7 +269,8 @@ static void fill_online(Walk *w, const Snapshot *now, SnapshotRow *r, int64_t fi
     r->l = w->l;
     memcpy(r->O, w->O, sizeof r->O);
     r->phase = r->n_history ? ROW_ACCUMULATED : ROW_NONE;
-    if (!g->at_work && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE) && now->event.pass + 1 >= stage_schedule(w->stage)->n_passes)
+    if (!g->at_work && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE) &&
+        now->event.pass + 1 >= stage_schedule(w->stage)->n_passes)
       finish(w, r);
     return;
   }
@@ -295,7 +301,8 @@ static void fill_standard_output(Walk *w, const Snapshot *now, SnapshotRow *r) {
   const int64_t n_tiles = g->lap < 2 ? 0 : g->at_work ? g->j + (now->event.kind == EVENT_ACCUMULATE) : g->n_done;
   for (int64_t col = 0; col < N_k; col++) {
     const double score = precision_round(stored, masked_score(w->stage, w->cache, col));
-    const double P = precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, r->m), r->l));
+    const double P =
+        precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, r->m), r->l));
     const int64_t within = col - r->col0;
     if (g->at_work && within >= 0 && within < r->n_cols && within < SNAPSHOT_SCORES) r->weights[within] = P;
     for (int64_t c = 0; c < w->n_O && col < n_tiles * plan->tiling.B_c; c++)
@@ -337,8 +344,9 @@ static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
     return;
   }
   for (int64_t col = 0; col < N_k; col++)
-    l = precision_computed(w->accumulator,
-                           l + softmax_exponential(&w->config, precision_round(stored, masked_score(w->stage, w->cache, col)), m));
+    l = precision_computed(
+        w->accumulator,
+        l + softmax_exponential(&w->config, precision_round(stored, masked_score(w->stage, w->cache, col)), m));
   r->l = r->l_new = r->l_old = r->l_scaled = l;
   r->factor = 1;
   r->m_old = m;
@@ -362,7 +370,8 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   Walk w = walk_new(stage, r->row);
   w.O_in_hbm = g->column_by_column;
   const bool on_tiles = g->lap < g->n_laps && (g->at_work || !g->column_by_column);
-  if (g->n_laps > 1) fill_standard(&w, now, r);
+  if (g->n_laps > 1)
+    fill_standard(&w, now, r);
   else if (on_tiles) {
     const int64_t first = now->event.split * plan->tiles_per_split;
     fill_online(&w, now, r, first);
@@ -408,14 +417,17 @@ static void walk_small_standard(Walk *w, int64_t end) {
   for (; cache->n_tiles < end; cache->n_tiles++) {
     const int64_t col0 = cache->n_tiles * plan->tiling.B_c;
     for (int64_t col = col0; col < col0 + plan->tiling.B_c && col < plan->shape.N_k; col++)
-      w->m = softmax_new_max(&w->config, w->m, precision_round(w->config.precision, masked_score(w->stage, cache, col)));
+      w->m =
+          softmax_new_max(&w->config, w->m, precision_round(w->config.precision, masked_score(w->stage, cache, col)));
     *stats_of(w->stage, cache, cache->n_tiles) = (Stats){w->m, NAN, 1};
   }
   if (end < plan->T_c || !isnan(cache->l)) return;
   w->l = 0;
   for (int64_t col = 0; col < plan->shape.N_k; col++)
-    w->l = precision_computed(w->accumulator,
-                              w->l + softmax_exponential(&w->config, precision_round(w->config.precision, masked_score(w->stage, cache, col)), w->m));
+    w->l = precision_computed(
+        w->accumulator,
+        w->l + softmax_exponential(&w->config, precision_round(w->config.precision, masked_score(w->stage, cache, col)),
+                                   w->m));
   cache->l = w->l;
 }
 
@@ -449,7 +461,9 @@ static void fill_small(Walk *w, const Snapshot *now, int64_t first, SnapshotSmal
   const Stats before = whole > first ? *stats_of(w->stage, w->cache, whole - 1) : start;
   const Stats after = in_tile ? *stats_of(w->stage, w->cache, whole) : before;
   r->m = phase >= ROW_MAX ? after.m : before.m;
-  r->l = phase >= ROW_ACCUMULATED ? after.l : phase == ROW_RESCALED ? precision_computed(w->accumulator, before.l * after.factor) : before.l;
+  r->l = phase >= ROW_ACCUMULATED ? after.l
+         : phase == ROW_RESCALED  ? precision_computed(w->accumulator, before.l * after.factor)
+                                  : before.l;
   r->factor = phase >= ROW_RESCALED ? after.factor : before.factor;
   const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
   const int64_t end = whole + (phase >= ROW_ACCUMULATED), begin = computed.begin > first ? computed.begin : first;
@@ -471,7 +485,9 @@ void snapshot_fill_rows(const Stage *stage, Snapshot *now) {
     Walk w = walk_new(stage, r->row);
     w.cache = stage->rows[k];
     w.n_O = 0;
-    if (g->n_laps > 1) fill_small_standard(&w, now, r);
-    else fill_small(&w, now, now->event.split * plan->tiles_per_split, r);
+    if (g->n_laps > 1)
+      fill_small_standard(&w, now, r);
+    else
+      fill_small(&w, now, now->event.split * plan->tiles_per_split, r);
   }
 }

@@ -50,7 +50,10 @@ static void apply(Snapshot *now, const Event *e) {
     break;
   case EVENT_MASK: fill(now, TENSOR_S, e); break;
   case EVENT_NEW_MAX: fill(now, TENSOR_STATS, e); break;
-  case EVENT_RESCALE: fill(now, TENSOR_STATS, e); fill(now, TENSOR_O, e); break;
+  case EVENT_RESCALE:
+    fill(now, TENSOR_STATS, e);
+    fill(now, TENSOR_O, e);
+    break;
   case EVENT_ACCUMULATE:
     if (e->col1 > e->col0) {
       fill(now, TENSOR_P, e);
@@ -91,7 +94,8 @@ static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Schedu
   s->enter_inner(plan, &first, 0);
   int64_t from = place->inner - 1;
   if (s->skips) {
-    const int64_t skipped = first.i == 0 && first.j == place->outer ? 0 : first.j; /* fa2-split starts at its own tile */
+    const int64_t skipped =
+        first.i == 0 && first.j == place->outer ? 0 : first.j; /* fa2-split starts at its own tile */
     const int64_t computed = first.band.computed.end - 1 - skipped;
     if (from > computed) from = computed;
   }
@@ -120,7 +124,8 @@ void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapsho
   if (!now->has_event || now->step == now->n_steps) return;
   Cursor c = {0};
   uint64_t start = 0;
-  for (int pass = 0; pass < place->pass; pass++) start += (uint64_t)s->steps_before(plan, pass, s->outer_count(plan, pass));
+  for (int pass = 0; pass < place->pass; pass++)
+    start += (uint64_t)s->steps_before(plan, pass, s->outer_count(plan, pass));
   start += (uint64_t)s->steps_before(plan, place->pass, place->outer);
   if (start > 0) {
     s->enter(plan, &c, place->pass, place->outer);

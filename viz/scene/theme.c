@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RGB(hex)                                                                                   \
+#define RGB(hex)                                                                                                       \
   { (hex) >> 16 & 0xff, (hex) >> 8 & 0xff, (hex)&0xff }
 
 /* DejaVu comes with fontconfig on Debian, so drawings look the same on most machines. */
@@ -114,13 +114,10 @@ void theme_use(cairo_t *cr, Colour colour, double alpha) {
   cairo_set_source_rgba(cr, colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0, alpha);
 }
 
-static uint8_t mix(uint8_t from, uint8_t to, double part) {
-  return (uint8_t)lround(from + (to - from) * part);
-}
+static uint8_t mix(uint8_t from, uint8_t to, double part) { return (uint8_t)lround(from + (to - from) * part); }
 
 Colour theme_mix(Colour from, Colour to, double part) {
-  return (Colour){mix(from.red, to.red, part), mix(from.green, to.green, part),
-                  mix(from.blue, to.blue, part)};
+  return (Colour){mix(from.red, to.red, part), mix(from.green, to.green, part), mix(from.blue, to.blue, part)};
 }
 
 Colour theme_dimmed(const Theme *theme, Colour colour) { return theme_mix(theme->panel, colour, 0.45); }

@@ -35,13 +35,13 @@ typedef struct {
   const char *name; /* "light" or "dark" */
   bool dark;
   Colour background;
-  Colour panel;           /* a surface that stands off the background: tooltips, shaded stretches */
-  Colour ink;             /* text */
-  Colour ink_soft;        /* secondary text: units, tick labels, footers */
-  Colour axis;            /* axes and frames */
-  Colour grid;            /* faint lines behind the data */
-  Colour good, warn, bad; /* verdicts in words; also readable on `panel` */
-  Colour series[N_INKS];  /* lines and fills, by Ink; [INK_AUTO] is the neutral one */
+  Colour panel;                /* a surface that stands off the background: tooltips, shaded stretches */
+  Colour ink;                  /* text */
+  Colour ink_soft;             /* secondary text: units, tick labels, footers */
+  Colour axis;                 /* axes and frames */
+  Colour grid;                 /* faint lines behind the data */
+  Colour good, warn, bad;      /* verdicts in words; also readable on `panel` */
+  Colour series[N_INKS];       /* lines and fills, by Ink; [INK_AUTO] is the neutral one */
   Colour series_text[N_INKS];  /* the same inks where they colour text */
   Colour tile[N_TILE_COLOURS]; /* fills; text on them: theme_on */
   const char *sans, *mono;     /* font families for lettering.h */

@@ -23,15 +23,20 @@ static TimelineBar bar_of(const Event *e, TimelineLane lane, double start, doubl
   return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->i, e->j};
 }
 
-static double exponentials(const Timeline *t, const Event *e) { return (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) / t->exps_per_s; }
+static double exponentials(const Timeline *t, const Event *e) {
+  return (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) / t->exps_per_s;
+}
 
 static TimelineBar move_tile(const Timeline *t, Clock *c, const Event *e) {
   const bool in = e->kind == EVENT_LOAD;
   const Tensor place = e->tensor == TENSOR_P ? TENSOR_S : (Tensor)e->tensor; /* P lies where S lay */
-  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, in ? c->open[place] : c->ready[e->tensor]), (double)e->bytes / t->bytes_per_s);
+  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, in ? c->open[place] : c->ready[e->tensor]),
+                                 (double)e->bytes / t->bytes_per_s);
   c->port = bar.end;
-  if (in) c->ready[e->tensor] = bar.end;
-  else c->open[place] = bar.end;
+  if (in)
+    c->ready[e->tensor] = bar.end;
+  else
+    c->open[place] = bar.end;
   if (in && e->tensor == TENSOR_P) c->loads_P = true;
   return bar;
 }
@@ -48,8 +53,10 @@ static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e) {
                              : later(later(c->ready[TENSOR_P], c->ready[TENSOR_V]), c->ready[TENSOR_O]);
   const TimelineBar bar = bar_of(e, LANE_PRODUCT, later(c->products, tiles), (double)e->flops / t->flops_per_s);
   c->products = bar.end;
-  if (first) c->open[TENSOR_Q] = c->open[TENSOR_K] = c->ready[TENSOR_S] = bar.end;
-  else c->open[TENSOR_V] = c->open[TENSOR_S] = c->ready[TENSOR_O] = bar.end;
+  if (first)
+    c->open[TENSOR_Q] = c->open[TENSOR_K] = c->ready[TENSOR_S] = bar.end;
+  else
+    c->open[TENSOR_V] = c->open[TENSOR_S] = c->ready[TENSOR_O] = bar.end;
   return bar;
 }
 
@@ -95,7 +102,8 @@ static Wide steps_of_passes(const Timeline *t, int n_passes) {
 static StepRange range_of(const Timeline *t, const TimelineKernel *k, int64_t outer) {
   const Schedule *s = schedule_of(t);
   if (k->whole_head) return (StepRange){0, (uint64_t)steps_of_passes(t, s->n_passes)};
-  const Wide before = steps_of_passes(t, k->pass), begin = s->steps_before(&t->plan, k->pass, outer), end = s->steps_before(&t->plan, k->pass, outer + 1);
+  const Wide before = steps_of_passes(t, k->pass), begin = s->steps_before(&t->plan, k->pass, outer),
+             end = s->steps_before(&t->plan, k->pass, outer + 1);
   return (StepRange){(uint64_t)(before + begin), (uint64_t)(end - begin)};
 }
 
@@ -136,7 +144,9 @@ static double time_of(const Timeline *t, const TimelineKernel *k, int64_t outer,
   uint64_t n = 0;
   double at_half = 0;
   if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
-  for (uint64_t looked = 0; looked < range.n && looked < MOST_LOOKED_AT && n < most && schedule_next(schedule_of(t), &t->plan, &cursor, &e); looked++) {
+  for (uint64_t looked = 0;
+       looked < range.n && looked < MOST_LOOKED_AT && n < most && schedule_next(schedule_of(t), &t->plan, &cursor, &e);
+       looked++) {
     clock_event(t, &clock, &e, bars);
     n += e.kind != EVENT_SKIP;
     if (n == most / 2) at_half = clock.last;
@@ -166,8 +176,10 @@ double timeline_duration(const Timeline *t, int kernel, int64_t outer) {
   int low = 0, high = k->n_samples - 1;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    if (k->sample_at[middle] <= outer) low = middle;
-    else high = middle;
+    if (k->sample_at[middle] <= outer)
+      low = middle;
+    else
+      high = middle;
   }
   if (high <= low || outer <= k->sample_at[low]) return k->sample[low];
   if (outer >= k->sample_at[high]) return k->sample[high];
@@ -175,7 +187,8 @@ double timeline_duration(const Timeline *t, int kernel, int64_t outer) {
   return k->sample[low] + part * (k->sample[high] - k->sample[low]);
 }
 
-int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, double to, TimelineBar *bars, int most, double *end) {
+int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, double to, TimelineBar *bars, int most,
+                  double *end) {
   const StepRange range = range_of(t, &t->kernels[kernel], outer);
   Clock clock = {0};
   Cursor cursor;
@@ -183,7 +196,9 @@ int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, dou
   int n = 0;
   *end = 0;
   if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
-  for (uint64_t k = 0; k < range.n && k < TIMELINE_WALK && clock.port <= to && clock.products <= to && schedule_next(schedule_of(t), &t->plan, &cursor, &e); k++) {
+  for (uint64_t k = 0; k < range.n && k < TIMELINE_WALK && clock.port <= to && clock.products <= to &&
+                       schedule_next(schedule_of(t), &t->plan, &cursor, &e);
+       k++) {
     TimelineBar of_event[2];
     const int n_bars = clock_event(t, &clock, &e, of_event);
     for (int b = 0; b < n_bars; b++)
@@ -215,7 +230,9 @@ static void sink(Free *heap, int64_t n) {
   heap[at] = top;
 }
 
-static int64_t outer_of(const TimelineKernel *k, LaunchPiece piece) { return k->whole_head ? 0 : piece.row_block * k->launch.n_splits + piece.split; }
+static int64_t outer_of(const TimelineKernel *k, LaunchPiece piece) {
+  return k->whole_head ? 0 : piece.row_block * k->launch.n_splits + piece.split;
+}
 
 /* Deals the kernel's CTAs out, beginning when the one before it ends. */
 static void deal_out(Timeline *t, int kernel, Free *heap) {
@@ -237,7 +254,8 @@ static void deal_out(Timeline *t, int kernel, Free *heap) {
 
 double timeline_use(const Timeline *t) {
   double room = 0;
-  for (int k = 0; k < t->n_kernels; k++) room += (double)t->kernels[k].launch.n_slots * (t->kernels[k].end - t->kernels[k].start);
+  for (int k = 0; k < t->n_kernels; k++)
+    room += (double)t->kernels[k].launch.n_slots * (t->kernels[k].end - t->kernels[k].start);
   return room > 0 ? t->busy / room : 0;
 }
 
@@ -254,9 +272,12 @@ static void find_rates(Timeline *t, const Snapshot *now) {
   t->in_steps = !(t->bytes_per_s > 0 && t->flops_per_s > 0 && t->exps_per_s > 0);
   if (!t->in_steps) return;
   char missing[64] = "no L2 between SMs and HBM";
-  if (gpu->l2_bytes > 0 && t->bytes_per_s <= 0) snprintf(missing, sizeof missing, "no bandwidth of L2");
-  else if (gpu->l2_bytes > 0 && t->flops_per_s <= 0) snprintf(missing, sizeof missing, "no rate of %s products", dtype_name(dtype));
-  else if (gpu->l2_bytes > 0) snprintf(missing, sizeof missing, "no rate of exponentials");
+  if (gpu->l2_bytes > 0 && t->bytes_per_s <= 0)
+    snprintf(missing, sizeof missing, "no bandwidth of L2");
+  else if (gpu->l2_bytes > 0 && t->flops_per_s <= 0)
+    snprintf(missing, sizeof missing, "no rate of %s products", dtype_name(dtype));
+  else if (gpu->l2_bytes > 0)
+    snprintf(missing, sizeof missing, "no rate of exponentials");
   snprintf(t->why_steps, sizeof t->why_steps, "%.60s has %s, so time is counted in steps", gpu->name, missing);
 }
 
@@ -311,7 +332,8 @@ void timeline_make(Timeline *t, const Snapshot *now) {
   }
   t->pieces = malloc(((size_t)n_pieces + 1) * sizeof *t->pieces);
   Free *heap = malloc((size_t)n_slots * sizeof *heap);
-  if (!status && (!t->pieces || !heap)) status = error_set(&error, STATUS_NO_MEMORY, "no memory for %lld CTAs", (long long)n_pieces);
+  if (!status && (!t->pieces || !heap))
+    status = error_set(&error, STATUS_NO_MEMORY, "no memory for %lld CTAs", (long long)n_pieces);
   for (int k = 0; k < t->n_kernels && !status; k++) {
     if (!t->in_steps && k == 0) {
       const double share = (double)t->kernels[0].launch.occupancy.ctas_per_sm;
@@ -335,10 +357,12 @@ void timeline_free(Timeline *t) {
 int64_t timeline_number(const Timeline *t, int kernel, int64_t outer) {
   const TimelineKernel *k = &t->kernels[kernel];
   const int64_t n_splits = k->launch.n_splits;
-  return launch_number(&k->launch, (LaunchPiece){.row_block = k->whole_head ? 0 : outer / n_splits, .split = k->whole_head ? 0 : outer % n_splits});
+  return launch_number(&k->launch, (LaunchPiece){.row_block = k->whole_head ? 0 : outer / n_splits,
+                                                 .split = k->whole_head ? 0 : outer % n_splits});
 }
 
-/* When the event at `step` is over, on its CTA's clock. A step beyond what is walked is placed by its part of the CTA's events. */
+/* When the event at `step` is over, on its CTA's clock. A step beyond what is walked is placed by its part of the CTA's
+ * events. */
 static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t step) {
   const TimelineKernel *k = &t->kernels[kernel];
   const StepRange range = range_of(t, k, outer);
@@ -348,7 +372,8 @@ static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t ste
   TimelineBar bars[2];
   double time = 0;
   if (step < range.first) return 0;
-  if (step - range.first >= TIMELINE_WALK) return timeline_duration(t, kernel, outer) * (double)(step - range.first) / (double)range.n;
+  if (step - range.first >= TIMELINE_WALK)
+    return timeline_duration(t, kernel, outer) * (double)(step - range.first) / (double)range.n;
   if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
   for (uint64_t n = 0; n <= step - range.first && schedule_next(schedule_of(t), &t->plan, &cursor, &e); n++) {
     const int n_bars = clock_event(t, &clock, &e, bars);

@@ -7,15 +7,16 @@
  *                SM 1  [CTA 1  ][CTA 5      ]                   a slot takes the next piece of work when it is free
  *                SM 2  [CTA 2   ][CTA 6       ]                 (sim/l2/launch.h): the ragged end is the tail
  *
- * Modelled: an event takes its bytes, FLOPs or exponentials over its CTA's part of the peak rate (sim/machine/timing.h): an equal
- * part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued in the order of the stream, one after
- * the other; a tile is loaded once its place in SRAM, one for each tensor as the SRAM budget counts them, is free. A product
- * waits for its tiles, the softmax for the product, the second product for the softmax. Kernels run one after another.
- * Where rates are missing (`paper` has no L2), each event but a skip takes one step, one after the other.
- * Not modelled: latency, vector work other than exponentials, double buffers, contention, gaps between kernels.
+ * Modelled: an event takes its bytes, FLOPs or exponentials over its CTA's part of the peak rate
+ * (sim/machine/timing.h): an equal part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued
+ * in the order of the stream, one after the other; a tile is loaded once its place in SRAM, one for each tensor as the
+ * SRAM budget counts them, is free. A product waits for its tiles, the softmax for the product, the second product for
+ * the softmax. Kernels run one after another. Where rates are missing (`paper` has no L2), each event but a skip takes
+ * one step, one after the other. Not modelled: latency, vector work other than exponentials, double buffers,
+ * contention, gaps between kernels.
  *
- * CTAs of one launch that differ (a causal mask) are timed at up to TIMELINE_SAMPLES row blocks, every one where there are no
- * more, and between those on a straight line. */
+ * CTAs of one launch that differ (a causal mask) are timed at up to TIMELINE_SAMPLES row blocks, every one where there
+ * are no more, and between those on a straight line. */
 #ifndef TILEWALK_VIZ_SCENE_TIMELINE_H
 #define TILEWALK_VIZ_SCENE_TIMELINE_H
 
@@ -50,24 +51,24 @@ typedef struct {
 
 typedef struct {
   Launch launch;
-  int pass;                          /* the first pass of the schedule that it runs */
-  bool whole_head;                   /* one CTA does all passes of a head */
+  int pass;        /* the first pass of the schedule that it runs */
+  bool whole_head; /* one CTA does all passes of a head */
   int n_samples;
   int64_t sample_at[TIMELINE_SAMPLES]; /* outer iteration, rising */
   double sample[TIMELINE_SAMPLES];     /* how long it takes */
   double start, end;
-  int64_t first_number, n_pieces;    /* those dealt out; first_number > 0: earlier ones are not shown */
+  int64_t first_number, n_pieces; /* those dealt out; first_number > 0: earlier ones are not shown */
 } TimelineKernel;
 
 typedef struct {
   bool is_known;
-  char why_not[160];  /* else */
-  bool in_steps;      /* time is counted in steps */
-  char why_steps[200]; /* then */
-  bool is_assumed;    /* the launch does not fit the machine: one CTA on each SM is taken */
+  char why_not[160];                           /* else */
+  bool in_steps;                               /* time is counted in steps */
+  char why_steps[200];                         /* then */
+  bool is_assumed;                             /* the launch does not fit the machine: one CTA on each SM is taken */
   double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA */
   int schedule;
-  Plan plan;          /* of one head */
+  Plan plan; /* of one head */
   int n_kernels;
   TimelineKernel kernels[TIMELINE_KERNELS];
   int64_t n_pieces;
@@ -104,8 +105,9 @@ double timeline_events(const Timeline *timeline, int kernel, int64_t outer);
 /* How long the CTA takes, by the samples. */
 double timeline_duration(const Timeline *timeline, int kernel, int64_t outer);
 
-/* The bars of a CTA that lie in [from, to], at most `most` of them. Returns how many. *end is when the walk ended: the CTA's own
- * end, or `to`. A CTA longer than TIMELINE_WALK events is known up to there. */
-int timeline_bars(const Timeline *timeline, int kernel, int64_t outer, double from, double to, TimelineBar *bars, int most, double *end);
+/* The bars of a CTA that lie in [from, to], at most `most` of them. Returns how many. *end is when the walk ended: the
+ * CTA's own end, or `to`. A CTA longer than TIMELINE_WALK events is known up to there. */
+int timeline_bars(const Timeline *timeline, int kernel, int64_t outer, double from, double to, TimelineBar *bars,
+                  int most, double *end);
 
 #endif

@@ -13,7 +13,9 @@ static const char *const LANES[TIMELINE_LANES] = {"loads", "products", "softmax"
 
 /* The first, the last, the present one, and one in the middle where there is room; rising. */
 static int choose_ctas(const Pen *pen, const Timeline *t, const TimelineMoment *m, int64_t ctas[CTAS_MAX]) {
-  const int64_t n = timeline_ctas_of_head(t, m->kernel), wanted[CTAS_MAX] = {m->outer, 0, n - 1, m->outer < n / 2 ? m->outer + (n - 1 - m->outer) / 2 : m->outer / 2};
+  const int64_t n = timeline_ctas_of_head(t, m->kernel),
+                wanted[CTAS_MAX] = {m->outer, 0, n - 1,
+                                    m->outer < n / 2 ? m->outer + (n - 1 - m->outer) / 2 : m->outer / 2};
   const int most = pen->view->presentation ? CTAS_MAX - 1 : CTAS_MAX;
   int found = 0;
   for (int k = 0; k < most; k++) {
@@ -32,11 +34,17 @@ static int choose_ctas(const Pen *pen, const Timeline *t, const TimelineMoment *
 static void long_word(const TimelineBar *b, char *text, size_t size) {
   const char *name = b->tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)b->tensor);
   const bool has_both = b->i >= 0 && b->j >= 0;
-  if (b->kind == EVENT_PRODUCT || ((b->tensor == TENSOR_S || b->tensor == TENSOR_P) && has_both && b->lane == LANE_LOAD)) snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, b->i, b->j);
-  else if (b->kind == EVENT_ACCUMULATE && b->lane == LANE_PRODUCT && b->j >= 0) snprintf(text, size, "O += P V[%" PRId64 "]", b->j);
-  else if (b->lane == LANE_LOAD && (b->tensor == TENSOR_K || b->tensor == TENSOR_V)) snprintf(text, size, "%s[%" PRId64 "]", name, b->j);
-  else if (b->lane == LANE_LOAD) snprintf(text, size, "%s[%" PRId64 "]", name, b->i);
-  else text[0] = '\0';
+  if (b->kind == EVENT_PRODUCT ||
+      ((b->tensor == TENSOR_S || b->tensor == TENSOR_P) && has_both && b->lane == LANE_LOAD))
+    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, b->i, b->j);
+  else if (b->kind == EVENT_ACCUMULATE && b->lane == LANE_PRODUCT && b->j >= 0)
+    snprintf(text, size, "O += P V[%" PRId64 "]", b->j);
+  else if (b->lane == LANE_LOAD && (b->tensor == TENSOR_K || b->tensor == TENSOR_V))
+    snprintf(text, size, "%s[%" PRId64 "]", name, b->j);
+  else if (b->lane == LANE_LOAD)
+    snprintf(text, size, "%s[%" PRId64 "]", name, b->i);
+  else
+    text[0] = '\0';
 }
 
 static const char *short_word(const TimelineBar *b) {
@@ -69,9 +77,11 @@ static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
   const Colour ink = b->kind == EVENT_STORE && past <= 1 ? t->ink : theme_on(fill);
   if (room < 0.5 * pen_size(pen, TYPE_SMALL) || box.height < 0.95 * pen_size(pen, TYPE_SMALL)) return;
   long_word(b, words, sizeof words);
-  if (!*words || pen_text_width(pen, TYPE_SMALL, past > 1, words) > room) snprintf(words, sizeof words, "%s", short_word(b));
+  if (!*words || pen_text_width(pen, TYPE_SMALL, past > 1, words) > room)
+    snprintf(words, sizeof words, "%s", short_word(b));
   if (pen_text_width(pen, TYPE_SMALL, past > 1, words) > room) return;
-  pen_text(pen, TYPE_SMALL, ink, past > 1, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + box.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, words);
+  pen_text(pen, TYPE_SMALL, ink, past > 1, ANCHOR_MIDDLE, box.x + box.width / 2,
+           box.y + box.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, words);
 }
 
 typedef struct {
@@ -79,7 +89,8 @@ typedef struct {
 } Stretch;
 
 /* A stretch of time in which bars are wide enough to be read; it moves along with the present. */
-static Stretch stretch_of(const Pen *pen, const Timeline *t, const TimelineMoment *m, const int64_t *ctas, int n_ctas, double width) {
+static Stretch stretch_of(const Pen *pen, const Timeline *t, const TimelineMoment *m, const int64_t *ctas, int n_ctas,
+                          double width) {
   double longest = 0, events = 1;
   for (int k = 0; k < n_ctas; k++) {
     longest = fmax(longest, timeline_duration(t, m->kernel, ctas[k]));
@@ -87,7 +98,8 @@ static Stretch stretch_of(const Pen *pen, const Timeline *t, const TimelineMomen
   }
   const double shown = width / ((t->in_steps ? 30 : 21) * pen->unit);
   if (events <= 1.15 * shown) return (Stretch){0, longest > 0 ? longest * 1.01 : 1};
-  const double length = longest * shown / events, from = fmin(fmax(0, m->time - 0.55 * length), fmax(0, longest * 1.01 - length));
+  const double length = longest * shown / events,
+               from = fmin(fmax(0, m->time - 0.55 * length), fmax(0, longest * 1.01 - length));
   return (Stretch){from, from + length};
 }
 
@@ -95,44 +107,59 @@ static Stretch stretch_of(const Pen *pen, const Timeline *t, const TimelineMomen
 
 static void name_cta(const Timeline *t, const TimelineMoment *m, int64_t outer, char *text, size_t size) {
   const TimelineKernel *k = &t->kernels[m->kernel];
-  if (k->whole_head) snprintf(text, size, "head 0");
-  else snprintf(text, size, "rows[%" PRId64 "]", outer / k->launch.n_splits);
+  if (k->whole_head)
+    snprintf(text, size, "head 0");
+  else
+    snprintf(text, size, "rows[%" PRId64 "]", outer / k->launch.n_splits);
 }
 
-static void draw_cta_name(const Pen *pen, Box box, const Timeline *t, const TimelineMoment *m, int64_t outer, bool present) {
+static void draw_cta_name(const Pen *pen, Box box, const Timeline *t, const TimelineMoment *m, int64_t outer,
+                          bool present) {
   const TimelineKernel *k = &t->kernels[m->kernel];
   const double small = pen_size(pen, TYPE_SMALL), line = fmin(1.35 * small, box.height / 3);
   const int64_t number = timeline_number(t, m->kernel, outer);
   char words[96], time[48];
   name_cta(t, m, outer, words, sizeof words);
   const double base = box.y + line / 2 + 0.36 * small;
-  pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, box.x + 14 * pen->unit, base, box.width - 14 * pen->unit, words);
-  if (present) pen_fill(pen, box_at(box.x, base - 0.72 * small, 9 * pen->unit, 9 * pen->unit), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-  if (k->launch.n_splits > 1) snprintf(words, sizeof words, "part %" PRId64, outer % k->launch.n_splits);
-  else if (number >= k->first_number) snprintf(words, sizeof words, "wave %" PRId64, number / k->launch.n_slots + 1);
-  else snprintf(words, sizeof words, "CTA %" PRId64, number);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + line, box.width - 14 * pen->unit, words);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + 2 * line, box.width - 14 * pen->unit,
-           time_words(t, timeline_duration(t, m->kernel, outer), time, sizeof time));
+  pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, box.x + 14 * pen->unit, base,
+           box.width - 14 * pen->unit, words);
+  if (present)
+    pen_fill(pen, box_at(box.x, base - 0.72 * small, 9 * pen->unit, 9 * pen->unit),
+             pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  if (k->launch.n_splits > 1)
+    snprintf(words, sizeof words, "part %" PRId64, outer % k->launch.n_splits);
+  else if (number >= k->first_number)
+    snprintf(words, sizeof words, "wave %" PRId64, number / k->launch.n_slots + 1);
+  else
+    snprintf(words, sizeof words, "CTA %" PRId64, number);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + line,
+           box.width - 14 * pen->unit, words);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + 2 * line,
+           box.width - 14 * pen->unit, time_words(t, timeline_duration(t, m->kernel, outer), time, sizeof time));
 }
 
 static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const TimelineMoment *m, int64_t outer, Stretch at) {
   TimelineBar bars[BARS_MAX];
   const bool present = outer == m->outer && pen->now->step > 0;
-  const double scale = plane.width / (at.to - at.from), lane = plane.height / TIMELINE_LANES, gap = fmax(1, round(1.5 * pen->unit)), small = pen_size(pen, TYPE_SMALL);
+  const double scale = plane.width / (at.to - at.from), lane = plane.height / TIMELINE_LANES,
+               gap = fmax(1, round(1.5 * pen->unit)), small = pen_size(pen, TYPE_SMALL);
   double end;
-  for (int k = 0; k < TIMELINE_LANES; k++) pen_fill(pen, box_at(plane.x, plane.y + lane * k, plane.width, lane - gap), pen->theme->background, 1);
+  for (int k = 0; k < TIMELINE_LANES; k++)
+    pen_fill(pen, box_at(plane.x, plane.y + lane * k, plane.width, lane - gap), pen->theme->background, 1);
   const int n = timeline_bars(t, m->kernel, outer, at.from, at.to, bars, BARS_MAX, &end);
   for (int k = 0; k < n; k++) {
-    const double x0 = floor(plane.x + fmax(0, bars[k].start - at.from) * scale), x1 = floor(plane.x + fmin(at.to - at.from, bars[k].end - at.from) * scale);
+    const double x0 = floor(plane.x + fmax(0, bars[k].start - at.from) * scale),
+                 x1 = floor(plane.x + fmin(at.to - at.from, bars[k].end - at.from) * scale);
     const int past = !present ? -1 : bars[k].step + 1 == pen->now->step ? 2 : bars[k].step < pen->now->step;
     draw_bar(pen, box_at(x0, plane.y + lane * (int)bars[k].lane, fmax(1, x1 - x0 - gap), lane - gap), &bars[k], past);
   }
   if (n == 0 && end < at.from) {
     char words[96], time[48];
     const bool is_over = end >= 0.999 * timeline_duration(t, m->kernel, outer);
-    snprintf(words, sizeof words, is_over ? "done after %s" : "too far on to be timed event by event: known up to %s", time_words(t, end, time, sizeof time));
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, plane.x + 8 * pen->unit, plane.y + 1.5 * lane + 0.36 * small - gap / 2, plane.width, words);
+    snprintf(words, sizeof words, is_over ? "done after %s" : "too far on to be timed event by event: known up to %s",
+             time_words(t, end, time, sizeof time));
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, plane.x + 8 * pen->unit,
+             plane.y + 1.5 * lane + 0.36 * small - gap / 2, plane.width, words);
   }
   if (!present || m->time < at.from || m->time > at.to) return;
   const double x = plane.x + (m->time - at.from) * scale;
@@ -142,7 +169,8 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
 void draw_lanes(const Pen *pen, Box box, const Timeline *t, const TimelineMoment *m) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   int64_t ctas[CTAS_MAX + 1];
-  Box in = pen_panel(pen, box, "CTAs of one head", "each from its own start; the present event is orange, stores are frames");
+  Box in = pen_panel(pen, box, "CTAs of one head",
+                     "each from its own start; the present event is orange, stores are frames");
   const int n = choose_ctas(pen, t, m, ctas);
   box_cut_bottom(&in, 1.6 * small, 0);
   const double gap = 9 * u, height = fmin((in.height - gap * (n - 1)) / n, 210 * u);
@@ -154,7 +182,8 @@ void draw_lanes(const Pen *pen, Box box, const Timeline *t, const TimelineMoment
     const Box plane = box_at(in.x, in.y + (height + gap) * k, in.width, height);
     draw_cta_name(pen, box_at(names.x, plane.y, names.width, height), t, m, ctas[k], ctas[k] == m->outer);
     for (int lane = 0; lane < TIMELINE_LANES; lane++)
-      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, lanes.x, plane.y + height / TIMELINE_LANES * (lane + 0.46) + 0.36 * small, lanes.width, LANES[lane]);
+      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, lanes.x,
+               plane.y + height / TIMELINE_LANES * (lane + 0.46) + 0.36 * small, lanes.width, LANES[lane]);
     draw_cta(pen, plane, t, m, ctas[k], at);
     bottom = plane.y + plane.height;
   }

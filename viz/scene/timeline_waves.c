@@ -23,7 +23,8 @@ static Waves waves_in(Box plane, const Timeline *t) {
   for (int k = 0; k < t->n_kernels; k++) {
     const TimelineKernel *kernel = &t->kernels[k];
     const int64_t used = kernel->n_pieces < kernel->launch.n_slots ? kernel->n_pieces : kernel->launch.n_slots;
-    const int64_t n_sm = used < kernel->launch.n_sm ? used : kernel->launch.n_sm, per_sm = (used + kernel->launch.n_sm - 1) / kernel->launch.n_sm;
+    const int64_t n_sm = used < kernel->launch.n_sm ? used : kernel->launch.n_sm,
+                  per_sm = (used + kernel->launch.n_sm - 1) / kernel->launch.n_sm;
     if (n_sm > w.n_sm) w.n_sm = n_sm;
     if (per_sm > w.per_sm) w.per_sm = per_sm;
   }
@@ -40,8 +41,10 @@ static int64_t row_of(const Waves *w, const Timeline *t, const TimelinePiece *pi
 /* `every` rows share one line of pixels, when there are more rows than those. */
 static Box piece_box(const Waves *w, const Timeline *t, const TimelinePiece *piece, int64_t every) {
   const int64_t row = row_of(w, t, piece) / every * every;
-  const double n = (double)rows_of(w), x0 = floor(w->plane.x + piece->start * w->scale), x1 = floor(w->plane.x + piece->end * w->scale);
-  const double y0 = floor(w->plane.y + w->plane.height * (double)row / n), y1 = floor(w->plane.y + w->plane.height * fmin(n, (double)(row + every)) / n);
+  const double n = (double)rows_of(w), x0 = floor(w->plane.x + piece->start * w->scale),
+               x1 = floor(w->plane.x + piece->end * w->scale);
+  const double y0 = floor(w->plane.y + w->plane.height * (double)row / n),
+               y1 = floor(w->plane.y + w->plane.height * fmin(n, (double)(row + every)) / n);
   return (Box){x0, y0, fmax(1, x1 - x0), fmax(1, y1 - y0)};
 }
 
@@ -76,7 +79,8 @@ static bool is_crowded(const Waves *w, const Timeline *t, int kernel) {
 
 /* One in two waves at a time, so that a path has one colour. */
 static void draw_half(const Pen *pen, const Waves *w, const Timeline *t, int64_t parity, int64_t every, Rows *rows) {
-  const Colour done = pen->theme->tile[TILE_COLOUR_DONE], fill = parity ? theme_mix(done, pen->theme->panel, 0.45) : done;
+  const Colour done = pen->theme->tile[TILE_COLOUR_DONE],
+               fill = parity ? theme_mix(done, pen->theme->panel, 0.45) : done;
   memset(rows, 0, sizeof *rows);
   cairo_new_path(pen->cr);
   for (int64_t n = 0; n < t->n_pieces; n++) {
@@ -119,9 +123,11 @@ static void draw_sm_names(const Pen *pen, const Waves *w) {
   char words[32];
   for (int64_t sm = 0; sm < w->n_sm; sm += every) {
     if (every > 1 && sm > 0 && !has_both) break;
-    const double middle = w->plane.y + height * ((double)sm + 0.5), top = w->plane.y + 0.8 * small, bottom = w->plane.y + w->plane.height;
+    const double middle = w->plane.y + height * ((double)sm + 0.5), top = w->plane.y + 0.8 * small,
+                 bottom = w->plane.y + w->plane.height;
     snprintf(words, sizeof words, "SM %" PRId64, sm);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, w->plane.x - 10 * pen->unit, fmin(fmax(middle + 0.36 * small, top), fmax(bottom, top)), 0, words);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, w->plane.x - 10 * pen->unit,
+             fmin(fmax(middle + 0.36 * small, top), fmax(bottom, top)), 0, words);
   }
 }
 
@@ -133,18 +139,24 @@ const char *wave_numbers(const Timeline *t, char *text, size_t size) {
   const double use = timeline_use(t);
   text[0] = '\0';
   if (t->n_kernels > 1) snprintf(text, size, "%d kernels, the first of ", t->n_kernels);
-  snprintf(text + strlen(text), size - strlen(text), "%s CTA%s on ", number_count((Wide)l->n_pieces).text, l->n_pieces == 1 ? "" : "s");
-  snprintf(text + strlen(text), size - strlen(text), "%s SMs × %s slots: ", number_count((Wide)l->n_sm).text, number_count((Wide)l->occupancy.ctas_per_sm).text);
-  snprintf(text + strlen(text), size - strlen(text), "%s wave%s, ", number_count((Wide)l->n_waves).text, l->n_waves == 1 ? "" : "s");
-  snprintf(text + strlen(text), size - strlen(text), "%s%s full; ", l->n_waves == 1 ? "" : "the last ", number_percent(l->tail_fill).text);
+  snprintf(text + strlen(text), size - strlen(text), "%s CTA%s on ", number_count((Wide)l->n_pieces).text,
+           l->n_pieces == 1 ? "" : "s");
+  snprintf(text + strlen(text), size - strlen(text), "%s SMs × %s slots: ", number_count((Wide)l->n_sm).text,
+           number_count((Wide)l->occupancy.ctas_per_sm).text);
+  snprintf(text + strlen(text), size - strlen(text), "%s wave%s, ", number_count((Wide)l->n_waves).text,
+           l->n_waves == 1 ? "" : "s");
+  snprintf(text + strlen(text), size - strlen(text), "%s%s full; ", l->n_waves == 1 ? "" : "the last ",
+           number_percent(l->tail_fill).text);
   snprintf(text + strlen(text), size - strlen(text), "slots busy %s of the time", number_percent(use).text);
   return text;
 }
 
 const char *time_words(const Timeline *t, double time, char *text, size_t size) {
   const Number count = time < 1e5 ? number_count((Wide)(time + 0.5)) : number_si(time, "");
-  if (t->in_steps) snprintf(text, size, "%s step%s", count.text, time == 1 ? "" : "s");
-  else snprintf(text, size, "%s", number_seconds(time).text);
+  if (t->in_steps)
+    snprintf(text, size, "%s step%s", count.text, time == 1 ? "" : "s");
+  else
+    snprintf(text, size, "%s", number_seconds(time).text);
   return text;
 }
 
@@ -168,7 +180,8 @@ void draw_time_axis(const Pen *pen, Box plane, const Timeline *t, double from, d
 }
 
 static void draw_tail(const Pen *pen, const Waves *w, const Timeline *t, double top) {
-  const double small = pen_size(pen, TYPE_SMALL), start = tail_start(t), x = w->plane.x + start * w->scale, right = w->plane.x + w->plane.width;
+  const double small = pen_size(pen, TYPE_SMALL), start = tail_start(t), x = w->plane.x + start * w->scale,
+               right = w->plane.x + w->plane.width;
   char words[96], time[48];
   if (!(t->end - start > 1e-9 * t->end) || start <= 0) return;
   pen_fill(pen, box_at(x, w->plane.y, right - x, w->plane.height), pen->theme->background, 1);
@@ -180,10 +193,13 @@ static void draw_kernel_names(const Pen *pen, const Waves *w, const Timeline *t,
   static const char *const NAMES[TIMELINE_KERNELS] = {"first kernel", "second kernel", "third kernel"};
   double free_x = 0;
   for (int k = 0; k < t->n_kernels && t->n_kernels > 1; k++) {
-    const double x = w->plane.x + t->kernels[k].start * w->scale, width = pen_text_width(pen, TYPE_SMALL, false, NAMES[k]);
+    const double x = w->plane.x + t->kernels[k].start * w->scale,
+                 width = pen_text_width(pen, TYPE_SMALL, false, NAMES[k]);
     if (k > 0) pen_line(pen, pen->theme->ink, 1.4, x, top, x, w->plane.y + w->plane.height);
-    if (x < free_x || x + width > w->plane.x + w->plane.width - 11 * pen_size(pen, TYPE_SMALL)) continue; /* the tail has its words there */
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x + 4 * pen->unit, top - 0.45 * pen_size(pen, TYPE_SMALL), 0, NAMES[k]);
+    if (x < free_x || x + width > w->plane.x + w->plane.width - 11 * pen_size(pen, TYPE_SMALL))
+      continue; /* the tail has its words there */
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x + 4 * pen->unit,
+             top - 0.45 * pen_size(pen, TYPE_SMALL), 0, NAMES[k]);
     free_x = x + width + 12 * pen->unit;
   }
 }
@@ -207,8 +223,10 @@ void draw_waves(const Pen *pen, Box box, const void *timeline, StillPlaces *plac
   draw_kernel_names(pen, &w, t, above.y + above.height);
   draw_sm_names(pen, &w);
   if (idle > 0) {
-    snprintf(words, sizeof words, "%s of %s SMs have nothing to do", number_count((Wide)idle).text, number_count((Wide)t->kernels[0].launch.n_sm).text);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, w.plane.x, w.plane.y + w.plane.height + 1.15 * small, w.plane.width, words);
+    snprintf(words, sizeof words, "%s of %s SMs have nothing to do", number_count((Wide)idle).text,
+             number_count((Wide)t->kernels[0].launch.n_sm).text);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, w.plane.x,
+             w.plane.y + w.plane.height + 1.15 * small, w.plane.width, words);
   }
   draw_time_axis(pen, box_at(in.x, in.y, in.width, in.height), t, 0, t->end);
   places->waves = w.plane;

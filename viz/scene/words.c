@@ -21,10 +21,14 @@ static void put(char *text, size_t size, const char *format, ...) {
 /* "Q_2", "K_3", "S_2,3": the block an event is about. */
 static void put_block(char *text, size_t size, Tensor tensor, int64_t i, int64_t j) {
   const char *name = tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
-  if (i >= 0 && j >= 0 && (tensor == TENSOR_S || tensor == TENSOR_P)) put(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, i, j);
-  else if (tensor == TENSOR_K || tensor == TENSOR_V) put(text, size, "%s[%" PRId64 "]", name, j);
-  else if (tensor == TENSOR_STATS) put(text, size, "%s of rows[%" PRId64 "]", name, i);
-  else put(text, size, "%s[%" PRId64 "]", name, i);
+  if (i >= 0 && j >= 0 && (tensor == TENSOR_S || tensor == TENSOR_P))
+    put(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, i, j);
+  else if (tensor == TENSOR_K || tensor == TENSOR_V)
+    put(text, size, "%s[%" PRId64 "]", name, j);
+  else if (tensor == TENSOR_STATS)
+    put(text, size, "%s of rows[%" PRId64 "]", name, i);
+  else
+    put(text, size, "%s[%" PRId64 "]", name, i);
 }
 
 const char *snapshot_sentence(const Event *e, char *text, size_t size) {
@@ -38,21 +42,29 @@ const char *snapshot_sentence(const Event *e, char *text, size_t size) {
     put_block(text, size, tensor, e->i, e->j);
     put(text, size, ", %s", number_bytes(e->bytes).text);
     break;
-  case EVENT_PRODUCT: put(text, size, "S[%" PRId64 ",%" PRId64 "] = Q[%" PRId64 "] K[%" PRId64 "]ᵀ / √d", e->i, e->j, e->i, e->j); break;
+  case EVENT_PRODUCT:
+    put(text, size, "S[%" PRId64 ",%" PRId64 "] = Q[%" PRId64 "] K[%" PRId64 "]ᵀ / √d", e->i, e->j, e->i, e->j);
+    break;
   case EVENT_MASK: put(text, size, "mask part of S[%" PRId64 ",%" PRId64 "]", e->i, e->j); break;
   case EVENT_NEW_MAX:
-    if (e->j >= 0) put(text, size, "new max of rows[%" PRId64 "] with tile %" PRId64, e->i, e->j);
-    else put(text, size, "max over split %" PRId32, e->split);
+    if (e->j >= 0)
+      put(text, size, "new max of rows[%" PRId64 "] with tile %" PRId64, e->i, e->j);
+    else
+      put(text, size, "max over split %" PRId32, e->split);
     break;
   case EVENT_RESCALE: put(text, size, "rescale l, O[%" PRId64 "] by e^(m − m′)", e->i); break;
   case EVENT_ACCUMULATE:
-    if (e->j >= 0) put(text, size, "O[%" PRId64 "] += P[%" PRId64 ",%" PRId64 "] V[%" PRId64 "]", e->i, e->i, e->j, e->j);
-    else put(text, size, "O[%" PRId64 "] += part %" PRId32, e->i, e->split);
+    if (e->j >= 0)
+      put(text, size, "O[%" PRId64 "] += P[%" PRId64 ",%" PRId64 "] V[%" PRId64 "]", e->i, e->i, e->j, e->j);
+    else
+      put(text, size, "O[%" PRId64 "] += part %" PRId32, e->i, e->split);
     break;
   case EVENT_SKIP: put(text, size, "skip S[%" PRId64 ",%" PRId64 "]: masked, not loaded", e->i, e->j); break;
   case EVENT_NORMALISE:
-    if (tensor == TENSOR_P) put(text, size, "P[%" PRId64 ",%" PRId64 "] = e^(S − m) / l", e->i, e->j);
-    else put(text, size, "O[%" PRId64 "] = O / l", e->i);
+    if (tensor == TENSOR_P)
+      put(text, size, "P[%" PRId64 ",%" PRId64 "] = e^(S − m) / l", e->i, e->j);
+    else
+      put(text, size, "O[%" PRId64 "] = O / l", e->i);
     break;
   default: put(text, size, "%s", event_kind_name((EventKind)e->kind)); break;
   }
@@ -107,8 +119,8 @@ static void put_levels(char *text, size_t size, const Snapshot *s) {
 
 static void put_tiles(char *text, size_t size, const Snapshot *s) {
   const SnapshotGrid *g = &s->grid;
-  put(text, size, "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 ". So far %s full", g->T_r, g->T_c, g->B_r, g->B_c,
-      number_count(s->traffic.tiles[TILE_FULL]).text);
+  put(text, size, "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 ". So far %s full", g->T_r, g->T_c,
+      g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text);
   put(text, size, ", %s crossed by the mask", number_count(s->traffic.tiles[TILE_PARTIAL]).text);
   put(text, size, ", %s skipped", number_count(s->traffic.tiles[TILE_SKIPPED]).text);
   if (s->spared_bytes) put(text, size, ", which spared %s", number_bytes(s->spared_bytes).text);
@@ -122,7 +134,8 @@ static void put_row(char *text, size_t size, const Snapshot *s) {
   put(text, size, ", l %s", number_double(r->l, 5).text);
   if (r->phase >= ROW_RESCALED) put(text, size, ", factor %s", number_double(r->factor, 5).text);
   if (r->n_overflowed > 0) put(text, size, "; %" PRId64 " exponentials overflow", r->n_overflowed);
-  if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps)) put(text, size, "; O is not a number");
+  if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps))
+    put(text, size, "; O is not a number");
   else if (r->phase == ROW_FINISHED) {
     put(text, size, "; O is off the fp64 answer by %s ulps at most", number_double(r->error_ulps, 2).text);
     put(text, size, ", in fp32, before it is stored, by %s", number_double(r->error_fp32_ulps, 2).text);
@@ -135,11 +148,13 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
   const Schedule *schedule = SCHEDULES[s->schedule];
-  put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64 "%s: step %s", schedule->title, s->grid.N_q, s->grid.N_k,
-      s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
+  put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64 "%s: step %s", schedule->title, s->grid.N_q,
+      s->grid.N_k, s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
   put(text, size, " of %s.\n", number_count(s->n_steps).text);
-  if (s->has_event) put(text, size, "Now: %s.\n", snapshot_sentence(&s->event, sentence, sizeof sentence));
-  else put(text, size, "Nothing has happened yet.\n");
+  if (s->has_event)
+    put(text, size, "Now: %s.\n", snapshot_sentence(&s->event, sentence, sizeof sentence));
+  else
+    put(text, size, "Nothing has happened yet.\n");
   if (s->has_next) put(text, size, "Next: %s.\n", snapshot_sentence(&s->next, sentence, sizeof sentence));
   if (s->code_line >= 0) put(text, size, "Code: %s\n", code_line(schedule, s->code_line).text);
   put_traffic(text, size, s);
@@ -152,7 +167,8 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     if (r->schedule == s->schedule) continue;
     put(text, size, "With as many bytes %s has done %s of its work", SCHEDULES[r->schedule]->name,
         number_percent((double)r->tiles_done / (double)r->tiles_total).text);
-    if (r->running_ratio > 0) put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);
+    if (r->running_ratio > 0)
+      put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);
     put(text, size, "; it needs %s in all.\n", number_ratio_of(r->total_bytes, s->whole_bytes).text);
   }
   return text;

@@ -8,13 +8,11 @@ typedef struct {
 
 /* Unicode 15, EastAsianWidth.txt classes W and F, joined into coarse ranges. */
 static const Range wide_ranges[] = {
-    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x25fd, 0x25fe},
-    {0x2614, 0x2615},   {0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x274c, 0x274c},
-    {0x2753, 0x2755},   {0x2b1b, 0x2b1c},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
-    {0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
-    {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff},
-    {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7eb}, {0x1f900, 0x1faff},
-    {0x20000, 0x3fffd},
+    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
+    {0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x274c, 0x274c},   {0x2753, 0x2755},   {0x2b1b, 0x2b1c},
+    {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+    {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff},
+    {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7eb}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
 };
 
 /* Combining marks and zero-width characters. */
@@ -66,20 +64,18 @@ typedef struct {
 } Fallback;
 
 static const Fallback fallbacks[] = {
-    {0x00a0, " "},      {0x00b0, " deg"},  {0x00b1, "+/-"},    {0x00b2, "^2"},    {0x00b3, "^3"},
-    {0x00b5, "u"},      {0x00b7, "*"},     {0x00d7, "x"},      {0x00f7, "/"},     {0x0398, "Theta"},
-    {0x03a3, "Sum"},    {0x03a9, "Omega"}, {0x03b1, "alpha"},  {0x03b2, "beta"},  {0x03b8, "theta"},
-    {0x03bb, "lambda"}, {0x03bc, "u"},     {0x03c0, "pi"},     {0x03c3, "sigma"}, {0x2010, "-"},
-    {0x2011, "-"},      {0x2012, "-"},     {0x2013, "-"},      {0x2014, "-"},     {0x2018, "'"},
-    {0x2019, "'"},      {0x201c, "\""},    {0x201d, "\""},     {0x2022, "*"},     {0x2026, "..."},
-    {0x2032, "'"},      {0x2190, "<-"},    {0x2192, "->"},     {0x2191, "^"},     {0x2193, "v"},
-    {0x21d2, "=>"},     {0x2211, "Sum"},   {0x2212, "-"},      {0x221a, "sqrt"},  {0x221e, "inf"},
-    {0x2208, "in"},     {0x2248, "~"},     {0x2260, "!="},     {0x2264, "<="},    {0x2265, ">="},
-    {0x2308, "ceil("},  {0x2309, ")"},     {0x230a, "floor("}, {0x230b, ")"},     {0x2500, "-"},
-    {0x2501, "="},      {0x2502, "|"},     {0x2503, "|"},      {0x2588, "#"},     {0x2591, "."},
-    {0x2592, "-"},      {0x2593, "="},     {0x25a0, "#"},      {0x25b2, "^"},     {0x25b6, ">"},
-    {0x25bc, "v"},      {0x25c6, "*"},     {0x25cf, "*"},      {0x25cb, "o"},     {0x2713, "+"},
-    {0x2714, "+"},      {0x2717, "x"},     {0x2718, "x"},
+    {0x00a0, " "},     {0x00b0, " deg"}, {0x00b1, "+/-"},   {0x00b2, "^2"},     {0x00b3, "^3"},  {0x00b5, "u"},
+    {0x00b7, "*"},     {0x00d7, "x"},    {0x00f7, "/"},     {0x0398, "Theta"},  {0x03a3, "Sum"}, {0x03a9, "Omega"},
+    {0x03b1, "alpha"}, {0x03b2, "beta"}, {0x03b8, "theta"}, {0x03bb, "lambda"}, {0x03bc, "u"},   {0x03c0, "pi"},
+    {0x03c3, "sigma"}, {0x2010, "-"},    {0x2011, "-"},     {0x2012, "-"},      {0x2013, "-"},   {0x2014, "-"},
+    {0x2018, "'"},     {0x2019, "'"},    {0x201c, "\""},    {0x201d, "\""},     {0x2022, "*"},   {0x2026, "..."},
+    {0x2032, "'"},     {0x2190, "<-"},   {0x2192, "->"},    {0x2191, "^"},      {0x2193, "v"},   {0x21d2, "=>"},
+    {0x2211, "Sum"},   {0x2212, "-"},    {0x221a, "sqrt"},  {0x221e, "inf"},    {0x2208, "in"},  {0x2248, "~"},
+    {0x2260, "!="},    {0x2264, "<="},   {0x2265, ">="},    {0x2308, "ceil("},  {0x2309, ")"},   {0x230a, "floor("},
+    {0x230b, ")"},     {0x2500, "-"},    {0x2501, "="},     {0x2502, "|"},      {0x2503, "|"},   {0x2588, "#"},
+    {0x2591, "."},     {0x2592, "-"},    {0x2593, "="},     {0x25a0, "#"},      {0x25b2, "^"},   {0x25b6, ">"},
+    {0x25bc, "v"},     {0x25c6, "*"},    {0x25cf, "*"},     {0x25cb, "o"},      {0x2713, "+"},   {0x2714, "+"},
+    {0x2717, "x"},     {0x2718, "x"},
 };
 
 const char *glyph_ascii(uint32_t character, char buffer[2]) {
@@ -102,14 +98,11 @@ static int columns_of(const TextStyle *style, uint32_t character) {
 int text_columns_n(const TextStyle *style, const char *text, size_t bytes) {
   int columns = 0;
   const char *end = text + bytes;
-  for (uint32_t c; text < end && (c = glyph_next(&text)) != 0;)
-    columns += columns_of(style, c);
+  for (uint32_t c; text < end && (c = glyph_next(&text)) != 0;) columns += columns_of(style, c);
   return columns;
 }
 
-int text_columns(const TextStyle *style, const char *text) {
-  return text_columns_n(style, text, strlen(text));
-}
+int text_columns(const TextStyle *style, const char *text) { return text_columns_n(style, text, strlen(text)); }
 
 void text_write_n(FILE *out, const TextStyle *style, const char *text, size_t bytes) {
   const char *end = text + bytes;
@@ -125,9 +118,7 @@ void text_write_n(FILE *out, const TextStyle *style, const char *text, size_t by
   }
 }
 
-void text_write(FILE *out, const TextStyle *style, const char *text) {
-  text_write_n(out, style, text, strlen(text));
-}
+void text_write(FILE *out, const TextStyle *style, const char *text) { text_write_n(out, style, text, strlen(text)); }
 
 size_t text_fit(const TextStyle *style, const char *text, int columns) {
   const char *p = text;
@@ -150,8 +141,7 @@ size_t text_wrap(const TextStyle *style, const char **text, int columns) {
   }
   /* The last space at or before the edge; the space itself may lie just outside. */
   size_t cut = fits;
-  while (cut > 0 && line[cut] != ' ')
-    cut--;
+  while (cut > 0 && line[cut] != ' ') cut--;
   if (cut == 0) cut = fits;
   if (cut == 0) { /* not even one character fits: give it out all the same */
     const char *next = line;
@@ -159,15 +149,12 @@ size_t text_wrap(const TextStyle *style, const char **text, int columns) {
     cut = (size_t)(next - line);
   }
   size_t skip = cut;
-  while (line[skip] == ' ')
-    skip++;
-  while (cut > 0 && line[cut - 1] == ' ')
-    cut--;
+  while (line[skip] == ' ') skip++;
+  while (cut > 0 && line[cut - 1] == ' ') cut--;
   *text = line + skip;
   return cut;
 }
 
 void text_repeat(FILE *out, const char *text, int times) {
-  for (int i = 0; i < times; i++)
-    fputs(text, out);
+  for (int i = 0; i < times; i++) fputs(text, out);
 }

@@ -10,9 +10,9 @@ static const cairo_user_data_key_t cache_key, tap_key, tap_data_key;
 
 /* ---- lines that were laid out before ----
  *
- * Laying a label out costs ten times what drawing it does, and a window draws the same labels frame after frame. So each
- * surface keeps the lines that were laid out for it, in a table without chains: a line that falls on another one's place
- * takes it. What is drawn does not depend on what is kept. */
+ * Laying a label out costs ten times what drawing it does, and a window draws the same labels frame after frame. So
+ * each surface keeps the lines that were laid out for it, in a table without chains: a line that falls on another one's
+ * place takes it. What is drawn does not depend on what is kept. */
 
 enum { CACHE_SLOTS = 2048 };
 
@@ -38,8 +38,7 @@ static void free_line(Line *line) {
 
 static void free_cache(void *data) {
   LineCache *cache = data;
-  for (int k = 0; k < CACHE_SLOTS; k++)
-    free_line(cache->slots[k]);
+  for (int k = 0; k < CACHE_SLOTS; k++) free_line(cache->slots[k]);
   g_object_unref(cache->context);
   g_free(cache);
 }
@@ -80,8 +79,7 @@ static void set_font(PangoLayout *layout, const Lettering *lettering, const char
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
-  for (size_t k = 0; k < n; k++)
-    hash = (hash ^ p[k]) * 0x100000001b3u;
+  for (size_t k = 0; k < n; k++) hash = (hash ^ p[k]) * 0x100000001b3u;
   return hash;
 }
 
@@ -170,8 +168,7 @@ bool letter_set_tap(cairo_surface_t *surface, LetterTap *tap, void *data) {
   return cairo_surface_set_user_data(surface, &tap_data_key, data, NULL) == CAIRO_STATUS_SUCCESS;
 }
 
-LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y,
-                      const char *text) {
+LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text) {
   const Line *line = lay_out(cr, lettering, text);
   if (!line) return (LetterBox){0, 0, 0};
   PangoLayout *layout = line->layout;
@@ -196,8 +193,7 @@ LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double 
 /* Writes the first `characters` of a text and an ellipsis. */
 static void write_cut(char *shown, const char *text, long characters) {
   size_t bytes = (size_t)(g_utf8_offset_to_pointer(text, characters) - text);
-  while (bytes > 0 && text[bytes - 1] == ' ')
-    bytes--;
+  while (bytes > 0 && text[bytes - 1] == ' ') bytes--;
   memcpy(shown, text, bytes);
   strcpy(shown + bytes, "\xe2\x80\xa6");
 }
@@ -220,10 +216,8 @@ static char *cut_text(cairo_t *cr, const Lettering *lettering, double width, con
   return shown;
 }
 
-double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width,
-                       const char *text) {
-  if (letter_measure(cr, lettering, text).width <= width)
-    return letter_draw(cr, lettering, x, y, text).width;
+double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width, const char *text) {
+  if (letter_measure(cr, lettering, text).width <= width) return letter_draw(cr, lettering, x, y, text).width;
   char *shown = cut_text(cr, lettering, width, text);
   if (!shown) return 0;
   double drawn = letter_draw(cr, lettering, x, y, shown).width;
@@ -233,12 +227,10 @@ double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double
 
 /* The bytes of the next line that fits in `width`: up to the last space before it, at least one
  * word. */
-static size_t line_bytes(cairo_t *cr, const Lettering *lettering, double width, const char *text,
-                         char *scratch) {
+static size_t line_bytes(cairo_t *cr, const Lettering *lettering, double width, const char *text, char *scratch) {
   size_t best = 0, end = 0;
   while (text[end] && text[end] != '\n') {
-    while (text[end] == ' ')
-      end++;
+    while (text[end] == ' ') end++;
     end += strcspn(text + end, " \n");
     memcpy(scratch, text, end);
     scratch[end] = '\0';
@@ -248,16 +240,15 @@ static size_t line_bytes(cairo_t *cr, const Lettering *lettering, double width, 
   return best;
 }
 
-int letter_draw_wrapped(cairo_t *cr, const Lettering *lettering, double x, double y, double width,
-                        double line_height, int most_lines, const char *text) {
+int letter_draw_wrapped(cairo_t *cr, const Lettering *lettering, double x, double y, double width, double line_height,
+                        int most_lines, const char *text) {
   char *scratch = malloc(strlen(text) + 1);
   if (!scratch) return 0;
   int lines = 0;
   while (*text && lines < most_lines) {
     size_t bytes = line_bytes(cr, lettering, width, text, scratch);
     const char *next = text + bytes;
-    while (*next == ' ')
-      next++;
+    while (*next == ' ') next++;
     if (*next == '\n') next++;
     if (lines + 1 == most_lines && *next) bytes = strlen(text); /* the last line takes all, cut */
     memcpy(scratch, text, bytes);

@@ -31,18 +31,16 @@ LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *te
 
 /* Draws one line with its base line at y, and returns the room it took. Newlines count as spaces.
  */
-LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y,
-                      const char *text);
+LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text);
 
 /* Draws one line cut with an ellipsis to at most `width`. Returns the width drawn. */
-double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width,
-                       const char *text);
+double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width, const char *text);
 
 /* Draws a paragraph broken at spaces to `width`, the first base line at y, lines `line_height`
  * apart (in ems, 1.35 reads well). At most `most_lines`, the last one cut. Returns how many lines
  * there were. */
-int letter_draw_wrapped(cairo_t *cr, const Lettering *lettering, double x, double y, double width,
-                        double line_height, int most_lines, const char *text);
+int letter_draw_wrapped(cairo_t *cr, const Lettering *lettering, double x, double y, double width, double line_height,
+                        int most_lines, const char *text);
 
 /* What a tap is given: the start of the base line, with cairo's current matrix still to be applied.
  */

@@ -47,9 +47,7 @@ static void put(Markdown *m, const char *text, size_t length) {
   m->text[m->used] = '\0';
 }
 
-static void put_words(Markdown *m, const char *text) {
-  put(m, text, strlen(text));
-}
+static void put_words(Markdown *m, const char *text) { put(m, text, strlen(text)); }
 
 static void gap(Markdown *m) {
   const bool tight = m->fresh && m->lists > 0 && m->is_tight[m->lists - 1];
@@ -71,8 +69,7 @@ static int put_margin(Markdown *m) {
 
 static int margin_columns(const Markdown *m) {
   int columns = 0;
-  for (int k = 0; k < m->depth; k++)
-    columns += text_columns(m->style, m->mark[k]);
+  for (int k = 0; k < m->depth; k++) columns += text_columns(m->style, m->mark[k]);
   return columns;
 }
 
@@ -132,8 +129,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   case MD_BLOCK_QUOTE: open_item(m, m->style->utf8 ? "\xe2\x94\x82 " : "| ", true); break;
   case MD_BLOCK_UL: enter_list(m, -1, ((MD_BLOCK_UL_DETAIL *)detail)->is_tight != 0); break;
   case MD_BLOCK_OL:
-    enter_list(m, (int)((MD_BLOCK_OL_DETAIL *)detail)->start,
-               ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0);
+    enter_list(m, (int)((MD_BLOCK_OL_DETAIL *)detail)->start, ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0);
     break;
   case MD_BLOCK_LI:
     if (m->lists == 0) break;
@@ -157,17 +153,15 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
 static void end_heading_cell(Markdown *m, const MD_BLOCK_TD_DETAIL *detail) {
   if (m->column < m->n_columns) {
     snprintf(m->headings[m->column], sizeof m->headings[0], "%s", m->used ? m->text : "");
-    m->columns[m->column] = (TableColumn){.heading = m->headings[m->column],
-                                          .right = detail->align == MD_ALIGN_RIGHT,
-                                          .shrink = TABLE_WRAP};
+    m->columns[m->column] = (TableColumn){
+        .heading = m->headings[m->column], .right = detail->align == MD_ALIGN_RIGHT, .shrink = TABLE_WRAP};
   }
   m->column++;
   m->used = 0;
 }
 
 static void end_cell(Markdown *m) {
-  if (m->has_table && m->column < m->n_columns)
-    table_text(&m->table, ROLE_PLAIN, m->used ? m->text : "");
+  if (m->has_table && m->column < m->n_columns) table_text(&m->table, ROLE_PLAIN, m->used ? m->text : "");
   m->column++;
   m->used = 0;
 }
@@ -202,8 +196,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context) {
     break;
   case MD_BLOCK_HR:
     gap(m);
-    text_repeat(m->out, m->style->utf8 ? "\xe2\x94\x80" : "-",
-                m->style->width < 40 ? m->style->width : 40);
+    text_repeat(m->out, m->style->utf8 ? "\xe2\x94\x80" : "-", m->style->width < 40 ? m->style->width : 40);
     fputc('\n', m->out);
     break;
   case MD_BLOCK_TH: end_heading_cell(m, detail); break;
@@ -264,8 +257,7 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context
   return m->no_memory ? -1 : 0;
 }
 
-Status text_markdown(FILE *out, const TextStyle *style, const char *source, size_t length,
-                     Error *error) {
+Status text_markdown(FILE *out, const TextStyle *style, const char *source, size_t length, Error *error) {
   Markdown *m = calloc(1, sizeof *m);
   if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory to print a text");
   m->out = out;

@@ -10,7 +10,6 @@
 #include "viz/text/style.h"
 
 /* Prints text[0..length). Blocks are separated by empty lines; none stands before or after. */
-Status text_markdown(FILE *out, const TextStyle *style, const char *text, size_t length,
-                     Error *error);
+Status text_markdown(FILE *out, const TextStyle *style, const char *text, size_t length, Error *error);
 
 #endif

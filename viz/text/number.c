@@ -30,17 +30,12 @@ static Number wide_text(Wide value, bool separators) {
     value /= 10;
   } while (value > 0);
   Number number = {""};
-  for (int i = 0; i < length; i++)
-    number.text[i] = reversed[length - 1 - i];
+  for (int i = 0; i < length; i++) number.text[i] = reversed[length - 1 - i];
   return number;
 }
 
-Number number_count(Wide count) {
-  return wide_text(count, true);
-}
-Number number_digits(Wide count) {
-  return wide_text(count, false);
-}
+Number number_count(Wide count) { return wide_text(count, true); }
+Number number_digits(Wide count) { return wide_text(count, false); }
 
 /* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false
  * if it rounds up to `limit` or more, so that the caller takes the next unit. Needs unit <= 2^80,
@@ -48,8 +43,7 @@ Number number_digits(Wide count) {
 static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Number *number) {
   int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
   Wide power = 1;
-  for (int i = 0; i < decimals; i++)
-    power *= 10;
+  for (int i = 0; i < decimals; i++) power *= 10;
   Wide numerator = remainder * power;
   bool exact = numerator % unit == 0;
   Wide digits = (numerator + unit / 2) / unit; /* the decimals as one integer, 0 to power */
@@ -68,8 +62,7 @@ static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Numbe
     fraction[i + 1] = (char)('0' + (int)(digits / power % 10));
   }
   int length = decimals;
-  while (exact && length > 0 && fraction[length] == '0')
-    length--;
+  while (exact && length > 0 && fraction[length] == '0') length--;
   fraction[length == 0 ? 0 : length + 1] = '\0';
   append(number, fraction);
   return true;
@@ -91,8 +84,7 @@ static Number in_units(Wide value, Wide base, const char *const *units, int n_un
 }
 
 Number number_bytes(Wide bytes) {
-  static const char *const units[] = {" B",   " KiB", " MiB", " GiB", " TiB",
-                                      " PiB", " EiB", " ZiB", " YiB"};
+  static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB", " YiB"};
   return in_units(bytes, 1024, units, 9);
 }
 
@@ -168,8 +160,7 @@ static Number decimal_text(const Decimal *decimal, bool negative) {
   }
   if (n <= decimal->point) return number;
   append(&number, ".");
-  for (int i = decimal->point; i < 0; i++)
-    append(&number, "0");
+  for (int i = decimal->point; i < 0; i++) append(&number, "0");
   append(&number, decimal->digits + (decimal->point > 0 ? decimal->point : 0));
   return number;
 }
@@ -217,8 +208,7 @@ Number number_exact_double(double value) {
 static void trim_zeros(Number *number) {
   if (!strchr(number->text, '.')) return;
   size_t length = strlen(number->text);
-  while (number->text[length - 1] == '0')
-    length--;
+  while (number->text[length - 1] == '0') length--;
   if (number->text[length - 1] == '.') length--;
   number->text[length] = '\0';
 }
@@ -269,8 +259,7 @@ Number number_percent(double fraction) {
 }
 
 /* value * 10^(3 * k) with the best k among the prefixes. */
-static Number prefixed(double value, int first, int last, const char *const *prefixes,
-                       const char *unit) {
+static Number prefixed(double value, int first, int last, const char *const *prefixes, const char *unit) {
   Decimal decimal = decimal_of(value, SIGNIFICANT);
   int power = decimal.point - 1; /* of the leading digit */
   int k = power >= 0 ? power / 3 : -((2 - power) / 3);
@@ -278,9 +267,8 @@ static Number prefixed(double value, int first, int last, const char *const *pre
   if (k > last) k = last;
   decimal.point -= 3 * k;
   /* Outside the prefixes: plain digits while they stay short, else powers of ten. */
-  Number number = decimal.point > -4 && decimal.point <= 9
-                      ? decimal_text(&decimal, value < 0)
-                      : number_double(value / pow(10, 3 * k), SIGNIFICANT);
+  Number number = decimal.point > -4 && decimal.point <= 9 ? decimal_text(&decimal, value < 0)
+                                                           : number_double(value / pow(10, 3 * k), SIGNIFICANT);
   trim_zeros(&number);
   char tail[24];
   snprintf(tail, sizeof tail, " %s%.16s", prefixes[k - first], unit);

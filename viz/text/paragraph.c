@@ -10,9 +10,7 @@ static void add(PangoAttrList *list, PangoAttribute *attribute, const ParagraphS
   pango_attr_list_insert(list, attribute);
 }
 
-static guint16 wide(uint8_t part) {
-  return (guint16)(part * 257);
-}
+static guint16 wide(uint8_t part) { return (guint16)(part * 257); }
 
 static PangoAttrList *attributes_of(const Paragraph *p) {
   PangoAttrList *list = pango_attr_list_new();

@@ -27,7 +27,7 @@ typedef struct {
   const char *sans, *mono;
   double size; /* of the em */
   bool bold, fixed_width;
-  bool right;             /* flush right */
+  bool right;               /* flush right */
   uint8_t code[3], link[3]; /* ground of code, colour of links */
 } Paragraph;
 

@@ -14,8 +14,7 @@ double progress_clock_s(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what,
-                      double now_s) {
+Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what, double now_s) {
   return (Progress){.out = is_terminal ? out : NULL,
                     .style = *style,
                     .what = what,
@@ -49,8 +48,8 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
   if (!progress_is_due(progress, now_s)) return;
   char line[512];
   if (total > 0)
-    snprintf(line, sizeof line, "%s  %s of %s  %s", progress->what, number_count(done).text,
-             number_count(total).text, number_percent((double)done / (double)total).text);
+    snprintf(line, sizeof line, "%s  %s of %s  %s", progress->what, number_count(done).text, number_count(total).text,
+             number_percent((double)done / (double)total).text);
   else
     snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
   progress_show(progress, line, now_s);

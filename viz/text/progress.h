@@ -22,8 +22,7 @@ double progress_clock_s(void);
 
 /* A progress line on `out`; silent unless `is_terminal`. Nothing is drawn in the first half second,
  * so that short jobs stay quiet. `now_s` comes from progress_clock_s, or from a test. */
-Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what,
-                      double now_s);
+Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what, double now_s);
 
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);

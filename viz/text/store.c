@@ -26,8 +26,7 @@ static size_t reserve(TextStore *store, size_t bytes) {
   if (store->status != STATUS_OK) return 0;
   size_t start = store->used ? store->used : 1;
   void *block = store->bytes;
-  if (bytes > SIZE_MAX - start ||
-      !grow_array(&block, &store->capacity, start + bytes, sizeof(char))) {
+  if (bytes > SIZE_MAX - start || !grow_array(&block, &store->capacity, start + bytes, sizeof(char))) {
     store->status = STATUS_NO_MEMORY;
     return 0;
   }

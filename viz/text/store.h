@@ -20,8 +20,7 @@ typedef struct {
 size_t text_store_add(TextStore *store, const char *text);
 
 /* The same from a printf format. */
-size_t text_store_format(TextStore *store, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+size_t text_store_format(TextStore *store, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 /* The string at an offset; valid until the next addition. */
 const char *text_store_get(const TextStore *store, size_t offset);

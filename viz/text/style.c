@@ -10,9 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool is_set(const char *value) {
-  return value && *value;
-}
+static bool is_set(const char *value) { return value && *value; }
 
 /* POSIX: LC_ALL outweighs LC_CTYPE, which outweighs LANG. */
 static bool locale_is_utf8(const TextEnvironment *environment) {
@@ -32,8 +30,7 @@ static int whole_number(const char *text) {
   return (int)strtol(text, NULL, 10);
 }
 
-TextStyle text_style_decide(bool is_terminal, int terminal_columns,
-                            const TextEnvironment *environment) {
+TextStyle text_style_decide(bool is_terminal, int terminal_columns, const TextEnvironment *environment) {
   bool dumb = !is_set(environment->term) || strcmp(environment->term, "dumb") == 0;
   int width = whole_number(environment->columns);
   if (width == 0 && is_terminal) width = terminal_columns;
@@ -73,13 +70,8 @@ TextStyle text_style_for(FILE *stream) {
  * it again. */
 const char *text_role_begin(const TextStyle *style, TextRole role) {
   static const char *const codes[N_ROLES] = {
-      [ROLE_PLAIN] = "",
-      [ROLE_HEADING] = "\033[1m",
-      [ROLE_GOOD] = "\033[32m",
-      [ROLE_WARN] = "\033[35m",
-      [ROLE_BAD] = "\033[1;31m",
-      [ROLE_DIM] = "\033[2m",
-      [ROLE_ACCENT] = "\033[1;36m",
+      [ROLE_PLAIN] = "",         [ROLE_HEADING] = "\033[1m", [ROLE_GOOD] = "\033[32m",     [ROLE_WARN] = "\033[35m",
+      [ROLE_BAD] = "\033[1;31m", [ROLE_DIM] = "\033[2m",     [ROLE_ACCENT] = "\033[1;36m",
   };
   return style->colour ? codes[role] : "";
 }
@@ -120,8 +112,7 @@ void text_print(FILE *out, const TextStyle *style, TextRole role, const char *fo
   fputs(text_role_end(style, role), out);
 }
 
-void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent,
-                    const char *text) {
+void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent, const char *text) {
   int columns = style->width - indent;
   if (columns < TEXT_WIDTH_MIN) columns = TEXT_WIDTH_MIN;
   do {

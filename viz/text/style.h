@@ -31,17 +31,16 @@ typedef enum {
 
 /* The environment variables that matter, NULL where unset. */
 typedef struct {
-  const char *no_color; /* NO_COLOR: any non-empty value turns colour off (no-color.org) */
-  const char *term;     /* TERM: "dumb" or unset means no colour */
-  const char *columns;  /* COLUMNS: the width, when it is a whole number */
+  const char *no_color;                 /* NO_COLOR: any non-empty value turns colour off (no-color.org) */
+  const char *term;                     /* TERM: "dumb" or unset means no colour */
+  const char *columns;                  /* COLUMNS: the width, when it is a whole number */
   const char *lc_all, *lc_ctype, *lang; /* the first non-empty one tells whether text is UTF-8 */
 } TextEnvironment;
 
 /* The style for a stream. `terminal_columns` is what the terminal reports, 0 if unknown; COLUMNS
  * goes first. Without either the width is 80, and it is held between TEXT_WIDTH_MIN and
  * TEXT_WIDTH_MAX. Pure. */
-TextStyle text_style_decide(bool is_terminal, int terminal_columns,
-                            const TextEnvironment *environment);
+TextStyle text_style_decide(bool is_terminal, int terminal_columns, const TextEnvironment *environment);
 
 /* The style for an open stream, from isatty, the window size and the process environment. A stream
  * that is not a terminal has 80 columns unless COLUMNS says otherwise. */

@@ -32,8 +32,7 @@ static void column_name(const TableColumn *column, char *name, size_t size) {
     else if (out > name && out[-1] != '_')
       *out++ = '_';
   }
-  while (out > name && out[-1] == '_')
-    out--;
+  while (out > name && out[-1] == '_') out--;
   *out = '\0';
 }
 
@@ -76,8 +75,7 @@ static void add_cell(Table *table, TextRole role, size_t shown, size_t csv) {
 }
 
 static void add_line(Table *table, ItemKind kind, size_t text) {
-  while (table->next_column != 0)
-    table_empty(table, false);
+  while (table->next_column != 0) table_empty(table, false);
   add_item(table, (struct TableItem){kind, ROLE_PLAIN, text, 0});
 }
 
@@ -131,13 +129,9 @@ void table_double(Table *table, TextRole role, double value, int digits) {
   table_pair(table, role, number_double(value, digits).text, number_exact_double(value).text);
 }
 
-void table_empty(Table *table, bool dash) {
-  table_pair(table, ROLE_DIM, dash ? "-" : "", "");
-}
+void table_empty(Table *table, bool dash) { table_pair(table, ROLE_DIM, dash ? "-" : "", ""); }
 
-void table_rule(Table *table) {
-  add_line(table, ITEM_RULE, 0);
-}
+void table_rule(Table *table) { add_line(table, ITEM_RULE, 0); }
 
 void table_title(Table *table, const char *format, ...) {
   va_list arguments;
@@ -174,9 +168,7 @@ typedef struct {
   bool as_list;
 } Layout;
 
-static const char *at(const Table *table, size_t offset) {
-  return text_store_get(&table->text, offset);
-}
+static const char *at(const Table *table, size_t offset) { return text_store_get(&table->text, offset); }
 
 /* Columns of the longest line (or the longest word) of a text. */
 static int longest_piece(const TextStyle *style, const char *text, const char *separators) {
@@ -195,21 +187,17 @@ static int unit_columns(const Table *table, const TextStyle *style, int column) 
   return *unit ? text_columns(style, unit) + 2 : 0; /* in brackets */
 }
 
-static int larger(int a, int b) {
-  return a > b ? a : b;
-}
+static int larger(int a, int b) { return a > b ? a : b; }
 
 static int total_width(const Table *table, const Layout *layout) {
   int total = GAP * (table->n_columns - 1);
-  for (int i = 0; i < table->n_columns; i++)
-    total += layout->width[i];
+  for (int i = 0; i < table->n_columns; i++) total += layout->width[i];
   return total;
 }
 
 /* The cells' own widths. Held to a bound, so that the sum cannot overflow. */
 static void measure_cells(const Table *table, const TextStyle *style, int *width) {
-  for (int i = 0; i < table->n_columns; i++)
-    width[i] = unit_columns(table, style, i);
+  for (int i = 0; i < table->n_columns; i++) width[i] = unit_columns(table, style, i);
   int column = 0;
   for (size_t i = 0; i < table->n_items; i++) {
     if (table->items[i].kind != ITEM_CELL) continue;
@@ -275,8 +263,7 @@ typedef struct {
 } Line;
 
 /* One line of one cell, padded to the column's width; `text` up to `bytes`. */
-static void put_cell(Line *line, TextRole role, const char *text, size_t bytes, int width,
-                     bool right) {
+static void put_cell(Line *line, TextRole role, const char *text, size_t bytes, int width, bool right) {
   int padding = width - text_columns_n(line->style, text, bytes);
   if (right) line->spaces += padding;
   if (bytes > 0) {
@@ -303,8 +290,7 @@ static void put_rule(FILE *out, const TextStyle *style, int width) {
 }
 
 /* The number of lines that a heading takes, its unit included. */
-static int heading_lines(const Table *table, const TextStyle *style, const Layout *layout,
-                         int column) {
+static int heading_lines(const Table *table, const TextStyle *style, const Layout *layout, int column) {
   const char *rest = at(table, table->columns[column].heading);
   int lines = table->columns[column].unit ? 1 : 0;
   while (*rest) {
@@ -315,11 +301,9 @@ static int heading_lines(const Table *table, const TextStyle *style, const Layou
 }
 
 /* Headings stand on the rule: shorter ones start lower. */
-static void put_headings(const Table *table, FILE *out, const TextStyle *style,
-                         const Layout *layout) {
+static void put_headings(const Table *table, FILE *out, const TextStyle *style, const Layout *layout) {
   int n_lines = 0;
-  for (int i = 0; i < table->n_columns; i++)
-    n_lines = larger(n_lines, heading_lines(table, style, layout, i));
+  for (int i = 0; i < table->n_columns; i++) n_lines = larger(n_lines, heading_lines(table, style, layout, i));
   if (n_lines == 0) return;
   const char *rest[TABLE_COLUMNS_MAX];
   int start[TABLE_COLUMNS_MAX];
@@ -365,11 +349,9 @@ static void put_cut(Line *line, TextRole role, const char *text, int width, bool
   put_cell(line, role, shown, strlen(shown), width, right);
 }
 
-static void put_row(const Table *table, FILE *out, const TextStyle *style, const Layout *layout,
-                    size_t first) {
+static void put_row(const Table *table, FILE *out, const TextStyle *style, const Layout *layout, size_t first) {
   const char *rest[TABLE_COLUMNS_MAX];
-  for (int i = 0; i < table->n_columns; i++)
-    rest[i] = at(table, cell_at(table, first, i).shown);
+  for (int i = 0; i < table->n_columns; i++) rest[i] = at(table, cell_at(table, first, i).shown);
   Line line = {out, style, 0};
   for (bool more = true; more; end_line(&line)) {
     more = false;
@@ -403,8 +385,8 @@ static void put_list_row(const Table *table, FILE *out, const TextStyle *style, 
     const char *rest = at(table, cell.shown), *unit = at(table, table->columns[i].unit);
     if (!*rest) continue;
     char heading[256];
-    snprintf(heading, sizeof heading, "%s%s%s%s", at(table, table->columns[i].heading),
-             *unit ? " (" : "", unit, *unit ? ")" : "");
+    snprintf(heading, sizeof heading, "%s%s%s%s", at(table, table->columns[i].heading), *unit ? " (" : "", unit,
+             *unit ? ")" : "");
     for (char *p = heading; *p; p++)
       if (*p == '\n') *p = ' ';
     Line line = {out, style, 0};
@@ -420,16 +402,14 @@ static void put_list_row(const Table *table, FILE *out, const TextStyle *style, 
 }
 
 /* Prints the row that starts at an item and returns the index of what follows. */
-static size_t put_cells(const Table *table, FILE *out, const TextStyle *style, const Layout *layout,
-                        size_t first) {
+static size_t put_cells(const Table *table, FILE *out, const TextStyle *style, const Layout *layout, size_t first) {
   if (layout->as_list)
     put_list_row(table, out, style, first);
   else
     put_row(table, out, style, layout, first);
   size_t next = first + (size_t)table->n_columns;
   if (next > table->n_items) next = table->n_items;
-  if (layout->as_list && next < table->n_items && table->items[next].kind == ITEM_CELL)
-    fputc('\n', out);
+  if (layout->as_list && next < table->n_items && table->items[next].kind == ITEM_CELL) fputc('\n', out);
   return next;
 }
 
@@ -446,13 +426,11 @@ Status table_print(const Table *table, FILE *out, const TextStyle *style, Error 
       continue;
     }
     if (item->kind == ITEM_RULE) put_rule(out, style, layout.total);
-    if (item->kind == ITEM_GROUP)
-      text_paragraph(out, style, ROLE_ACCENT, 0, at(table, item->shown));
+    if (item->kind == ITEM_GROUP) text_paragraph(out, style, ROLE_ACCENT, 0, at(table, item->shown));
     i++;
   }
   for (size_t i = 0; i < table->n_items; i++)
-    if (table->items[i].kind == ITEM_NOTE)
-      text_paragraph(out, style, ROLE_DIM, 0, at(table, table->items[i].shown));
+    if (table->items[i].kind == ITEM_NOTE) text_paragraph(out, style, ROLE_DIM, 0, at(table, table->items[i].shown));
   return STATUS_OK;
 }
 

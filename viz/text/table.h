@@ -63,8 +63,7 @@ void table_title(Table *table, const char *format, ...) __attribute__((format(pr
 
 /* The next cell, with the same text for people and CSV. */
 void table_text(Table *table, TextRole role, const char *text);
-void table_format(Table *table, TextRole role, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void table_format(Table *table, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The next cell, with one text for people and another for CSV. */
 void table_pair(Table *table, TextRole role, const char *shown, const char *csv);

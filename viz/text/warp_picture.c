@@ -34,9 +34,7 @@ static void end_line(Pen *pen) {
 }
 
 /* Of n alike lines the first ones and the last are drawn. */
-static bool is_drawn(int k, int n) {
-  return n <= SHOWN + 1 || k < SHOWN - 1 || k == n - 1;
-}
+static bool is_drawn(int k, int n) { return n <= SHOWN + 1 || k < SHOWN - 1 || k == n - 1; }
 
 static void put_gap(Pen *pen, int k, int n, const char *what) {
   if (is_drawn(k, n) || k != SHOWN - 1) return;
@@ -44,9 +42,7 @@ static void put_gap(Pen *pen, int k, int n, const char *what) {
   end_line(pen);
 }
 
-static bool is_active(const WarpAccess *a, uint32_t lane) {
-  return a->active >> lane & 1;
-}
+static bool is_active(const WarpAccess *a, uint32_t lane) { return a->active >> lane & 1; }
 
 /* ---- Global memory */
 
@@ -57,8 +53,7 @@ typedef struct {
 
 static void add_line(Lines *lines, uint64_t number) {
   int k = lines->n;
-  while (k > 0 && lines->number[k - 1] > number)
-    k--;
+  while (k > 0 && lines->number[k - 1] > number) k--;
   if (k > 0 && lines->number[k - 1] == number) return;
   memmove(lines->number + k + 1, lines->number + k, (size_t)(lines->n - k) * sizeof *lines->number);
   lines->number[k] = number;
@@ -67,8 +62,7 @@ static void add_line(Lines *lines, uint64_t number) {
 
 static bool is_asked_for(const WarpAccess *a, uint64_t from, uint64_t to) {
   for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-    if (is_active(a, lane) && a->address[lane] < to && a->address[lane] + a->element_bytes > from)
-      return true;
+    if (is_active(a, lane) && a->address[lane] < to && a->address[lane] + a->element_bytes > from) return true;
   return false;
 }
 
@@ -124,10 +118,8 @@ static void add_lane(Banks *banks, uint64_t word, uint32_t lane) {
 /* The lanes that a pass serves first: "lane 0", "lanes 8 to 15", "5 lanes". */
 static void put_lanes(Pen *pen, uint32_t lanes) {
   uint32_t first = 0, n = 0;
-  while (!(lanes >> first & 1))
-    first++;
-  for (uint32_t lane = first; lane < WARP_LANES; lane++)
-    n += lanes >> lane & 1;
+  while (!(lanes >> first & 1)) first++;
+  for (uint32_t lane = first; lane < WARP_LANES; lane++) n += lanes >> lane & 1;
   const uint32_t run = (n == WARP_LANES ? UINT32_MAX : (1u << n) - 1) << first;
   if (n == 1)
     put(pen, "  lane %" PRIu32, first);
@@ -155,13 +147,11 @@ Status warp_picture_banks(const WarpAccess *a, WarpPicture *picture, Error *erro
   *picture = (WarpPicture){.n = 0};
   if (a->element_bytes > WARP_BANK_BYTES)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "banks are drawn for lanes of at most %d bytes; wider ones are taken in parts",
-                     WARP_BANK_BYTES);
+                     "banks are drawn for lanes of at most %d bytes; wider ones are taken in parts", WARP_BANK_BYTES);
   for (uint32_t lane = 0; lane < WARP_LANES; lane++)
     if (is_active(a, lane)) add_lane(&banks, a->address[lane] / WARP_BANK_BYTES, lane);
   int n_passes = 0;
-  for (int bank = 0; bank < WARP_BANKS; bank++)
-    n_passes = banks.n[bank] > n_passes ? banks.n[bank] : n_passes;
+  for (int bank = 0; bank < WARP_BANKS; bank++) n_passes = banks.n[bank] > n_passes ? banks.n[bank] : n_passes;
   put(&pen, "The 32 banks, bank 0 on the left: █ serves a lane, · idle");
   end_line(&pen);
   for (int pass = 0; pass < n_passes; pass++) {

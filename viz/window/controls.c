@@ -7,9 +7,9 @@
 
 #include "viz/text/number.h"
 
-#define BAR_UNITS 115.0
-#define FOOT_UNITS 22.0 /* of a scene without a footer: its own progress bar, which the scrub bar replaces */
-#define ROW_UNITS 31.0
+#define BAR_UNITS          115.0
+#define FOOT_UNITS         22.0 /* of a scene without a footer: its own progress bar, which the scrub bar replaces */
+#define ROW_UNITS          31.0
 #define SMALL_WINDOW_UNITS 150.0 /* below this height there is no room for a bar */
 
 static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
@@ -47,13 +47,15 @@ static void add_right(Controls *c, const Player *p) {
   add(c, INPUT_SKIP_NEXT, INPUT_SKIP_BACK, "skip", "to the next skipped tile (s); right button: the one before");
   add(c, INPUT_STORE_NEXT, INPUT_STORE_BACK, "write", "to the next write-back (w); right button: the one before");
   snprintf(speed, sizeof speed, "%s/s", number_count((Wide)player_events_per_s(p)).text);
-  Control *item = add(c, INPUT_FASTER, INPUT_SLOWER, speed, "events a second: click faster (+), right button slower (-), drag");
+  Control *item =
+      add(c, INPUT_FASTER, INPUT_SLOWER, speed, "events a second: click faster (+), right button slower (-), drag");
   item->more = INPUT_FASTER;
   item->less = INPUT_SLOWER;
 }
 
 static void add_arrow(Controls *c, int k, bool is_more) {
-  Control *item = add(c, (PlayerInput)((is_more ? INPUT_MORE : INPUT_LESS) + k), INPUT_NONE, is_more ? "›" : "‹", PARAMETERS[k].hint);
+  Control *item = add(c, (PlayerInput)((is_more ? INPUT_MORE : INPUT_LESS) + k), INPUT_NONE, is_more ? "›" : "‹",
+                      PARAMETERS[k].hint);
   item->kind = CONTROL_ARROW;
 }
 
@@ -80,19 +82,23 @@ static void add_tabs(Controls *c, const Player *p) {
   for (int k = 0; k < SCENE_COUNT; k++) {
     char label[128];
     snprintf(label, sizeof label, "%d %s", k + 1, scene_name((SceneKind)k));
-    add(c, (PlayerInput)(INPUT_SCENE + k), INPUT_NONE, label, scene_title((SceneKind)k))->is_on = p->scene == (SceneKind)k;
+    add(c, (PlayerInput)(INPUT_SCENE + k), INPUT_NONE, label, scene_title((SceneKind)k))->is_on =
+        p->scene == (SceneKind)k;
   }
 }
 
 static void add_tools(Controls *c, const Player *p) {
   add(c, INPUT_COPY, INPUT_PASTE, "copy", "copy the one-line state (y); right button: take one (Ctrl + V)");
-  add(c, INPUT_EXPORT, INPUT_EXPORT_SVG, "save", "save the screen or the run, in a format of a list (e); right button: an SVG (v)");
+  add(c, INPUT_EXPORT, INPUT_EXPORT_SVG, "save",
+      "save the screen or the run, in a format of a list (e); right button: an SVG (v)");
   add(c, INPUT_DESCRIBE, INPUT_MOTION, "words", "print this step in words (d); right button: reduced motion (r)");
   add(c, INPUT_THEME, INPUT_NONE, p->dark ? "light" : "dark", "theme (t)");
   add(c, INPUT_PRESENTATION, INPUT_FULLSCREEN, "present", "presentation (p); right button: full screen (f)");
-  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)")->is_on = c->side.width > 0;
-  add(c, INPUT_ENTRY, INPUT_FOCUS_NEXT, "type :", "type any parameters (Return or :); right button: to the next parameter (Tab)")->is_on =
-      p->open == OPEN_ENTRY && p->edited < 0;
+  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)")
+      ->is_on = c->side.width > 0;
+  add(c, INPUT_ENTRY, INPUT_FOCUS_NEXT,
+      "type :", "type any parameters (Return or :); right button: to the next parameter (Tab)")
+      ->is_on = p->open == OPEN_ENTRY && p->edited < 0;
   add(c, INPUT_HELP, INPUT_QUIT, "?", "all keys (?); right button: quit (q)")->is_on = p->open == OPEN_HELP;
 }
 
@@ -104,14 +110,17 @@ static Lettering lettering_of(const Controls *c, const Theme *t, double size) {
 
 static double width_of(const Controls *c, const Theme *t, cairo_t *cr, const Control *item) {
   const Lettering lettering = lettering_of(c, t, 13.5);
-  const double margin = item->kind == CONTROL_ARROW ? 11 : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6 : 11;
+  const double margin = item->kind == CONTROL_ARROW                               ? 11
+                        : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6
+                                                                                  : 11;
   const double least = item->widest ? letter_measure(cr, &lettering, item->widest).width : 0;
   return ceil(fmax(least, letter_measure(cr, &lettering, item->label).width) + margin * c->unit);
 }
 
-/* Lays items [first, last) side by side, `gap` apart, `shrink` of their natural width; returns the width used, a gap after the
- * last included. */
-static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last, double x, double y, double shrink, double gap) {
+/* Lays items [first, last) side by side, `gap` apart, `shrink` of their natural width; returns the width used, a gap
+ * after the last included. */
+static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last, double x, double y, double shrink,
+                  double gap) {
   const double start = x;
   for (int k = first; k < last; k++) {
     const double width = width_of(c, t, cr, &c->items[k]) * shrink;
@@ -123,14 +132,16 @@ static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last,
 
 /* The row with the scrub bar between two groups of buttons. */
 static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
-  const double u = c->unit, gap = 3 * u, x = c->bar.x + 12 * u, right = c->bar.x + c->bar.width - 12 * u, y = c->bar.y + 6 * u;
+  const double u = c->unit, gap = 3 * u, x = c->bar.x + 12 * u, right = c->bar.x + c->bar.width - 12 * u,
+               y = c->bar.y + 6 * u;
   const Theme *t = theme_of(p);
   const int first = c->n;
   add_left(c, p);
   const int middle = c->n;
   add_right(c, p);
   const int last = c->n;
-  const double room = right - x, left = lay(c, t, cr, first, middle, x, y, 1, gap), tail = lay(c, t, cr, middle, last, x, y, 1, gap);
+  const double room = right - x, left = lay(c, t, cr, first, middle, x, y, 1, gap),
+               tail = lay(c, t, cr, middle, last, x, y, 1, gap);
   const double shrink = fmin(1, 0.7 * room / (left + tail)); /* a third is for the scrub bar */
   lay(c, t, cr, first, middle, x, y, shrink, gap);
   lay(c, t, cr, middle, last, right - tail * shrink + gap, y, shrink, gap);
@@ -176,7 +187,8 @@ static void lay_choices(Controls *c, const Player *p) {
   const double u = c->unit, line = 30 * u, width = 580 * u, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
   double x = 40 * u;
   for (int k = 0; k < c->n; k++)
-    if (c->items[k].click == (p->edited < 0 ? INPUT_EXPORT : (PlayerInput)(INPUT_EDIT + p->edited))) x = c->items[k].box.x;
+    if (c->items[k].click == (p->edited < 0 ? INPUT_EXPORT : (PlayerInput)(INPUT_EDIT + p->edited)))
+      x = c->items[k].box.x;
   x = fmin(x, c->scene.width + c->side.width - width - 12 * u);
   for (int k = 0; k < p->n_choices; k++) {
     Control *item = add(c, (PlayerInput)(INPUT_CHOOSE + k), INPUT_NONE, p->choices[k].name, "");
@@ -199,12 +211,14 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
   lay_tabs(c, p, cr);
 }
 
-void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side, bool wants_bar) {
+void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side,
+                     bool wants_bar) {
   memset(c, 0, sizeof *c);
   c->unit = fmin(width / 1280, height / 720);
   c->scene = box_at(0, 0, width - side, height);
   if (side > 0) c->side = box_at(width - side, 0, side, height);
-  if (height >= SMALL_WINDOW_UNITS && width >= SMALL_WINDOW_UNITS && (!p->presentation || wants_bar)) lay_bar(c, p, cr, width, height);
+  if (height >= SMALL_WINDOW_UNITS && width >= SMALL_WINDOW_UNITS && (!p->presentation || wants_bar))
+    lay_bar(c, p, cr, width, height);
   if (p->open == OPEN_LIST) lay_choices(c, p);
 }
 
@@ -242,10 +256,13 @@ static void draw_scrub(const Controls *c, const Player *p, const Pen *pen) {
     if (!p->marks[k] || ((int)x == column && !(p->marks[k] & MARK_PASS))) continue;
     column = (int)x;
     if (p->marks[k] & MARK_PASS) pen_fill(pen, box_at(x, all.y, fmax(1, 2 * u), all.height), t->ink, 1);
-    if (p->marks[k] & MARK_STORE) pen_fill(pen, box_at(x, all.y, fmax(1, u), 0.35 * all.height), t->series[INK_BLUE], 1);
-    if (p->marks[k] & MARK_SKIP) pen_fill(pen, box_at(x, line.y + line.height + u, fmax(1, u), 0.25 * all.height), t->ink_soft, 1);
+    if (p->marks[k] & MARK_STORE)
+      pen_fill(pen, box_at(x, all.y, fmax(1, u), 0.35 * all.height), t->series[INK_BLUE], 1);
+    if (p->marks[k] & MARK_SKIP)
+      pen_fill(pen, box_at(x, line.y + line.height + u, fmax(1, u), 0.25 * all.height), t->ink_soft, 1);
   }
-  pen_fill(pen, box_at(at - 3 * u, all.y + 0.15 * all.height, 6 * u, 0.75 * all.height), t->tile[TILE_COLOUR_CURRENT], 1);
+  pen_fill(pen, box_at(at - 3 * u, all.y + 0.15 * all.height, 6 * u, 0.75 * all.height), t->tile[TILE_COLOUR_CURRENT],
+           1);
   pen_frame(pen, box_at(at - 3 * u, all.y + 0.15 * all.height, 6 * u, 0.75 * all.height), t->ink, 1);
 }
 
@@ -257,7 +274,8 @@ static void draw_control(const Controls *c, const Pen *pen, const Control *item,
   pen_frame(pen, item->box, is_pointed ? t->ink : t->grid, is_pointed ? 2 : 1);
   theme_use(pen->cr, item->is_on ? theme_on(ground) : t->ink, 1);
   const Box b = item->box;
-  letter_draw_cut(pen->cr, &lettering, b.x + b.width / 2, b.y + b.height / 2 + 4.8 * c->unit, fmax(1, b.width - 2), item->label);
+  letter_draw_cut(pen->cr, &lettering, b.x + b.width / 2, b.y + b.height / 2 + 4.8 * c->unit, fmax(1, b.width - 2),
+                  item->label);
 }
 
 /* One frame around a parameter and its arrows. */
@@ -265,7 +283,8 @@ static void frame_parameter(const Controls *c, const Pen *pen, int k) {
   const Control *item = &c->items[k];
   const int side = item->more != INPUT_NONE ? 1 : 0;
   const Box first = c->items[k - side].box, last = c->items[k + side].box;
-  pen_frame(pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height), item->has_focus ? pen->theme->ink : pen->theme->axis, item->has_focus ? 3 : 1);
+  pen_frame(pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height),
+            item->has_focus ? pen->theme->ink : pen->theme->axis, item->has_focus ? 3 : 1);
 }
 
 static void draw_still(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
@@ -274,19 +293,23 @@ static void draw_still(const Controls *c, const Player *p, cairo_t *cr, const Co
   pen_fill(&pen, c->bar, pen.theme->panel, 1);
   pen_fill(&pen, box_at(c->bar.x, c->bar.y, c->bar.width, fmax(1, c->unit)), pen.theme->axis, 1);
   for (int k = 0; k < c->n; k++)
-    if (c->items[k].kind != CONTROL_SCRUB && c->items[k].kind != CONTROL_CHOICE) draw_control(c, &pen, &c->items[k], false);
+    if (c->items[k].kind != CONTROL_SCRUB && c->items[k].kind != CONTROL_CHOICE)
+      draw_control(c, &pen, &c->items[k], false);
   for (int k = 0; k < c->n; k++)
     if (c->items[k].kind == CONTROL_VALUE) frame_parameter(c, &pen, k);
-  if (pointed && pointed->kind != CONTROL_SCRUB && pointed->kind != CONTROL_CHOICE) draw_control(c, &pen, pointed, true);
+  if (pointed && pointed->kind != CONTROL_SCRUB && pointed->kind != CONTROL_CHOICE)
+    draw_control(c, &pen, pointed, true);
 }
 
 /* Draws it anew into *kept when something in it changed. */
 static void keep(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, KeptBar *kept) {
   const Box at = c->bar;
   const int index = pointed ? (int)(pointed - c->items) : -1;
-  if (kept->surface && kept->pointed == index && kept->is_dark == p->dark && memcmp(&kept->controls, c, sizeof *c) == 0) return;
+  if (kept->surface && kept->pointed == index && kept->is_dark == p->dark && memcmp(&kept->controls, c, sizeof *c) == 0)
+    return;
   controls_forget(kept);
-  kept->surface = cairo_surface_create_similar_image(cairo_get_target(cr), CAIRO_FORMAT_RGB24, (int)at.width, (int)at.height);
+  kept->surface =
+      cairo_surface_create_similar_image(cairo_get_target(cr), CAIRO_FORMAT_RGB24, (int)at.width, (int)at.height);
   cairo_t *to = cairo_create(kept->surface);
   cairo_translate(to, -at.x, -at.y);
   draw_still(c, p, to, pointed);

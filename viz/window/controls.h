@@ -1,5 +1,5 @@
-/* What lies around the scene in the window: the bar of controls with the scrub bar, and what is laid over the scene (a message,
- * a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not known here.
+/* What lies around the scene in the window: the bar of controls with the scrub bar, and what is laid over the scene (a
+ * message, a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
@@ -9,8 +9,8 @@
  *     | 1 main  2 tiles ...                         copy  save  ? keys  |
  *     +-----------------------------------------------------------------+
  *
- * A parameter is three controls in one frame: a step back, the value, which is typed into or opens a list, a step on. The value can
- * also be dragged left and right, or turned with the wheel.
+ * A parameter is three controls in one frame: a step back, the value, which is typed into or opens a list, a step on.
+ * The value can also be dragged left and right, or turned with the wheel.
  *
  * In presentation mode the bar is away until the pointer goes to where it would be. */
 #ifndef TILEWALK_VIZ_WINDOW_CONTROLS_H
@@ -49,9 +49,10 @@ typedef struct {
   double unit;
 } Controls;
 
-/* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene; `cr` is
- * for measuring text. */
-void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, double side, bool wants_bar);
+/* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene;
+ * `cr` is for measuring text. */
+void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, double side,
+                     bool wants_bar);
 
 /* The control under a point, or NULL; a list that is open lies over all else. */
 const Control *controls_at(const Controls *controls, double x, double y);
@@ -59,7 +60,8 @@ const Control *controls_at(const Controls *controls, double x, double y);
 /* Which part of the scrub bar a point is at, 0 to 1. */
 double controls_scrub_part(const Controls *controls, double x);
 
-/* The bar as it was drawn last, but for the scrub bar, and of what: drawn anew only when that changes. Zeros: nothing yet. */
+/* The bar as it was drawn last, but for the scrub bar, and of what: drawn anew only when that changes. Zeros: nothing
+ * yet. */
 typedef struct {
   cairo_surface_t *surface;
   Controls controls;
@@ -71,7 +73,9 @@ typedef struct {
 void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, KeptBar *kept);
 void controls_forget(KeptBar *kept); /* frees it */
 
-/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the keys. */
-void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, const char *tooltip, double x, double y);
+/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the
+ * keys. */
+void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed,
+                  const char *tooltip, double x, double y);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PADDING 9.0    /* within boxes, in units */
+#define PADDING    9.0 /* within boxes, in units */
 #define INDENT_EMS 1.5 /* of a level */
 
 /* ---- Pieces ---------------------------------------------------------------------------------------------- */
@@ -45,7 +45,9 @@ FlowPiece *flow_add(Flow *f, PieceKind kind, const char *text) {
       f->is_cut = true;
       piece.kind = PIECE_TEXT;
       piece.ink = FLOW_WARN;
-      piece.text = text_store_add(&f->store, "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.");
+      piece.text = text_store_add(
+          &f->store,
+          "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.");
       return push(f, piece);
     }
     f->nowhere = piece;
@@ -79,8 +81,10 @@ static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, cons
   }
   if (n > 0) used = (size_t)snprintf(plain, n + 3, "%s%s", words, *text ? "  " : "");
   for (const char *p = text; *p; p++) {
-    if (*p == '`' && (n_marks % 2 || strchr(p + 1, '`'))) marks[n_marks++] = used;
-    else plain[used++] = *p == '\n' ? ' ' : *p;
+    if (*p == '`' && (n_marks % 2 || strchr(p + 1, '`')))
+      marks[n_marks++] = used;
+    else
+      plain[used++] = *p == '\n' ? ' ' : *p;
   }
   plain[used] = '\0';
   FlowPiece *piece = flow_add(f, kind, plain);
@@ -154,12 +158,14 @@ static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t)
                    .fixed_width = p->kind == PIECE_CODE || p->kind == PIECE_FIELD,
                    .code = {t->panel.red, t->panel.green, t->panel.blue},
                    .link = {link.red, link.green, link.blue}};
-  if (p->kind == PIECE_TEXT && p->is_boxed) memcpy(out.code, (uint8_t[]){t->background.red, t->background.green, t->background.blue}, 3);
+  if (p->kind == PIECE_TEXT && p->is_boxed)
+    memcpy(out.code, (uint8_t[]){t->background.red, t->background.green, t->background.blue}, 3);
   return out;
 }
 
 static Paragraph cell_of(const Flow *f, const FlowCell *c, const Theme *t) {
-  FlowPiece as = {.text = c->text, .first_span = c->first_span, .n_spans = c->n_spans, .size = 0.94, .bold = c->is_heading};
+  FlowPiece as = {
+      .text = c->text, .first_span = c->first_span, .n_spans = c->n_spans, .size = 0.94, .bold = c->is_heading};
   Paragraph p = paragraph_of(f, &as, t);
   p.right = c->right;
   return p;
@@ -176,8 +182,10 @@ static void share_widths(double *width, int n, double room) {
     int n_wide = 0;
     const double fair = room / n;
     for (int k = 0; k < n; k++) {
-      if (width[k] <= fair) narrow += width[k];
-      else n_wide++;
+      if (width[k] <= fair)
+        narrow += width[k];
+      else
+        n_wide++;
     }
     if (n_wide == 0) break;
     double wide = 0;
@@ -254,11 +262,14 @@ void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit,
       break;
     case PIECE_RULE: p->box = box_at(x, y, room, fmax(1, u)); break;
     case PIECE_TABLE: p->box = box_at(x, y, room, place_table(f, p, cr, t, x, y)); break;
-    case PIECE_OPTION: p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad - mark_width(f)) + 2 * pad); break;
+    case PIECE_OPTION:
+      p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad - mark_width(f)) + 2 * pad);
+      break;
     case PIECE_FIELD: p->box = box_at(x, y, room, 2.1 * em * u + pad); break;
     case PIECE_BUTTON: {
       const Paragraph text = paragraph_of(f, p, t);
-      const double wanted = fmin(room, ceil(paragraph_measure(cr, &text, 0).width) + 2.6 * pad), height = ceil(1.35 * em * u + 1.7 * pad);
+      const double wanted = fmin(room, ceil(paragraph_measure(cr, &text, 0).width) + 2.6 * pad),
+                   height = ceil(1.35 * em * u + 1.7 * pad);
       if (follows_button && row_x + wanted <= width) {
         p->box = box_at(row_x, f->pieces[k - 1].box.y, wanted, height);
       } else {
@@ -295,7 +306,8 @@ static void frame(cairo_t *cr, Box b, Colour c, double thickness) {
   cairo_stroke(cr);
 }
 
-static void draw_paragraph(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, double x, double y, double width) {
+static void draw_paragraph(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, double x,
+                           double y, double width) {
   const Paragraph text = paragraph_of(f, p, t);
   theme_use(cr, ink, 1);
   paragraph_draw(cr, &text, x, y, fmax(8, width));
@@ -312,7 +324,8 @@ static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   }
   if (p->mark) {
     FlowPiece mark = {.text = p->mark, .size = p->size};
-    draw_paragraph(f, &mark, cr, t, t->ink_soft, at.x - INDENT_EMS * f->em * f->unit, at.y, INDENT_EMS * f->em * f->unit);
+    draw_paragraph(f, &mark, cr, t, t->ink_soft, at.x - INDENT_EMS * f->em * f->unit, at.y,
+                   INDENT_EMS * f->em * f->unit);
   }
   draw_paragraph(f, p, cr, t, ink, at.x, at.y, at.width);
 }
@@ -324,7 +337,8 @@ static void draw_table(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
     theme_use(cr, t->ink, 1);
     paragraph_draw(cr, &text, v->x + c->x, v->y + c->y, c->width);
     if (k % p->n_columns == 0 && k > 0)
-      fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)), k == p->n_columns ? t->axis : t->grid, 1);
+      fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)),
+           k == p->n_columns ? t->axis : t->grid, 1);
   }
 }
 
@@ -335,20 +349,33 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   const char *mark = text_store_get(&f->store, p->mark);
   char number[16];
   snprintf(number, sizeof number, "%d", p->number);
-  const Lettering lettering = {.family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
+  const Lettering lettering = {
+      .family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
   const bool filled = p->number > 0 || p->look == FLOW_RIGHT || p->look == FLOW_MAIN;
-  if (filled) fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
-  else frame(cr, b, ink, f->unit);
+  if (filled)
+    fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
+  else
+    frame(cr, b, ink, f->unit);
   theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);
-  letter_draw(cr, &lettering, b.x + side / 2, b.y + 0.72 * side, p->look == FLOW_RIGHT ? "✓" : p->look == FLOW_WRONG ? "✗" : p->number ? number : mark);
+  letter_draw(cr, &lettering, b.x + side / 2, b.y + 0.72 * side,
+              p->look == FLOW_RIGHT   ? "✓"
+              : p->look == FLOW_WRONG ? "✗"
+              : p->number             ? number
+                                      : mark);
 }
 
 static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
   const double pad = PADDING * f->unit;
-  const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT, lit = live && (v->hover == p->widget || v->focus == p->widget);
+  const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT,
+             lit = live && (v->hover == p->widget || v->focus == p->widget);
   const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
   fill(cr, at, lit ? theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35) : t->panel, 1);
-  frame(cr, at, lit ? t->ink : p->look == FLOW_RIGHT ? t->good : live ? t->axis : t->grid, (v->focus == p->widget && live ? 2 : 1) * f->unit);
+  frame(cr, at,
+        lit                     ? t->ink
+        : p->look == FLOW_RIGHT ? t->good
+        : live                  ? t->axis
+                                : t->grid,
+        (v->focus == p->widget && live ? 2 : 1) * f->unit);
   draw_mark(f, p, cr, t, at, ink);
   draw_paragraph(f, p, cr, t, ink, at.x + pad + mark_width(f), at.y + pad, at.width - 2 * pad - mark_width(f));
 }
@@ -358,10 +385,19 @@ static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Th
   const Colour ground = p->look == FLOW_MAIN ? t->tile[TILE_COLOUR_DONE] : t->panel;
   const Colour ink = !live ? t->ink_soft : p->look == FLOW_MAIN ? theme_on(ground) : t->ink;
   fill(cr, at, ground, 1);
-  frame(cr, at, lit || v->focus == p->widget ? t->ink : live ? t->axis : t->grid, (v->focus == p->widget ? 3 : lit ? 2 : 1) * f->unit);
-  const Lettering lettering = {.family = t->sans, .size = f->em * f->unit, .bold = p->look == FLOW_MAIN, .anchor = ANCHOR_MIDDLE};
+  frame(cr, at,
+        lit || v->focus == p->widget ? t->ink
+        : live                       ? t->axis
+                                     : t->grid,
+        (v->focus == p->widget ? 3
+         : lit                 ? 2
+                               : 1) *
+            f->unit);
+  const Lettering lettering = {
+      .family = t->sans, .size = f->em * f->unit, .bold = p->look == FLOW_MAIN, .anchor = ANCHOR_MIDDLE};
   theme_use(cr, ink, 1);
-  letter_draw_cut(cr, &lettering, at.x + at.width / 2, at.y + at.height / 2 + 0.35 * lettering.size, at.width - 4, text_store_get(&f->store, p->text));
+  letter_draw_cut(cr, &lettering, at.x + at.width / 2, at.y + at.height / 2 + 0.35 * lettering.size, at.width - 4,
+                  text_store_get(&f->store, p->text));
 }
 
 /* Shows the end of what was typed, with the unit (the mark) at the right. */
@@ -369,20 +405,28 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
   const bool focused = v->focus == p->widget;
   const double pad = PADDING * f->unit, size = 1.15 * f->em * f->unit, base = at.y + at.height / 2 + 0.35 * size;
   const char *text = text_store_get(&f->store, p->text), *unit = text_store_get(&f->store, p->mark);
-  const Lettering typed = {.family = t->mono, .size = size}, small = {.family = t->sans, .size = 0.94 * f->em * f->unit};
+  const Lettering typed = {.family = t->mono, .size = size},
+                  small = {.family = t->sans, .size = 0.94 * f->em * f->unit};
   fill(cr, at, t->background, 1);
-  frame(cr, at, focused ? t->series_text[INK_BLUE] : v->hover == p->widget ? t->ink : t->axis, (focused ? 3 : 1) * f->unit);
-  const double unit_width = *unit ? letter_measure(cr, &small, unit).width + pad : 0, room = at.width - 2 * pad - unit_width;
+  frame(cr, at,
+        focused                 ? t->series_text[INK_BLUE]
+        : v->hover == p->widget ? t->ink
+                                : t->axis,
+        (focused ? 3 : 1) * f->unit);
+  const double unit_width = *unit ? letter_measure(cr, &small, unit).width + pad : 0,
+               room = at.width - 2 * pad - unit_width;
   theme_use(cr, t->ink_soft, 1);
   if (*unit) letter_draw(cr, &small, at.x + at.width - pad - unit_width + pad, base, unit);
   if (!*text && !(focused && v->is_typing)) {
     letter_draw_cut(cr, &small, at.x + pad, base, room, focused ? "Type your answer" : "Click here, or Tab, to answer");
     return;
   }
-  while (*text && letter_measure(cr, &typed, text).width > room - size) text += 1 + (((unsigned char)text[1] & 0xC0) == 0x80);
+  while (*text && letter_measure(cr, &typed, text).width > room - size)
+    text += 1 + (((unsigned char)text[1] & 0xC0) == 0x80);
   theme_use(cr, t->ink, 1);
   const double end = at.x + pad + letter_draw(cr, &typed, at.x + pad, base, text).width;
-  if (focused) fill(cr, box_at(end + f->unit, at.y + 0.22 * at.height, fmax(2, 2 * f->unit), 0.56 * at.height), t->ink, 1);
+  if (focused)
+    fill(cr, box_at(end + f->unit, at.y + 0.22 * at.height, fmax(2, 2 * f->unit), 0.56 * at.height), t->ink, 1);
   if (!*text) {
     theme_use(cr, t->ink_soft, 1);
     letter_draw_cut(cr, &small, end + 8 * f->unit, base, room, "type your answer, then Enter");
@@ -398,7 +442,8 @@ void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
     case PIECE_TEXT: draw_text(f, p, cr, t, at); break;
     case PIECE_CODE:
       fill(cr, at, t->panel, 1);
-      draw_paragraph(f, p, cr, t, ink_of(t, p->ink), at.x + PADDING * f->unit, at.y + PADDING * f->unit, at.width - 2 * PADDING * f->unit);
+      draw_paragraph(f, p, cr, t, ink_of(t, p->ink), at.x + PADDING * f->unit, at.y + PADDING * f->unit,
+                     at.width - 2 * PADDING * f->unit);
       break;
     case PIECE_RULE: fill(cr, at, t->axis, 1); break;
     case PIECE_TABLE: draw_table(f, p, cr, t, v); break;
@@ -421,7 +466,8 @@ static bool holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.wi
 
 int flow_widget_at(const Flow *f, double x, double y) {
   for (size_t k = 0; k < f->n; k++)
-    if (f->pieces[k].widget >= 0 && f->pieces[k].look != FLOW_OFF && holds(f->pieces[k].box, x, y)) return f->pieces[k].widget;
+    if (f->pieces[k].widget >= 0 && f->pieces[k].look != FLOW_OFF && holds(f->pieces[k].box, x, y))
+      return f->pieces[k].widget;
   return -1;
 }
 

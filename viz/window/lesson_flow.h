@@ -30,30 +30,30 @@ typedef enum { FLOW_NORMAL = 0, FLOW_MAIN, FLOW_OFF, FLOW_RIGHT, FLOW_WRONG } Fl
 
 typedef struct {
   PieceKind kind;
-  size_t text, mark;        /* in the store; the mark stands before the first line: "2.", "a" */
+  size_t text, mark; /* in the store; the mark stands before the first line: "2.", "a" */
   size_t first_span, n_spans;
-  double size;              /* of the em, in units */
-  double gap;               /* above, in units */
-  bool bold, is_boxed;      /* boxed: on a ground, with a bar of its ink at the left */
+  double size;         /* of the em, in units */
+  double gap;          /* above, in units */
+  bool bold, is_boxed; /* boxed: on a ground, with a bar of its ink at the left */
   FlowInk ink;
   FlowLook look;
-  int indent;               /* levels */
-  int widget;               /* what a press on it does; -1: nothing */
-  int number;               /* of an option in an order, from 1; 0: none */
-  size_t first_cell;        /* of a table */
+  int indent;        /* levels */
+  int widget;        /* what a press on it does; -1: nothing */
+  int number;        /* of an option in an order, from 1; 0: none */
+  size_t first_cell; /* of a table */
   int n_columns, n_rows;
-  Box box;                  /* placed */
+  Box box; /* placed */
 } FlowPiece;
 
 typedef struct {
   size_t text, first_span, n_spans;
   bool right, is_heading;
-  double x, y, width;       /* placed, within the column */
+  double x, y, width; /* placed, within the column */
 } FlowCell;
 
 typedef struct {
-  size_t begin, end;        /* bytes of its piece's text */
-  size_t piece, target;     /* target: where the link leads, in the store */
+  size_t begin, end;    /* bytes of its piece's text */
+  size_t piece, target; /* target: where the link leads, in the store */
 } FlowLink;
 
 typedef struct {
@@ -68,16 +68,16 @@ typedef struct {
   size_t n_links, links_capacity;
   size_t text_bytes;
   bool is_cut;
-  FlowPiece nowhere; /* takes what is set when memory is out or the page is full */
+  FlowPiece nowhere;              /* takes what is set when memory is out or the page is full */
   double em, unit, width, height; /* em: of body text, in units */
-} Flow; /* zeros: empty */
+} Flow;                           /* zeros: empty */
 
 void flow_clear(Flow *flow);
 void flow_free(Flow *flow);
 bool flow_has_failed(const Flow *flow); /* memory was out; what is there may be drawn */
 
 /* Pieces. The pointer that is returned is for setting what else there is; valid until the next piece, never NULL. */
-FlowPiece *flow_text(Flow *flow, FlowInk ink, const char *text);    /* `code` between backticks, else as it is */
+FlowPiece *flow_text(Flow *flow, FlowInk ink, const char *text); /* `code` between backticks, else as it is */
 FlowPiece *flow_boxed(Flow *flow, FlowInk ink, const char *words, const char *text); /* bold words, then a text */
 FlowPiece *flow_heading(Flow *flow, double size, const char *text);
 FlowPiece *flow_code(Flow *flow, const char *text);

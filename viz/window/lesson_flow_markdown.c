@@ -1,7 +1,7 @@
 /* Markdown as pieces of a flow, with md4c. Part of viz/window/lesson_flow.h.
  *
- * The same elements as in a terminal (viz/text/markdown.c): headings, paragraphs, lists, quotes, code, tables, links; and
- * emphasis, which a terminal leaves out. Raw HTML never gets here: the reader of lessons refuses it. */
+ * The same elements as in a terminal (viz/text/markdown.c): headings, paragraphs, lists, quotes, code, tables, links;
+ * and emphasis, which a terminal leaves out. Raw HTML never gets here: the reader of lessons refuses it. */
 #include <md4c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ typedef struct {
   bool is_tight[DEPTH_MAX];
   char mark[MARK_BYTES]; /* of the item that has begun and shows nothing yet */
   bool in_code, in_table, is_heading_row, no_memory;
-  size_t table;          /* the piece */
+  size_t table; /* the piece */
   int n_columns, column;
 } Reader;
 
@@ -86,8 +86,10 @@ static void enter_item(Reader *r) {
   flush(r, 1);
   if (r->lists == 0) return;
   int *number = &r->number[r->lists - 1];
-  if (*number < 0) snprintf(r->mark, sizeof r->mark, "•");
-  else snprintf(r->mark, sizeof r->mark, "%d.", (*number)++ % 100000);
+  if (*number < 0)
+    snprintf(r->mark, sizeof r->mark, "•");
+  else
+    snprintf(r->mark, sizeof r->mark, "%d.", (*number)++ % 100000);
 }
 
 static void enter_list(Reader *r, int first, bool tight) {
@@ -117,8 +119,10 @@ static void end_cell(Reader *r, bool right, bool is_heading) {
     f->text_bytes += r->used + 16;
     for (int k = 0; k < r->n_runs; k++) flow_span(f, &as, r->runs[k].begin, r->runs[k].end, r->runs[k].look);
     cell.n_spans = as.n_spans;
-    if (grow_array((void **)&f->cells, &f->cells_capacity, f->n_cells + 1, sizeof *f->cells)) f->cells[f->n_cells++] = cell;
-    else r->no_memory = true;
+    if (grow_array((void **)&f->cells, &f->cells_capacity, f->n_cells + 1, sizeof *f->cells))
+      f->cells[f->n_cells++] = cell;
+    else
+      r->no_memory = true;
   }
   r->column++;
   clear(r);
@@ -139,7 +143,9 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
     if (r->quotes < DEPTH_MAX) r->quotes++;
     break;
   case MD_BLOCK_UL: enter_list(r, -1, ((MD_BLOCK_UL_DETAIL *)detail)->is_tight != 0); break;
-  case MD_BLOCK_OL: enter_list(r, (int)((MD_BLOCK_OL_DETAIL *)detail)->start % 100000, ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0); break;
+  case MD_BLOCK_OL:
+    enter_list(r, (int)((MD_BLOCK_OL_DETAIL *)detail)->start % 100000, ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0);
+    break;
   case MD_BLOCK_LI: enter_item(r); break;
   case MD_BLOCK_CODE:
     flush(r, 1);
@@ -198,7 +204,8 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context) {
     if (type == MD_SPAN_A) {
       const MD_ATTRIBUTE *to = &((MD_SPAN_A_DETAIL *)detail)->href;
       char target[256];
-      snprintf(target, sizeof target, "%.*s", (int)(to->size < sizeof target - 1 ? to->size : sizeof target - 1), to->text ? to->text : "");
+      snprintf(target, sizeof target, "%.*s", (int)(to->size < sizeof target - 1 ? to->size : sizeof target - 1),
+               to->text ? to->text : "");
       r->targets[r->n_open] = text_store_add(&r->flow->store, target);
     }
   }
@@ -209,7 +216,11 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context) {
 static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
   Reader *r = context;
   (void)detail;
-  const unsigned look = type == MD_SPAN_STRONG ? LOOK_BOLD : type == MD_SPAN_EM ? LOOK_ITALIC : type == MD_SPAN_CODE ? LOOK_CODE : type == MD_SPAN_A ? LOOK_LINK : 0;
+  const unsigned look = type == MD_SPAN_STRONG ? LOOK_BOLD
+                        : type == MD_SPAN_EM   ? LOOK_ITALIC
+                        : type == MD_SPAN_CODE ? LOOK_CODE
+                        : type == MD_SPAN_A    ? LOOK_LINK
+                                               : 0;
   if (--r->n_open < SPANS_MAX && r->n_open >= 0 && look && r->n_runs < SPANS_MAX)
     r->runs[r->n_runs++] = (Run){r->opened[r->n_open], r->used, r->targets[r->n_open], look};
   if (type == MD_SPAN_IMG) put(r, "]", 1);
@@ -217,10 +228,13 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
 }
 
 static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context) {
-  static const char *const ENTITIES[][2] = {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&nbsp;", " "}};
+  static const char *const ENTITIES[][2] = {
+      {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&nbsp;", " "}};
   Reader *r = context;
-  if (type == MD_TEXT_BR) put(r, "\n", 1);
-  else if (type == MD_TEXT_SOFTBR) put(r, " ", 1);
+  if (type == MD_TEXT_BR)
+    put(r, "\n", 1);
+  else if (type == MD_TEXT_SOFTBR)
+    put(r, " ", 1);
   else if (type == MD_TEXT_ENTITY) {
     for (size_t k = 0; k < sizeof ENTITIES / sizeof *ENTITIES; k++)
       if (strlen(ENTITIES[k][0]) == size && memcmp(ENTITIES[k][0], at, size) == 0) {
@@ -228,7 +242,8 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *at, MD_SIZE size, void *context
         return r->no_memory ? -1 : 0;
       }
     put(r, at, size);
-  } else if (type != MD_TEXT_NULLCHAR) put(r, at, size);
+  } else if (type != MD_TEXT_NULLCHAR)
+    put(r, at, size);
   return r->no_memory ? -1 : 0;
 }
 
@@ -241,7 +256,8 @@ void flow_markdown(Flow *flow, const char *source) {
                             .leave_span = leave_span,
                             .text = text};
   if (r) r->flow = flow;
-  if (!r || md_parse(source, (MD_SIZE)strlen(source), &parser, r) != 0 || r->no_memory) flow->store.status = STATUS_NO_MEMORY;
+  if (!r || md_parse(source, (MD_SIZE)strlen(source), &parser, r) != 0 || r->no_memory)
+    flow->store.status = STATUS_NO_MEMORY;
   if (r) free(r->text);
   free(r);
 }

@@ -42,14 +42,19 @@ static void put_choices(Flow *f, const LessonQuestion *q, const LessonAnswer *a,
       if (a->order[at] == k) piece->number = at + 1;
     if (kind != LESSON_CHOICE) continue;
     const bool is_prediction = a->is_resolved && !a->is_from_before && *a->typed && strcmp(a->typed, q->choice[k]) == 0;
-    if (is_prediction) piece->look = FLOW_MAIN;
-    else if (a->tried & 1u << k) piece->look = FLOW_WRONG;
-    else if (a->is_resolved && !a->is_skipped && a->is_right && k == q->right) piece->look = FLOW_RIGHT;
-    else if (!open) piece->look = FLOW_OFF;
+    if (is_prediction)
+      piece->look = FLOW_MAIN;
+    else if (a->tried & 1u << k)
+      piece->look = FLOW_WRONG;
+    else if (a->is_resolved && !a->is_skipped && a->is_right && k == q->right)
+      piece->look = FLOW_RIGHT;
+    else if (!open)
+      piece->look = FLOW_OFF;
   }
 }
 
-static void put_buttons(Flow *f, const LessonPanel *p, LessonKind kind, const LessonAnswer *a, const LessonQuestion *q) {
+static void put_buttons(Flow *f, const LessonPanel *p, LessonKind kind, const LessonAnswer *a,
+                        const LessonQuestion *q) {
   const int left = lesson_session_hints_left(&p->session);
   if (kind != LESSON_CHOICE) {
     const bool ready = kind == LESSON_NUMBER || a->n_order == q->n_choices;
@@ -84,15 +89,18 @@ static void put_ask(LessonPanel *p, int index) {
   const bool open = lesson_session_ask(s) == index;
   Flow *f = &p->flow;
   char words[64];
-  snprintf(words, sizeof words, "%s %d of %zu", ask->is_prediction ? "Predict," : "Question", index + 1, s->lesson.n_asks);
+  snprintf(words, sizeof words, "%s %d of %zu", ask->is_prediction ? "Predict," : "Question", index + 1,
+           s->lesson.n_asks);
   FlowPiece *heading = flow_text(f, FLOW_ACCENT, words);
   heading->bold = true;
   heading->gap = 18;
   if (!a->is_asked) return;
   flow_text(f, FLOW_PLAIN, q->prompt)->gap = 4;
   put_choices(f, q, a, ask->kind, open);
-  if (ask->kind == LESSON_ORDER && open) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
-  if (open && ask->kind == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, a->typed)->mark = text_store_add(&f->store, ask->unit.name);
+  if (ask->kind == LESSON_ORDER && open)
+    flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
+  if (open && ask->kind == LESSON_NUMBER)
+    flow_field(f, WIDGET_FIELD, a->typed)->mark = text_store_add(&f->store, ask->unit.name);
   if (open) {
     put_buttons(f, p, ask->kind, a, q);
     put_verdict(f, a);
@@ -125,8 +133,11 @@ static void put_reveal(LessonPanel *p, int ask) {
   const LessonAnswer *a = &s->answers[ask];
   char words[LESSON_OPTION_BYTES + 64], said[2 * LESSON_MESSAGE_BYTES + 4];
   snprintf(words, sizeof words, "%s %s", a->is_right ? "✓ As you predicted:" : "It is:", s->questions[ask].answer);
-  if (a->is_right) snprintf(said, sizeof said, "%s", a->said);
-  else snprintf(said, sizeof said, "%s%s%s", a->verdict == LESSON_DIAGNOSED ? a->said : "", a->verdict == LESSON_DIAGNOSED && *a->explained ? " " : "", a->explained);
+  if (a->is_right)
+    snprintf(said, sizeof said, "%s", a->said);
+  else
+    snprintf(said, sizeof said, "%s%s%s", a->verdict == LESSON_DIAGNOSED ? a->said : "",
+             a->verdict == LESSON_DIAGNOSED && *a->explained ? " " : "", a->explained);
   flow_boxed(&p->flow, a->is_right ? FLOW_GOOD : FLOW_WARN, words, said);
 }
 
@@ -139,10 +150,13 @@ static void put_show(LessonPanel *p, size_t block) {
     if (!s->error.status) s->error = error;
     return;
   }
-  if (show.scene == LESSON_SCENE_WARP) put_warp(p, &show);
-  else if (s->plays == block) flow_boxed(f, FLOW_ACCENT, "▶ Look.", "It plays beside this page. Space stops it, the arrows step.");
+  if (show.scene == LESSON_SCENE_WARP)
+    put_warp(p, &show);
+  else if (s->plays == block)
+    flow_boxed(f, FLOW_ACCENT, "▶ Look.", "It plays beside this page. Space stops it, the arrows step.");
   if (s->lesson.blocks[block].caption.offset) flow_markdown(f, fill(p, s->lesson.blocks[block].caption));
-  if (s->plays != block && show.scene != LESSON_SCENE_WARP) flow_button(f, WIDGET_PLAY + (int)block, s->is_shown[block] ? "▶ Again" : "▶ Play");
+  if (s->plays != block && show.scene != LESSON_SCENE_WARP)
+    flow_button(f, WIDGET_PLAY + (int)block, s->is_shown[block] ? "▶ Again" : "▶ Play");
   const int ask = lesson_session_prediction(s, block);
   if (ask >= 0 && s->is_shown[block] && s->answers[ask].is_asked) put_reveal(p, ask);
 }
@@ -158,7 +172,8 @@ static void put_task(LessonPanel *p, const LessonBlock *b) {
   flow_markdown(f, fill(p, b->text));
   if (!task->until.offset) return;
   if (!d->is_done) {
-    flow_boxed(f, FLOW_ACCENT, "○ To do,", "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
+    flow_boxed(f, FLOW_ACCENT, "○ To do,",
+               "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
     if (lesson_session_hints_left(s) > 0) flow_button(f, WIDGET_HINT, "Hint");
     put_hints(f, d->hint, d->n_hints, task->n_hints);
   } else if (d->is_skipped) {
@@ -205,8 +220,10 @@ void lesson_page_make(LessonPanel *p) {
     if (k == s->at || k + 1 == end) p->open_piece = p->flow.n;
     put_block(p, k);
   }
-  if (s->error.status) flow_boxed(&p->flow, FLOW_BAD, "The lesson cannot go on.", s->error.message);
-  else if (lesson_session_is_finished(s) && end == l->n_blocks) put_end(p);
+  if (s->error.status)
+    flow_boxed(&p->flow, FLOW_BAD, "The lesson cannot go on.", s->error.message);
+  else if (lesson_session_is_finished(s) && end == l->n_blocks)
+    put_end(p);
   p->flow_version = s->version;
   p->has_flow = true;
   p->is_placed = false;

@@ -7,13 +7,14 @@
 
 #include "viz/window/lesson_page.h"
 
-#define MARGIN 18.0
-#define FOOT 56.0
+#define MARGIN       18.0
+#define FOOT         56.0
 #define SCROLL_UNITS 60.0 /* of a turn of the wheel */
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
-Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings, Error *error) {
+Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings,
+                         Error *error) {
   memset(p, 0, sizeof *p);
   p->focus = p->hover = p->pressed = WIDGET_NONE;
   return lesson_session_open(&p->session, name, options, warnings, error);
@@ -26,8 +27,8 @@ void lesson_panel_close(LessonPanel *p) {
   lesson_session_close(&p->session);
 }
 
-/* Something of the page changed: the focus goes to what is open. A task is done in the viewer: there its keys are the viewer's,
- * and Return does not press "Show me". */
+/* Something of the page changed: the focus goes to what is open. A task is done in the viewer: there its keys are the
+ * viewer's, and Return does not press "Show me". */
 static void after_change(LessonPanel *p) {
   LessonSession *s = &p->session;
   const int ask = lesson_session_ask(s);
@@ -75,7 +76,8 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
   const double u = unit, foot = ceil(FOOT * u);
   const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
   if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
-  if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) flow_place(&p->flow, cr, theme, width, u, em);
+  if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em)
+    flow_place(&p->flow, cr, theme, width, u, em);
   p->is_placed = true;
   p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
   const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
@@ -98,9 +100,16 @@ static void draw_box(cairo_t *cr, Box b, Colour c) {
   cairo_fill(cr);
 }
 
-static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const Theme *t, int widget, const char *label, bool main, bool off) {
+static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const Theme *t, int widget, const char *label,
+                             bool main, bool off) {
   Flow one = {.em = fmin(16, p->flow.em), .unit = p->flow.unit};
-  FlowPiece piece = {.kind = PIECE_BUTTON, .widget = widget, .size = 1, .box = {0, 0, b.width, b.height}, .look = off ? FLOW_OFF : main ? FLOW_MAIN : FLOW_NORMAL};
+  FlowPiece piece = {.kind = PIECE_BUTTON,
+                     .widget = widget,
+                     .size = 1,
+                     .box = {0, 0, b.width, b.height},
+                     .look = off    ? FLOW_OFF
+                             : main ? FLOW_MAIN
+                                    : FLOW_NORMAL};
   piece.text = text_store_add(&one.store, label);
   one.pieces = &piece;
   one.n = 1;
@@ -118,7 +127,11 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
   draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
   draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
   draw_foot_button(p, cr, p->back, t, WIDGET_BACK, "◀ Back", false, !lesson_session_can_go_back(s));
-  draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, over ? "Done" : open ? lesson_session_next_label(s) : "Next ▶", !open && !over, over || s->error.status);
+  draw_foot_button(p, cr, p->next, t, WIDGET_NEXT,
+                   over   ? "Done"
+                   : open ? lesson_session_next_label(s)
+                          : "Next ▶",
+                   !open && !over, over || s->error.status);
   snprintf(page, sizeof page, "%d / %d", lesson_session_page_number(s), s->n_pages);
   const Lettering lettering = {.family = t->sans, .size = 15 * u, .anchor = ANCHOR_MIDDLE};
   theme_use(cr, t->ink_soft, 1);
@@ -149,8 +162,12 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   flow_place(&one, cr, t, p->view.width - 2 * MARGIN * u, u, p->flow.em);
   const double height = one.height + MARGIN * u, top = fmax(p->view.y, p->view.y + p->view.height - height - 10 * u);
   const Box box = box_at(p->view.x, top, p->view.width, height);
-  const FlowView view = {p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
-  draw_box(cr, box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u), box.height + 2 * fmax(1, 2 * u)), t->ink);
+  const FlowView view = {
+      p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
+  draw_box(cr,
+           box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u),
+                  box.height + 2 * fmax(1, 2 * u)),
+           t->ink);
   draw_box(cr, box, t->panel);
   flow_draw(&one, cr, t, &view);
   flow_free(&one);
@@ -162,7 +179,13 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
   cairo_clip(cr);
-  const FlowView view = {p->view.x, round(p->view.y + MARGIN * u - p->scroll), p->view.y, p->view.y + p->view.height, p->focus, p->hover, p->focus == WIDGET_FIELD};
+  const FlowView view = {p->view.x,
+                         round(p->view.y + MARGIN * u - p->scroll),
+                         p->view.y,
+                         p->view.y + p->view.height,
+                         p->focus,
+                         p->hover,
+                         p->focus == WIDGET_FIELD};
   flow_draw(&p->flow, cr, t, &view);
   draw_scroll_bar(p, cr, box, t);
   draw_note(p, cr, t);
@@ -213,16 +236,20 @@ static void press(LessonPanel *p, Player *player, int widget) {
   case WIDGET_NEXT: lesson_session_next(s, player); break;
   case WIDGET_BACK: lesson_session_back(s, player); break;
   default:
-    if (widget >= WIDGET_PLAY) lesson_session_play(s, player, (size_t)(widget - WIDGET_PLAY));
-    else if (widget >= 0) lesson_session_choose(s, player, widget);
+    if (widget >= WIDGET_PLAY)
+      lesson_session_play(s, player, (size_t)(widget - WIDGET_PLAY));
+    else if (widget >= 0)
+      lesson_session_choose(s, player, widget);
     break;
   }
   after_change(p);
   const int ask = lesson_session_ask(s);
   if (ask < 0) return;
   const bool is_order = s->lesson.asks[ask].kind == LESSON_ORDER;
-  if (s->lesson.asks[ask].kind == LESSON_NUMBER) p->focus = WIDGET_FIELD;
-  else if (is_order && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices) p->focus = WIDGET_CHECK;
+  if (s->lesson.asks[ask].kind == LESSON_NUMBER)
+    p->focus = WIDGET_FIELD;
+  else if (is_order && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices)
+    p->focus = WIDGET_CHECK;
 }
 
 /* What can be pressed, in the order of reading. */
@@ -248,7 +275,8 @@ static void move_focus(LessonPanel *p, int by) {
   const FlowPiece *piece = flow_widget(&p->flow, p->focus);
   if (!piece) return; /* in the foot */
   if (piece->box.y < p->scroll) p->scroll = piece->box.y;
-  if (piece->box.y + piece->box.height > p->scroll + p->view.height - 40) p->scroll = piece->box.y + piece->box.height - p->view.height + 40;
+  if (piece->box.y + piece->box.height > p->scroll + p->view.height - 40)
+    p->scroll = piece->box.y + piece->box.height - p->view.height + 40;
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
@@ -257,7 +285,9 @@ static void move_focus(LessonPanel *p, int by) {
 static int choice_of(const LessonPanel *p, const char *text) {
   const LessonSession *s = &p->session;
   const int ask = lesson_session_ask(s);
-  if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || s->lesson.asks[ask].kind == LESSON_NUMBER || text[1]) return -1;
+  if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || s->lesson.asks[ask].kind == LESSON_NUMBER ||
+      text[1])
+    return -1;
   const int place = tolower((unsigned char)*text) - 'a';
   return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
 }
@@ -269,10 +299,14 @@ static bool on_text(LessonPanel *p, Player *player, const char *text) {
     p->has_flow = false;
     return true;
   }
-  if (place >= 0) press(p, player, place);
-  else if (strcmp(text, ".") == 0) press(p, player, WIDGET_NEXT);
-  else if (strcmp(text, ",") == 0) press(p, player, WIDGET_BACK);
-  else return false;
+  if (place >= 0)
+    press(p, player, place);
+  else if (strcmp(text, ".") == 0)
+    press(p, player, WIDGET_NEXT);
+  else if (strcmp(text, ",") == 0)
+    press(p, player, WIDGET_BACK);
+  else
+    return false;
   return true;
 }
 
@@ -332,7 +366,8 @@ static bool on_motion(LessonPanel *p, const SideEvent *e) {
 static void follow(LessonPanel *p, const Player *player, double x, double y) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
-  const char *to = flow_link_at(&p->flow, cr, player->dark ? &theme_dark : &theme_light, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
+  const char *to = flow_link_at(&p->flow, cr, player->dark ? &theme_dark : &theme_light, x - p->view.x,
+                                y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
   const char *anchor = strncmp(to, "glossary.md#", 12) == 0 ? to + 12 : NULL;
   Error why = {0};
   if (*to && (!anchor || lesson_glossary(anchor, p->note_of, sizeof p->note_of, p->note, sizeof p->note, &why))) {
@@ -354,8 +389,11 @@ static void on_press(LessonPanel *p, const SideEvent *e) {
 static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
   const int widget = p->pressed;
   p->pressed = WIDGET_NONE;
-  if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y)) press(p, player, widget);
-  else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 && e->y < p->view.y + p->view.height) follow(p, player, e->x, e->y);
+  if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y))
+    press(p, player, widget);
+  else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 &&
+           e->y < p->view.y + p->view.height)
+    follow(p, player, e->x, e->y);
 }
 
 /* While a show has the screen, the keys that go on end it. The others are the viewer's. */
@@ -377,15 +415,14 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   case SIDE_LOOK:
     if (!lesson_session_look(&p->session, player)) return false;
     after_change(p);
-    if (p->is_hidden && lesson_session_task(&p->session) < 0) player_say(player, false, "That was it. l shows the lesson again");
+    if (p->is_hidden && lesson_session_task(&p->session) < 0)
+      player_say(player, false, "That was it. l shows the lesson again");
     return true;
   case SIDE_TOGGLE: p->is_hidden = !p->is_hidden; return true;
   case SIDE_PRESS: on_press(p, e); return true;
   case SIDE_MOTION: return on_motion(p, e);
   case SIDE_RELEASE: on_release(p, player, e); return true;
-  case SIDE_WHEEL:
-    p->scroll -= e->turns * SCROLL_UNITS * fmax(0.5, p->flow.unit);
-    return true;
+  case SIDE_WHEEL: p->scroll -= e->turns * SCROLL_UNITS * fmax(0.5, p->flow.unit); return true;
   case SIDE_LEFT:
     p->hover = p->pressed = WIDGET_NONE;
     if (e->button) p->focus = WIDGET_NONE;
@@ -400,7 +437,9 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   return false;
 }
 
-SidePanel lesson_panel_side(LessonPanel *panel) { return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event}; }
+SidePanel lesson_panel_side(LessonPanel *panel) {
+  return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event};
+}
 
 /* ---- In words -------------------------------------------------------------------------------------------- */
 
@@ -410,9 +449,14 @@ void lesson_panel_words(LessonPanel *p, FILE *out) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *piece = &f->pieces[k];
     for (int c = 0; c < piece->n_columns * piece->n_rows; c++)
-      fprintf(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text), (c + 1) % piece->n_columns ? " | " : "\n");
+      fprintf(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text),
+              (c + 1) % piece->n_columns ? " | " : "\n");
     if (piece->kind == PIECE_TABLE) continue;
-    if (piece->widget >= 0) fprintf(out, "[%s] ", piece->kind == PIECE_FIELD ? "answer" : piece->kind == PIECE_OPTION ? text_store_get(&f->store, piece->mark) : "press");
+    if (piece->widget >= 0)
+      fprintf(out, "[%s] ",
+              piece->kind == PIECE_FIELD    ? "answer"
+              : piece->kind == PIECE_OPTION ? text_store_get(&f->store, piece->mark)
+                                            : "press");
     fprintf(out, "%s\n", text_store_get(&f->store, piece->text));
   }
 }

@@ -12,9 +12,10 @@
  *     | < Back    page 2 of 4  Next >|
  *     +------------------------------+
  *
- * A question takes the focus when it is asked. Then text is the answer; Escape, or a press on the scene, gives the keyboard back
- * to the viewer, and Tab takes it again and goes round all that can be pressed. Enter presses what has the focus. Control + Right and
- * Left, or . and , when nothing is typed into, go on and back. The layout follows from session, size and events alone. */
+ * A question takes the focus when it is asked. Then text is the answer; Escape, or a press on the scene, gives the
+ * keyboard back to the viewer, and Tab takes it again and goes round all that can be pressed. Enter presses what has
+ * the focus. Control + Right and Left, or . and , when nothing is typed into, go on and back. The layout follows from
+ * session, size and events alone. */
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 #define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 
@@ -45,25 +46,26 @@ typedef struct {
 typedef struct {
   LessonSession session;
   Flow flow;
-  unsigned flow_version;  /* of the session, when the flow was made */
+  unsigned flow_version; /* of the session, when the flow was made */
   bool has_flow, is_placed;
-  bool is_hidden, is_wide;   /* wide: a page held lines that want more room; it stays so, that pages do not jump */
+  bool is_hidden, is_wide; /* wide: a page held lines that want more room; it stays so, that pages do not jump */
   int focus, hover, pressed;
   double scroll, most_scroll;
   size_t seen_page, seen_at;
-  size_t open_piece;      /* where the open block begins */
-  bool wants_reveal;      /* what was added is to be scrolled to */
-  char note[800];         /* what a pressed link says, as Markdown; "" none */
+  size_t open_piece; /* where the open block begins */
+  bool wants_reveal; /* what was added is to be scrolled to */
+  char note[800];    /* what a pressed link says, as Markdown; "" none */
   char note_of[96];
   double press_x, press_y; /* of a press on no widget: perhaps on a link */
-  Box view, back, next;   /* within the window: the page, the buttons below it */
+  Box view, back, next;    /* within the window: the page, the buttons below it */
   char text[LESSON_PROSE_BYTES];
-  cairo_surface_t *kept;  /* what was drawn last, and for what */
+  cairo_surface_t *kept; /* what was drawn last, and for what */
   KeptFor kept_for;
 } LessonPanel;
 
 /* Opens a lesson. Close it even after an error. */
-Status lesson_panel_open(LessonPanel *panel, const char *name, const LessonSessionOptions *options, FILE *warnings, Error *error);
+Status lesson_panel_open(LessonPanel *panel, const char *name, const LessonSessionOptions *options, FILE *warnings,
+                         Error *error);
 void lesson_panel_close(LessonPanel *panel);
 
 /* Begins, or goes on: sets the player. */

@@ -92,13 +92,17 @@ static void advance(LessonSession *s, Player *player) {
   const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
   session_changed(s);
   lesson_run_refill(&s->run);
-  if (b && b->kind == LESSON_SHOW) lesson_session_play(s, player, s->at);
-  else if (b && b->kind == LESSON_TASK) open_task(s, player);
-  else if (has_state) session_set_player(s, player, s->at);
+  if (b && b->kind == LESSON_SHOW)
+    lesson_session_play(s, player, s->at);
+  else if (b && b->kind == LESSON_TASK)
+    open_task(s, player);
+  else if (has_state)
+    session_set_player(s, player, s->at);
   if (b && b->kind == LESSON_ASK) open_ask(s, b->ask);
 }
 
-/* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that back. */
+/* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that
+ * back. */
 static void pass(LessonSession *s, Player *player) {
   s->plays = LESSON_NO_BLOCK;
   s->at++;
@@ -110,7 +114,8 @@ static void explain(LessonSession *s, int ask) {
   Error error = {0};
   LessonAnswer *a = &s->answers[ask];
   if (open_ask(s, ask))
-    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
+    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error),
+                   &error);
 }
 
 static void end_show(LessonSession *s, Player *player) {
@@ -135,7 +140,8 @@ static bool allocate(LessonSession *s) {
   return s->questions && s->answers && s->deeds;
 }
 
-Status lesson_session_open(LessonSession *s, const char *name, const LessonSessionOptions *o, FILE *warnings, Error *error) {
+Status lesson_session_open(LessonSession *s, const char *name, const LessonSessionOptions *o, FILE *warnings,
+                           Error *error) {
   char path[ASSETS_PATH_BYTES];
   memset(s, 0, sizeof *s);
   s->plays = LESSON_NO_BLOCK;
@@ -145,8 +151,9 @@ Status lesson_session_open(LessonSession *s, const char *name, const LessonSessi
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;
   const LessonStanding before = lesson_progress_of(&s->progress, s->lesson.name);
-  const bool goes_on = before.has_begun && !before.is_finished && !o->restart && (!o->has_seed || o->seed == before.seed) &&
-                       before.block > 0 && before.block < (int64_t)s->lesson.n_blocks;
+  const bool goes_on = before.has_begun && !before.is_finished && !o->restart &&
+                       (!o->has_seed || o->seed == before.seed) && before.block > 0 &&
+                       before.block < (int64_t)s->lesson.n_blocks;
   const uint64_t seed = o->has_seed ? o->seed : before.has_begun ? before.seed : 1;
   if (!goes_on) lesson_progress_begin(&s->progress, s->lesson.name, seed);
   s->at = s->reached = goes_on ? (size_t)before.block : 0;
@@ -267,7 +274,9 @@ static void skip_task(LessonSession *s, Player *player, int task) {
   d->is_skipped = true;
   lesson_run_refill(&s->run);
   if (!session_state_before(s, s->at, state, &scene)) return;
-  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error)) return;
+  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error),
+                     &error))
+    return;
   if (lesson_change(&r, state, &error) == STATUS_OK) {
     lesson_one_algorithm(&r);
     if (lesson_change(&r, d->solution, &error) == STATUS_OK) player_restore(player, request_state(&r, line));
@@ -286,10 +295,14 @@ void lesson_session_next(LessonSession *s, Player *player) {
     if (b && b->kind == LESSON_SHOW && !s->is_shown[s->at]) lesson_session_play(s, player, s->at);
     return;
   }
-  if (ask >= 0) skip_ask(s, player, ask);
-  else if (task >= 0) skip_task(s, player, task);
-  else if (is_open_here(s) && s->plays == s->at) end_show(s, player);
-  else if (is_open_here(s)) pass(s, player);
+  if (ask >= 0)
+    skip_ask(s, player, ask);
+  else if (task >= 0)
+    skip_task(s, player, task);
+  else if (is_open_here(s) && s->plays == s->at)
+    end_show(s, player);
+  else if (is_open_here(s))
+    pass(s, player);
   else if (s->at < s->lesson.n_blocks) {
     s->page = s->current = s->at;
     advance(s, player);
@@ -358,7 +371,8 @@ void lesson_session_hint(LessonSession *s) {
 /* What a prediction says: the words of a choice, else what was typed. */
 static void commit_prediction(LessonSession *s, Player *player, int ask, int place) {
   LessonAnswer *a = &s->answers[ask];
-  if (place >= 0) snprintf(a->typed, sizeof a->typed, "%.*s", (int)sizeof a->typed - 1, s->questions[ask].choice[place]);
+  if (place >= 0)
+    snprintf(a->typed, sizeof a->typed, "%.*s", (int)sizeof a->typed - 1, s->questions[ask].choice[place]);
   a->is_resolved = true;
   a->is_right = a->verdict == LESSON_RIGHT;
   pass(s, player);
@@ -408,8 +422,10 @@ void lesson_session_choose(LessonSession *s, Player *player, int place) {
   session_changed(s);
   int at = 0;
   while (at < a->n_order && a->order[at] != place) at++;
-  if (at < a->n_order) a->n_order = at; /* taken back, with what came after it */
-  else a->order[a->n_order++] = place;
+  if (at < a->n_order)
+    a->n_order = at; /* taken back, with what came after it */
+  else
+    a->order[a->n_order++] = place;
 }
 
 void lesson_session_check(LessonSession *s, Player *player) {
@@ -419,7 +435,8 @@ void lesson_session_check(LessonSession *s, Player *player) {
   char typed[LESSON_TYPED_BYTES] = "";
   if (s->lesson.asks[ask].kind == LESSON_ORDER) {
     if (a->n_order < s->questions[ask].n_choices) return;
-    for (int k = 0; k < a->n_order; k++) snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
+    for (int k = 0; k < a->n_order; k++)
+      snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
   } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
     const char *from = a->typed;
     while (isspace((unsigned char)*from)) from++;

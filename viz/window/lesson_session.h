@@ -21,16 +21,16 @@ enum { LESSON_TYPED_BYTES = 200, LESSON_HINT_BYTES = 1000 };
 /* A question as the learner left it. */
 typedef struct {
   bool is_asked, is_resolved, is_right, is_skipped;
-  bool is_stale;         /* what is in the field was graded: typing replaces it */
-  bool is_from_before;   /* answered when the lesson was open another time */
+  bool is_stale;       /* what is in the field was graded: typing replaces it */
+  bool is_from_before; /* answered when the lesson was open another time */
   int tries, n_hints;
-  unsigned tried;        /* wrong choices: bit k is place k */
+  unsigned tried;                         /* wrong choices: bit k is place k */
   int order[ANSWER_CHOICES_MAX], n_order; /* places, as far as they were put in order */
   char typed[LESSON_TYPED_BYTES];         /* the field; of a prediction what was predicted */
   bool has_verdict;
-  LessonVerdict verdict; /* of the last try */
-  char said[LESSON_MESSAGE_BYTES];        /* about it */
-  char explained[LESSON_MESSAGE_BYTES];   /* after a skip, or after the show of a prediction */
+  LessonVerdict verdict;                /* of the last try */
+  char said[LESSON_MESSAGE_BYTES];      /* about it */
+  char explained[LESSON_MESSAGE_BYTES]; /* after a skip, or after the show of a prediction */
   char hint[LESSON_HINTS_MAX][LESSON_HINT_BYTES];
 } LessonAnswer;
 
@@ -51,18 +51,18 @@ typedef struct {
   LessonProgress progress;
   LessonQuestion *questions; /* n_asks each */
   LessonAnswer *answers;
-  LessonDeed *deeds;         /* n_tasks */
-  size_t current;            /* the block with which the learner's page begins */
-  size_t page;               /* the same of the page that is looked at: that one or an earlier */
-  size_t at;                 /* the first block that is not behind the learner */
-  size_t reached;            /* the furthest that `at` has been */
-  size_t plays;              /* the show that is played, or LESSON_NO_BLOCK */
-  uint64_t plays_to;         /* the step at which it is through */
+  LessonDeed *deeds;                /* n_tasks */
+  size_t current;                   /* the block with which the learner's page begins */
+  size_t page;                      /* the same of the page that is looked at: that one or an earlier */
+  size_t at;                        /* the first block that is not behind the learner */
+  size_t reached;                   /* the furthest that `at` has been */
+  size_t plays;                     /* the show that is played, or LESSON_NO_BLOCK */
+  uint64_t plays_to;                /* the step at which it is through */
   bool is_shown[LESSON_BLOCKS_MAX]; /* shows that were played */
   int n_pages;
   char checked[REQUEST_STATE_BYTES]; /* the view for which the open task was last checked */
   Error error;
-  unsigned version;          /* counts changes of what the page says */
+  unsigned version; /* counts changes of what the page says */
 } LessonSession;
 
 typedef struct {

@@ -42,7 +42,8 @@ bool session_state_before(LessonSession *s, size_t block, char state[LESSON_STAT
 }
 
 static void set_scene(Player *player, LessonScene scene) {
-  if ((int)scene < SCENE_COUNT && (int)player->scene != (int)scene) player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
+  if ((int)scene < SCENE_COUNT && (int)player->scene != (int)scene)
+    player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
 }
 
 /* A scene shows one algorithm; of several the last. */

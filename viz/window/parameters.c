@@ -10,24 +10,37 @@
 #include "viz/window/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)", "", "sliding window"},
-    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)", "standard, fa1, fa2 or fa2-split", "fa2-split"},
-    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence", "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
-    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension", "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},
-    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_r = B_c", "both sides of a tile: type, drag, or step (], [)",
+    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)",
+                          "", "sliding window"},
+    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)",
+                             "standard, fa1, fa2 or fa2-split", "fa2-split"},
+    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence",
+                     "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
+    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension",
+                     "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},
+    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_r = B_c",
+                         "both sides of a tile: type, drag, or step (], [)",
                          "a whole number such as 128, or paper for Algorithm 1's", "block"},
-    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "B_r, rows of Q in a tile", "B_r, rows of Q in a tile: type, drag, or step ( ), ( )",
-                           "a whole number such as 128", "B_r 128"},
-    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "B_c, rows of K and V in a tile", "B_c, rows of K and V in a tile: type, drag, or step (}, {)",
-                           "a whole number such as 64", "B_c 128"},
-    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "SRAM of one CTA", "SRAM of one CTA: type, drag, or step (u, U)",
+    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "B_r, rows of Q in a tile",
+                           "B_r, rows of Q in a tile: type, drag, or step ( ), ( )", "a whole number such as 128",
+                           "B_r 128"},
+    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "B_c, rows of K and V in a tile",
+                           "B_c, rows of K and V in a tile: type, drag, or step (}, {)", "a whole number such as 64",
+                           "B_c 128"},
+    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "SRAM of one CTA",
+                        "SRAM of one CTA: type, drag, or step (u, U)",
                         "a size such as 96K or 227KiB, or machine for the GPU's own", "SRAM 192 KiB"},
-    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)", "a name of 'tilewalk gpus', or a file", "a100-80gb"},
-    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "query heads / key and value heads", "heads (one of them is shown): type, drag, or step (i, I)",
+    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)",
+                       "a name of 'tilewalk gpus', or a file", "a100-80gb"},
+    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "query heads / key and value heads",
+                         "heads (one of them is shown): type, drag, or step (i, I)",
                          "a whole number such as 32, or 32/8 for GQA", "heads 32/8"},
-    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "the data type", "data type: choose, drag, or step (b, B)", "fp32, fp16, bf16 or fp8", "fp16"},
-    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "the causal mask", "causal mask on or off (c)", "", "causal"},
-    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "softmax without the maximum", "softmax without the maximum: it overflows (o)", "", "no max"},
+    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "the data type", "data type: choose, drag, or step (b, B)",
+                         "fp32, fp16, bf16 or fp8", "fp16"},
+    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "the causal mask", "causal mask on or off (c)", "",
+                          "causal"},
+    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "softmax without the maximum",
+                               "softmax without the maximum: it overflows (o)", "", "no max"},
 };
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */
@@ -39,9 +52,11 @@ static const struct {
     {"naive", "algorithm=standard N=64 d=16 block=8", "S and P go to HBM and come back"},
     {"ragged", "N=100 d=24 causal=1 block-q=16 block-k=32", "nothing divides anything"},
     {"GPT-2 small", "N=1024 d=64 heads=12 causal=1 block=128", "12 heads of 64, 1,024 tokens"},
-    {"Llama 3 8B", "N=8192 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64", "GQA: 32 query heads share 8 of K and V"},
+    {"Llama 3 8B", "N=8192 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64",
+     "GQA: 32 query heads share 8 of K and V"},
     {"sliding window", "N=16384 d=128 causal=1 window=4096 block=128", "a query sees 4,096 keys"},
-    {"decode", "algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8", "one new token against 8,192 keys, in 8 parts"},
+    {"decode", "algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8",
+     "one new token against 8,192 keys, in 8 parts"},
     {"long context", "N=65536 d=128 causal=1 block=64", "1,024 x 1,024 tiles"},
     {"too large a block", "N=4096 d=128 block=512", "the tiles do not fit SRAM"},
 };
@@ -52,7 +67,8 @@ static int present_preset(const Player *p) {
   char now[REQUEST_STATE_BYTES], line[256];
   player_state(p, now);
   for (int k = 0; k < N_PRESETS; k++) {
-    snprintf(line, sizeof line, "%s%s", strncmp(PRESETS[k].line, "algorithm=", 10) == 0 ? "" : "algorithm=fa2 ", PRESETS[k].line);
+    snprintf(line, sizeof line, "%s%s", strncmp(PRESETS[k].line, "algorithm=", 10) == 0 ? "" : "algorithm=fa2 ",
+             PRESETS[k].line);
     const size_t length = strlen(line);
     const char *rest = now + length;
     if (strncmp(now, line, length) != 0) continue;
@@ -86,18 +102,24 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
   const int preset = which == PARAMETER_PRESET ? present_preset(p) : -1;
   text[0] = '\0';
   switch (which) {
-  case PARAMETER_PRESET: snprintf(text, PARAMETER_VALUE_BYTES, "%s", preset < 0 ? "own problem" : PRESETS[preset].name); break;
+  case PARAMETER_PRESET:
+    snprintf(text, PARAMETER_VALUE_BYTES, "%s", preset < 0 ? "own problem" : PRESETS[preset].name);
+    break;
   case PARAMETER_ALGORITHM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", p->request.algorithms[0]->name); break;
   case PARAMETER_N: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_tokens(wide(g->N_q)).text); break;
   case PARAMETER_D: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_count(wide(g->d)).text); break;
   case PARAMETER_BLOCK: break; /* B_r and B_c say it */
   case PARAMETER_BLOCK_Q: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_r); break;
   case PARAMETER_BLOCK_K: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_c); break;
-  case PARAMETER_SRAM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_bytes(p->now.sram_capacity_bytes).text); break;
+  case PARAMETER_SRAM:
+    snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_bytes(p->now.sram_capacity_bytes).text);
+    break;
   case PARAMETER_GPU: snprintf(text, PARAMETER_VALUE_BYTES, "%.60s", *p->request.gpu ? p->request.gpu : "paper"); break;
   case PARAMETER_HEADS:
-    if (shape->kv_heads && shape->kv_heads != heads) snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64 "/%" PRId64, heads, shape->kv_heads);
-    else snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, heads);
+    if (shape->kv_heads && shape->kv_heads != heads)
+      snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64 "/%" PRId64, heads, shape->kv_heads);
+    else
+      snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, heads);
     break;
   case PARAMETER_DTYPE: snprintf(text, PARAMETER_VALUE_BYTES, "%s", dtype_name(shape->dtype)); break;
   default: snprintf(text, PARAMETER_VALUE_BYTES, "%s", parameter_is_on(p, which) ? "on" : "off"); break;
@@ -114,16 +136,22 @@ bool parameter_is_on(const Player *p, Parameter which) {
 /* The keys of the state that a typed value stands for; false with the reason said. */
 static bool line_for(Player *p, Parameter which, const char *value, char *line, size_t size) {
   static const char *const KEYS[PARAMETER_COUNT] = {
-      [PARAMETER_ALGORITHM] = "algorithm", [PARAMETER_N] = "N", [PARAMETER_D] = "d", [PARAMETER_BLOCK] = "block", [PARAMETER_GPU] = "gpu",
-      [PARAMETER_SRAM] = "sram", [PARAMETER_DTYPE] = "dtype", [PARAMETER_CAUSAL] = "causal"};
+      [PARAMETER_ALGORITHM] = "algorithm", [PARAMETER_N] = "N",          [PARAMETER_D] = "d",
+      [PARAMETER_BLOCK] = "block",         [PARAMETER_GPU] = "gpu",      [PARAMETER_SRAM] = "sram",
+      [PARAMETER_DTYPE] = "dtype",         [PARAMETER_CAUSAL] = "causal"};
   const SnapshotGrid *g = &p->now.grid;
   const char *slash = which == PARAMETER_HEADS ? strchr(value, '/') : NULL;
   int n = -1;
-  if (which == PARAMETER_BLOCK_Q) n = snprintf(line, size, "block-q=%s block-k=%" PRId64, value, g->B_c);
-  else if (which == PARAMETER_BLOCK_K) n = snprintf(line, size, "block-q=%" PRId64 " block-k=%s", g->B_r, value);
-  else if (slash) n = snprintf(line, size, "heads=%.*s kv-heads=%s", (int)(slash - value), value, slash + 1);
-  else if (which == PARAMETER_HEADS) n = snprintf(line, size, "heads=%s", value);
-  else if (KEYS[which]) n = snprintf(line, size, "%s=%s", KEYS[which], value);
+  if (which == PARAMETER_BLOCK_Q)
+    n = snprintf(line, size, "block-q=%s block-k=%" PRId64, value, g->B_c);
+  else if (which == PARAMETER_BLOCK_K)
+    n = snprintf(line, size, "block-q=%" PRId64 " block-k=%s", g->B_r, value);
+  else if (slash)
+    n = snprintf(line, size, "heads=%.*s kv-heads=%s", (int)(slash - value), value, slash + 1);
+  else if (which == PARAMETER_HEADS)
+    n = snprintf(line, size, "heads=%s", value);
+  else if (KEYS[which])
+    n = snprintf(line, size, "%s=%s", KEYS[which], value);
   if (n > 0 && (size_t)n < size) return true;
   player_say(p, true, "Not possible: that is too long; %s", PARAMETERS[which].wants);
   return false;
@@ -173,7 +201,8 @@ static void set_number(Player *p, Parameter which, int64_t value) {
 /* Twice as large, or half. */
 static bool scale(Player *p, Parameter which, int64_t *value, int direction) {
   if (direction < 0 && *value <= 1) {
-    player_say(p, true, "Not possible: %s is 1, and there is nothing smaller", *PARAMETERS[which].label ? PARAMETERS[which].label : "it");
+    player_say(p, true, "Not possible: %s is 1, and there is nothing smaller",
+               *PARAMETERS[which].label ? PARAMETERS[which].label : "it");
     return false;
   }
   if (direction > 0 && *value > INT64_MAX / 2) return false;
@@ -194,10 +223,15 @@ static void scale_block(Player *p, Parameter which, int direction) {
   int64_t B_r = g->B_r, B_c = g->B_c;
   const bool is_q = which != PARAMETER_BLOCK_K, is_k = which != PARAMETER_BLOCK_Q;
   if (direction > 0 && (!is_q || B_r >= g->N_q) && (!is_k || B_c >= g->N_k)) {
-    player_say(p, true, "Not possible: one tile %s already", is_q && is_k ? "holds all of S" : is_q ? "holds all rows" : "holds all keys");
+    player_say(p, true, "Not possible: one tile %s already",
+               is_q && is_k ? "holds all of S"
+               : is_q       ? "holds all rows"
+                            : "holds all keys");
     return;
   }
-  if ((is_q && !scale(p, PARAMETER_BLOCK_Q, &B_r, direction)) || (is_k && !scale(p, PARAMETER_BLOCK_K, &B_c, direction))) return;
+  if ((is_q && !scale(p, PARAMETER_BLOCK_Q, &B_r, direction)) ||
+      (is_k && !scale(p, PARAMETER_BLOCK_K, &B_c, direction)))
+    return;
   Request r = p->request;
   r.algorithm1_blocks = false;
   r.block = B_r == B_c ? B_r : 0;
@@ -222,8 +256,10 @@ static void step_list(Player *p, Parameter which, int direction) {
   int at;
   Choice *choices = calloc(CHOICES_MAX, sizeof *choices);
   const int n = choices ? parameter_choices(p, which, choices, &at) : 0;
-  if (n > 0) parameter_set(p, which, choices[(at + n + direction) % n].name);
-  else player_say(p, true, "Not possible: the list cannot be read");
+  if (n > 0)
+    parameter_set(p, which, choices[(at + n + direction) % n].name);
+  else
+    player_say(p, true, "Not possible: the list cannot be read");
   free(choices);
 }
 
@@ -232,7 +268,8 @@ static void toggle(Player *p, Parameter which) {
   if (which == PARAMETER_CAUSAL) r.shape.causal = !r.shape.causal;
   const bool without_max = which == PARAMETER_WITHOUT_MAX ? !p->without_max : p->without_max;
   if (!player_apply(p, &r, without_max) || which == PARAMETER_CAUSAL || !p->now.fits) return;
-  player_say(p, false, p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
+  player_say(p, false,
+             p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
 }
 
 void parameter_step(Player *p, Parameter which, int direction) {
@@ -268,7 +305,8 @@ static int gpu_choices(const Player *p, Choice *choices, int *at) {
       char l2[NUMBER_CHARS + 8] = "no L2";
       if (gpu->l2_bytes) snprintf(l2, sizeof l2, "%s of L2", number_bytes(wide(gpu->l2_bytes)).text);
       snprintf(c->name, sizeof c->name, "%s", names->names[k]);
-      snprintf(c->remark, sizeof c->remark, "%s of SRAM for a CTA, %s", number_bytes(wide(gpu->shared_bytes_per_cta)).text, l2);
+      snprintf(c->remark, sizeof c->remark, "%s of SRAM for a CTA, %s",
+               number_bytes(wide(gpu->shared_bytes_per_cta)).text, l2);
       if (strcmp(c->name, now) == 0) *at = n;
       n++;
     }

@@ -1,7 +1,7 @@
 /* The parameters of the problem as controls: what each shows, how it is stepped, typed or chosen from a list.
  *
- * A step is the next usual value: twice or half of a number, the next of a list. Typing takes whatever the command line takes.
- * What is not possible changes nothing and leaves its reason in the player's message. */
+ * A step is the next usual value: twice or half of a number, the next of a list. Typing takes whatever the command line
+ * takes. What is not possible changes nothing and leaves its reason in the player's message. */
 #ifndef TILEWALK_VIZ_WINDOW_PARAMETERS_H
 #define TILEWALK_VIZ_WINDOW_PARAMETERS_H
 
@@ -33,7 +33,8 @@ typedef struct {
   const char *title; /* what it is */
   const char *hint;  /* the same with its keys, for a tooltip */
   const char *wants; /* what can be typed */
-  const char *widest; /* a label that it usually does not exceed, so that stepping does not move it from under the mouse */
+  const char
+      *widest; /* a label that it usually does not exceed, so that stepping does not move it from under the mouse */
 } ParameterRow;
 
 extern const ParameterRow PARAMETERS[PARAMETER_COUNT];

@@ -12,9 +12,9 @@
 static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
 enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 2 };
-#define MOVE_S 0.2                    /* how long a tile is on its way to be seen */
-#define MAX_TICK_S 0.25               /* a window that was hidden does not catch up */
-#define FASTEST_WITH_MOTION_PER_S 5.0 /* beyond it moves would overlap */
+#define MOVE_S                    0.2  /* how long a tile is on its way to be seen */
+#define MAX_TICK_S                0.25 /* a window that was hidden does not catch up */
+#define FASTEST_WITH_MOTION_PER_S 5.0  /* beyond it moves would overlap */
 
 void player_say(Player *p, bool is_warning, const char *format, ...) {
   va_list arguments;
@@ -56,8 +56,8 @@ static void say_what_fits(Player *p) {
   char largest[64];
   if (p->now.fits) return;
   snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
-  player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r, p->now.grid.B_c,
-             number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
+  player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r,
+             p->now.grid.B_c, number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
              p->now.max_block > 0 ? largest : "not even one row fits");
 }
 
@@ -136,8 +136,11 @@ static void jump(Player *p, Stride to, EventKind kind, const char *what, int dir
   if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
   const bool is_cut = is_searched && (direction > 0 ? p->stage.n_steps - before : before) > STAGE_SEARCH_EVENTS;
   if (p->now.step != before) show(p, before);
-  if (is_cut) player_say(p, false, "There is no %s within %s events %s", what, number_count(STAGE_SEARCH_EVENTS).text, direction > 0 ? "after this" : "before this");
-  else player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
+  if (is_cut)
+    player_say(p, false, "There is no %s within %s events %s", what, number_count(STAGE_SEARCH_EVENTS).text,
+               direction > 0 ? "after this" : "before this");
+  else
+    player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
 }
 
 static void set_playing(Player *p) {
@@ -200,7 +203,9 @@ ChartKind player_chart(const Player *p) {
   return chart;
 }
 
-const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) { return player_state_at(p, p->now.step, text); }
+const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
+  return player_state_at(p, p->now.step, text);
+}
 
 const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_STATE_BYTES]) {
   Request shown = p->request;
@@ -210,7 +215,8 @@ const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_ST
 }
 
 static bool parse(Player *p, Request *r, const char *line) {
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = r};
   Error error = {0};
   if (!options_parse_state(&parser, line, &error)) return true;
@@ -223,8 +229,10 @@ static void go_to_named(Player *p, const Request *r) {
   if (*r->scene) scene_from_name(r->scene, &p->scene);
   if (r->step < 0) return;
   if ((uint64_t)r->step > p->stage.n_steps)
-    player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step, number_count(p->stage.n_steps).text);
-  else player_seek(p, (uint64_t)r->step);
+    player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step,
+               number_count(p->stage.n_steps).text);
+  else
+    player_seek(p, (uint64_t)r->step);
 }
 
 bool player_take_line(Player *p, const Request *from, const char *line) {
@@ -232,8 +240,10 @@ bool player_take_line(Player *p, const Request *from, const char *line) {
   r.scene[0] = '\0';
   r.step = -1;
   if (!parse(p, &r, line)) return false;
-  if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c) r.tiling.B_r = r.tiling.B_c = 0;
-  else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c)) r.block = 0;
+  if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c)
+    r.tiling.B_r = r.tiling.B_c = 0;
+  else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c))
+    r.block = 0;
   Request plain = r;
   plain.scene[0] = '\0';
   plain.step = 0;
@@ -294,7 +304,8 @@ static void edit(Player *p, Parameter which) {
     p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
     p->edited = (int)which;
     p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
-    if (p->n_choices == 0) player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
+    if (p->n_choices == 0)
+      player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
   }
 }
 
@@ -337,7 +348,8 @@ void player_erase(Player *p) {
 }
 
 void player_move(Player *p, int by) {
-  if (p->open == OPEN_LIST && p->n_choices > 0) p->chosen = ((p->chosen + by) % p->n_choices + p->n_choices) % p->n_choices;
+  if (p->open == OPEN_LIST && p->n_choices > 0)
+    p->chosen = ((p->chosen + by) % p->n_choices + p->n_choices) % p->n_choices;
 }
 
 void player_cancel(Player *p) {
@@ -351,7 +363,8 @@ void player_cancel(Player *p) {
 PlayerInput player_accept(Player *p) {
   if (p->open == OPEN_LIST) return choose(p, p->chosen);
   if (p->open != OPEN_ENTRY) return INPUT_NONE;
-  const bool taken = !*p->entry || (p->edited < 0 ? player_take_line(p, &p->request, p->entry) : parameter_set(p, (Parameter)p->edited, p->entry));
+  const bool taken = !*p->entry || (p->edited < 0 ? player_take_line(p, &p->request, p->entry)
+                                                  : parameter_set(p, (Parameter)p->edited, p->entry));
   if (!taken) return INPUT_NONE;
   p->open = OPEN_NOTHING;
   p->entry[0] = '\0';
@@ -363,10 +376,14 @@ PlayerInput player_accept(Player *p) {
 static void place_input(Player *p, PlayerInput input) {
   static const Stride STRIDES[] = {STRIDE_EVENT, STRIDE_TILE, STRIDE_ROW, STRIDE_PASS};
   const int direction = (input - INPUT_EVENT_NEXT) % 2 == 0 ? 1 : -1;
-  if (input <= INPUT_PASS_BACK) stride(p, STRIDES[(input - INPUT_EVENT_NEXT) / 2], direction);
-  else if (input <= INPUT_MAX_BACK) jump(p, STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum", direction);
-  else if (input <= INPUT_SKIP_BACK) jump(p, STRIDE_SKIP, EVENT_SKIP, "skipped tile", direction);
-  else jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
+  if (input <= INPUT_PASS_BACK)
+    stride(p, STRIDES[(input - INPUT_EVENT_NEXT) / 2], direction);
+  else if (input <= INPUT_MAX_BACK)
+    jump(p, STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum", direction);
+  else if (input <= INPUT_SKIP_BACK)
+    jump(p, STRIDE_SKIP, EVENT_SKIP, "skipped tile", direction);
+  else
+    jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
 }
 
 /* Asked for again, the charts show the next of them alone, and after the last all of them. */
@@ -421,11 +438,30 @@ PlayerInput player_key(char character) {
   static const struct {
     char key;
     PlayerInput input;
-  } KEYS[] = {{' ', INPUT_PLAY}, {'+', INPUT_FASTER}, {'=', INPUT_FASTER}, {'-', INPUT_SLOWER}, {'m', INPUT_MAX_NEXT}, {'M', INPUT_MAX_BACK},
-              {'s', INPUT_SKIP_NEXT}, {'S', INPUT_SKIP_BACK}, {'w', INPUT_STORE_NEXT}, {'W', INPUT_STORE_BACK}, {'x', INPUT_EDIT + PARAMETER_PRESET},
-              {'t', INPUT_THEME}, {'p', INPUT_PRESENTATION}, {'r', INPUT_MOTION}, {'?', INPUT_HELP}, {':', INPUT_ENTRY},
-              {'y', INPUT_COPY}, {'d', INPUT_DESCRIBE}, {'e', INPUT_EXPORT}, {'v', INPUT_EXPORT_SVG}, {'P', INPUT_EXPORT_PDF},
-              {'f', INPUT_FULLSCREEN}, {'l', INPUT_SIDE}, {'q', INPUT_QUIT}};
+  } KEYS[] = {{' ', INPUT_PLAY},
+              {'+', INPUT_FASTER},
+              {'=', INPUT_FASTER},
+              {'-', INPUT_SLOWER},
+              {'m', INPUT_MAX_NEXT},
+              {'M', INPUT_MAX_BACK},
+              {'s', INPUT_SKIP_NEXT},
+              {'S', INPUT_SKIP_BACK},
+              {'w', INPUT_STORE_NEXT},
+              {'W', INPUT_STORE_BACK},
+              {'x', INPUT_EDIT + PARAMETER_PRESET},
+              {'t', INPUT_THEME},
+              {'p', INPUT_PRESENTATION},
+              {'r', INPUT_MOTION},
+              {'?', INPUT_HELP},
+              {':', INPUT_ENTRY},
+              {'y', INPUT_COPY},
+              {'d', INPUT_DESCRIBE},
+              {'e', INPUT_EXPORT},
+              {'v', INPUT_EXPORT_SVG},
+              {'P', INPUT_EXPORT_PDF},
+              {'f', INPUT_FULLSCREEN},
+              {'l', INPUT_SIDE},
+              {'q', INPUT_QUIT}};
   if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + (character - '1'));
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;

@@ -5,7 +5,8 @@
  * The window turns keys and clicks into inputs, and draws what the player holds. Nothing here knows SDL or
  * reads a clock, so all of it is tested without a display.
  *
- * A choice that is not possible changes nothing: it leaves its reason in `message`, and what was on the screen stays. */
+ * A choice that is not possible changes nothing: it leaves its reason in `message`, and what was on the screen stays.
+ */
 #ifndef TILEWALK_VIZ_WINDOW_PLAYER_H
 #define TILEWALK_VIZ_WINDOW_PLAYER_H
 
@@ -16,15 +17,24 @@
 typedef enum {
   INPUT_NONE = 0,
   INPUT_PLAY, /* or pause */
-  INPUT_EVENT_NEXT, INPUT_EVENT_BACK,
-  INPUT_TILE_NEXT, INPUT_TILE_BACK,
-  INPUT_ROW_NEXT, INPUT_ROW_BACK,
-  INPUT_PASS_NEXT, INPUT_PASS_BACK,
-  INPUT_MAX_NEXT, INPUT_MAX_BACK,
-  INPUT_SKIP_NEXT, INPUT_SKIP_BACK,
-  INPUT_STORE_NEXT, INPUT_STORE_BACK,
-  INPUT_START, INPUT_END,
-  INPUT_FASTER, INPUT_SLOWER,
+  INPUT_EVENT_NEXT,
+  INPUT_EVENT_BACK,
+  INPUT_TILE_NEXT,
+  INPUT_TILE_BACK,
+  INPUT_ROW_NEXT,
+  INPUT_ROW_BACK,
+  INPUT_PASS_NEXT,
+  INPUT_PASS_BACK,
+  INPUT_MAX_NEXT,
+  INPUT_MAX_BACK,
+  INPUT_SKIP_NEXT,
+  INPUT_SKIP_BACK,
+  INPUT_STORE_NEXT,
+  INPUT_STORE_BACK,
+  INPUT_START,
+  INPUT_END,
+  INPUT_FASTER,
+  INPUT_SLOWER,
   INPUT_SCENE, /* INPUT_SCENE + k: scene number k */
   INPUT_SCENE_LAST = INPUT_SCENE + SCENE_COUNT - 1,
   INPUT_MORE, /* INPUT_MORE + k: parameter k one step on, or the switch over */
@@ -35,19 +45,32 @@ typedef enum {
   INPUT_EDIT_LAST = INPUT_EDIT + PARAMETER_COUNT - 1,
   INPUT_CHOOSE, /* INPUT_CHOOSE + k: line k of the list that is open */
   INPUT_CHOOSE_LAST = INPUT_CHOOSE + CHOICES_MAX - 1,
-  INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK, /* the parameter that Up and Down step, and digits are typed into */
-  INPUT_THEME, INPUT_PRESENTATION, INPUT_MOTION, INPUT_HELP,
+  INPUT_FOCUS_NEXT,
+  INPUT_FOCUS_BACK, /* the parameter that Up and Down step, and digits are typed into */
+  INPUT_THEME,
+  INPUT_PRESENTATION,
+  INPUT_MOTION,
+  INPUT_HELP,
   INPUT_ENTRY,  /* opens the line for typing any parameters */
   INPUT_EXPORT, /* opens the list of formats */
   /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
-  INPUT_COPY, INPUT_PASTE, INPUT_DESCRIBE,
-  INPUT_EXPORT_PNG, INPUT_EXPORT_SVG, INPUT_EXPORT_PDF, INPUT_EXPORT_WEBP, INPUT_EXPORT_GIF, INPUT_EXPORT_SERIES,
-  INPUT_FULLSCREEN, INPUT_SIDE, INPUT_QUIT,
+  INPUT_COPY,
+  INPUT_PASTE,
+  INPUT_DESCRIBE,
+  INPUT_EXPORT_PNG,
+  INPUT_EXPORT_SVG,
+  INPUT_EXPORT_PDF,
+  INPUT_EXPORT_WEBP,
+  INPUT_EXPORT_GIF,
+  INPUT_EXPORT_SERIES,
+  INPUT_FULLSCREEN,
+  INPUT_SIDE,
+  INPUT_QUIT,
   INPUT_COUNT
 } PlayerInput;
 
 enum {
-  PLAYER_MARKS = 2048,        /* places along the scrub bar */
+  PLAYER_MARKS = 2048,           /* places along the scrub bar */
   PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
   PLAYER_ENTRY_BYTES = 256,
 };
@@ -70,21 +93,21 @@ struct Player {
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
   PlayerOpen open;
-  int edited;         /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
-  int focus;          /* Parameter, or -1 */
+  int edited;            /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
+  int focus;             /* Parameter, or -1 */
   int chosen, n_choices; /* of the list */
   Choice choices[CHOICES_MAX];
-  int speed;          /* index, see player_events_per_s */
-  double owed_events; /* of the clock's time, not yet played */
-  double moved_s;     /* since the step changed */
+  int speed;                         /* index, see player_events_per_s */
+  double owed_events;                /* of the clock's time, not yet played */
+  double moved_s;                    /* since the step changed */
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
   uint8_t marks[PLAYER_MARKS]; /* what happens in that part of the run */
 };
 
-/* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step are
- * taken. Free it even after an error. */
+/* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step
+ * are taken. Free it even after an error. */
 Status player_open(Player *player, const Request *request, bool without_max, Error *error);
 void player_free(Player *player);
 
@@ -98,9 +121,9 @@ bool player_tick(Player *player, double seconds);
 void player_seek(Player *player, uint64_t step);
 void player_scrub(Player *player, double part);
 
-/* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list text
- * goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both return as
- * player_input does. */
+/* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list
+ * text goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both
+ * return as player_input does. */
 PlayerInput player_type(Player *player, const char *text);
 void player_erase(Player *player);
 PlayerInput player_accept(Player *player);

@@ -4,7 +4,8 @@
 
 #include "viz/window/player.h"
 
-/* Takes the new request, or says why it cannot be and keeps the old one. The place in the run stays, as a part of it. */
+/* Takes the new request, or says why it cannot be and keeps the old one. The place in the run stays, as a part of it.
+ */
 bool player_apply(Player *player, Request *request, bool without_max);
 
 /* Applies the keys of a line to a request and takes it; a step or a scene in the line is gone to. */

@@ -17,7 +17,8 @@ enum { PATH_BYTES = 4096, SET_ASIDE_MAX = 100 };
 /* ---- The form -------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  char theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES], speed[KEYFILE_TEXT_BYTES], reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES];
+  char theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES], speed[KEYFILE_TEXT_BYTES],
+      reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES];
 } Written;
 
 static const KeyfileField FIELDS[] = {
@@ -31,9 +32,12 @@ enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 
 /* One of two words; "" leaves *out alone. */
 static bool take_word(const char *value, const char *no, const char *yes, bool *out) {
-  if (strcmp(value, yes) == 0) *out = true;
-  else if (strcmp(value, no) == 0) *out = false;
-  else return !*value;
+  if (strcmp(value, yes) == 0)
+    *out = true;
+  else if (strcmp(value, no) == 0)
+    *out = false;
+  else
+    return !*value;
   return true;
 }
 
@@ -52,7 +56,8 @@ static bool take_size(const char *value, int *width, int *height) {
   const long w = strtol(value, &end, 10);
   if (*end != 'x') return false;
   const long h = strtol(end + 1, &end, 10);
-  if (*end || w < SETTINGS_LEAST_WIDTH || h < SETTINGS_LEAST_HEIGHT || w > SETTINGS_MOST_SIDE || h > SETTINGS_MOST_SIDE) return false;
+  if (*end || w < SETTINGS_LEAST_WIDTH || h < SETTINGS_LEAST_HEIGHT || w > SETTINGS_MOST_SIDE || h > SETTINGS_MOST_SIDE)
+    return false;
   *width = (int)w;
   *height = (int)h;
   return true;
@@ -65,11 +70,13 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
   *settings = (Settings){0};
   const Status status = keyfile_parse(buffer, length, name, FIELDS, N_FIELDS, &written, notes, error);
   if (status) return status;
-  const bool is_good[N_FIELDS] = {take_word(written.theme, "light", "dark", &s.dark), take_word(written.presentation, "off", "on", &s.presentation),
-                                  take_speed(written.speed, &s.events_per_s), take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
-                                  take_size(written.size, &s.width, &s.height)};
+  const bool is_good[N_FIELDS] = {
+      take_word(written.theme, "light", "dark", &s.dark), take_word(written.presentation, "off", "on", &s.presentation),
+      take_speed(written.speed, &s.events_per_s), take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
+      take_size(written.size, &s.width, &s.height)};
   for (int k = 0; k < N_FIELDS; k++)
-    if (!is_good[k]) return keyfile_refuse(name, notes[k].line, error, "this is no %s; it must be %s", FIELDS[k].name, FIELDS[k].help);
+    if (!is_good[k])
+      return keyfile_refuse(name, notes[k].line, error, "this is no %s; it must be %s", FIELDS[k].name, FIELDS[k].help);
   *settings = s;
   return STATUS_OK;
 }
@@ -77,8 +84,11 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
 const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
   char size[64] = "";
   if (s->width) snprintf(size, sizeof size, "size = %dx%d\n", s->width, s->height);
-  snprintf(text, SETTINGS_TEXT_BYTES, "# The window of Tilewalk, as it was closed. May be edited or removed.\ntheme = %s\npresentation = %s\nspeed = %.0f\nreduced-motion = %s\n%s",
-           s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5, s->reduced_motion ? "on" : "off", size);
+  snprintf(text, SETTINGS_TEXT_BYTES,
+           "# The window of Tilewalk, as it was closed. May be edited or removed.\ntheme = %s\npresentation = "
+           "%s\nspeed = %.0f\nreduced-motion = %s\n%s",
+           s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5,
+           s->reduced_motion ? "on" : "off", size);
   return text;
 }
 
@@ -88,8 +98,10 @@ const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
 static bool find_path(char path[PATH_BYTES]) {
   const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
   int length = -1;
-  if (config && config[0] == '/') length = snprintf(path, PATH_BYTES, "%s/tilewalk/view.conf", config);
-  else if (home && home[0] == '/') length = snprintf(path, PATH_BYTES, "%s/.config/tilewalk/view.conf", home);
+  if (config && config[0] == '/')
+    length = snprintf(path, PATH_BYTES, "%s/tilewalk/view.conf", config);
+  else if (home && home[0] == '/')
+    length = snprintf(path, PATH_BYTES, "%s/.config/tilewalk/view.conf", home);
   return length > 0 && length < PATH_BYTES - 32;
 }
 
@@ -99,7 +111,9 @@ static Status make_folders(const char *path, Error *error) {
     if (path[k] != '/') continue;
     snprintf(part, sizeof part, "%.*s", (int)k, path);
     if (mkdir(part, 0700) != 0 && errno != EEXIST && errno != EROFS)
-      return error_set(error, STATUS_BAD_REQUEST, "the window's settings cannot be kept: the folder %s cannot be made (%s)", quote(part, k).text, strerror(errno));
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "the window's settings cannot be kept: the folder %s cannot be made (%s)", quote(part, k).text,
+                       strerror(errno));
   }
   return STATUS_OK;
 }
@@ -112,9 +126,12 @@ static Status set_aside(const char *path, const char *reason, Error *error) {
     snprintf(other, sizeof other, "%s.damaged-%d", path, k);
     if (lstat(other, &there) == 0) continue;
     if (rename(path, other) != 0) break;
-    return error_set(error, STATUS_BAD_REQUEST, "the window's settings are damaged (%s); they were set aside as %.300s, and the defaults are used", reason, other);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the window's settings are damaged (%s); they were set aside as %.300s, and the defaults are used",
+                     reason, other);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "the window's settings are damaged (%s) and cannot be set aside; the defaults are used", reason);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "the window's settings are damaged (%s) and cannot be set aside; the defaults are used", reason);
 }
 
 Status settings_load(Settings *settings, Error *error) {
@@ -145,8 +162,8 @@ Status settings_save(const Settings *settings, Error *error) {
 /* ---- What changed ---------------------------------------------------------------------------------------- */
 
 bool settings_equal(const Settings *a, const Settings *b) {
-  return a->dark == b->dark && a->presentation == b->presentation && a->reduced_motion == b->reduced_motion && a->events_per_s == b->events_per_s &&
-         a->width == b->width && a->height == b->height;
+  return a->dark == b->dark && a->presentation == b->presentation && a->reduced_motion == b->reduced_motion &&
+         a->events_per_s == b->events_per_s && a->width == b->width && a->height == b->height;
 }
 
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended) {

@@ -9,8 +9,9 @@
  *     reduced-motion = off
  *     size = 1280x720
  *
- * The file is whole or not there (viz/export/output.h), and may come from anywhere: it is read as every description file is
- * (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used. */
+ * The file is whole or not there (viz/export/output.h), and may come from anywhere: it is read as every description
+ * file is (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used.
+ */
 #ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
 #define TILEWALK_VIZ_WINDOW_SETTINGS_H
 
@@ -27,22 +28,22 @@ typedef struct {
   int width, height;   /* of the window, in the display's points; 0: the default */
 } Settings;
 
-/* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings is all
- * defaults. */
+/* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings
+ * is all defaults. */
 Status settings_parse(const char *buffer, size_t length, const char *name, Settings *settings, Error *error);
 
 /* The text of a file. Returns text. */
 const char *settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTES]);
 
-/* From the user's file; defaults when there is none. An error is a warning: what was damaged, and where it was set aside; *settings
- * is all defaults then. */
+/* From the user's file; defaults when there is none. An error is a warning: what was damaged, and where it was set
+ * aside; *settings is all defaults then. */
 Status settings_load(Settings *settings, Error *error);
 
 /* Into the user's file, making its folder. Without a home there is nowhere, which is no error. */
 Status settings_save(const Settings *settings, Error *error);
 
-/* What to keep when the window opened with `began` and closed with `ended`: what was changed in between; the rest as it was loaded, so
- * that an option given once is not for ever. */
+/* What to keep when the window opened with `began` and closed with `ended`: what was changed in between; the rest as it
+ * was loaded, so that an option given once is not for ever. */
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended);
 
 bool settings_equal(const Settings *a, const Settings *b);

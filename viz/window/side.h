@@ -6,13 +6,14 @@
  *     |                bar of controls              |
  *     +---------------------------------------------+
  *
- * WindowOptions.side is such a panel, or NULL. The window calls it with the player, which it may drive: player_input, player_seek,
- * player_restore, player_say. SDL is not known here, so a panel is tested without a display: send it events, draw it on a surface.
+ * WindowOptions.side is such a panel, or NULL. The window calls it with the player, which it may drive: player_input,
+ * player_seek, player_restore, player_say. SDL is not known here, so a panel is tested without a display: send it
+ * events, draw it on a surface.
  *
- * Who gets what. Mouse: what lies within the rectangle; after a press there, everything until the release. A press elsewhere is
- * announced as SIDE_LEFT. Keys and text: offered to the panel first, shown or not (unless the line for typing or the page of keys is
- * open), and what it does not take goes to the player; so a panel that is not being typed into returns false for text.
- * The key l and the control "lesson" send SIDE_TOGGLE, shown or not. */
+ * Who gets what. Mouse: what lies within the rectangle; after a press there, everything until the release. A press
+ * elsewhere is announced as SIDE_LEFT. Keys and text: offered to the panel first, shown or not (unless the line for
+ * typing or the page of keys is open), and what it does not take goes to the player; so a panel that is not being typed
+ * into returns false for text. The key l and the control "lesson" send SIDE_TOGGLE, shown or not. */
 #ifndef TILEWALK_VIZ_WINDOW_SIDE_H
 #define TILEWALK_VIZ_WINDOW_SIDE_H
 
@@ -20,16 +21,18 @@
 #include "viz/window/player.h"
 
 typedef enum {
-  SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved. Return true to have it drawn in any case */
+  SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved. Return true to have it drawn in
+                    any case */
   SIDE_TOGGLE,   /* show or hide */
   SIDE_PRESS,    /* x, y, button */
   SIDE_MOTION,   /* x, y */
   SIDE_RELEASE,  /* x, y, button */
   SIDE_WHEEL,    /* x, y, turns: up is positive */
-  SIDE_LEFT,     /* a press outside the panel (button), or the pointer left it (button 0): drop the focus or the highlight */
-  SIDE_KEY,      /* key, shift, control: keys without a character of their own */
-  SIDE_TEXT,     /* text: UTF-8, as the keyboard's layout gives it */
-  SIDE_PASTE,    /* text: of the clipboard */
+  SIDE_LEFT,  /* a press outside the panel (button), or the pointer left it (button 0): drop the focus or the highlight
+               */
+  SIDE_KEY,   /* key, shift, control: keys without a character of their own */
+  SIDE_TEXT,  /* text: UTF-8, as the keyboard's layout gives it */
+  SIDE_PASTE, /* text: of the clipboard */
 } SideEventKind;
 
 typedef enum {
@@ -50,8 +53,8 @@ typedef enum {
 
 typedef struct {
   SideEventKind kind;
-  double x, y;      /* pixels of the window, as the rectangle */
-  int button;       /* 1 left, 2 middle, 3 right */
+  double x, y; /* pixels of the window, as the rectangle */
+  int button;  /* 1 left, 2 middle, 3 right */
   int turns;
   SideKey key;
   bool shift, control;

@@ -34,8 +34,9 @@ typedef struct {
 } X11Error;
 enum { X11_BAD_WINDOW = 3, X11_BAD_DRAWABLE = 9 };
 
-/* X11's own handler ends the program. A request may meet a window that another program has destroyed, or that we have: SDL wakes itself over a
- * second connection, which the first may overtake. That is a window closed; what else X11 refuses can be done without. */
+/* X11's own handler ends the program. A request may meet a window that another program has destroyed, or that we have:
+ * SDL wakes itself over a second connection, which the first may overtake. That is a window closed; what else X11
+ * refuses can be done without. */
 static int on_x11_error(void *display, X11Error *error) {
   (void)display;
   if (window_is_gone || (error->error_code != X11_BAD_WINDOW && error->error_code != X11_BAD_DRAWABLE)) return 0;
@@ -44,7 +45,8 @@ static int on_x11_error(void *display, X11Error *error) {
   return 0;
 }
 
-/* What a function of X11's library is given as its handler; nothing of X11 is needed to build. `loaded`: only where SDL has loaded it. */
+/* What a function of X11's library is given as its handler; nothing of X11 is needed to build. `loaded`: only where SDL
+ * has loaded it. */
 static void handle_x11(const char *function, bool loaded, void (*handler)(void)) {
   typedef void (*Handler)(void);
   Handler (*set)(Handler) = NULL;
@@ -56,8 +58,8 @@ static void handle_x11(const char *function, bool loaded, void (*handler)(void))
   dlclose(library);
 }
 
-/* SDL has handlers of its own from its beginning to its end, and then puts back what it found: of errors, which may still come when it closes
- * its connections, ours are set before and after that. */
+/* SDL has handlers of its own from its beginning to its end, and then puts back what it found: of errors, which may
+ * still come when it closes its connections, ours are set before and after that. */
 static void handle_x11_errors(bool loaded) { handle_x11("XSetErrorHandler", loaded, (void (*)(void))on_x11_error); }
 
 static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
@@ -74,8 +76,11 @@ static void run_loop(Window *w) {
   while (!w->has_ended) {
     SDL_Event event;
     const bool moves = player_is_moving(w->player);
-    const int spent_ms = (int)((window_clock_s() - last) * 1000), rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
-    bool has_event = w->is_dirty && !moves ? SDL_PollEvent(&event) : moves ? SDL_WaitEventTimeout(&event, rest_ms) : SDL_WaitEvent(&event);
+    const int spent_ms = (int)((window_clock_s() - last) * 1000),
+              rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
+    bool has_event = w->is_dirty && !moves ? SDL_PollEvent(&event)
+                     : moves               ? SDL_WaitEventTimeout(&event, rest_ms)
+                                           : SDL_WaitEvent(&event);
     for (; has_event; has_event = !w->has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
@@ -111,8 +116,8 @@ static double print_times(Window *w, const char *what, Times *t, double plain) {
   qsort(t->wall, t->n, sizeof *t->wall, by_size);
   qsort(t->cpu, t->n, sizeof *t->cpu, by_size);
   const size_t p99 = t->n * 99 / 100;
-  fprintf(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3, t->wall[p99] * 1e3,
-          t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
+  fprintf(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3,
+          t->wall[p99] * 1e3, t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
   if (plain > 0) fprintf(w->out, "; %.1f x clearing and uploading", t->wall[t->n / 2] / plain);
   fputc('\n', w->out);
   return t->wall[t->n / 2];
@@ -133,8 +138,10 @@ static void time_frames(Window *w, FrameKind kind, Times *t, size_t n) {
       cairo_paint(w->cr);
       window_present(w);
     } else {
-      if (kind == FRAME_NEXT) player_seek(p, p->now.step < p->now.n_steps ? p->now.step + 1 : 0);
-      else player_input(p, (PlayerInput)((t->n % 2 ? INPUT_LESS : INPUT_MORE) + PARAMETER_N));
+      if (kind == FRAME_NEXT)
+        player_seek(p, p->now.step < p->now.n_steps ? p->now.step + 1 : 0);
+      else
+        player_input(p, (PlayerInput)((t->n % 2 ? INPUT_LESS : INPUT_MORE) + PARAMETER_N));
       window_draw_frame(w);
     }
     t->wall[t->n] = window_clock_s() - start;
@@ -151,8 +158,8 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
     status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", n);
   } else {
     window_draw_frame(w);
-    fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->width, w->height, window_renderer_name(w),
-            (window_clock_s() - options->started_s) * 1e3);
+    fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->width, w->height,
+            window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
     time_frames(w, FRAME_PLAIN, &t, n_others);
     const double plain = print_times(w, "  clearing and uploading alone", &t, 0);
     time_frames(w, FRAME_NEXT, &t, n);
@@ -167,7 +174,8 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
 
 /* The size is in the display's points, as windows are asked for. */
 static void note_size(const Window *w, WindowOptions *options) {
-  const Uint32 filling = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED;
+  const Uint32 filling =
+      SDL_WINDOW_FULLSCREEN | SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED;
   int width = 0, height = 0;
   SDL_GetWindowSize(w->window, &width, &height);
   if (SDL_GetWindowFlags(w->window) & filling || width < LEAST_WIDTH || height < LEAST_HEIGHT) return;
@@ -176,14 +184,22 @@ static void note_size(const Window *w, WindowOptions *options) {
 }
 
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
-  Window w = {.player = player, .side = options->side, .out = out, .mouse_x = -1, .mouse_y = -1, .hover = {.kind = HIT_NONE, .i = -1, .j = -1}, .scale = 1};
+  Window w = {.player = player,
+              .side = options->side,
+              .out = out,
+              .mouse_x = -1,
+              .mouse_y = -1,
+              .hover = {.kind = HIT_NONE, .i = -1, .j = -1},
+              .scale = 1};
   window_is_gone = false;
   handle_x11_errors(false);
   Status status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
-  if (!status && options->n_frames > 0) status = measure(&w, options, error);
-  else if (!status) run_loop(&w);
+  if (!status && options->n_frames > 0)
+    status = measure(&w, options, error);
+  else if (!status)
+    run_loop(&w);
   if (!status) note_size(&w, options);
   window_close(&w);
   return status;

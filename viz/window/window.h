@@ -2,8 +2,8 @@
  *
  *     player + controls  --cairo-->  RGB24 surface  -->  window
  *
- * The window is drawn again only when something changed, sleeps otherwise, and works with or without a GPU. Scenes are drawn
- * in the window's pixels, so that a display with many of them gets sharper, not smaller, drawings. */
+ * The window is drawn again only when something changed, sleeps otherwise, and works with or without a GPU. Scenes are
+ * drawn in the window's pixels, so that a display with many of them gets sharper, not smaller, drawings. */
 #ifndef TILEWALK_VIZ_WINDOW_WINDOW_H
 #define TILEWALK_VIZ_WINDOW_WINDOW_H
 
@@ -14,13 +14,15 @@
 enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };
 
 typedef struct {
-  int width, height;   /* 0: 1280 x 720. When it ends: as it was closed, unless it filled the screen */
+  int width, height; /* 0: 1280 x 720. When it ends: as it was closed, unless it filled the screen */
   bool fullscreen;
-  int64_t n_frames;    /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
+  int64_t n_frames; /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
-  double started_s;    /* of window_clock_s, when the program began to work for the first frame */
-  /* The display is gone, and X11's library will end the program when this returns, so it should not: it says where things were
-   * (`state`, to go on from) and ends the program its own way. Nothing of the window or SDL may be used in it. NULL: X11's way */
+  double started_s;      /* of window_clock_s, when the program began to work for the first frame */
+  /* The display is gone, and X11's library will end the program when this returns, so it should not: it says where
+   * things were
+   * (`state`, to go on from) and ends the program its own way. Nothing of the window or SDL may be used in it. NULL:
+   * X11's way */
   void (*on_lost_display)(const char *state);
 } WindowOptions;
 

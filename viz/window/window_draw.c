@@ -3,7 +3,8 @@
  * With OpenGL:    cairo surface  --upload-->  streaming texture  -->  window
  * Without:        cairo draws straight into the memory that SDL shows, one copy of the frame less
  *
- * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c), and the bar. */
+ * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c), and the bar.
+ */
 #include "viz/window/window_parts.h"
 
 #include <math.h>
@@ -19,8 +20,9 @@ static bool is_headless(void) {
   return driver && (strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0);
 }
 
-/* On X11 a pixel is a point, so the window's own memory is as sharp as a texture, and there half a second earlier than OpenGL.
- * Wayland gives such a memory in points alone. SDL_RENDER_DRIVER says otherwise: opengl, opengles2, software. */
+/* On X11 a pixel is a point, so the window's own memory is as sharp as a texture, and there half a second earlier than
+ * OpenGL. Wayland gives such a memory in points alone. SDL_RENDER_DRIVER says otherwise: opengl, opengles2, software.
+ */
 static bool wants_software(void) {
   const char *name = SDL_getenv("SDL_RENDER_DRIVER"), *driver = SDL_GetCurrentVideoDriver();
   if (is_headless()) return true;
@@ -45,7 +47,8 @@ static cairo_surface_t *shown_surface(SDL_Surface *shown) {
 }
 
 static bool make_texture(Window *w) {
-  w->texture = SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, w->width, w->height);
+  w->texture =
+      SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, w->width, w->height);
   return w->texture && SDL_SetTextureBlendMode(w->texture, SDL_BLENDMODE_NONE) == 0;
 }
 
@@ -89,17 +92,25 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
   SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
   SDL_SetHint(SDL_HINT_APP_NAME, "Tilewalk");
   SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
-  if (!SDL_getenv("WAYLAND_DISPLAY") && !SDL_getenv("XDG_RUNTIME_DIR")) SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11"); /* Wayland cannot be there, and would complain */
+  if (!SDL_getenv("WAYLAND_DISPLAY") && !SDL_getenv("XDG_RUNTIME_DIR"))
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11"); /* Wayland cannot be there, and would complain */
   const bool has_video = SDL_Init(SDL_INIT_VIDEO) == 0;
-  if (!has_video || (is_headless() && !SDL_getenv("SDL_VIDEODRIVER"))) /* SDL may fall back to a driver that shows nothing */
-    return error_set(error, STATUS_BAD_REQUEST, "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
-                     "'tilewalk render' draws the same scenes to files without one", has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
-  const Uint32 flags = SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_RESIZABLE | (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
-  w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, options->width ? options->width : WINDOW_DEFAULT_WIDTH,
+  if (!has_video ||
+      (is_headless() && !SDL_getenv("SDL_VIDEODRIVER"))) /* SDL may fall back to a driver that shows nothing */
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
+                     "'tilewalk render' draws the same scenes to files without one",
+                     has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
+  const Uint32 flags =
+      SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_RESIZABLE | (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
+  w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                               options->width ? options->width : WINDOW_DEFAULT_WIDTH,
                                options->height ? options->height : WINDOW_DEFAULT_HEIGHT, flags);
   if (w->window) SDL_SetWindowMinimumSize(w->window, LEAST_WIDTH, LEAST_HEIGHT);
   if (!w->window || !open_canvas(w, options->n_frames == 0))
-    return error_set(error, STATUS_BAD_REQUEST, "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'", SDL_GetError());
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'",
+                     SDL_GetError());
   w->memo = memo_new();
   w->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   w->bar = calloc(1, sizeof *w->bar);
@@ -131,13 +142,18 @@ static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &
 static bool is_too_small(const Window *w) { return w->width < LEAST_WIDTH || w->height < LEAST_HEIGHT; }
 
 bool window_wants_bar(const Window *w) {
-  return w->drag != DRAG_NONE || w->player->focus >= 0 || (w->mouse_y >= 0 && w->mouse_y > w->height - 118.0 * fmin(w->width / 1280.0, w->height / 720.0));
+  return w->drag != DRAG_NONE || w->player->focus >= 0 ||
+         (w->mouse_y >= 0 && w->mouse_y > w->height - 118.0 * fmin(w->width / 1280.0, w->height / 720.0));
 }
 
 static void draw_scene(Window *w) {
   const Player *p = w->player;
   const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo, .phase = player_phase(p), .hover = w->hover,
+  const SceneView view = {.presentation = p->presentation,
+                          .chart = player_chart(p),
+                          .memo = w->memo,
+                          .phase = player_phase(p),
+                          .hover = w->hover,
                           .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
   cairo_save(w->cr);
   cairo_rectangle(w->cr, 0, 0, at.width, at.height);
@@ -154,7 +170,8 @@ static double side_width(const Window *w) {
 
 bool window_is_over_side(const Window *w) {
   const Box b = w->controls.side;
-  return b.width > 0 && w->mouse_x >= b.x && w->mouse_x < b.x + b.width && w->mouse_y >= b.y && w->mouse_y < b.y + b.height;
+  return b.width > 0 && w->mouse_x >= b.x && w->mouse_x < b.x + b.width && w->mouse_y >= b.y &&
+         w->mouse_y < b.y + b.height;
 }
 
 static void draw_side(Window *w) {
@@ -176,12 +193,15 @@ static void draw_all(Window *w) {
     return;
   }
   controls_layout(&w->controls, p, w->cr, w->width, w->height, side_width(w), window_wants_bar(w));
-  const Control *pointed = w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
+  const Control *pointed =
+      w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
   draw_scene(w);
   draw_side(w);
   controls_draw(&w->controls, p, w->cr, pointed, w->bar);
-  if (pointed) snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
-  else if (w->hover.kind != HIT_NONE) scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
+  if (pointed)
+    snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
+  else if (w->hover.kind != HIT_NONE)
+    scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
   overlay_draw(&w->controls, p, w->cr, pointed, tooltip, w->mouse_x, w->mouse_y);
 }
 
@@ -198,7 +218,8 @@ void window_present(Window *w) {
   SDL_Surface *shown = SDL_GetWindowSurface(w->window);
   if (!shown || shown->w != w->width || shown->h != w->height) return;
   if (shown->pixels != pixels) {
-    SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->width, w->height, 32, stride, SDL_PIXELFORMAT_RGB888);
+    SDL_Surface *drawn =
+        SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->width, w->height, 32, stride, SDL_PIXELFORMAT_RGB888);
     if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
     SDL_FreeSurface(drawn);
   }
@@ -209,7 +230,9 @@ void window_present(Window *w) {
 bool window_check_canvas(Window *w) {
   if (w->renderer) return true;
   const SDL_Surface *shown = SDL_GetWindowSurface(w->window);
-  if (shown && shown->pixels == w->shown_pixels && shown->w == w->width && shown->h == w->height && shown->pitch == w->shown_pitch) return true;
+  if (shown && shown->pixels == w->shown_pixels && shown->w == w->width && shown->h == w->height &&
+      shown->pitch == w->shown_pitch)
+    return true;
   return window_make_canvas(w);
 }
 
@@ -240,4 +263,3 @@ void window_find_hover(Window *w) {
   if (!is_same_hit(&hit, &w->hover)) w->is_dirty = true;
   w->hover = hit;
 }
-

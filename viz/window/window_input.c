@@ -92,10 +92,11 @@ static SideKey side_key(SDL_Keycode code) {
   static const struct {
     SDL_Keycode code;
     SideKey key;
-  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN}, {SDLK_KP_ENTER, SIDE_KEY_RETURN}, {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE}, {SDLK_DELETE, SIDE_KEY_DELETE},
-              {SDLK_ESCAPE, SIDE_KEY_ESCAPE}, {SDLK_TAB, SIDE_KEY_TAB}, {SDLK_LEFT, SIDE_KEY_LEFT}, {SDLK_RIGHT, SIDE_KEY_RIGHT},
-              {SDLK_UP, SIDE_KEY_UP}, {SDLK_DOWN, SIDE_KEY_DOWN}, {SDLK_PAGEUP, SIDE_KEY_PAGE_UP}, {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
-              {SDLK_HOME, SIDE_KEY_HOME}, {SDLK_END, SIDE_KEY_END}};
+  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN}, {SDLK_KP_ENTER, SIDE_KEY_RETURN}, {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE},
+              {SDLK_DELETE, SIDE_KEY_DELETE}, {SDLK_ESCAPE, SIDE_KEY_ESCAPE},   {SDLK_TAB, SIDE_KEY_TAB},
+              {SDLK_LEFT, SIDE_KEY_LEFT},     {SDLK_RIGHT, SIDE_KEY_RIGHT},     {SDLK_UP, SIDE_KEY_UP},
+              {SDLK_DOWN, SIDE_KEY_DOWN},     {SDLK_PAGEUP, SIDE_KEY_PAGE_UP},  {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
+              {SDLK_HOME, SIDE_KEY_HOME},     {SDLK_END, SIDE_KEY_END}};
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].code == code) return KEYS[k].key;
   return (SideKey)0;
@@ -121,8 +122,10 @@ static void on_key(Window *w, const SDL_Keysym *key) {
   }
   if (side_takes_key(w, key)) return;
   if (key->sym == SDLK_ESCAPE) {
-    if (p->focus >= 0) player_cancel(p);
-    else w->has_ended = true;
+    if (p->focus >= 0)
+      player_cancel(p);
+    else
+      w->has_ended = true;
     w->is_dirty = true;
     return;
   }
@@ -154,8 +157,10 @@ static void on_motion(Window *w, double x, double y) {
   const Control *before = controls_at(&w->controls, w->mouse_x, w->mouse_y);
   w->mouse_x = x * w->scale;
   w->mouse_y = y * w->scale;
-  if (w->drag == DRAG_SIDE || (w->drag == DRAG_NONE && window_is_over_side(w))) window_side_takes(w, (SideEvent){.kind = SIDE_MOTION});
-  else if (was_over_side) window_side_takes(w, (SideEvent){.kind = SIDE_LEFT});
+  if (w->drag == DRAG_SIDE || (w->drag == DRAG_NONE && window_is_over_side(w)))
+    window_side_takes(w, (SideEvent){.kind = SIDE_MOTION});
+  else if (was_over_side)
+    window_side_takes(w, (SideEvent){.kind = SIDE_LEFT});
   if (w->drag == DRAG_SCRUB) {
     player_scrub(w->player, controls_scrub_part(&w->controls, w->mouse_x));
     w->is_dirty = true;
@@ -167,7 +172,9 @@ static void on_motion(Window *w, double x, double y) {
     w->has_dragged = true;
     window_act(w, more ? w->drag_more : w->drag_less);
   }
-  if (before != controls_at(&w->controls, w->mouse_x, w->mouse_y) || had_bar != window_wants_bar(w) || w->hover.kind != HIT_NONE) w->is_dirty = true;
+  if (before != controls_at(&w->controls, w->mouse_x, w->mouse_y) || had_bar != window_wants_bar(w) ||
+      w->hover.kind != HIT_NONE)
+    w->is_dirty = true;
 }
 
 static void on_press(Window *w, int button) {
@@ -225,8 +232,10 @@ static void on_wheel(Window *w, int turns) {
     return;
   }
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
-    if (at && at->more != INPUT_NONE) window_act(w, turns > 0 ? at->more : at->less);
-    else window_act(w, turns > 0 ? INPUT_EVENT_BACK : INPUT_EVENT_NEXT);
+    if (at && at->more != INPUT_NONE)
+      window_act(w, turns > 0 ? at->more : at->less);
+    else
+      window_act(w, turns > 0 ? INPUT_EVENT_BACK : INPUT_EVENT_NEXT);
   }
 }
 
@@ -253,13 +262,16 @@ void window_on_event(Window *w, const SDL_Event *event) {
   case SDL_MOUSEMOTION: on_motion(w, event->motion.x, event->motion.y); break;
   case SDL_MOUSEBUTTONDOWN:
     on_motion(w, event->button.x, event->button.y);
-    if (event->button.button == SDL_BUTTON_LEFT || event->button.button == SDL_BUTTON_RIGHT) on_press(w, event->button.button);
+    if (event->button.button == SDL_BUTTON_LEFT || event->button.button == SDL_BUTTON_RIGHT)
+      on_press(w, event->button.button);
     if (event->button.button == SDL_BUTTON_MIDDLE) window_act(w, INPUT_PRESENTATION);
     break;
   case SDL_MOUSEBUTTONUP:
     if (event->button.button == SDL_BUTTON_LEFT || w->drag == DRAG_SCRUB || w->drag == DRAG_SIDE) on_release(w);
     break;
-  case SDL_MOUSEWHEEL: on_wheel(w, event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y); break;
+  case SDL_MOUSEWHEEL:
+    on_wheel(w, event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y);
+    break;
   case SDL_RENDER_TARGETS_RESET:
   case SDL_RENDER_DEVICE_RESET:
     if (!window_make_canvas(w)) w->has_ended = true;
@@ -267,4 +279,3 @@ void window_on_event(Window *w, const SDL_Event *event) {
   default: break;
   }
 }
-

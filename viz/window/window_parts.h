@@ -23,8 +23,8 @@ typedef struct {
   int shown_pitch;
   cairo_surface_t *surface;
   cairo_t *cr;
-  int width, height;  /* in pixels */
-  double scale;       /* pixels of a unit of the mouse's position */
+  int width, height; /* in pixels */
+  double scale;      /* pixels of a unit of the mouse's position */
   Controls controls;
   KeptBar *bar;
   cairo_surface_t *measures; /* what finds what is under the mouse measures text on it */
@@ -41,7 +41,7 @@ typedef struct {
 /* window_draw.c */
 Status window_open(Window *w, const WindowOptions *options, Error *error);
 void window_close(Window *w);
-bool window_make_canvas(Window *w); /* a surface as large as the window is now; false: SDL or memory refuses */
+bool window_make_canvas(Window *w);  /* a surface as large as the window is now; false: SDL or memory refuses */
 bool window_check_canvas(Window *w); /* makes it again where what it lies in is gone; false: as window_make_canvas */
 void window_draw_frame(Window *w);
 void window_present(Window *w);
@@ -52,7 +52,8 @@ const char *window_renderer_name(const Window *w);
 
 /* window_input.c */
 void window_on_event(Window *w, const SDL_Event *event);
-bool window_side_takes(Window *w, SideEvent event); /* offers it; a panel that is not shown is only told to show itself */
+bool window_side_takes(Window *w,
+                       SideEvent event); /* offers it; a panel that is not shown is only told to show itself */
 
 /* window_save.c: what only a window can do, with what player_input passes on. */
 void window_act(Window *w, PlayerInput input);

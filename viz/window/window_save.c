@@ -11,7 +11,14 @@
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
 
-enum { DESCRIPTION_BYTES = 4096, NAME_BYTES = 160, RUN_FRAMES = 150, RUN_WIDTH = 1280, RUN_HEIGHT = 720, FRAME_MS = 125 };
+enum {
+  DESCRIPTION_BYTES = 4096,
+  NAME_BYTES = 160,
+  RUN_FRAMES = 150,
+  RUN_WIDTH = 1280,
+  RUN_HEIGHT = 720,
+  FRAME_MS = 125
+};
 #define PROGRESS_S 0.1 /* between two looks at the progress */
 
 static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
@@ -23,14 +30,16 @@ static bool is_there(const char *name) {
   return lstat(name, &file) == 0;
 }
 
-/* A name that is free: tilewalk-main-40.png, else tilewalk-main-40-2.png and so on. Of a series the first file decides. */
+/* A name that is free: tilewalk-main-40.png, else tilewalk-main-40-2.png and so on. Of a series the first file decides.
+ */
 static void free_name(const Player *p, const char *what, const char *suffix, char *name, size_t size) {
   char first[NAME_BYTES];
   for (int n = 1; n < 10000; n++) {
     char more[16] = "";
     if (n > 1) snprintf(more, sizeof more, "-%d", n);
     snprintf(name, size, "tilewalk-%s-%s%s%s", scene_name(p->scene), what, more, suffix);
-    snprintf(first, sizeof first, "tilewalk-%s-%s%s%s", scene_name(p->scene), what, more, *suffix == '-' ? "-0000.png" : suffix);
+    snprintf(first, sizeof first, "tilewalk-%s-%s%s%s", scene_name(p->scene), what, more,
+             *suffix == '-' ? "-0000.png" : suffix);
     if (!is_there(first)) return;
   }
 }
@@ -53,7 +62,8 @@ typedef struct {
 static void draw_picture(cairo_t *cr, double width, double height, const void *data) {
   const Picture *picture = data;
   const Player *p = picture->player;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = picture->memo, .footer = picture->state};
+  const SceneView view = {
+      .presentation = p->presentation, .chart = player_chart(p), .memo = picture->memo, .footer = picture->state};
   scene_draw(p->scene, picture->now, &view, cr, width, height, theme_of(p));
 }
 
@@ -65,10 +75,12 @@ static void save_still(Window *w, const char *suffix) {
   snprintf(step, sizeof step, "%" PRIu64, p->now.step);
   free_name(p, step, suffix, name, sizeof name);
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(p->scene));
-  const Status status = surface_save(name, fmax(w->width, LEAST_WIDTH), fmax(w->height, LEAST_HEIGHT), draw_picture, &picture,
-                                     &(SurfaceMetadata){title, state}, &error);
-  if (status) player_say(p, true, "Not saved: %s", error.message);
-  else say_saved(w, name, "");
+  const Status status = surface_save(name, fmax(w->width, LEAST_WIDTH), fmax(w->height, LEAST_HEIGHT), draw_picture,
+                                     &picture, &(SurfaceMetadata){title, state}, &error);
+  if (status)
+    player_say(p, true, "Not saved: %s", error.message);
+  else
+    say_saved(w, name, "");
 }
 
 /* ---- The run --------------------------------------------------------------------------------------------- */
@@ -95,7 +107,8 @@ static void draw_step(cairo_t *cr, double width, double height, uint64_t frame, 
 
 static bool is_stop(const SDL_Event *event) {
   if (event->type == SDL_KEYDOWN) return event->key.keysym.sym == SDLK_ESCAPE || event->key.keysym.sym == SDLK_q;
-  return event->type == SDL_QUIT || event->type == SDL_MOUSEBUTTONDOWN || (event->type == SDL_WINDOWEVENT && event->window.event == SDL_WINDOWEVENT_CLOSE);
+  return event->type == SDL_QUIT || event->type == SDL_MOUSEBUTTONDOWN ||
+         (event->type == SDL_WINDOWEVENT && event->window.event == SDL_WINDOWEVENT_CLOSE);
 }
 
 /* Between two frames: the window stays alive, says how far it is, and can be told to stop. */
@@ -104,12 +117,15 @@ static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
   Window *w = run->window;
   for (SDL_Event event; SDL_PollEvent(&event);) {
     if (is_stop(&event)) run->is_stopped = true;
-    if (event.type == SDL_QUIT || (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_CLOSE)) w->has_ended = true;
-    if (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_SIZE_CHANGED && !window_make_canvas(w)) w->has_ended = run->is_stopped = true;
+    if (event.type == SDL_QUIT || (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_CLOSE))
+      w->has_ended = true;
+    if (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_SIZE_CHANGED && !window_make_canvas(w))
+      w->has_ended = run->is_stopped = true;
   }
   if (run->is_stopped) return false;
   if (window_clock_s() - run->looked_s < PROGRESS_S) return true;
-  player_say(w->player, false, "Saving %s: %" PRIu64 " of %" PRIu64 " frames. Escape or a click stops it", run->name, frame, n_frames);
+  player_say(w->player, false, "Saving %s: %" PRIu64 " of %" PRIu64 " frames. Escape or a click stops it", run->name,
+             frame, n_frames);
   window_draw_frame(w);
   run->looked_s = window_clock_s();
   return true;
@@ -128,15 +144,24 @@ static void save_run(Window *w, const char *suffix) {
   run->stride = p->stage.n_steps / RUN_FRAMES + 1;
   free_name(p, "run", suffix, run->name, sizeof run->name);
   p->is_playing = false;
-  const Animation animation = {.width = RUN_WIDTH, .height = RUN_HEIGHT, .n_frames = (p->stage.n_steps + run->stride - 1) / run->stride + 1,
-                               .frame_ms = FRAME_MS, .title = "Tilewalk", .state = player_state_at(p, 0, state), .draw = draw_step, .go_on = go_on,
+  const Animation animation = {.width = RUN_WIDTH,
+                               .height = RUN_HEIGHT,
+                               .n_frames = (p->stage.n_steps + run->stride - 1) / run->stride + 1,
+                               .frame_ms = FRAME_MS,
+                               .title = "Tilewalk",
+                               .state = player_state_at(p, 0, state),
+                               .draw = draw_step,
+                               .go_on = go_on,
                                .data = run};
   const Status status = animation_save(run->name, &animation, &error);
   char frames[64];
   snprintf(frames, sizeof frames, ", %" PRIu64 " frames", animation.n_frames);
-  if (run->is_stopped) player_say(p, false, "Stopped: nothing was saved");
-  else if (status) player_say(p, true, "Not saved: %s", error.message);
-  else say_saved(w, run->name, frames);
+  if (run->is_stopped)
+    player_say(p, false, "Stopped: nothing was saved");
+  else if (status)
+    player_say(p, true, "Not saved: %s", error.message);
+  else
+    say_saved(w, run->name, frames);
   if (status) {
     fprintf(w->out, "not saved %s\n", run->name);
     fflush(w->out);
@@ -156,8 +181,10 @@ static void copy_state(Window *w) {
 
 static void paste_state(Window *w) {
   char *text = SDL_GetClipboardText();
-  if (text && *text) player_restore(w->player, text);
-  else player_say(w->player, false, "The clipboard is empty");
+  if (text && *text)
+    player_restore(w->player, text);
+  else
+    player_say(w->player, false, "The clipboard is empty");
   SDL_free(text);
 }
 
@@ -181,10 +208,12 @@ void window_act(Window *w, PlayerInput input) {
   case INPUT_EXPORT_GIF: save_run(w, ".gif"); break;
   case INPUT_EXPORT_SERIES: save_run(w, "-%04d.png"); break;
   case INPUT_FULLSCREEN:
-    SDL_SetWindowFullscreen(w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
+    SDL_SetWindowFullscreen(
+        w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
     break;
   case INPUT_SIDE:
-    if (!window_side_takes(w, (SideEvent){.kind = SIDE_TOGGLE})) player_say(w->player, false, "No lesson is open: tilewalk view --lesson NAME opens one");
+    if (!window_side_takes(w, (SideEvent){.kind = SIDE_TOGGLE}))
+      player_say(w->player, false, "No lesson is open: tilewalk view --lesson NAME opens one");
     break;
   case INPUT_QUIT: w->has_ended = true; break;
   default: break;
