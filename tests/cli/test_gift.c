@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_gift.h"
 #include "lessons/engine/utf8.h"
 #include "viz/cli/lesson_library.h"
 
@@ -302,7 +303,7 @@ static char *export(const Lesson *lesson, uint64_t seed) {
   Error error = {0};
   FILE *out = open_memstream(&text, &size);
   assert_non_null(out);
-  if (lesson_export_gift(lesson, seed, out, &error)) fail_msg("%s", error.message);
+  if (lesson_export_gift(lesson, &LESSON_LIMITS, seed, out, &error)) fail_msg("%s", error.message);
   fclose(out);
   for (size_t k = 0, n; k < size; k += n) {
     n = utf8_sequence((const unsigned char *)text + k, size - k);

@@ -8,7 +8,7 @@
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/show_line.h"
-#include "viz/cli/lesson_submission.h"
+#include "lessons/engine/lesson_submission.h"
 #include "viz/text/warp_picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

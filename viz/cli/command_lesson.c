@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lessons/engine/lesson_gift.h"
 #include "sim/base/quote.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/lesson_library.h"
@@ -295,7 +296,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   if (o->task == TASK_TEACHER)
     status = print_teacher(&lesson, seed, io, error);
   else if (o->task == TASK_GIFT)
-    status = lesson_export_gift(&lesson, seed, io->out, error);
+    status = lesson_export_gift(&lesson, &LESSON_LIMITS, seed, io->out, error);
   else
     status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, io, error);

@@ -63,9 +63,6 @@ Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *i
 Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io,
                          Error *error);
 
-/* The questions as GIFT, for Moodle. */
-Status lesson_export_gift(const Lesson *lesson, uint64_t seed, FILE *out, Error *error);
-
 /* Writes a lesson to begin with to NAME.md. */
 Status lesson_write_template(const char *name, Io *io, Error *error);
 

@@ -7,8 +7,8 @@
  *       "answers": {"factor": "0.368"}}]                                a list of them
  *
  * Files come from anybody: bounded, and every error has a line. */
-#ifndef TILEWALK_VIZ_CLI_LESSON_SUBMISSION_H
-#define TILEWALK_VIZ_CLI_LESSON_SUBMISSION_H
+#ifndef TILEWALK_LESSONS_LESSON_SUBMISSION_H
+#define TILEWALK_LESSONS_LESSON_SUBMISSION_H
 
 #include <stddef.h>
 #include <stdint.h>

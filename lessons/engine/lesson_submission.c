@@ -1,4 +1,4 @@
-#include "viz/cli/lesson_submission.h"
+#include "lessons/engine/lesson_submission.h"
 
 #include <ctype.h>
 #include <jansson.h>
