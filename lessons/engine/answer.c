@@ -1,6 +1,5 @@
 #include "lessons/engine/answer.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 
 #include "lessons/engine/quantity.h"
 #include "lessons/engine/utf8.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
@@ -76,7 +76,7 @@ static void note(Answer *a, bool if_wrong, const char *format, ...) {
 static bool is_grouped(const char *text, size_t length, char separator) {
   size_t run = 0, groups = 0;
   for (size_t k = 0; k <= length; k++) {
-    if (k < length && isdigit((unsigned char)text[k])) {
+    if (k < length && ascii_is_digit((unsigned char)text[k])) {
       run++;
       continue;
     }
@@ -99,12 +99,13 @@ static size_t number_length(const char *p) {
   size_t n = 0;
   for (;; n++) {
     const char c = p[n];
-    if (isdigit((unsigned char)c)) continue;
-    const bool digit_next = isdigit((unsigned char)p[n + (c != '\0')]) != 0;
+    if (ascii_is_digit((unsigned char)c)) continue;
+    const bool digit_next = ascii_is_digit((unsigned char)p[n + (c != '\0')]) != 0;
     if (c == '.' && (digit_next || n > 0)) continue;
     if ((c == ',' || c == '_' || c == '\'') && n > 0 && digit_next) continue;
-    if (c == ' ' && n > 0 && isdigit((unsigned char)p[n - 1]) && digit_next && isdigit((unsigned char)p[n + 2]) &&
-        isdigit((unsigned char)p[n + 3]) && !isdigit((unsigned char)p[n + 4]))
+    if (c == ' ' && n > 0 && ascii_is_digit((unsigned char)p[n - 1]) && digit_next &&
+        ascii_is_digit((unsigned char)p[n + 2]) && ascii_is_digit((unsigned char)p[n + 3]) &&
+        !ascii_is_digit((unsigned char)p[n + 4]))
       continue;
     return n;
   }
@@ -165,7 +166,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   int significant = 0, decimals = 0;
   bool behind = false;
   for (size_t k = 0; k < length; k++) {
-    const bool digit = isdigit((unsigned char)text[k]) != 0;
+    const bool digit = ascii_is_digit((unsigned char)text[k]) != 0;
     if (!digit && text[k] != sign) continue;
     digits[used++] = digit ? text[k] : '.';
     behind = behind || !digit;
@@ -215,7 +216,7 @@ static Status read_product(Answer *a, const char **p, Number *n, Error *error) {
     const char *q = skip_blanks(*p);
     if (*q != '*' && *q != 'x') break;
     q = skip_blanks(q + 1);
-    if (!isdigit((unsigned char)*q) && *q != '.') break;
+    if (!ascii_is_digit((unsigned char)*q) && *q != '.') break;
     Number other;
     status = read_power(a, &q, &other, error);
     if (status) break;
@@ -240,7 +241,7 @@ static Status read_value(Answer *a, const char **p, Error *error) {
   Status status = read_product(a, p, &n, error);
   if (status) return status;
   const char *q = skip_blanks(*p);
-  const bool divides = *q == '/' && (isdigit((unsigned char)*skip_blanks(q + 1)) != 0);
+  const bool divides = *q == '/' && (ascii_is_digit((unsigned char)*skip_blanks(q + 1)) != 0);
   if (divides) {
     q = skip_blanks(q + 1);
     Number below;
@@ -270,7 +271,7 @@ static Status refuse_words(const char *text, Error *error) {
                                              "half", "quarter", "doub",  "twice", "zero", "none", "a third"};
   char lower[ANSWER_TEXT_BYTES];
   size_t n = 0;
-  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)tolower((unsigned char)text[n]);
+  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)ascii_lower((unsigned char)text[n]);
   lower[n] = '\0';
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
     if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
@@ -310,7 +311,7 @@ static Status check_rest(const char *p, Error *error) {
   if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is not understood here; work it out and write a single number",
                      quote(p, strlen(p)).text);
-  if (isdigit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
+  if (ascii_is_digit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
     return error_set(error, STATUS_BAD_REQUEST, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
   return STATUS_OK;
 }
@@ -325,9 +326,9 @@ Status answer_parse(const char *text, size_t length, Answer *answer, Error *erro
   if (!*p) return error_set(error, STATUS_BAD_REQUEST, "nothing is written there; write a number");
   const bool negative = *p == '-';
   if (*p == '-' || *p == '+') p = skip_blanks(p + 1);
-  const bool starts = isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]));
+  const bool starts = ascii_is_digit((unsigned char)*p) || (*p == '.' && ascii_is_digit((unsigned char)p[1]));
   if (!starts) return refuse_words(p, error);
-  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2]))
+  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && ascii_is_hex((unsigned char)p[2]))
     return error_set(error, STATUS_BAD_REQUEST, "hexadecimal numbers are not read; write decimal digits");
   status = read_value(&a, &p, error);
   if (status) return status;

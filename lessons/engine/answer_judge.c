@@ -1,5 +1,4 @@
 /* Whether an answer is right; choices and orders. Part of lessons/engine/answer.h. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/quantity.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
 enum { DIGITS_ENOUGH = 2 };
@@ -36,7 +36,7 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
 
 static bool same_thing(const char *a, const char *b) {
   size_t n = 0;
-  while (a[n] && tolower((unsigned char)a[n]) == tolower((unsigned char)b[n])) n++;
+  while (a[n] && ascii_lower((unsigned char)a[n]) == ascii_lower((unsigned char)b[n])) n++;
   const char *rest_a = a + n, *rest_b = b + n;
   const bool ended_a = !*rest_a || strcmp(rest_a, "s") == 0 || *rest_a == ' ',
              ended_b = !*rest_b || strcmp(rest_b, "s") == 0 || *rest_b == ' ';
@@ -138,27 +138,27 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
 static bool same_text(const char *a, size_t length, const char *b) {
   if (strlen(b) != length) return false;
   for (size_t k = 0; k < length; k++)
-    if (tolower((unsigned char)a[k]) != tolower((unsigned char)b[k])) return false;
+    if (ascii_lower((unsigned char)a[k]) != ascii_lower((unsigned char)b[k])) return false;
   return true;
 }
 
 static int find_choice(const AnswerChoices *c, const char *text, size_t length) {
   for (int k = 0; k < c->n; k++)
     if (same_text(text, length, c->key[k]) || same_text(text, length, c->text[k])) return k;
-  const int letter = length == 1 ? tolower((unsigned char)text[0]) - 'a' : -1;
+  const int letter = length == 1 ? ascii_lower((unsigned char)text[0]) - 'a' : -1;
   return letter >= 0 && letter < c->n ? letter : -1;
 }
 
 static const char *next_word(const char *p, size_t *length) {
-  while (*p && (isspace((unsigned char)*p) || strchr(",;()<>.", *p))) p++;
+  while (*p && (ascii_is_space((unsigned char)*p) || strchr(",;()<>.", *p))) p++;
   *length = strcspn(p, " \t\r\n,;()<>.");
   return p;
 }
 
 Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen, Error *error) {
   size_t length = strlen(text);
-  while (length && isspace((unsigned char)text[length - 1])) length--;
-  while (length && isspace((unsigned char)*text)) text++, length--;
+  while (length && ascii_is_space((unsigned char)text[length - 1])) length--;
+  while (length && ascii_is_space((unsigned char)*text)) text++, length--;
   int k = find_choice(choices, text, length);
   size_t word = 0;
   const char *first = next_word(text, &word);
@@ -175,7 +175,7 @@ Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen
 static bool all_letters(const AnswerChoices *c, const char *word, size_t length, int *order) {
   if ((int)length != c->n) return false;
   for (int k = 0; k < c->n; k++) {
-    order[k] = tolower((unsigned char)word[k]) - 'a';
+    order[k] = ascii_lower((unsigned char)word[k]) - 'a';
     if (order[k] < 0 || order[k] >= c->n) return false;
   }
   return true;

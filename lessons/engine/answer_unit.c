@@ -1,9 +1,9 @@
 /* Units of answers. Part of lessons/engine/answer.h. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/answer.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
 typedef struct {
@@ -77,7 +77,7 @@ enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES };
 
 static bool same(const char *a, const char *b, size_t n, bool any_case) {
   for (size_t k = 0; k < n; k++) {
-    const bool equal = any_case ? tolower((unsigned char)a[k]) == tolower((unsigned char)b[k]) : a[k] == b[k];
+    const bool equal = any_case ? ascii_lower((unsigned char)a[k]) == ascii_lower((unsigned char)b[k]) : a[k] == b[k];
     if (!equal || !a[k]) return false;
   }
   return true;
@@ -144,7 +144,7 @@ Status answer_unit(const char *text, AnswerUnit *unit, Error *error) {
                      text);
   const bool known = length == 0 || find(text, false, &u) || is_share(text, &u) || find(text, true, &u);
   for (size_t k = 0; !known && k < length; k++)
-    if (!isalpha((unsigned char)text[k]) && text[k] != ' ' && text[k] != '-' && text[k] != '_')
+    if (!ascii_is_alpha((unsigned char)text[k]) && text[k] != ' ' && text[k] != '-' && text[k] != '_')
       return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit that is known here", quote(text, length).text);
   *unit = u;
   return STATUS_OK;

@@ -1,9 +1,9 @@
 #include "lessons/engine/arguments.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -17,7 +17,7 @@ typedef struct {
 
 static bool same_but_for_case(const char *a, const char *b) {
   for (; *a && *b; a++, b++)
-    if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+    if (ascii_lower((unsigned char)*a) != ascii_lower((unsigned char)*b)) return false;
   return *a == *b;
 }
 

@@ -1,12 +1,12 @@
 #include "lessons/engine/claims.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/utf8.h"
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -116,7 +116,7 @@ static Status begin_entry(Reader *r, Line id, size_t n_before) {
   if (id.length == 0 || id.length >= CLAIMS_ID_BYTES)
     return REFUSE(r, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
   for (size_t k = 0; k < id.length; k++)
-    if (!isalnum((unsigned char)id.text[k]) && id.text[k] != '-')
+    if (!ascii_is_alnum((unsigned char)id.text[k]) && id.text[k] != '-')
       return REFUSE(r, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
   for (size_t k = 0; k < c->n_entries; k++)
     if (is(id, pool_text(&c->pool, c->entries[k].id)))

@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "lessons/engine/lesson_read.h"
 #include "lessons/engine/utf8.h"
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -23,8 +23,8 @@ Status lesson_refuse(const char *file, int line, Error *error, const char *forma
 }
 
 Piece piece_trim(Piece p) {
-  while (p.length && isspace((unsigned char)p.text[p.length - 1])) p.length--;
-  while (p.length && isspace((unsigned char)*p.text)) p.text++, p.length--;
+  while (p.length && ascii_is_space((unsigned char)p.text[p.length - 1])) p.length--;
+  while (p.length && ascii_is_space((unsigned char)*p.text)) p.text++, p.length--;
   return p;
 }
 
@@ -43,9 +43,9 @@ Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text)
 }
 
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
-  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && isalpha((unsigned char)piece.text[0]);
+  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && ascii_is_alpha((unsigned char)piece.text[0]);
   for (size_t k = 0; good && k < piece.length; k++)
-    good = isalnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
+    good = ascii_is_alnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
   if (!good)
     return LESSON_REFUSE(r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
                          quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
@@ -237,7 +237,7 @@ static Status read_needs(LessonReader *r, Piece value) {
 static Status read_minutes(LessonReader *r, Piece value) {
   int minutes = 0;
   for (size_t k = 0; k < value.length && minutes <= 60; k++)
-    minutes = isdigit((unsigned char)value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
+    minutes = ascii_is_digit((unsigned char)value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
   if (minutes < 1 || minutes > 60)
     return LESSON_REFUSE(r, r->line, "minutes is '%s'; it must be a whole number from 1 to 60",
                          quote(value.text, value.length).text);
@@ -322,7 +322,7 @@ static Status read_body(LessonReader *r) {
       prose_line = r->line;
     } else if (fence.mark) {
       size_t word = 0;
-      while (word < fence.info.length && !isspace((unsigned char)fence.info.text[word])) word++;
+      while (word < fence.info.length && !ascii_is_space((unsigned char)fence.info.text[word])) word++;
       LessonBlockKind kind = LESSON_PROSE;
       if (!fence.indented) status = block_kind(r, (Piece){fence.info.text, word}, &kind);
       Piece body;

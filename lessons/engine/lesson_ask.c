@@ -1,9 +1,9 @@
 /* Questions, and drawn numbers. Part of lessons/engine/lesson.h. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/lesson_read.h"
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -11,7 +11,7 @@
 
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws) {
   size_t word = 0;
-  while (word < piece.length && !isspace((unsigned char)piece.text[word])) word++;
+  while (word < piece.length && !ascii_is_space((unsigned char)piece.text[word])) word++;
   Piece rest = piece_after(piece, word);
   if (!piece_starts(rest, "from "))
     return LESSON_REFUSE(r, line, "'%s' is no draw; write 'draw: N from 1024, 2048, 4096'",
@@ -203,7 +203,7 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
     return LESSON_REFUSE(r, ask->line, "only numbers have a unit and a tolerance, and '%s' is none", ask->id);
   for (int k = 0; k < ask->n_choices; k++) {
     const char *key = lesson_text(r->lesson, ask->choice[k].key);
-    if (!key[1] && tolower((unsigned char)key[0]) - 'a' < ask->n_choices && isalpha((unsigned char)key[0]))
+    if (!key[1] && ascii_lower((unsigned char)key[0]) - 'a' < ask->n_choices && ascii_is_alpha((unsigned char)key[0]))
       return LESSON_REFUSE(r, ask->choice[k].key.line,
                            "the key '%s' would be taken for the letter of a choice; use a longer word", key);
   }

@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson_lint.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "lessons/engine/quantity.h"
+#include "sim/base/ascii.h"
 
 enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024, TOKEN_BYTES = 64 };
 
@@ -142,7 +142,8 @@ static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p, ch
     Answer typed;
     AnswerVerdict verdict;
     if (with_unit && (unit == 0 || unit > 12)) continue;
-    if (!with_unit && is_whole && unit > 0 && isalpha((unsigned char)*word) && q->key.unit.dimension == ANSWER_PLAIN)
+    if (!with_unit && is_whole && unit > 0 && ascii_is_alpha((unsigned char)*word) &&
+        q->key.unit.dimension == ANSWER_PLAIN)
       continue;
     snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
     if (answer_parse(token, strlen(token), &typed, NULL) || answer_judge(&q->key, &typed, &verdict, NULL)) continue;
@@ -159,7 +160,7 @@ static bool holds_text(const char *text, const char *part) {
   const size_t n = strlen(part);
   for (const char *p = text; n >= 8 && *p; p++) {
     size_t k = 0;
-    while (k < n && tolower((unsigned char)p[k]) == tolower((unsigned char)part[k])) k++;
+    while (k < n && ascii_lower((unsigned char)p[k]) == ascii_lower((unsigned char)part[k])) k++;
     if (k == n) return true;
   }
   return false;
@@ -175,8 +176,8 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
   }
   char token[TOKEN_BYTES];
   for (const char *p = text; *p;) {
-    const bool begins =
-        isdigit((unsigned char)*p) && (p == text || (!isalnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
+    const bool begins = ascii_is_digit((unsigned char)*p) &&
+                        (p == text || (!ascii_is_alnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
     if (!begins) {
       p++;
       continue;

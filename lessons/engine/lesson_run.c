@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson_run.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/sandbox.h"
+#include "sim/base/ascii.h"
 #include "sim/base/random.h"
 
 /* One lesson's questions and texts together: a fifth of a second or so. */
@@ -175,7 +175,7 @@ Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, s
   char *to = state;
   for (const char *from = state; *from; from++) {
     const bool separates =
-        *from == ',' && to > state && isdigit((unsigned char)to[-1]) && isdigit((unsigned char)from[1]);
+        *from == ',' && to > state && ascii_is_digit((unsigned char)to[-1]) && ascii_is_digit((unsigned char)from[1]);
     if (!separates) *to++ = *from;
   }
   *to = '\0';

@@ -1,11 +1,11 @@
 #include "lessons/engine/lesson_submission.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/utf8.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
 enum { COLUMNS_MAX = 32, FIELD_BYTES = 4096 };
@@ -64,7 +64,7 @@ static Status read_field(Reader *r, char text[FIELD_BYTES], size_t *length, bool
   if (r->p < r->end && *r->p != ',' && *r->p != '\n')
     return error_set(r->error, STATUS_BAD_FILE, "%s:%d: behind a closing quotation mark must stand a comma", r->file,
                      r->line);
-  while (*length && !quoted && isspace((unsigned char)text[*length - 1])) --*length;
+  while (*length && !quoted && ascii_is_space((unsigned char)text[*length - 1])) --*length;
   text[*length] = '\0';
   if (!utf8_is_text(text, *length) && !quoted)
     return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field holds control characters or is not UTF-8", r->file,
@@ -207,7 +207,7 @@ Status submission_from_buffer(Submission *submission, const char *buffer, size_t
   Status status = STATUS_OK;
   if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.p += 3;
   const char *first = r.p;
-  while (first < r.end && isspace((unsigned char)*first)) first++;
+  while (first < r.end && ascii_is_space((unsigned char)*first)) first++;
   if (length > SUBMISSION_FILE_BYTES)
     status = error_set(&own, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", name.text,
                        SUBMISSION_FILE_BYTES >> 20);

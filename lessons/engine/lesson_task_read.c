@@ -4,11 +4,11 @@
  *     until: view.event.kind == "new max"              keys, as in a question
  *     solution: step=12
  *     hint: ... */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/lesson_read.h"
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -30,7 +30,7 @@ static Status begins_keys(LessonReader *r, Piece line, int at, bool *begins) {
   size_t word = 0;
   char typed[16];
   *begins = false;
-  while (word < line.length && islower((unsigned char)line.text[word])) word++;
+  while (word < line.length && ascii_is_lower((unsigned char)line.text[word])) word++;
   if (word == 0 || word >= sizeof typed || word == line.length || line.text[word] != ':') return STATUS_OK;
   snprintf(typed, sizeof typed, "%.*s", (int)word, line.text);
   Nearest nearest = {.word = typed};

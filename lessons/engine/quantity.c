@@ -1,9 +1,10 @@
 #include "lessons/engine/quantity.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "sim/base/ascii.h"
 
 static const Unit UNITS[] = {
     {"B", 1, NULL},
@@ -38,7 +39,7 @@ const Unit *unit_find(const char *name) {
 
 static bool same_but_for_case(const char *a, const char *b) {
   for (; *a && *b; a++, b++)
-    if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+    if (ascii_lower((unsigned char)*a) != ascii_lower((unsigned char)*b)) return false;
   return *a == *b;
 }
 

@@ -1,10 +1,10 @@
 #include "lessons/engine/verdict.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
@@ -86,7 +86,7 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
     if (c->n == CLAIMED_NUMBERS_MAX)
       return error_set(error, STATUS_BAD_REQUEST, "more than %d numbers", CLAIMED_NUMBERS_MAX);
     p = skip_blanks(next + 1);
-    if (!isdigit((unsigned char)*p) && *p != '.')
+    if (!ascii_is_digit((unsigned char)*p) && *p != '.')
       return error_set(error, STATUS_BAD_REQUEST, "after the comma stands no number");
   }
   if (status) return status;
@@ -104,7 +104,7 @@ Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "the claimed value is %zu bytes long; at most %d are read", strlen(p),
                      CLAIMED_TEXT_BYTES - 1);
   if (!*p) return error_set(error, STATUS_BAD_REQUEST, "there is no claimed value; write one, such as 67 MB");
-  if (isdigit((unsigned char)*p) || *p == '.') {
+  if (ascii_is_digit((unsigned char)*p) || *p == '.') {
     status = read_numbers(p, &c, error);
   } else {
     const bool is_true = strcmp(p, "true") == 0, is_false = strcmp(p, "false") == 0;

@@ -55,6 +55,8 @@ fresh; printf 'int window(void);\nint f(void);\nint f(void) { return window(); }
 refused 'kernels/counters may not use window of viz/window'
 fresh; printf '#include "lessons/engine/lesson.h"\n' >"$tree/sim/f.c"; : >"$tree/lessons/lesson.h"
 refused 'sim/f.c:1: sim may not include lessons/engine/lesson.h'
+fresh; printf '#include <ctype.h>\n' >"$tree/lessons/f.h"
+refused 'lessons/f.h:1: ctype.h obeys the locale'
 fresh; printf '#include "viz/scene/scene.h"\n' >"$tree/kernels/rung.cu"
 refused 'kernels/rung.cu:1: kernels may not include viz/scene/scene.h'
 fresh; printf 'int SDL_Init(unsigned);\nint f(void);\nint f(void) { return SDL_Init(0); }\n' >"$tree/viz/scene/f.c"

@@ -1,9 +1,9 @@
 /* tilewalk check: every claim of the articles and every question, computed. */
-#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
 #include "viz/cli/articles.h"
@@ -36,10 +36,10 @@ static Status add_ids(void *target, const char *value, Error *error) {
 
 static Status add_article(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
-  if (!isalpha((unsigned char)value[0]) || value[1])
+  if (!ascii_is_alpha((unsigned char)value[0]) || value[1])
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no article; articles are letters, such as A",
                      quote(value, strlen(value)).text);
-  o->articles[toupper((unsigned char)value[0]) - 'A'] = true;
+  o->articles[ascii_upper((unsigned char)value[0]) - 'A'] = true;
   return STATUS_OK;
 }
 

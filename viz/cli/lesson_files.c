@@ -1,10 +1,10 @@
 /* Finding lessons, and what they refer to. Part of viz/cli/lesson_library.h. */
 #define _POSIX_C_SOURCE 200809L /* scandir */
-#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
@@ -17,8 +17,8 @@
 static int is_lesson(const struct dirent *entry) {
   const char *name = entry->d_name;
   const size_t length = strlen(name);
-  return length > 6 && length < LESSON_NAME_BYTES * 2 && isdigit((unsigned char)name[0]) &&
-         isdigit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
+  return length > 6 && length < LESSON_NAME_BYTES * 2 && ascii_is_digit((unsigned char)name[0]) &&
+         ascii_is_digit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
@@ -46,7 +46,8 @@ Status lesson_files(LessonFiles *files, Error *error) {
 static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
   Nearest nearest = {.word = name};
   char number[16];
-  snprintf(number, sizeof number, "%02d-", isdigit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
+  snprintf(number, sizeof number, "%02d-",
+           ascii_is_digit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
     const char *const full = files->names[k];
     *found = full;
@@ -188,8 +189,8 @@ static void slug(const char *heading, size_t length, char *out, size_t size) {
     const unsigned char c = (unsigned char)heading[k];
     if (c == ' ')
       out[used++] = '-';
-    else if (isalnum(c) || c == '-' || c == '_' || c >= 0x80)
-      out[used++] = (char)tolower(c);
+    else if (ascii_is_alnum(c) || c == '-' || c == '_' || c >= 0x80)
+      out[used++] = (char)ascii_lower(c);
   }
   out[used] = '\0';
 }
@@ -200,7 +201,7 @@ static const char *find_anchor(const char *text, const char *anchor) {
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
     size_t end = line;
-    while (end > marks && isspace((unsigned char)p[end - 1])) end--;
+    while (end > marks && ascii_is_space((unsigned char)p[end - 1])) end--;
     if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
       slug(p + marks + 1, end - marks - 1, own, sizeof own);
       if (strcmp(own, anchor) == 0) return p;

@@ -3,10 +3,10 @@
  * Reads lines from standard input, so it works through a pipe as well: then nothing waits for
  * Enter, and what was typed is printed, so that the output reads as a transcript. */
 #define _POSIX_C_SOURCE 200809L /* getline */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
@@ -51,9 +51,9 @@ static const char *read_line(Walk *w, const char *prompt) {
     w->stopped = true;
     return NULL;
   }
-  while (length > 0 && isspace((unsigned char)w->line[length - 1])) w->line[--length] = '\0';
+  while (length > 0 && ascii_is_space((unsigned char)w->line[length - 1])) w->line[--length] = '\0';
   const char *text = w->line;
-  while (isspace((unsigned char)*text)) text++;
+  while (ascii_is_space((unsigned char)*text)) text++;
   if (!w->is_terminal) {
     text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", text);
     fputc('\n', w->io->out);
@@ -193,10 +193,10 @@ static Status ask_question(Walk *w, int index, Error *error) {
     tries++;
     if (ask->is_prediction) {
       const bool letter = ask->kind == LESSON_CHOICE && !typed[1] &&
-                          tolower((unsigned char)*typed) - 'a' < w->question.n_choices &&
-                          tolower((unsigned char)*typed) >= 'a';
+                          ascii_lower((unsigned char)*typed) - 'a' < w->question.n_choices &&
+                          ascii_lower((unsigned char)*typed) >= 'a';
       snprintf(w->predicted, sizeof w->predicted, "%.*s", TYPED_BYTES - 1,
-               letter ? w->question.choice[tolower((unsigned char)*typed) - 'a'] : typed);
+               letter ? w->question.choice[ascii_lower((unsigned char)*typed) - 'a'] : typed);
       w->has_prediction = true;
       say(w, ROLE_PLAIN, "Noted. Now look.");
       done = true;

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/ascii.h"
 #include "viz/export/animation_parts.h"
 #include "viz/export/output.h"
 #include "viz/export/surface.h"
@@ -18,7 +18,7 @@
 
 static bool ends_with(const char *path, const char *suffix) {
   const size_t length = strlen(path), n = strlen(suffix);
-  return length > n && strcasecmp(path + length - n, suffix) == 0;
+  return length > n && ascii_same(path + length - n, suffix);
 }
 
 /* The only conversion a name may have: %d, or %0Nd with one digit N. Returns where it is and how long. */

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "viz/export/surface.h"
 
+#include "sim/base/ascii.h"
 #include "viz/export/buffer.h"
 #include "viz/export/output.h"
 #include "viz/export/svg_text.h"
@@ -10,7 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -21,7 +21,7 @@ Status surface_format(const char *path, SurfaceFormat *format, Error *error) {
   static const char *const suffixes[] = {".png", ".svg", ".pdf"};
   size_t length = strlen(path);
   for (int i = 0; i < 3; i++)
-    if (length > 4 && strcasecmp(path + length - 4, suffixes[i]) == 0) {
+    if (length > 4 && ascii_same(path + length - 4, suffixes[i])) {
       *format = (SurfaceFormat)i;
       return STATUS_OK;
     }

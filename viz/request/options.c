@@ -1,9 +1,9 @@
 #include "viz/request/options.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -162,7 +162,7 @@ Status options_parse_state(OptionParser *parser, const char *line, Error *error)
     return error_set(error, STATUS_BAD_REQUEST, "the state has more than %d characters", STATE_CHARS_MAX);
   const char *p = line;
   for (;;) {
-    while (*p && isspace((unsigned char)*p)) p++;
+    while (*p && ascii_is_space((unsigned char)*p)) p++;
     if (!*p) return STATUS_OK;
     const size_t length = strcspn(p, " \t\r\n"), key = strcspn(p, "= \t\r\n");
     if (key == length || key == 0)

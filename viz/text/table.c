@@ -1,10 +1,10 @@
 #include "viz/text/table.h"
 
+#include "sim/base/ascii.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/number.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +26,9 @@ static void column_name(const TableColumn *column, char *name, size_t size) {
            column->unit ? column->unit : "");
   char *out = name;
   for (const char *p = name; *p; p++) {
-    bool word = isalnum((unsigned char)*p) != 0 && (unsigned char)*p < 0x80;
+    bool word = ascii_is_alnum((unsigned char)*p) != 0 && (unsigned char)*p < 0x80;
     if (word)
-      *out++ = (char)tolower((unsigned char)*p);
+      *out++ = (char)ascii_lower((unsigned char)*p);
     else if (out > name && out[-1] != '_')
       *out++ = '_';
   }

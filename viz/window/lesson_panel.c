@@ -1,10 +1,10 @@
 #include "viz/window/lesson_panel.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "viz/window/lesson_page.h"
 
 #define MARGIN       18.0
@@ -288,7 +288,7 @@ static int choice_of(const LessonPanel *p, const char *text) {
   if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || s->lesson.asks[ask].kind == LESSON_NUMBER ||
       text[1])
     return -1;
-  const int place = tolower((unsigned char)*text) - 'a';
+  const int place = ascii_lower((unsigned char)*text) - 'a';
   return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
 }
 

@@ -1,9 +1,9 @@
 #include "viz/window/lesson_session.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "viz/cli/lesson_rehearse.h"
 #include "viz/window/lesson_session_parts.h"
 
@@ -439,7 +439,7 @@ void lesson_session_check(LessonSession *s, Player *player) {
       snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
   } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
     const char *from = a->typed;
-    while (isspace((unsigned char)*from)) from++;
+    while (ascii_is_space((unsigned char)*from)) from++;
     snprintf(typed, sizeof typed, "%s", from);
   }
   if (*typed) grade(s, player, ask, typed, -1);

@@ -1,0 +1,48 @@
+/* Classes of letters that no locale changes, against lists written out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "sim/base/ascii.h"
+
+static const char LOWER[] = "abcdefghijklmnopqrstuvwxyz", UPPER[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                  DIGITS[] = "0123456789";
+
+static bool among(const char *list, int c) { return c > 0 && c < 128 && strchr(list, c); }
+
+/* All bytes, as char and as unsigned char. */
+static void every_byte_is_in_its_class(void **state) {
+  (void)state;
+  for (int c = -128; c < 256; c++) {
+    assert_int_equal(ascii_is_lower(c), among(LOWER, c));
+    assert_int_equal(ascii_is_upper(c), among(UPPER, c));
+    assert_int_equal(ascii_is_digit(c), among(DIGITS, c));
+    assert_int_equal(ascii_is_alpha(c), among(LOWER, c) || among(UPPER, c));
+    assert_int_equal(ascii_is_alnum(c), among(LOWER, c) || among(UPPER, c) || among(DIGITS, c));
+    assert_int_equal(ascii_is_hex(c), among("0123456789abcdefABCDEF", c));
+    assert_int_equal(ascii_is_space(c), among(" \t\n\v\f\r", c));
+    const char *up = among(UPPER, c) ? strchr(UPPER, c) : NULL, *down = among(LOWER, c) ? strchr(LOWER, c) : NULL;
+    assert_int_equal(ascii_lower(c), up ? LOWER[up - UPPER] : c);
+    assert_int_equal(ascii_upper(c), down ? UPPER[down - LOWER] : c);
+  }
+}
+
+static void texts_are_compared_without_case(void **state) {
+  (void)state;
+  assert_true(ascii_same("MiB", "mib"));
+  assert_true(ascii_same("", ""));
+  assert_false(ascii_same("MiB", "mi"));
+  assert_false(ascii_same("mi", "MiB"));
+  assert_false(ascii_same("\xDD", "\xFD")); /* a capital and a small letter of Latin-5 */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_byte_is_in_its_class),
+      cmocka_unit_test(texts_are_compared_without_case),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
