@@ -31,6 +31,8 @@ static const KeyfileField FIELDS[] = {
     BYTES("shared_per_sm", shared_bytes_per_sm, false, 64, 1e9, "the most of it that can be shared memory"),
     BYTES("shared_per_cta", shared_bytes_per_cta, false, 64, 1e9, "shared memory one CTA may ask for"),
     BYTES("shared_reserved", shared_reserved_bytes, false, 0, 1e6, "shared memory the system takes per CTA"),
+    BYTES("tensor_memory", tensor_memory_bytes, false, 64, 1e9,
+          "memory of the tensor cores of an SM, for their results"),
     COUNT("registers_per_sm", registers_per_sm, false, 1e8, "registers of 32 bits of an SM"),
     COUNT("registers_per_thread", registers_per_thread, false, 65536, "the most one thread may have"),
     COUNT("threads_per_sm", threads_per_sm, false, 65536, "threads resident on an SM"),

@@ -25,7 +25,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/problem/shape.h"
 
-enum { GPU_FIELD_COUNT = 49 };
+enum { GPU_FIELD_COUNT = 50 };
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];               /* what --gpu takes: letters, digits, '-', '_', '.' */
@@ -42,6 +42,7 @@ typedef struct {
   int64_t shared_bytes_per_sm;   /* the most that can serve as shared memory */
   int64_t shared_bytes_per_cta;  /* the most one CTA (thread block) may ask for */
   int64_t shared_reserved_bytes; /* taken by the system for each CTA */
+  int64_t tensor_memory_bytes;   /* where tensor cores keep their results; 0: in registers */
   int64_t registers_per_sm;      /* of 32 bits */
   int64_t registers_per_thread;  /* the most one thread may have */
   int64_t threads_per_sm;

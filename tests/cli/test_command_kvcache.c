@@ -149,7 +149,7 @@ static void on_a_gpu(void **state) {
 static void lists_and_files(void **state) {
   (void)state;
   json_t *json = run_json("kvcache --list --json");
-  assert_int_equal(json_array_size(json_object_get(json, "models")), 12);
+  assert_int_equal(json_array_size(json_object_get(json, "models")), 23);
   json_decref(json);
   program_run(&run, "kvcache --list --csv");
   assert_non_null(strstr(run.out, "\nqwen2.5-7b,28,28,4,128,"));
