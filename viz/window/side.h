@@ -36,7 +36,8 @@ typedef enum {
 } SideEventKind;
 
 typedef enum {
-  SIDE_KEY_RETURN = 1,
+  SIDE_KEY_NONE = 0,
+  SIDE_KEY_RETURN,
   SIDE_KEY_BACKSPACE,
   SIDE_KEY_DELETE,
   SIDE_KEY_ESCAPE,
@@ -49,6 +50,11 @@ typedef enum {
   SIDE_KEY_PAGE_DOWN,
   SIDE_KEY_HOME,
   SIDE_KEY_END,
+  SIDE_KEY_LAST_OF_PANEL = SIDE_KEY_END, /* the rest is the viewer's, and not offered to a panel */
+  SIDE_KEY_F1,
+  SIDE_KEY_F11,
+  SIDE_KEY_COPY, /* Control and c */
+  SIDE_KEY_PASTE,
 } SideKey;
 
 typedef struct {

@@ -63,7 +63,7 @@ static void handle_x11(const char *function, bool loaded, void (*handler)(void))
 static void handle_x11_errors(bool loaded) { handle_x11("XSetErrorHandler", loaded, (void (*)(void))on_x11_error); }
 
 static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
-  lost_player = w->player;
+  lost_player = w->viewer.player;
   on_lost_display = on_lost;
   handle_x11("XSetIOErrorHandler", true, (void (*)(void))on_x11_lost);
 }
@@ -73,25 +73,25 @@ static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
 /* Sleeps until there is an event, or until it is time for the next frame. */
 static void run_loop(Window *w) {
   double last = window_clock_s();
-  while (!w->has_ended) {
+  while (!w->viewer.has_ended) {
     SDL_Event event;
-    const bool moves = player_is_moving(w->player);
+    const bool moves = player_is_moving(w->viewer.player);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
-    bool has_event = w->is_dirty && !moves ? SDL_PollEvent(&event)
-                     : moves               ? SDL_WaitEventTimeout(&event, rest_ms)
-                                           : SDL_WaitEvent(&event);
-    for (; has_event; has_event = !w->has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
+    bool has_event = w->viewer.is_dirty && !moves ? SDL_PollEvent(&event)
+                     : moves                      ? SDL_WaitEventTimeout(&event, rest_ms)
+                                                  : SDL_WaitEvent(&event);
+    for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
-      if (player_tick(w->player, now - last)) w->is_dirty = true;
+      if (player_tick(w->viewer.player, now - last)) w->viewer.is_dirty = true;
       last = now;
     } else {
       last = window_clock_s();
     }
-    window_find_hover(w);
-    window_side_takes(w, (SideEvent){.kind = SIDE_LOOK});
-    if (w->is_dirty && !w->has_ended) window_draw_frame(w);
+    viewer_find_hover(&w->viewer);
+    viewer_side_takes(&w->viewer, (SideEvent){.kind = SIDE_LOOK});
+    if (w->viewer.is_dirty && !w->viewer.has_ended) window_draw_frame(w);
   }
 }
 
@@ -127,9 +127,9 @@ typedef enum { FRAME_NEXT, FRAME_PLAIN, FRAME_CHANGED } FrameKind;
 
 /* One more event, nothing but clearing and uploading, or another N. */
 static void time_frames(Window *w, FrameKind kind, Times *t, size_t n) {
-  Player *p = w->player;
+  Player *p = w->viewer.player;
   t->n = 0;
-  for (SDL_Event event; t->n < n && !w->has_ended; t->n++) {
+  for (SDL_Event event; t->n < n && !w->viewer.has_ended; t->n++) {
     while (SDL_PollEvent(&event)) window_on_event(w, &event);
     const double start = window_clock_s(), cpu = cpu_clock_s();
     if (kind == FRAME_PLAIN) {
@@ -158,8 +158,8 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
     status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", n);
   } else {
     window_draw_frame(w);
-    fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->width, w->height,
-            window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
+    fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->viewer.width,
+            w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
     time_frames(w, FRAME_PLAIN, &t, n_others);
     const double plain = print_times(w, "  clearing and uploading alone", &t, 0);
     time_frames(w, FRAME_NEXT, &t, n);
@@ -178,22 +178,19 @@ static void note_size(const Window *w, WindowOptions *options) {
       SDL_WINDOW_FULLSCREEN | SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED;
   int width = 0, height = 0;
   SDL_GetWindowSize(w->window, &width, &height);
-  if (SDL_GetWindowFlags(w->window) & filling || width < LEAST_WIDTH || height < LEAST_HEIGHT) return;
+  if (SDL_GetWindowFlags(w->window) & filling || width < VIEWER_LEAST_WIDTH || height < VIEWER_LEAST_HEIGHT) return;
   options->width = width;
   options->height = height;
 }
 
 Status window_run(Player *player, WindowOptions *options, FILE *out, Error *error) {
-  Window w = {.player = player,
-              .side = options->side,
-              .out = out,
-              .mouse_x = -1,
-              .mouse_y = -1,
-              .hover = {.kind = HIT_NONE, .i = -1, .j = -1},
-              .scale = 1};
+  Window w = {.out = out, .scale = 1};
   window_is_gone = false;
   handle_x11_errors(false);
-  Status status = window_open(&w, options, error);
+  Status status = STATUS_OK;
+  if (!viewer_open(&w.viewer, player, options->side, (ViewerHost){&w, window_act, window_clipboard}))
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
+  if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
   if (!status && options->n_frames > 0)

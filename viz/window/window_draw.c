@@ -7,11 +7,8 @@
  */
 #include "viz/window/window_parts.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TOOLTIP_BYTES = 512 };
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
@@ -32,7 +29,6 @@ static bool wants_software(void) {
 static void drop_canvas(Window *w) {
   if (w->cr) cairo_destroy(w->cr);
   if (w->surface) cairo_surface_destroy(w->surface);
-  if (w->bar) controls_forget(w->bar);
   if (w->texture) SDL_DestroyTexture(w->texture);
   w->cr = NULL;
   w->surface = NULL;
@@ -46,9 +42,8 @@ static cairo_surface_t *shown_surface(SDL_Surface *shown) {
   return cairo_image_surface_create_for_data(shown->pixels, CAIRO_FORMAT_RGB24, shown->w, shown->h, shown->pitch);
 }
 
-static bool make_texture(Window *w) {
-  w->texture =
-      SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, w->width, w->height);
+static bool make_texture(Window *w, int width, int height) {
+  w->texture = SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, width, height);
   return w->texture && SDL_SetTextureBlendMode(w->texture, SDL_BLENDMODE_NONE) == 0;
 }
 
@@ -56,28 +51,27 @@ bool window_make_canvas(Window *w) {
   int points_wide = 0, points_high = 0;
   drop_canvas(w);
   SDL_GetWindowSize(w->window, &points_wide, &points_high);
-  w->width = points_wide > 0 ? points_wide : 1;
-  w->height = points_high > 0 ? points_high : 1;
+  int width = points_wide > 0 ? points_wide : 1, height = points_high > 0 ? points_high : 1;
   if (w->renderer) {
-    int width = 0, height = 0;
-    if (SDL_GetRendererOutputSize(w->renderer, &width, &height) == 0 && width > 0 && height > 0) {
-      w->width = width;
-      w->height = height;
+    int wide = 0, high = 0;
+    if (SDL_GetRendererOutputSize(w->renderer, &wide, &high) == 0 && wide > 0 && high > 0) {
+      width = wide;
+      height = high;
     }
-    if (!make_texture(w)) return false;
+    if (!make_texture(w, width, height)) return false;
   } else {
     SDL_Surface *shown = SDL_GetWindowSurface(w->window);
     if (!shown) return false;
-    w->width = shown->w;
-    w->height = shown->h;
+    width = shown->w;
+    height = shown->h;
     w->surface = shown_surface(shown);
     w->shown_pixels = shown->pixels;
     w->shown_pitch = shown->pitch;
   }
-  w->scale = points_wide > 0 ? (double)w->width / points_wide : 1;
-  if (!w->surface) w->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w->width, w->height);
+  viewer_resize(&w->viewer, width, height);
+  w->scale = points_wide > 0 ? (double)width / points_wide : 1;
+  if (!w->surface) w->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   w->cr = cairo_create(w->surface);
-  w->is_dirty = true;
   return cairo_status(w->cr) == CAIRO_STATUS_SUCCESS;
 }
 
@@ -106,24 +100,18 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
   w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                options->width ? options->width : WINDOW_DEFAULT_WIDTH,
                                options->height ? options->height : WINDOW_DEFAULT_HEIGHT, flags);
-  if (w->window) SDL_SetWindowMinimumSize(w->window, LEAST_WIDTH, LEAST_HEIGHT);
+  if (w->window) SDL_SetWindowMinimumSize(w->window, VIEWER_LEAST_WIDTH, VIEWER_LEAST_HEIGHT);
   if (!w->window || !open_canvas(w, options->n_frames == 0))
     return error_set(error, STATUS_BAD_REQUEST,
                      "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'",
                      SDL_GetError());
-  w->memo = memo_new();
-  w->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  w->bar = calloc(1, sizeof *w->bar);
-  if (!w->bar) return error_set(error, STATUS_NO_MEMORY, "no memory for the window");
   SDL_StartTextInput();
   return STATUS_OK;
 }
 
 void window_close(Window *w) {
   drop_canvas(w);
-  free(w->bar);
-  if (w->measures) cairo_surface_destroy(w->measures);
-  memo_free(w->memo);
+  viewer_close(&w->viewer);
   if (w->renderer) SDL_DestroyRenderer(w->renderer);
   if (w->window) SDL_DestroyWindow(w->window);
   SDL_Quit();
@@ -137,74 +125,6 @@ const char *window_renderer_name(const Window *w) {
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
-
-static bool is_too_small(const Window *w) { return w->width < LEAST_WIDTH || w->height < LEAST_HEIGHT; }
-
-bool window_wants_bar(const Window *w) {
-  return w->drag != DRAG_NONE || w->player->focus >= 0 ||
-         (w->mouse_y >= 0 && w->mouse_y > w->height - 118.0 * fmin(w->width / 1280.0, w->height / 720.0));
-}
-
-static void draw_scene(Window *w) {
-  const Player *p = w->player;
-  const Box at = w->controls.scene;
-  const SceneView view = {.presentation = p->presentation,
-                          .chart = player_chart(p),
-                          .memo = w->memo,
-                          .phase = player_phase(p),
-                          .hover = w->hover,
-                          .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
-  cairo_save(w->cr);
-  cairo_rectangle(w->cr, 0, 0, at.width, at.height);
-  cairo_clip(w->cr);
-  scene_draw(p->scene, &p->now, &view, w->cr, at.width, at.height, theme_of(p));
-  cairo_restore(w->cr);
-}
-
-static double side_width(const Window *w) {
-  if (!w->side) return 0;
-  const double wanted = w->side->width(w->side->data, w->player, w->width, w->height);
-  return floor(fmax(0, fmin(wanted, 0.6 * w->width)));
-}
-
-bool window_is_over_side(const Window *w) {
-  const Box b = w->controls.side;
-  return b.width > 0 && w->mouse_x >= b.x && w->mouse_x < b.x + b.width && w->mouse_y >= b.y &&
-         w->mouse_y < b.y + b.height;
-}
-
-static void draw_side(Window *w) {
-  const Box at = w->controls.side;
-  if (at.width <= 0 || at.height <= 0) return;
-  cairo_save(w->cr);
-  cairo_rectangle(w->cr, at.x, at.y, at.width, at.height);
-  cairo_clip(w->cr);
-  w->side->draw(w->side->data, w->player, w->cr, at, w->controls.unit, theme_of(w->player));
-  cairo_restore(w->cr);
-}
-
-static void draw_all(Window *w) {
-  const Player *p = w->player;
-  char tooltip[TOOLTIP_BYTES] = "";
-  if (is_too_small(w)) {
-    theme_use(w->cr, theme_of(p)->background, 1);
-    cairo_paint(w->cr);
-    return;
-  }
-  controls_layout(&w->controls, p, w->cr, w->width, w->height, side_width(w), window_wants_bar(w));
-  const Control *pointed =
-      w->drag == DRAG_NONE && w->mouse_x >= 0 ? controls_at(&w->controls, w->mouse_x, w->mouse_y) : NULL;
-  draw_scene(w);
-  draw_side(w);
-  controls_draw(&w->controls, p, w->cr, pointed, w->bar);
-  if (pointed)
-    snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
-  else if (w->hover.kind != HIT_NONE)
-    scene_tooltip(&p->now, &w->hover, tooltip, sizeof tooltip);
-  overlay_draw(&w->controls, p, w->cr, pointed, tooltip, w->mouse_x, w->mouse_y);
-}
-
 void window_present(Window *w) {
   cairo_surface_flush(w->surface);
   unsigned char *pixels = cairo_image_surface_get_data(w->surface);
@@ -216,10 +136,10 @@ void window_present(Window *w) {
     return;
   }
   SDL_Surface *shown = SDL_GetWindowSurface(w->window);
-  if (!shown || shown->w != w->width || shown->h != w->height) return;
+  if (!shown || shown->w != w->viewer.width || shown->h != w->viewer.height) return;
   if (shown->pixels != pixels) {
-    SDL_Surface *drawn =
-        SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->width, w->height, 32, stride, SDL_PIXELFORMAT_RGB888);
+    SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->viewer.width, w->viewer.height, 32, stride,
+                                                            SDL_PIXELFORMAT_RGB888);
     if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
     SDL_FreeSurface(drawn);
   }
@@ -230,7 +150,7 @@ void window_present(Window *w) {
 bool window_check_canvas(Window *w) {
   if (w->renderer) return true;
   const SDL_Surface *shown = SDL_GetWindowSurface(w->window);
-  if (shown && shown->pixels == w->shown_pixels && shown->w == w->width && shown->h == w->height &&
+  if (shown && shown->pixels == w->shown_pixels && shown->w == w->viewer.width && shown->h == w->viewer.height &&
       shown->pitch == w->shown_pitch)
     return true;
   return window_make_canvas(w);
@@ -238,28 +158,9 @@ bool window_check_canvas(Window *w) {
 
 void window_draw_frame(Window *w) {
   if (!window_check_canvas(w)) {
-    w->has_ended = true;
+    w->viewer.has_ended = true;
     return;
   }
-  draw_all(w);
+  viewer_draw(&w->viewer, w->cr);
   window_present(w);
-  w->is_dirty = false;
-}
-
-/* ---- What is under the mouse ----------------------------------------------------------------------------- */
-
-static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
-  return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
-}
-
-void window_find_hover(Window *w) {
-  const Player *p = w->player;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = w->memo};
-  const Box scene = w->controls.scene;
-  const bool over_bar = (w->controls.bar.height > 0 && w->mouse_y >= w->controls.bar.y) || w->mouse_x >= scene.width;
-  SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (w->mouse_x >= 0 && scene.width > 0 && !over_bar && w->drag == DRAG_NONE && !is_too_small(w))
-    hit = scene_hit_measured(p->scene, &p->now, &view, w->measures, scene.width, scene.height, w->mouse_x, w->mouse_y);
-  if (!is_same_hit(&hit, &w->hover)) w->is_dirty = true;
-  w->hover = hit;
 }

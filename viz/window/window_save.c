@@ -45,7 +45,7 @@ static void free_name(const Player *p, const char *what, const char *suffix, cha
 }
 
 static void say_saved(Window *w, const char *name, const char *more) {
-  player_say(w->player, false, "Saved as %s%s", name, more);
+  player_say(w->viewer.player, false, "Saved as %s%s", name, more);
   fprintf(w->out, "saved %s\n", name);
   fflush(w->out);
 }
@@ -68,15 +68,16 @@ static void draw_picture(cairo_t *cr, double width, double height, const void *d
 }
 
 static void save_still(Window *w, const char *suffix) {
-  Player *p = w->player;
+  Player *p = w->viewer.player;
   char name[NAME_BYTES], step[24], title[96], state[REQUEST_STATE_BYTES];
   Error error = {0};
   const Picture picture = {p, &p->now, player_state(p, state), NULL};
   snprintf(step, sizeof step, "%" PRIu64, p->now.step);
   free_name(p, step, suffix, name, sizeof name);
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(p->scene));
-  const Status status = surface_save(name, fmax(w->width, LEAST_WIDTH), fmax(w->height, LEAST_HEIGHT), draw_picture,
-                                     &picture, &(SurfaceMetadata){title, state}, &error);
+  const Status status =
+      surface_save(name, fmax(w->viewer.width, VIEWER_LEAST_WIDTH), fmax(w->viewer.height, VIEWER_LEAST_HEIGHT),
+                   draw_picture, &picture, &(SurfaceMetadata){title, state}, &error);
   if (status)
     player_say(p, true, "Not saved: %s", error.message);
   else
@@ -97,11 +98,11 @@ typedef struct {
 /* The run's own snapshot, so that what is on the screen stays. */
 static void draw_step(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
   Run *run = data;
-  Player *p = run->window->player;
+  Player *p = run->window->viewer.player;
   char state[REQUEST_STATE_BYTES];
   const uint64_t step = frame * run->stride, end = p->stage.n_steps;
   stage_snapshot(&p->stage, step < end ? step : end, &run->now);
-  const Picture picture = {p, &run->now, player_state_at(p, run->now.step, state), run->window->memo};
+  const Picture picture = {p, &run->now, player_state_at(p, run->now.step, state), run->window->viewer.memo};
   draw_picture(cr, width, height, &picture);
 }
 
@@ -118,21 +119,21 @@ static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
   for (SDL_Event event; SDL_PollEvent(&event);) {
     if (is_stop(&event)) run->is_stopped = true;
     if (event.type == SDL_QUIT || (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_CLOSE))
-      w->has_ended = true;
+      w->viewer.has_ended = true;
     if (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_SIZE_CHANGED && !window_make_canvas(w))
-      w->has_ended = run->is_stopped = true;
+      w->viewer.has_ended = run->is_stopped = true;
   }
   if (run->is_stopped) return false;
   if (window_clock_s() - run->looked_s < PROGRESS_S) return true;
-  player_say(w->player, false, "Saving %s: %" PRIu64 " of %" PRIu64 " frames. Escape or a click stops it", run->name,
-             frame, n_frames);
+  player_say(w->viewer.player, false, "Saving %s: %" PRIu64 " of %" PRIu64 " frames. Escape or a click stops it",
+             run->name, frame, n_frames);
   window_draw_frame(w);
   run->looked_s = window_clock_s();
   return true;
 }
 
 static void save_run(Window *w, const char *suffix) {
-  Player *p = w->player;
+  Player *p = w->viewer.player;
   Error error = {0};
   char state[REQUEST_STATE_BYTES];
   Run *run = calloc(1, sizeof *run);
@@ -173,8 +174,8 @@ static void save_run(Window *w, const char *suffix) {
 
 static void copy_state(Window *w) {
   char state[REQUEST_STATE_BYTES];
-  SDL_SetClipboardText(player_state(w->player, state));
-  player_say(w->player, false, "Copied: %s", state);
+  SDL_SetClipboardText(player_state(w->viewer.player, state));
+  player_say(w->viewer.player, false, "Copied: %s", state);
   fprintf(w->out, "%s\n", state);
   fflush(w->out);
 }
@@ -182,22 +183,31 @@ static void copy_state(Window *w) {
 static void paste_state(Window *w) {
   char *text = SDL_GetClipboardText();
   if (text && *text)
-    player_restore(w->player, text);
+    player_restore(w->viewer.player, text);
   else
-    player_say(w->player, false, "The clipboard is empty");
+    player_say(w->viewer.player, false, "The clipboard is empty");
   SDL_free(text);
 }
 
 static void describe(Window *w) {
   char text[DESCRIPTION_BYTES];
-  fputs(scene_describe(w->player->scene, &w->player->now, w->memo, text, sizeof text), w->out);
+  fputs(scene_describe(w->viewer.player->scene, &w->viewer.player->now, w->viewer.memo, text, sizeof text), w->out);
   fflush(w->out);
-  player_say(w->player, false, "The step in words is printed where the viewer was started");
+  player_say(w->viewer.player, false, "The step in words is printed where the viewer was started");
 }
 
-void window_act(Window *w, PlayerInput input) {
-  w->is_dirty = true;
-  switch (player_input(w->player, input)) {
+char *window_clipboard(void *window) {
+  (void)window;
+  char *text = SDL_GetClipboardText();
+  char *copy = text ? malloc(strlen(text) + 1) : NULL;
+  if (copy) strcpy(copy, text);
+  SDL_free(text);
+  return copy;
+}
+
+void window_act(void *window, PlayerInput input) {
+  Window *w = window;
+  switch (input) {
   case INPUT_COPY: copy_state(w); break;
   case INPUT_PASTE: paste_state(w); break;
   case INPUT_DESCRIBE: describe(w); break;
@@ -211,11 +221,6 @@ void window_act(Window *w, PlayerInput input) {
     SDL_SetWindowFullscreen(
         w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
     break;
-  case INPUT_SIDE:
-    if (!window_side_takes(w, (SideEvent){.kind = SIDE_TOGGLE}))
-      player_say(w->player, false, "No lesson is open: tilewalk view --lesson NAME opens one");
-    break;
-  case INPUT_QUIT: w->has_ended = true; break;
   default: break;
   }
 }

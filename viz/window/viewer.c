@@ -1,0 +1,123 @@
+/* Drawing the viewer, and what lies under the pointer. What stays the same from frame to frame is kept: the bar, and
+ * what scenes remember. */
+#include "viz/window/viewer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "viz/window/viewer_parts.h"
+
+enum { TOOLTIP_BYTES = 512 };
+
+bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost host) {
+  *v = (Viewer){.player = player,
+                .side = side,
+                .host = host,
+                .mouse_x = -1,
+                .mouse_y = -1,
+                .hover = {.kind = HIT_NONE, .i = -1, .j = -1},
+                .is_dirty = true};
+  v->memo = memo_new();
+  v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  v->bar = calloc(1, sizeof *v->bar);
+  return v->bar != NULL;
+}
+
+void viewer_close(Viewer *v) {
+  if (v->bar) controls_forget(v->bar);
+  free(v->bar);
+  if (v->measures) cairo_surface_destroy(v->measures);
+  memo_free(v->memo);
+}
+
+void viewer_resize(Viewer *v, int width, int height) {
+  if (v->bar) controls_forget(v->bar);
+  v->width = width;
+  v->height = height;
+  v->is_dirty = true;
+}
+
+const Theme *viewer_theme(const Viewer *v) { return v->player->dark ? &theme_dark : &theme_light; }
+
+bool viewer_is_too_small(const Viewer *v) { return v->width < VIEWER_LEAST_WIDTH || v->height < VIEWER_LEAST_HEIGHT; }
+
+bool viewer_wants_bar(const Viewer *v) {
+  return v->drag != DRAG_NONE || v->player->focus >= 0 ||
+         (v->mouse_y >= 0 && v->mouse_y > v->height - 118.0 * fmin(v->width / 1280.0, v->height / 720.0));
+}
+
+static void draw_scene(Viewer *v, cairo_t *cr) {
+  const Player *p = v->player;
+  const Box at = v->controls.scene;
+  const SceneView view = {.presentation = p->presentation,
+                          .chart = player_chart(p),
+                          .memo = v->memo,
+                          .phase = player_phase(p),
+                          .hover = v->hover,
+                          .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, at.width, at.height);
+  cairo_clip(cr);
+  scene_draw(p->scene, &p->now, &view, cr, at.width, at.height, viewer_theme(v));
+  cairo_restore(cr);
+}
+
+static double side_width(const Viewer *v) {
+  if (!v->side) return 0;
+  const double wanted = v->side->width(v->side->data, v->player, v->width, v->height);
+  return floor(fmax(0, fmin(wanted, 0.6 * v->width)));
+}
+
+bool viewer_is_over_side(const Viewer *v) {
+  const Box b = v->controls.side;
+  return b.width > 0 && v->mouse_x >= b.x && v->mouse_x < b.x + b.width && v->mouse_y >= b.y &&
+         v->mouse_y < b.y + b.height;
+}
+
+static void draw_side(Viewer *v, cairo_t *cr) {
+  const Box at = v->controls.side;
+  if (at.width <= 0 || at.height <= 0) return;
+  cairo_save(cr);
+  cairo_rectangle(cr, at.x, at.y, at.width, at.height);
+  cairo_clip(cr);
+  v->side->draw(v->side->data, v->player, cr, at, v->controls.unit, viewer_theme(v));
+  cairo_restore(cr);
+}
+
+void viewer_draw(Viewer *v, cairo_t *cr) {
+  const Player *p = v->player;
+  char tooltip[TOOLTIP_BYTES] = "";
+  v->is_dirty = false;
+  if (viewer_is_too_small(v)) {
+    theme_use(cr, viewer_theme(v)->background, 1);
+    cairo_paint(cr);
+    return;
+  }
+  controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
+  const Control *pointed =
+      v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
+  draw_scene(v, cr);
+  draw_side(v, cr);
+  controls_draw(&v->controls, p, cr, pointed, v->bar);
+  if (pointed)
+    snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
+  else if (v->hover.kind != HIT_NONE)
+    scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
+  overlay_draw(&v->controls, p, cr, pointed, tooltip, v->mouse_x, v->mouse_y);
+}
+
+static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
+  return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
+}
+
+void viewer_find_hover(Viewer *v) {
+  const Player *p = v->player;
+  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = v->memo};
+  const Box scene = v->controls.scene;
+  const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
+  SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
+  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && v->drag == DRAG_NONE && !viewer_is_too_small(v))
+    hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
+  if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;
+  v->hover = hit;
+}

@@ -1,0 +1,238 @@
+/* Keys, text and pointer of the viewer. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "viz/window/viewer_parts.h"
+
+#define DRAG_UNITS 24.0 /* dragged so far, a parameter takes its next value */
+
+/* ---- The panel beside the scene -------------------------------------------------------------------------- */
+
+bool viewer_side_takes(Viewer *v, SideEvent event) {
+  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT;
+  if (!v->side || (is_of_mouse && v->controls.side.width <= 0)) return false;
+  event.x = v->mouse_x;
+  event.y = v->mouse_y;
+  const bool taken = v->side->event(v->side->data, v->player, &event, v->controls.side);
+  if (taken) v->is_dirty = true;
+  return taken;
+}
+
+void viewer_act(Viewer *v, PlayerInput input) {
+  v->is_dirty = true;
+  const PlayerInput rest = player_input(v->player, input);
+  if (rest == INPUT_QUIT)
+    v->has_ended = true;
+  else if (rest == INPUT_SIDE) {
+    if (!viewer_side_takes(v, (SideEvent){.kind = SIDE_TOGGLE}))
+      player_say(v->player, false, "No lesson is open: tilewalk view --lesson NAME opens one");
+  } else if (rest != INPUT_NONE)
+    v->host.act(v->host.data, rest);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------ */
+
+static void paste_entry(Viewer *v) {
+  char *text = v->player->open == OPEN_ENTRY ? v->host.clipboard(v->host.data) : NULL;
+  if (text) player_type(v->player, text);
+  free(text);
+}
+
+/* While something is open, it has the keys. */
+static void on_open_key(Viewer *v, SideKey key, bool shift) {
+  Player *p = v->player;
+  switch (key) {
+  case SIDE_KEY_RETURN: viewer_act(v, player_accept(p)); break;
+  case SIDE_KEY_BACKSPACE: player_erase(p); break;
+  case SIDE_KEY_ESCAPE: player_cancel(p); break;
+  case SIDE_KEY_UP: player_move(p, -1); break;
+  case SIDE_KEY_DOWN: player_move(p, 1); break;
+  case SIDE_KEY_HOME: player_move(p, -p->chosen); break;
+  case SIDE_KEY_END: player_move(p, p->n_choices - 1 - p->chosen); break;
+  case SIDE_KEY_F1:
+    if (p->open == OPEN_HELP) player_cancel(p);
+    break;
+  case SIDE_KEY_TAB: /* takes what is typed, and goes to the next parameter */
+    if (p->open != OPEN_ENTRY || p->edited < 0) return;
+    p->focus = p->edited;
+    player_accept(p);
+    if (p->open == OPEN_NOTHING) player_input(p, shift ? INPUT_FOCUS_BACK : INPUT_FOCUS_NEXT);
+    break;
+  case SIDE_KEY_PASTE: paste_entry(v); break;
+  default: return;
+  }
+  v->is_dirty = true;
+}
+
+/* Up, Down and Return belong to the parameter that has the focus. */
+static PlayerInput focused_key(const Player *p, SideKey key) {
+  if (p->focus < 0) return INPUT_NONE;
+  switch (key) {
+  case SIDE_KEY_UP: return (PlayerInput)(INPUT_MORE + p->focus);
+  case SIDE_KEY_DOWN: return (PlayerInput)(INPUT_LESS + p->focus);
+  case SIDE_KEY_RETURN: return (PlayerInput)(INPUT_EDIT + p->focus);
+  default: return INPUT_NONE;
+  }
+}
+
+static PlayerInput special_key(SideKey key, bool shift) {
+  switch (key) {
+  case SIDE_KEY_RIGHT: return shift ? INPUT_TILE_NEXT : INPUT_EVENT_NEXT;
+  case SIDE_KEY_LEFT: return shift ? INPUT_TILE_BACK : INPUT_EVENT_BACK;
+  case SIDE_KEY_DOWN: return shift ? INPUT_PASS_NEXT : INPUT_ROW_NEXT;
+  case SIDE_KEY_UP: return shift ? INPUT_PASS_BACK : INPUT_ROW_BACK;
+  case SIDE_KEY_PAGE_DOWN: return INPUT_TILE_NEXT;
+  case SIDE_KEY_PAGE_UP: return INPUT_TILE_BACK;
+  case SIDE_KEY_HOME: return INPUT_START;
+  case SIDE_KEY_END: return INPUT_END;
+  case SIDE_KEY_RETURN: return INPUT_ENTRY;
+  case SIDE_KEY_F1: return INPUT_HELP;
+  case SIDE_KEY_F11: return INPUT_FULLSCREEN;
+  case SIDE_KEY_TAB: return shift ? INPUT_FOCUS_BACK : INPUT_FOCUS_NEXT;
+  case SIDE_KEY_COPY: return INPUT_COPY;
+  case SIDE_KEY_PASTE: return INPUT_PASTE;
+  default: return INPUT_NONE;
+  }
+}
+
+static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
+  if (key == SIDE_KEY_PASTE) {
+    char *text = v->side ? v->host.clipboard(v->host.data) : NULL;
+    const bool taken = text && viewer_side_takes(v, (SideEvent){.kind = SIDE_PASTE, .text = text});
+    free(text);
+    return taken;
+  }
+  return key <= SIDE_KEY_LAST_OF_PANEL &&
+         viewer_side_takes(v, (SideEvent){.kind = SIDE_KEY, .key = key, .shift = shift, .control = control});
+}
+
+void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
+  Player *p = v->player;
+  if (p->open != OPEN_NOTHING) {
+    on_open_key(v, key, shift);
+    return;
+  }
+  if (side_takes_key(v, key, shift, control)) return;
+  if (key == SIDE_KEY_ESCAPE) {
+    if (p->focus >= 0)
+      player_cancel(p);
+    else
+      v->has_ended = true;
+    v->is_dirty = true;
+    return;
+  }
+  PlayerInput input = focused_key(p, key);
+  if (input == INPUT_NONE) input = special_key(key, shift);
+  if (input != INPUT_NONE) viewer_act(v, input);
+}
+
+static bool is_digit(const char *text) { return text[0] >= '0' && text[0] <= '9' && !text[1]; }
+
+void viewer_text(Viewer *v, const char *text) {
+  Player *p = v->player;
+  const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
+  if (p->open == OPEN_NOTHING && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
+  if (p->open == OPEN_NOTHING && p->focus >= 0 && is_digit(text) && PARAMETERS[p->focus].kind == PARAMETER_NUMBER)
+    viewer_act(v, (PlayerInput)(INPUT_EDIT + p->focus)); /* a digit begins a value */
+  if (p->open == OPEN_ENTRY || p->open == OPEN_LIST) {
+    viewer_act(v, player_type(p, text));
+    return;
+  }
+  const PlayerInput input = text[0] && !text[1] ? player_key(text[0]) : INPUT_NONE;
+  if (input != INPUT_NONE && (p->open == OPEN_NOTHING || is_help_key)) viewer_act(v, input);
+}
+
+/* ---- The pointer ----------------------------------------------------------------------------------------- */
+
+void viewer_motion(Viewer *v, double x, double y) {
+  const bool had_bar = viewer_wants_bar(v), was_over_side = viewer_is_over_side(v);
+  const Control *before = controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  v->mouse_x = x;
+  v->mouse_y = y;
+  if (v->drag == DRAG_SIDE || (v->drag == DRAG_NONE && viewer_is_over_side(v)))
+    viewer_side_takes(v, (SideEvent){.kind = SIDE_MOTION});
+  else if (was_over_side)
+    viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT});
+  if (v->drag == DRAG_SCRUB) {
+    player_scrub(v->player, controls_scrub_part(&v->controls, v->mouse_x));
+    v->is_dirty = true;
+  }
+  const double step = fmax(4, DRAG_UNITS * v->controls.unit);
+  while (v->drag == DRAG_VALUE && fabs(v->mouse_x - v->drag_x) >= step) {
+    const bool more = v->mouse_x > v->drag_x;
+    v->drag_x += more ? step : -step;
+    v->has_dragged = true;
+    viewer_act(v, more ? v->drag_more : v->drag_less);
+  }
+  if (before != controls_at(&v->controls, v->mouse_x, v->mouse_y) || had_bar != viewer_wants_bar(v) ||
+      v->hover.kind != HIT_NONE)
+    v->is_dirty = true;
+}
+
+void viewer_leave(Viewer *v) {
+  v->mouse_x = v->mouse_y = -1;
+  v->is_dirty = true;
+}
+
+void viewer_press(Viewer *v, int button) {
+  Player *p = v->player;
+  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  const bool is_open = p->open != OPEN_NOTHING;
+  v->is_dirty = true;
+  if (is_open && (!at || at->kind != CONTROL_CHOICE)) player_cancel(p); /* a press elsewhere closes it, and acts */
+  if (!at && viewer_is_over_side(v)) {
+    v->drag = DRAG_SIDE;
+    viewer_side_takes(v, (SideEvent){.kind = SIDE_PRESS, .button = button});
+    return;
+  }
+  viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT, .button = button});
+  if (!at) {
+    if (!is_open && p->presentation) viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
+    return;
+  }
+  if (at->kind == CONTROL_SCRUB) {
+    v->drag = DRAG_SCRUB;
+    viewer_motion(v, v->mouse_x, v->mouse_y);
+    return;
+  }
+  if (button == 3) {
+    if (at->other != INPUT_NONE) viewer_act(v, at->other);
+    return;
+  }
+  v->drag = at->more != INPUT_NONE ? DRAG_VALUE : DRAG_BUTTON;
+  v->drag_x = v->mouse_x;
+  v->has_dragged = false;
+  v->drag_click = at->click;
+  v->drag_more = at->more;
+  v->drag_less = at->less;
+}
+
+void viewer_release(Viewer *v, int button) {
+  if (button != 1 && v->drag != DRAG_SCRUB && v->drag != DRAG_SIDE) return;
+  const Drag drag = v->drag;
+  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  v->drag = DRAG_NONE;
+  v->is_dirty = true;
+  if (drag == DRAG_SIDE) viewer_side_takes(v, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
+  const bool is_click = (drag == DRAG_VALUE && !v->has_dragged) || drag == DRAG_BUTTON;
+  if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
+}
+
+void viewer_wheel(Viewer *v, int turns) {
+  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  if (v->player->open == OPEN_LIST) {
+    player_move(v->player, -turns);
+    v->is_dirty = true;
+    return;
+  }
+  if (!at && viewer_is_over_side(v)) {
+    viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
+    return;
+  }
+  for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
+    if (at && at->more != INPUT_NONE)
+      viewer_act(v, turns > 0 ? at->more : at->less);
+    else
+      viewer_act(v, turns > 0 ? INPUT_EVENT_BACK : INPUT_EVENT_NEXT);
+  }
+}
