@@ -86,14 +86,15 @@ static bool within_tolerance(const AnswerKey *key, double value) {
   return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
 }
 
-/* With the factor by which the typed number is taken to base units. */
+/* With the factor by which the typed number is taken to base units. A tolerance that is stated binds: a number that
+ * only rounds to the right one is not enough then. */
 static AnswerVerdict judge(const AnswerKey *key, const Answer *answer, double factor) {
   const double value = answer->number * factor;
   if (within_tolerance(key, value)) return ANSWER_RIGHT;
   const bool may_round = key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
   const double slack = answer->slack * factor * (1 + 1e-9);
   if (may_round && value >= key->low - slack && value <= key->high + slack)
-    return answer->digits >= DIGITS_ENOUGH ? ANSWER_RIGHT : ANSWER_ROUGH;
+    return answer->digits >= DIGITS_ENOUGH && key->tolerance.kind == TOLERANCE_DIGITS ? ANSWER_RIGHT : ANSWER_ROUGH;
   return ANSWER_WRONG;
 }
 

@@ -208,15 +208,20 @@ static void unreadable(LessonGrade *grade, const Error *why) {
   snprintf(grade->message, sizeof grade->message, "%s", why->message);
 }
 
-/* The known wrong answer that this is; -1. */
+static bool is_that(AnswerKey key, double value, const Answer *typed) {
+  AnswerVerdict verdict;
+  key.low = key.high = value;
+  return answer_judge(&key, typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
+}
+
+/* The known wrong answer that this is, within the tolerance or rounded; -1. */
 static int known_wrong(const LessonQuestion *q, const LessonAsk *ask, const Answer *typed) {
-  for (int k = 0; k < ask->n_wrong; k++) {
-    AnswerKey key = q->key;
-    AnswerVerdict verdict;
-    key.low = key.high = q->wrong[k].value;
-    if (q->wrong[k].is_known && answer_judge(&key, typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
+  AnswerKey rounded = q->key;
+  if (rounded.tolerance.kind != TOLERANCE_EXACT) rounded.tolerance.kind = TOLERANCE_DIGITS;
+  for (int k = 0; k < ask->n_wrong; k++)
+    if (q->wrong[k].is_known &&
+        (is_that(q->key, q->wrong[k].value, typed) || is_that(rounded, q->wrong[k].value, typed)))
       return k;
-  }
   return -1;
 }
 

@@ -218,6 +218,12 @@ static const struct {
     {0.36787944, "", "1%", "0.36", ANSWER_NEAR},
     {0.36787944, "", "0.01", "0.36", ANSWER_RIGHT},
     {0.36787944, "", NULL, "36.8%", ANSWER_RIGHT},
+    /* a stated tolerance binds: 1.9 only rounds to it */
+    {1.857, "x", "0.003", "1.859", ANSWER_RIGHT},
+    {1.857, "x", "0.003", "1.86", ANSWER_RIGHT},
+    {1.857, "x", "0.003", "1.9", ANSWER_ROUGH},
+    {1.857, "x", "0.003", "1.872", ANSWER_NEAR},
+    {1.857, "x", NULL, "1.9", ANSWER_RIGHT},
     {0.36787944, "", NULL, "1", ANSWER_WRONG},
     /* 7/16 */
     {0.4375, "%", NULL, "43.75%", ANSWER_RIGHT},

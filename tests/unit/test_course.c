@@ -333,11 +333,11 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
 
 /* ---- Lesson 14 judges the article's answers */
 
-/* By hand: 1 (148, not 185), 3 (no launches) and 8 (a batch of requests shares no keys) are wrong
- * in a part, 4 (half of the tiles) is so of many tiles only. */
+/* By hand: 1 (148, not 185), 2 (64 x 2 MiB of K are as much as S), 3 (no launches), 8 (a batch of requests shares no
+ * keys) and 13 (bandwidth: 1.5 %) are wrong in a part, 4 (half of the tiles) is so of many tiles only. */
 static const Verdict JUDGED[] = {
-    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
-    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
+    VERDICT_WRONG, VERDICT_WRONG, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
+    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_WRONG,
 };
 
 /* The lesson's judgements, those of `tilewalk check`, which judges by rules of its own, and those

@@ -10,12 +10,13 @@
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 
-enum { FILES_MAX = 8, IDS_BYTES = 4096, PATH_BYTES = 1024, N_LETTERS = 26 };
+enum { FILES_MAX = 8, IDS_BYTES = 4096, WORD_BYTES = 128, PATH_BYTES = 1024, N_LETTERS = 26 };
 
 typedef struct {
   OutputRequest output;
   char ids[IDS_BYTES];      /* with commas between them; "": all */
   bool articles[N_LETTERS]; /* none: all */
+  char word[WORD_BYTES];    /* "": any */
   char files[FILES_MAX][PATH_BYTES];
   int n_files;
 } CheckOptions;
@@ -40,6 +41,15 @@ static Status add_article(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no article; articles are letters, such as A",
                      quote(value, strlen(value)).text);
   o->articles[ascii_upper((unsigned char)value[0]) - 'A'] = true;
+  return STATUS_OK;
+}
+
+static Status set_word(void *target, const char *value, Error *error) {
+  CheckOptions *o = target;
+  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the word is empty; give a word such as decode");
+  if (strlen(value) >= WORD_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the word has more than %d characters", WORD_BYTES - 1);
+  memcpy(o->word, value, strlen(value) + 1);
   return STATUS_OK;
 }
 
@@ -141,14 +151,40 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
   return STATUS_OK;
 }
 
+/* Whether the word stands in the text, whatever its case. */
+static bool has_word(const char *text, const char *word) {
+  for (; *text; text++) {
+    size_t n = 0;
+    while (word[n] && ascii_lower((unsigned char)text[n]) == ascii_lower((unsigned char)word[n])) n++;
+    if (!word[n]) return true;
+  }
+  return false;
+}
+
+static Status choose_word(const Claims *claims, const char *word, bool *chosen, Error *error) {
+  bool any = !*word;
+  for (size_t k = 0; k < claims->n_entries && *word; k++) {
+    const ClaimEntry *e = &claims->entries[k];
+    bool found = has_word(claims_id(claims, e), word);
+    for (int part = 0; part < CLAIM_TEXT_COUNT; part++)
+      found = found || (e->text[part] && has_word(pool_text(&claims->pool, e->text[part]), word));
+    chosen[k] = chosen[k] && found;
+    any = any || found;
+  }
+  if (any) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "no claim or question has '%s' in it", quote(word, strlen(word)).text);
+}
+
 static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
   for (size_t k = 0; k < claims->n_entries; k++) chosen[k] = o->ids[0] == '\0';
   Status status = choose_ids(claims, o->ids, chosen, error);
   if (!status) status = choose_articles(claims, o->articles, chosen, error);
+  if (!status) status = choose_word(claims, o->word, chosen, error);
   if (status) return status;
   for (size_t k = 0; k < claims->n_entries; k++)
     if (chosen[k]) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "no claim is both in --only and of that --article");
+  return error_set(error, STATUS_BAD_REQUEST, "no claim is both in --only and of that --article%s",
+                   *o->word ? ", with that --search" : "");
 }
 
 /* ---- The command
@@ -186,6 +222,7 @@ static const Option CHECK_OPTIONS[] = {
      "A comma-separated list; may be repeated.",
      add_ids, true, false, NULL},
     {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true, false, "A B C D E"},
+    {"search", 0, "WORD", "Only those with WORD in their text or id, whatever its case.", set_word, false, false, NULL},
     {"file", 0, "FILE", "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,
      true, false, NULL},
     {0},
@@ -201,17 +238,20 @@ const Command COMMAND_CHECK = {
     .name = "check",
     .summary = "the articles' numbers and questions, each judged by computing it",
     .usage = "[OPTION...]",
-    .description =
-        "Computes the statements of five articles that can be checked, and the 13 questions of "
-        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
-        "in the last digit or right in the other unit (MB for MiB); is true only in a 'limit'; or "
-        "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
-        "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The exit status is 0 "
-        "when everything could be computed; a wrong article is no failure.",
+    .description = "Computes the statements of five articles that can be checked, and the 13 questions of "
+                   "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
+                   "in the last digit or right in another unit than the one it means; is true only in a 'limit'; or "
+                   "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
+                   "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The titles of the "
+                   "articles, and where "
+                   "they stand, are at the head of the first. The exit status is 0 "
+                   "when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
                 "  tilewalk check\n\n"
                 "  # one claim, with the expression that computes it\n"
                 "  tilewalk check --only A-cyu1\n\n"
+                "  # what is said about decode\n"
+                "  tilewalk check --search decode\n\n"
                 "  # one article, for programs\n"
                 "  tilewalk check --article D --json\n",
     .options_bytes = sizeof(CheckOptions),
