@@ -4,6 +4,8 @@
 
 #include "sim/algorithms/schedule.h"
 
+static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error);
+
 const KernelModel KERNEL_MODELS[] = {
     {.name = "standard_naive", .schedule = "standard", .only_block = 1},
     {.name = "standard_tiled", .schedule = "standard", .bypasses_l1 = true, .only_block = 64},
@@ -12,6 +14,12 @@ const KernelModel KERNEL_MODELS[] = {
     {.name = "fa2_causal", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
     {.name = "fa2_tensor", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
     {.name = "fa2_async", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
+    {.name = "fa2_decode",
+     .schedule = "fa2-split",
+     .skips_masked = true,
+     .bypasses_l1 = true,
+     .counted = decode_kernel},
+    {.name = "fa2_decode_paged", .schedule = "fa2-split", .skips_masked = true, .counted = decode_kernel},
 };
 const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
 
@@ -21,12 +29,16 @@ const KernelModel *kernel_model_find(const char *name) {
   return NULL;
 }
 
-static Status narrowed(const Wide *wide_bytes, uint64_t *bytes, Error *error) {
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+const char *kernel_tensor_name(int tensor) {
+  static const char *const MORE[KERNEL_TENSORS - TENSOR_COUNT] = {"pages"};
+  return tensor < TENSOR_COUNT ? tensor_name((Tensor)tensor) : MORE[tensor - TENSOR_COUNT];
+}
+
+static Status narrowed(const Wide *wide_bytes, int n, uint64_t *bytes, Error *error) {
+  for (int t = 0; t < n; t++) {
     if (wide_bytes[t] > UINT64_MAX)
       return error_set(error, STATUS_TOO_LARGE,
-                       "the kernel would move 2^64 bytes of %s or more: choose a smaller shape",
-                       tensor_name((Tensor)t));
+                       "the kernel would move 2^64 bytes of %s or more: choose a smaller shape", kernel_tensor_name(t));
     bytes[t] = (uint64_t)wide_bytes[t];
   }
   return STATUS_OK;
@@ -34,9 +46,10 @@ static Status narrowed(const Wide *wide_bytes, uint64_t *bytes, Error *error) {
 
 static Status finish(Traffic *per_head, const Shape *shape, bool overflow, KernelTraffic *traffic, Error *error) {
   traffic_scale(per_head, wide(shape->batch) * wide(shape->heads), &overflow);
+  *traffic = (KernelTraffic){0};
   if (overflow) return error_set(error, STATUS_TOO_LARGE, "the traffic does not fit 128 bits: choose a smaller shape");
-  Status status = narrowed(per_head->read, traffic->read, error);
-  return status ? status : narrowed(per_head->write, traffic->write, error);
+  Status status = narrowed(per_head->read, TENSOR_COUNT, traffic->read, error);
+  return status ? status : narrowed(per_head->write, TENSOR_COUNT, traffic->write, error);
 }
 
 /* Elements per head; the formulas in the heads of kernels/ladder/standard_naive.cu and standard_tiled.cu. */
@@ -52,6 +65,58 @@ static void standard_kernel(const Plan *plan, bool tiled, Traffic *t, bool *over
   t->read[TENSOR_P] = tiled ? checked_mul(scores, T_d, overflow) : scores_d;
   t->write[TENSOR_S] = t->write[TENSOR_P] = scores;
   t->write[TENSOR_O] = N_q * d * e;
+}
+
+static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
+
+/* kernels/ladder/fa2_decode.cu. The query heads of a KV head are packed, row = query x group + head, and cut into
+ * blocks of B_r rows; a block walks the tiles of B_c keys that its last row sees, tiles_per_split of them in each
+ * split.
+ *
+ *     K, V      once for each block of rows: the keys of these tiles
+ *     Q         the block's rows, in each split that has such a tile
+ *     O, stats  n splits: n x (d fp32 of O, and one of stats) for each row, written and read again; then O, written
+ * once pages     an entry of 4 bytes for each 16 keys of K and V (a warp's share of a tile)
+ *
+ * A loop over row blocks, because a mask's diagonal moves once in `group` rows; decode has few. */
+static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error) {
+  enum { MAX_BLOCKS = 1 << 20, CHUNK_KEYS = 16, PAGE_ENTRY_BYTES = 4, PART_BYTES = 4 };
+  const Shape *s = &plan->shape;
+  const int64_t group = s->heads / s->kv_heads, rows = s->N_q * group, n_splits = plan->tiling.n_splits;
+  const int64_t n_blocks = ceil_div(rows, plan->tiling.B_r);
+  if (n_blocks > MAX_BLOCKS)
+    return error_set(error, STATUS_TOO_LARGE, "%s is for few queries: at most %d blocks of %lld packed rows, not %lld",
+                     model->name, MAX_BLOCKS, (long long)plan->tiling.B_r, (long long)n_blocks);
+  Wide keys_read = 0, rows_read = 0, chunks = 0;
+  for (int64_t b = 0; b < n_blocks; b++) {
+    const int64_t end = smaller(rows, (b + 1) * plan->tiling.B_r), last_query = (end - 1) / group;
+    const int64_t seen = s->causal ? last_query + 1 + s->N_k - s->N_q : s->N_k;
+    if (seen <= 0) continue;
+    const int64_t tiles = ceil_div(seen, plan->tiling.B_c), keys = smaller(tiles * plan->tiling.B_c, s->N_k);
+    keys_read += wide(keys);
+    chunks += wide(ceil_div(keys, CHUNK_KEYS));
+    rows_read += wide((end - b * plan->tiling.B_r) * ceil_div(tiles, plan->tiles_per_split));
+  }
+  const Wide kv = wide(s->batch) * wide(s->kv_heads), d = wide(s->d), row_bytes = d * wide(plan->element_bytes);
+  const Wide rows_out = kv * wide(rows), parts = n_splits > 1 ? rows_out * wide(n_splits) : 0;
+  t->read[TENSOR_Q] = checked_mul(kv * rows_read, row_bytes, overflow);
+  t->read[TENSOR_K] = t->read[TENSOR_V] = checked_mul(checked_mul(kv, keys_read, overflow), row_bytes, overflow);
+  t->read[TENSOR_O] = t->write[TENSOR_O] = checked_mul(parts, d * PART_BYTES, overflow);
+  t->read[TENSOR_STATS] = t->write[TENSOR_STATS] = parts * STATS_BYTES;
+  t->write[TENSOR_O] = checked_add(t->write[TENSOR_O], checked_mul(rows_out, row_bytes, overflow), overflow);
+  if (!strcmp(model->name, "fa2_decode_paged"))
+    t->read[TENSOR_PAGES] = checked_mul(kv, chunks * PAGE_ENTRY_BYTES, overflow);
+  return STATUS_OK;
+}
+
+static Status own_formula(const KernelModel *model, const Plan *plan, KernelTraffic *traffic, Error *error) {
+  bool overflow = false;
+  WideTraffic t = {{0}, {0}};
+  Status status = model->counted(model, plan, &t, &overflow, error);
+  if (status) return status;
+  if (overflow) return error_set(error, STATUS_TOO_LARGE, "the traffic does not fit 128 bits: choose a smaller shape");
+  status = narrowed(t.read, KERNEL_TENSORS, traffic->read, error);
+  return status ? status : narrowed(t.write, KERNEL_TENSORS, traffic->write, error);
 }
 
 Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
@@ -75,6 +140,7 @@ Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Ti
   Plan plan;
   const Status status = plan_make(&plan, &walked, tiling, error);
   if (status) return status;
+  if (model->counted) return own_formula(model, &plan, traffic, error);
   bool overflow = false;
   Traffic per_head = {0};
   schedule_find(model->schedule)->traffic(&plan, &per_head, &overflow);
@@ -83,7 +149,7 @@ Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Ti
 
 static uint64_t sum(const uint64_t *bytes) {
   uint64_t total = 0;
-  for (int t = 0; t < TENSOR_COUNT; t++) total += bytes[t];
+  for (int t = 0; t < KERNEL_TENSORS; t++) total += bytes[t];
   return total;
 }
 

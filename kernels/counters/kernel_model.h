@@ -11,17 +11,31 @@
  *     fa2_scalar       fa2            the same: the schedule without the mask
  *     fa2_causal       fa2            masked tiles skipped, as in the schedule
  *     fa2_tensor       fa2            the same
- *     fa2_async        fa2            the same */
+ *     fa2_async        fa2            the same
+ *     fa2_decode       fa2-split      masked tiles skipped; rows are packed, so the formulas are stated in
+ * kernel_model.c fa2_decode_paged fa2-split      the same, and the page table */
 #ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
 #include "sim/problem/plan.h"
 
-typedef struct {
-  uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes, all heads and batches */
-} KernelTraffic;
+/* What kernels move besides the tensors of sim/algorithms/event.h. */
+enum { TENSOR_PAGES = TENSOR_COUNT, /* the table of pages of K and V, 4 bytes an entry */ KERNEL_TENSORS };
+
+const char *kernel_tensor_name(int tensor); /* of those too */
 
 typedef struct {
+  uint64_t read[KERNEL_TENSORS], write[KERNEL_TENSORS]; /* bytes, all heads and batches */
+} KernelTraffic;
+
+typedef struct KernelModel KernelModel;
+
+/* Bytes in 128 bits, over all heads and batches. */
+typedef struct {
+  Wide read[KERNEL_TENSORS], write[KERNEL_TENSORS];
+} WideTraffic;
+
+struct KernelModel {
   const char *name;
   const char *schedule; /* in sim/algorithms/schedule.h */
   bool skips_masked;    /* follows the schedule under a mask too */
@@ -30,7 +44,9 @@ typedef struct {
   bool spills;          /* it may: what it writes need not be equal */
   int64_t extra_read_bytes, extra_write_bytes,
       extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
-} KernelModel;
+  /* For kernels that no schedule describes yet: their own formula. *traffic starts as zeros. NULL: the schedule's. */
+  Status (*counted)(const KernelModel *model, const Plan *plan, WideTraffic *traffic, bool *overflow, Error *error);
+};
 
 extern const KernelModel KERNEL_MODELS[];
 extern const int N_KERNEL_MODELS;

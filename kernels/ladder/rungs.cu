@@ -2,9 +2,11 @@
 #include "kernels/lib/operands.cuh"
 
 namespace TW_BUILD {
-extern const Rung STANDARD_NAIVE, STANDARD_TILED, FA1, FA2_SCALAR, FA2_CAUSAL, FA2_TENSOR, FA2_ASYNC;
+extern const Rung STANDARD_NAIVE, STANDARD_TILED, FA1, FA2_SCALAR, FA2_CAUSAL, FA2_TENSOR, FA2_ASYNC, FA2_DECODE,
+    FA2_DECODE_PAGED;
 extern const Rung *const RUNGS[];
-const Rung *const RUNGS[] = {&STANDARD_NAIVE, &STANDARD_TILED, &FA1, &FA2_SCALAR, &FA2_CAUSAL, &FA2_TENSOR, &FA2_ASYNC};
+const Rung *const RUNGS[] = {&STANDARD_NAIVE, &STANDARD_TILED, &FA1,        &FA2_SCALAR,      &FA2_CAUSAL,
+                             &FA2_TENSOR,     &FA2_ASYNC,      &FA2_DECODE, &FA2_DECODE_PAGED};
 extern const int N_RUNGS;
 const int N_RUNGS = (int)(sizeof RUNGS / sizeof *RUNGS);
 } // namespace TW_BUILD

@@ -51,6 +51,7 @@ Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling,
   Block block = {(int)tiling->B_r, (int)tiling->B_c};
   if (!tiling->B_r || !tiling->B_c || (rung->blocks[0].B_r && !rung->blocks[1].B_r))
     block = rung->default_block ? rung->default_block((int)shape->d, dtype_bytes(shape->dtype)) : rung->blocks[0];
+  block.n_splits = rung->default_splits ? (int)tiling->n_splits : 0;
   const Status status = refuse(*rung, *shape, block, error);
   if (status) return status;
   Inputs inputs;
@@ -60,6 +61,7 @@ Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling,
   *check = CpuCheck{};
   check->tiling.B_r = block.B_r;
   check->tiling.B_c = block.B_c;
+  check->tiling.n_splits = block.n_splits;
   check->right = run.verdict.right;
   check->worst_row = run.verdict.worst_row;
   check->rmse = run.verdict.rmse;

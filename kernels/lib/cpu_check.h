@@ -3,8 +3,7 @@
 #ifndef TILEWALK_KERNELS_CPU_CHECK_H
 #define TILEWALK_KERNELS_CPU_CHECK_H
 
-#include "sim/algorithms/event.h"
-#include "sim/problem/plan.h"
+#include "kernels/counters/kernel_model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +13,7 @@ typedef struct {
   Tiling tiling;                                    /* the block that was used */
   bool right;                                       /* the output, against attention in double precision */
   double worst_row, rmse;                           /* relative error of the worst row; root mean square error of all */
-  uint64_t read[TENSOR_COUNT], write[TENSOR_COUNT]; /* bytes the kernel asked for */
+  uint64_t read[KERNEL_TENSORS], write[KERNEL_TENSORS]; /* bytes the kernel asked for */
 } CpuCheck;
 
 /* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. Refuses, with the

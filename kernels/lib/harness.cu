@@ -17,7 +17,7 @@ extern const Rung EAGER_CUBLAS;
 bool eager_cublas_available();
 
 struct Gpu {
-  int sm;           /* 90 for compute capability 9.0 */
+  int sm, n_sms;    /* sm: 90 for compute capability 9.0 */
   int shared_bytes; /* that a block can have */
   std::string name;
 };
@@ -28,16 +28,54 @@ static Gpu gpu_open() {
     refuse("no CUDA GPU here: `tilewalk crosscheck --cpu` runs the same kernels on the CPU");
   cudaDeviceProp p;
   GPU(cudaGetDeviceProperties(&p, 0));
-  const Gpu gpu = {p.major * 10 + p.minor, (int)p.sharedMemPerBlockOptin, p.name};
+  const Gpu gpu = {p.major * 10 + p.minor, p.multiProcessorCount, (int)p.sharedMemPerBlockOptin, p.name};
   if (gpu.sm < 75) refuse("%s has compute capability %d.%d; the kernels need 7.5 or later", p.name, p.major, p.minor);
   return gpu;
 }
 
 /* The memory of one problem. */
 struct Problem {
-  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4];
+  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4], O_parts, L_parts, pages;
   Attention a;
+  More more;
 };
+
+enum { PAGE_KEYS = 16 }; /* of paged K and V */
+
+static size_t pages_per_sequence(const Shape &s) { return (size_t)(s.N_k + PAGE_KEYS - 1) / PAGE_KEYS; }
+
+/* Bytes of K, and of V, as they lie in memory. */
+static size_t stored_k_bytes(const Rung &rung, const Shape &s) {
+  if (!rung.pages_keys) return k_bytes(s);
+  return (size_t)s.batch * pages_per_sequence(s) * PAGE_KEYS * (size_t)(s.kv_heads * s.d) *
+         (size_t)dtype_bytes(s.dtype);
+}
+
+/* Any order of pages will do: each sequence's pages lie one batch apart, the last first. */
+static std::vector<int> page_table(const Shape &s) {
+  const int n = (int)pages_per_sequence(s);
+  std::vector<int> table;
+  for (int b = 0; b < s.batch; b++)
+    for (int i = 0; i < n; i++) table.push_back((n - 1 - i) * (int)s.batch + b);
+  return table;
+}
+
+/* K or V as the rung wants it. */
+static std::vector<unsigned char> stored_keys(const Rung &rung, const Shape &s,
+                                              const std::vector<unsigned char> &dense) {
+  if (!rung.pages_keys) return dense;
+  const std::vector<int> table = page_table(s);
+  const size_t row = (size_t)s.d * (size_t)dtype_bytes(s.dtype), n = pages_per_sequence(s);
+  std::vector<unsigned char> stored(stored_k_bytes(rung, s), 0xff);
+  for (size_t head = 0; head < (size_t)(s.batch * s.kv_heads); head++)
+    for (size_t key = 0; key < (size_t)s.N_k; key++) {
+      const size_t b = head / (size_t)s.kv_heads, h = head % (size_t)s.kv_heads,
+                   page = (size_t)table[b * n + key / PAGE_KEYS];
+      memcpy(&stored[((page * (size_t)s.kv_heads + h) * PAGE_KEYS + key % PAGE_KEYS) * row],
+             &dense[(head * (size_t)s.N_k + key) * row], row);
+    }
+  return stored;
+}
 
 /* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
 static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block block, uint64_t apart = 0) {
@@ -47,8 +85,10 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
     GpuBuffer *buffer;
     size_t bytes;
     const char *name;
-  } tensors[] = {
-      {&p->Q, q_bytes(s), "Q"}, {&p->K, k_bytes(s), "K"}, {&p->V, k_bytes(s), "V"}, {&p->O, q_bytes(s), "O"}};
+  } tensors[] = {{&p->Q, q_bytes(s), "Q"},
+                 {&p->K, stored_k_bytes(rung, s), "K"},
+                 {&p->V, stored_k_bytes(rung, s), "V"},
+                 {&p->O, q_bytes(s), "O"}};
   for (int i = 0; i < 4; i++) {
     if (apart)
       p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
@@ -63,6 +103,21 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
     p->l.take(rows * sizeof(float), "l");
   }
   p->counts.take(sizeof(Counts), "the byte counts");
+  p->more = {};
+  p->more.n_splits = block.n_splits ? block.n_splits : 1;
+  if (p->more.n_splits > 1) {
+    p->O_parts.take(rows * (size_t)(p->more.n_splits * s.d) * sizeof(float), "the splits' O");
+    p->L_parts.take(rows * (size_t)p->more.n_splits * sizeof(float), "the splits' sums");
+  }
+  if (rung.pages_keys) {
+    const std::vector<int> table = page_table(s);
+    p->pages.take(table.size() * sizeof(int), "the page table");
+    GPU(cudaMemcpy(p->pages.data, table.data(), table.size() * sizeof(int), cudaMemcpyHostToDevice));
+  }
+  p->more.O_parts = (float *)p->O_parts.data;
+  p->more.L_parts = (float *)p->L_parts.data;
+  p->more.pages = (const int *)p->pages.data;
+  p->more.page_keys = PAGE_KEYS;
   p->a = {p->Q.data,
           p->K.data,
           p->V.data,
@@ -82,13 +137,25 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
           block.B_r,
           block.B_c,
           1 / sqrtf((float)s.d),
+          &p->more,
           nullptr};
 }
 
-static Block block_for(const Request &request, const Rung &rung, const Shape &s) {
+static Block tile_for(const Request &request, const Rung &rung, const Shape &s) {
   if (rung.number == 0 || rung.blocks[0].B_r == 1) return rung.blocks[0]; /* takes none */
   if (request.block.B_r && !(rung.blocks[0].B_r && !rung.blocks[1].B_r)) return request.block;
   return rung.default_block ? rung.default_block((int)s.d, dtype_bytes(s.dtype)) : rung.blocks[0];
+}
+
+static Block block_for(const Gpu &gpu, const Request &request, const Rung &rung, const Shape &s) {
+  Block block = tile_for(request, rung, s);
+  block.n_splits = 0;
+  if (!rung.default_splits) return block;
+  Attention a = {};
+  a.batch = (int)s.batch, a.heads = (int)s.heads, a.kv_heads = (int)s.kv_heads;
+  a.N_q = (int)s.N_q, a.N_k = (int)s.N_k, a.d = (int)s.d;
+  block.n_splits = request.block.n_splits ? request.block.n_splits : rung.default_splits(a, gpu.n_sms);
+  return block;
 }
 
 /* "" when the rung can run this here, else why not and what would do. */
@@ -129,12 +196,12 @@ static void launch_checked(const Rung &rung, const Problem &p, Dtype dtype) {
   if (!rung.run(p.a, dtype)) refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
 }
 
-static Result result_of(const Request &request, const char *mode, const Rung &rung, const Shape &s) {
+static Result result_of(const Gpu &gpu, const Request &request, const char *mode, const Rung &rung, const Shape &s) {
   Result r = {};
   r.mode = mode;
   r.rung = &rung;
   r.shape = s;
-  r.block = block_for(request, rung, s);
+  r.block = block_for(gpu, request, rung, s);
   return r;
 }
 
@@ -144,8 +211,9 @@ static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   Problem p;
   problem_take(&p, rung, s, r->block);
   GPU(cudaMemcpy(p.Q.data, inputs.Q.data(), inputs.Q.size(), cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(p.K.data, inputs.K.data(), inputs.K.size(), cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(p.V.data, inputs.V.data(), inputs.V.size(), cudaMemcpyHostToDevice));
+  const std::vector<unsigned char> K = stored_keys(rung, s, inputs.K), V = stored_keys(rung, s, inputs.V);
+  GPU(cudaMemcpy(p.K.data, K.data(), K.size(), cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(p.V.data, V.data(), V.size(), cudaMemcpyHostToDevice));
   GPU(cudaMemset(p.O.data, 0xff, q_bytes(s))); /* NaN in every type */
   launch_checked(rung, p, s.dtype);
   GPU(cudaDeviceSynchronize());
@@ -168,11 +236,12 @@ static void count(const Rung &counted_rung, const Shape &s, Result *r) {
   Tiling tiling = {};
   tiling.B_r = r->block.B_r;
   tiling.B_c = r->block.B_c;
+  tiling.n_splits = r->block.n_splits;
   Error error = {};
   if (kernel_model_traffic(kernel_model_find(counted_rung.name), &s, &tiling, &r->model, &error))
     refuse("%s", error.message);
   r->good = true;
-  for (int t = 0; t < TENSOR_COUNT; t++)
+  for (int t = 0; t < KERNEL_TENSORS; t++)
     r->good = r->good && r->counts.read[t] == r->model.read[t] && r->counts.write[t] == r->model.write[t];
 }
 
@@ -270,7 +339,7 @@ struct Run {
 
 static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &s, bool outliers) {
   const Request &request = *run->request;
-  Result r = result_of(request, mode, rung, s);
+  Result r = result_of(*run->gpu, request, mode, rung, s);
   r.outliers = outliers;
   r.note = objection(*run->gpu, rung, s, r.block);
   const bool from_grid = !request.has_shape && (!strcmp(mode, "verify") || !strcmp(mode, "count"));

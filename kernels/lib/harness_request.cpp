@@ -38,6 +38,7 @@ static const char HELP[] =
     "  -N, --seq-len N  queries (and keys)     --seq-len-k N  keys, if not as many\n"
     "  -d, --head-dim D                        --batch B   --heads H   --kv-heads H\n"
     "  --dtype fp16|bf16|fp32   --causal       --block B, or --block-q B --block-k B\n"
+    "  --splits N       parts of the keys, for the rungs that split them (default: as many as fill the GPU)\n"
     "  --seed S   --repeats R                  --csv   --json\n"
     "  --apart SEED     with --once: a random number of unused pages of 2 MiB before each of Q, K, V and O\n"
     "  --counters       --count, printed as `tilewalk crosscheck --ncu` reads it\n"
@@ -107,7 +108,7 @@ static const struct {
 } VALUES[] = {{"-N", "--seq-len"},   {"--seq-len-k", ""},   {"-d", "--head-dim"}, {"--batch", ""},
               {"--heads", ""},       {"--kv-heads", ""},    {"--dtype", ""},      {"--block", ""},
               {"--block-q", "--br"}, {"--block-k", "--bc"}, {"--seed", ""},       {"--repeats", ""},
-              {"--rung", ""},        {"--shapes", ""},      {"--apart", ""}};
+              {"--rung", ""},        {"--shapes", ""},      {"--apart", ""},      {"--splits", ""}};
 enum {
   V_N,
   V_N_K,
@@ -124,6 +125,7 @@ enum {
   V_RUNG,
   V_SHAPES,
   V_APART,
+  V_SPLITS,
   N_VALUES
 };
 
@@ -141,6 +143,7 @@ static void take_value(Request *r, int option, const char *name, const char *val
   case V_BLOCK_K: r->block.B_c = small_count_of(name, value, MAX_BLOCK); break;
   case V_SEED: r->seed = (uint64_t)count_of(name, value); break;
   case V_APART: r->apart = (uint64_t)count_of(name, value); break;
+  case V_SPLITS: r->block.n_splits = small_count_of(name, value, 1024); break;
   case V_REPEATS: r->repeats = small_count_of(name, value, 10000); break;
   case V_RUNG: add_rungs(value, &r->rungs); break;
   case V_SHAPES: r->shapes = value ? value : ""; break;
@@ -220,14 +223,14 @@ static const char *const COLUMNS = "mode,rung,dtype,batch,heads,kv_heads,seq_q,s
                                    "good,inputs,worst_row_error,tolerance,"
                                    "rmse,rows_checked,read_Q,read_K,read_V,read_S,read_P,read_O,read_stats,write_S,"
                                    "write_P,write_O,write_stats,model_read,"
-                                   "model_write,warm_us,cold_us,tflops,note";
+                                   "model_write,warm_us,cold_us,tflops,note,splits,read_pages";
 
 void results_begin(const Request &request) {
   if (request.format == FORMAT_CSV) puts(COLUMNS);
   if (request.format == FORMAT_COUNTERS)
-    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,counted_read_bytes,counted_write_"
-         "bytes\n"
-         ",,,,,,,,,,,byte,byte");
+    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,splits,counted_read_"
+         "bytes,counted_write_bytes\n"
+         ",,,,,,,,,,,,byte,byte");
   if (request.format == FORMAT_JSON) printf("{\"tilewalk_kernels\": 1, \"results\": [");
   if (request.format == FORMAT_TABLE)
     printf("%-7s %-15s %-5s %5s %6s %7s %7s %4s %-6s %-8s\n", "what", "rung", "dtype", "batch", "heads", "N_q", "N_k",
@@ -240,7 +243,7 @@ void results_end(const Request &request) {
 
 static unsigned long long sum(const unsigned long long *bytes) {
   unsigned long long total = 0;
-  for (int t = 0; t < TENSOR_COUNT; t++) total += bytes[t];
+  for (int t = 0; t < KERNEL_TENSORS; t++) total += bytes[t];
   return total;
 }
 
@@ -271,10 +274,11 @@ static void print_csv(const Result &r) {
          (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
          r.good, r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse,
          (long long)r.verdict.rows_checked);
-  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\"\n", in[TENSOR_Q],
-         in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS], out[TENSOR_S],
-         out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS], (unsigned long long)kernel_traffic_read(&r.model),
-         (unsigned long long)kernel_traffic_write(&r.model), r.warm_us, r.cold_us, r.tflops, r.note.c_str());
+  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu\n",
+         in[TENSOR_Q], in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS],
+         out[TENSOR_S], out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS],
+         (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
+         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[TENSOR_PAGES]);
 }
 
 static void print_json(const Result &r, bool first) {
@@ -302,10 +306,10 @@ static void print_json(const Result &r, bool first) {
 
 static void print_counters(const Result &r) {
   if (strcmp(r.mode, "count") || !r.note.empty()) return;
-  printf("%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%llu,%llu\n", r.rung->name, dtype_name(r.shape.dtype),
+  printf("%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%d,%llu,%llu\n", r.rung->name, dtype_name(r.shape.dtype),
          (long long)r.shape.batch, (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q,
-         (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c, sum(r.counts.read),
-         sum(r.counts.write));
+         (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
+         r.block.n_splits ? r.block.n_splits : 1, sum(r.counts.read), sum(r.counts.write));
 }
 
 void result_print(const Request &request, const Result &result, bool first) {

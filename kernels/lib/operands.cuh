@@ -33,14 +33,14 @@
 
 namespace TW_BUILD {
 
-TW_DEVICE void count_read(const Attention &a, Tensor tensor, int bytes) {
+TW_DEVICE void count_read(const Attention &a, int tensor, int bytes) {
 #ifdef TW_COUNTING
   atomicAdd(&a.counts->read[tensor], (unsigned long long)bytes);
 #else
   (void)a, (void)tensor, (void)bytes;
 #endif
 }
-TW_DEVICE void count_write(const Attention &a, Tensor tensor, int bytes) {
+TW_DEVICE void count_write(const Attention &a, int tensor, int bytes) {
 #ifdef TW_COUNTING
   atomicAdd(&a.counts->write[tensor], (unsigned long long)bytes);
 #else
@@ -109,32 +109,45 @@ TW_DEVICE void mark_end(const Attention &a) {
 }
 
 /* One element: through L1 as any C load, or past it to L2. */
-template <class E> TW_DEVICE E hbm_read_cached(const Attention &a, Tensor tensor, const E *from) {
+template <class E> TW_DEVICE E hbm_read_cached(const Attention &a, int tensor, const E *from) {
   count_read(a, tensor, (int)sizeof(E));
   return *from;
 }
-template <class E> TW_DEVICE E hbm_read(const Attention &a, Tensor tensor, const E *from) {
+template <class E> TW_DEVICE E hbm_read(const Attention &a, int tensor, const E *from) {
   count_read(a, tensor, (int)sizeof(E));
   return load_l2(from);
 }
-template <class E> TW_DEVICE void hbm_write(const Attention &a, Tensor tensor, E *to, float x) {
+template <class E> TW_DEVICE void hbm_write(const Attention &a, int tensor, E *to, float x) {
   count_write(a, tensor, (int)sizeof(E));
   from_float(x, to);
 }
 /* Sixteen bytes, past L1. */
-TW_DEVICE uint4 hbm_read_16(const Attention &a, Tensor tensor, const void *from) {
+TW_DEVICE uint4 hbm_read_16(const Attention &a, int tensor, const void *from) {
   count_read(a, tensor, 16);
   return load_l2_16(from);
 }
-TW_DEVICE void hbm_write_16(const Attention &a, Tensor tensor, void *to, uint4 x) {
+TW_DEVICE void hbm_write_16(const Attention &a, int tensor, void *to, uint4 x) {
   count_write(a, tensor, 16);
   store_global_16(to, x);
 }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Sixteen bytes to shared memory in the background; zeros, and no traffic, when not `wanted`. */
-TW_DEVICE void hbm_copy_16(const Attention &a, Tensor tensor, uint32_t to, const void *from, bool wanted) {
+TW_DEVICE void hbm_copy_16(const Attention &a, int tensor, uint32_t to, const void *from, bool wanted) {
   if (wanted) count_read(a, tensor, 16);
   cp_async_16(to, from, wanted ? 16 : 0);
+}
+#endif
+
+/* Numbers as 16 bytes. */
+TW_DEVICE uint4 bits_of(const float *x) {
+  uint4 y;
+  memcpy(&y, x, sizeof y);
+  return y;
+}
+TW_DEVICE void floats_of(uint4 x, float (&y)[4]) { memcpy(y, &x, sizeof y); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+template <class T> TW_DEVICE uint4 pack8(const float (&x)[8]) {
+  return {pack2<T>(x[0], x[1]), pack2<T>(x[2], x[3]), pack2<T>(x[4], x[5]), pack2<T>(x[6], x[7])};
 }
 #endif
 

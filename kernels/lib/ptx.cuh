@@ -126,6 +126,11 @@ TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {
 TW_DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /* Waits until at most N of this thread's groups are still under way. */
 template <int N> TW_DEVICE void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+/* The same for each lane of a warp; then every lane sees what all of them copied, and none reads earlier tiles. */
+template <int N> TW_DEVICE void cp_async_wait_warp() {
+  cp_async_wait<N>();
+  __syncwarp();
+}
 
 /* Four 8 x 8 tiles of 16-bit elements: lane 8 t + r gives the address of row r of tile t; afterwards lane
  * 4 g + c holds elements (g, 2c) and (g, 2c + 1) of each tile, or their transposes. */
@@ -240,6 +245,10 @@ template <int N> inline void cp_async_wait(const char *file = __builtin_FILE(), 
     if (copy.bytes) memcpy(copy.to, copy.from, (size_t)copy.bytes);
   }
   t->copies.erase(t->copies.begin(), t->copies.begin() + (long)n_done);
+}
+/* Here lanes meet at the next ldmatrix. */
+template <int N> inline void cp_async_wait_warp(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  cp_async_wait<N>(file, line);
 }
 
 struct MatrixLane {

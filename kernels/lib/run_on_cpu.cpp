@@ -5,6 +5,31 @@
 
 #include "kernels/lib/simt.h"
 
+/* K and V in pages of 16 keys of all KV heads, in an order that is not theirs; what no key fills is NaN. */
+struct Pages {
+  enum { KEYS = 16 };
+  std::vector<unsigned char> K, V;
+  std::vector<int> table;
+};
+
+static void pages_fill(const Shape &s, const Inputs &inputs, Pages *p) {
+  const size_t row = (size_t)s.d * (size_t)dtype_bytes(s.dtype),
+               per_sequence = (size_t)(s.N_k + Pages::KEYS - 1) / Pages::KEYS;
+  const size_t n = (size_t)s.batch * per_sequence, kv_heads = (size_t)s.kv_heads;
+  p->K.assign(n * kv_heads * Pages::KEYS * row, 0xff);
+  p->V = p->K;
+  for (size_t i = 0; i < n; i++) p->table.push_back((int)(n - 1 - i));
+  for (size_t b = 0; b < (size_t)s.batch; b++)
+    for (size_t h = 0; h < kv_heads; h++)
+      for (size_t key = 0; key < (size_t)s.N_k; key++) {
+        const size_t page = (size_t)p->table[b * per_sequence + key / Pages::KEYS];
+        const size_t to = ((page * kv_heads + h) * Pages::KEYS + key % Pages::KEYS) * row;
+        const size_t from = ((b * kv_heads + h) * (size_t)s.N_k + key) * row;
+        memcpy(&p->K[to], &inputs.K[from], row);
+        memcpy(&p->V[to], &inputs.V[from], row);
+      }
+}
+
 CpuRun run_on_cpu(const Rung &rung, const Shape &s, Block block, const Inputs &inputs, const Fault &fault) {
   CpuRun result = {};
   const size_t scores = rung.keeps_scores ? (size_t)(s.batch * s.heads * s.N_q * s.N_k * dtype_bytes(s.dtype)) : 0;
@@ -31,6 +56,22 @@ CpuRun run_on_cpu(const Rung &rung, const Shape &s, Block block, const Inputs &i
   a.B_r = block.B_r;
   a.B_c = block.B_c;
   a.scale = 1 / sqrtf((float)s.d);
+  More more = {};
+  more.n_splits = block.n_splits ? block.n_splits : 1;
+  const size_t rows = (size_t)(s.batch * s.heads * s.N_q),
+               parts = rung.default_splits ? rows * (size_t)more.n_splits : 0;
+  std::vector<float> O_parts(parts * (size_t)s.d, NAN), L_parts(parts, NAN);
+  Pages pages;
+  if (rung.pages_keys) {
+    pages_fill(s, inputs, &pages);
+    a.K = pages.K.data();
+    a.V = pages.V.data();
+  }
+  more.O_parts = O_parts.data();
+  more.L_parts = L_parts.data();
+  more.pages = pages.table.data();
+  more.page_keys = Pages::KEYS;
+  a.more = &more;
   simt::machine.complaint.clear();
   simt::machine.descending = fault.descending;
   simt::machine.drop_line = fault.file ? fault.line : 0;

@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 extern "C" {
-#include "sim/algorithms/event.h"
+#include "kernels/counters/kernel_model.h"
 #include "sim/problem/shape.h"
 }
 
-/* Bytes asked of memory, per tensor (sim/algorithms/event.h). In the GPU's memory while a counting kernel runs. */
+/* Bytes asked of memory, per tensor (kernels/counters/kernel_model.h). In the GPU's memory while a counting kernel
+ * runs. Additions to sums in memory are writes. */
 struct Counts {
-  unsigned long long read[TENSOR_COUNT], write[TENSOR_COUNT];
+  unsigned long long read[KERNEL_TENSORS], write[KERNEL_TENSORS];
 };
 
 /* When and where a CTA ran, as its first warp sees it. Written by a marked kernel. */
@@ -33,6 +34,16 @@ struct Timing : Mark {
   unsigned long long asks[TIMING_ASKS];
 };
 
+/* What some rungs need besides. Only their host code reads it; pointers are to GPU memory (or, on the CPU, to memory).
+ */
+struct More {
+  /* Decode. With one split nothing is left to combine. */
+  int n_splits;
+  float *O_parts, *L_parts; /* [split][batch][head][query][d]; log2 of sums: [batch][head][query][split] */
+  const int *pages;         /* [batch][page of the sequence]: its number in K and V, [page][KV head][page_keys][d] */
+  int page_keys;            /* a multiple of 16 */
+};
+
 /* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128
  * bytes it would make nvcc compile every kernel another way. */
 struct Attention {
@@ -45,11 +56,12 @@ struct Attention {
   int causal;
   int B_r, B_c; /* block size; where a rung has few, one of its list */
   float scale;
+  const More *more; /* for the rungs that need it, else NULL */
   Mark *marks; /* a CTA each, in launch order; of the marked build, and of the timed build, where each is a Timing */
 };
 
 struct Block {
-  int B_r, B_c;
+  int B_r, B_c, n_splits = 0; /* n_splits: parts of the keys, for the rungs that split them; 0: their default */
 };
 
 struct Rung {
@@ -63,6 +75,9 @@ struct Rung {
   Block (*default_block)(int d, int element_bytes);
   size_t (*shared_bytes)(int d, Block block, int element_bytes);
   bool (*run)(const Attention &attention, Dtype dtype); /* starts the kernels; false: a launch failed */
+  int (*default_splits)(const Attention &attention,
+                        int n_sms) = nullptr; /* decode: keys are split, Attention::more is needed */
+  bool pages_keys = false;                    /* K and V lie in pages: More::pages is needed */
 };
 
 /* The ladder in order, in the build that counts bytes and in the one that does not. */

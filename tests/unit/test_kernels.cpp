@@ -70,6 +70,7 @@ static KernelTraffic modelled(const Rung &rung, const Shape &shape, Block block)
   Tiling tiling = {};
   tiling.B_r = block.B_r;
   tiling.B_c = block.B_c;
+  tiling.n_splits = block.n_splits;
   Error error = {};
   if (kernel_model_traffic(kernel_model_find(rung.name), &shape, &tiling, &traffic, &error))
     fail_msg("%s", error.message);
@@ -77,7 +78,7 @@ static KernelTraffic modelled(const Rung &rung, const Shape &shape, Block block)
 }
 
 static bool counts_equal(const Counts &counts, const KernelTraffic &model) {
-  for (int t = 0; t < TENSOR_COUNT; t++)
+  for (int t = 0; t < KERNEL_TENSORS; t++)
     if (counts.read[t] != model.read[t] || counts.write[t] != model.write[t]) return false;
   return true;
 }
@@ -95,9 +96,9 @@ static void expect_right(const Rung &rung, const Shape &s, Block block, bool out
   if (!run.verdict.right)
     fail_msg("%s: head %lld row %lld is off by %g of its size", label, (long long)run.verdict.head,
              (long long)run.verdict.row, run.verdict.worst_row);
-  for (int t = 0; t < TENSOR_COUNT; t++)
+  for (int t = 0; t < KERNEL_TENSORS; t++)
     if (run.counts.read[t] != model.read[t] || run.counts.write[t] != model.write[t])
-      fail_msg("%s: %s reads %llu, writes %llu; model %llu, %llu", label, tensor_name((Tensor)t), run.counts.read[t],
+      fail_msg("%s: %s reads %llu, writes %llu; model %llu, %llu", label, kernel_tensor_name(t), run.counts.read[t],
                run.counts.write[t], (unsigned long long)model.read[t], (unsigned long long)model.write[t]);
 }
 
@@ -134,6 +135,62 @@ static void test_fa2_scalar(void **) { run_cases("fa2_scalar"), run_odd_cases("f
 static void test_fa2_causal(void **) { run_cases("fa2_causal"), run_odd_cases("fa2_causal"); }
 static void test_fa2_tensor(void **) { run_cases("fa2_tensor"); }
 static void test_fa2_async(void **) { run_cases("fa2_async"); }
+
+/* Decode: one query and few, one group and many, more rows than a tile has, ragged keys, more splits than tiles; with a
+ * mask, splits that some rows or all do not see. Paged keys give the same. */
+static void test_fa2_decode(void **) {
+  static const struct {
+    Case shape;
+    int n_splits;
+  } DECODES[] = {
+      {{1, 1, 1, 1, 1, 64, false, 0, 0}, 1},     {{1, 8, 2, 1, 300, 128, false, 0, 0}, 3},
+      {{2, 4, 1, 1, 513, 64, true, 0, 0}, 4},    {{1, 32, 2, 1, 130, 64, false, 0, 0}, 2},
+      {{1, 6, 2, 3, 200, 128, true, 0, 0}, 2},   {{1, 20, 1, 2, 100, 64, true, 0, 0}, 5},
+      {{2, 3, 3, 5, 40, 128, true, 0, 0}, 1},    {{1, 2, 1, 40, 30, 64, true, 0, 0}, 2},
+      {{1, 2, 1, 1, 1000, 128, false, 0, 0}, 7}, {{1, 4, 4, 1, 64, 64, false, 0, 0}, 6},
+  };
+  int n = 0;
+  for (const char *name : {"fa2_decode", "fa2_decode_paged"})
+    for (const auto &c : DECODES) {
+      Block block = rung_named(name).blocks[0];
+      block.n_splits = c.n_splits;
+      n++;
+      expect_right(rung_named(name), shape_of(c.shape, n % 2 ? DTYPE_FP16 : DTYPE_BF16), block, n % 3 == 0, n % 5 < 2);
+    }
+  run_cases("fa2_decode");
+  run_cases("fa2_decode_paged");
+}
+
+/* Of 8 heads on 2 with one query of d = 64 in fp16, 256 keys in 2 splits, by hand: each key once for its KV head, K 2 x
+ * 256 x 128 B = 65,536; Q 8 rows in each split, 2,048; O in parts 2 x 8 x 256 B = 4,096, then 1,024; L 2 x 8 x 4 B. */
+static void test_decode_by_hand(void **) {
+  const Shape s = shape_of({1, 8, 2, 1, 256, 64, false, 0, 0}, DTYPE_FP16);
+  Inputs inputs;
+  inputs_fill(s, 1, false, &inputs);
+  Block block = rung_named("fa2_decode_paged").blocks[0];
+  block.n_splits = 2;
+  const Counts counts = run_on_cpu(rung_named("fa2_decode_paged"), s, block, inputs, {}).counts;
+  assert_int_equal(counts.read[TENSOR_K], 65536);
+  assert_int_equal(counts.read[TENSOR_V], 65536);
+  assert_int_equal(counts.read[TENSOR_Q], 2048);
+  assert_int_equal(counts.read[TENSOR_O], 4096);
+  assert_int_equal(counts.write[TENSOR_O], 4096 + 1024);
+  assert_int_equal(counts.read[TENSOR_STATS], 64);
+  assert_int_equal(counts.write[TENSOR_STATS], 64);
+  assert_int_equal(counts.read[TENSOR_PAGES], 2 * 256 / 16 * 4);
+}
+
+/* A GPU's worth of splits, and no more than there are tiles. 132 SMs have room for 264 CTAs. */
+static void test_decode_splits(void **) {
+  const Rung &rung = rung_named("fa2_decode");
+  Attention a = {};
+  a.batch = 1, a.heads = 32, a.kv_heads = 8, a.N_q = 1, a.N_k = 32768, a.d = 128;
+  assert_int_equal(rung.default_splits(a, 132), 32); /* 33 x 8 = 264; 512 tiles in 33 parts are 16 each, so 32 */
+  a.N_k = 128;
+  assert_int_equal(rung.default_splits(a, 132), 2);
+  a.N_k = 32768, a.batch = 33;
+  assert_int_equal(rung.default_splits(a, 132), 1);
+}
 
 /* Every block that the tensor rungs offer. */
 static void test_block_choices(void **) {
@@ -172,7 +229,8 @@ static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
   for (const Case &c : cases)
     for (const bool descending : {false, true}) {
       const Shape s = shape_of(c, rung.takes_fp32 ? DTYPE_FP32 : DTYPE_FP16);
-      const Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
+      Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
+      if (rung.default_splits) block.n_splits = 2;
       Inputs inputs;
       inputs_fill(s, 3, false, &inputs);
       const CpuRun run = run_on_cpu(rung, s, block, inputs, {site.file.c_str(), site.line, descending});
@@ -256,6 +314,9 @@ int main(void) {
       cmocka_unit_test(test_fa2_causal),
       cmocka_unit_test(test_fa2_tensor),
       cmocka_unit_test(test_fa2_async),
+      cmocka_unit_test(test_fa2_decode),
+      cmocka_unit_test(test_decode_by_hand),
+      cmocka_unit_test(test_decode_splits),
       cmocka_unit_test(test_block_choices),
       cmocka_unit_test(test_one_extra_load_is_noticed),
       cmocka_unit_test(test_every_barrier_and_wait_is_needed),

@@ -164,7 +164,7 @@ static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, c
   KernelTraffic traffic;
   status = kernel_model_traffic(model, shape, &check.tiling, &traffic, error);
   if (status) return status;
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+  for (int t = 0; t < KERNEL_TENSORS; t++) {
     row.value[COUNTER_COUNTED_READ] += check.read[t];
     row.value[COUNTER_COUNTED_WRITE] += check.write[t];
     if (check.read[t] == traffic.read[t] && check.write[t] == traffic.write[t]) continue;
