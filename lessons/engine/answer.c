@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/quantity.h"
-#include "lessons/engine/utf8.h"
+#include "sim/base/utf8.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -29,7 +29,7 @@ static Status clean(const char *text, size_t length, char *out, size_t size, Err
   size_t used = 0;
   for (size_t k = 0; k < length;) {
     const size_t n = utf8_sequence((const unsigned char *)text + k, length - k);
-    if (n == 0 || (utf8_is_control((const unsigned char *)text + k) && text[k] != '\t'))
+    if (n == 0 || (utf8_is_unsafe((const unsigned char *)text + k) && text[k] != '\t'))
       return error_set(error, STATUS_BAD_REQUEST, "there are characters in it that no keyboard types; write it again");
     const char *put = text + k;
     size_t put_bytes = n;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lessons/engine/utf8.h"
+#include "sim/base/utf8.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -59,7 +59,7 @@ static Status check_bytes(Reader *r, Line line) {
   for (size_t i = 0, n; i < line.length; i += n) {
     n = utf8_sequence(text + i, line.length - i);
     if (n == 0) return REFUSE(r, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
-    if (utf8_is_control(text + i) && text[i] != '\t')
+    if (utf8_is_unsafe(text + i) && text[i] != '\t')
       return REFUSE(r, "byte %zu is a control character (0x%02X); only text may stand here", i + 1, text[i]);
   }
   return STATUS_OK;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/sandbox.h"
-#include "lessons/engine/utf8.h"
+#include "sim/base/utf8.h"
 
 /* ---- Reading a source
  * ----------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_read.h"
-#include "lessons/engine/utf8.h"
+#include "sim/base/utf8.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -65,7 +65,7 @@ static Status check_bytes(LessonReader *r, Piece line) {
     if (n == 0)
       return LESSON_REFUSE(r, r->line, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1,
                            text[i]);
-    if (utf8_is_control(text + i) && text[i] != '\t')
+    if (utf8_is_unsafe(text + i) && text[i] != '\t')
       return LESSON_REFUSE(r, r->line, "byte %zu is a control character (0x%02X); only text may stand here", i + 1,
                            text[i]);
   }

@@ -1,111 +1,215 @@
 #include "lessons/engine/lesson_submission.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lessons/engine/utf8.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
+#include "sim/base/utf8.h"
 
-enum { COLUMNS_MAX = 32, FIELD_BYTES = 4096 };
+enum { COLUMNS_MAX = 32, CLEAN_BYTES = 3 * SUBMISSION_FIELD_BYTES };
 #define NO_SEED UINT64_MAX
 
 typedef struct {
   Submission *s;
   const char *file;
   const char *p, *end;
+  char separator;
   int line;
-  Error *error;
+  Error *error;  /* ends the reading */
+  Error problem; /* ends the row */
+  char raw[SUBMISSION_FIELD_BYTES], clean[CLEAN_BYTES];
 } Reader;
 
 static Status no_memory(Reader *r) { return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file); }
 
-static Status add_text(Reader *r, const char *text, size_t length, size_t *offset) {
-  if (length == 0) return STATUS_OK;
-  return pool_add(&r->s->pool, text, length, offset) ? STATUS_OK : no_memory(r);
+/* ---- Texts */
+
+/* Windows-1252 from 0x80 on (Unicode's table CP1252.TXT); 0: no character. */
+static const unsigned short CP1252[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                          0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                          0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                          0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
+
+static size_t put_utf8(unsigned code, char *out) {
+  if (code < 0x80) {
+    out[0] = (char)code;
+    return 1;
+  }
+  if (code < 0x800) {
+    out[0] = (char)(0xC0 | code >> 6);
+    out[1] = (char)(0x80 | (code & 0x3F));
+    return 2;
+  }
+  out[0] = (char)(0xE0 | code >> 12);
+  out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+  out[2] = (char)(0x80 | (code & 0x3F));
+  return 3;
 }
 
+static bool is_utf8(const char *text, size_t length) {
+  for (size_t i = 0, n; i < length; i += n) {
+    n = utf8_sequence((const unsigned char *)text + i, length - i);
+    if (n == 0) return false;
+  }
+  return true;
+}
+
+/* Makes r->clean of text[0..length), at most SUBMISSION_FIELD_BYTES: UTF-8, safe, in one line, without blanks around.
+ */
+static void clean(Reader *r, const char *text, size_t length) {
+  const bool is_known = is_utf8(text, length);
+  size_t used = 0;
+  while (length && ascii_is_space(text[length - 1])) length--;
+  while (length && ascii_is_space(*text)) text++, length--;
+  for (size_t k = 0; k < length; k++) {
+    const unsigned char c = (unsigned char)text[k];
+    if (is_known || c < 0x80)
+      r->clean[used++] = ascii_is_space(c) ? ' ' : c ? (char)c : '?';
+    else
+      used += put_utf8(c >= 0xA0 ? c : CP1252[c - 0x80] ? CP1252[c - 0x80] : '?', r->clean + used);
+  }
+  r->clean[used] = '\0';
+  utf8_clean(r->clean);
+}
+
+/* Adds r->clean. */
+static Status add_clean(Reader *r, size_t *offset) {
+  if (!*r->clean) return STATUS_OK;
+  return pool_add(&r->s->pool, r->clean, strlen(r->clean), offset) ? STATUS_OK : no_memory(r);
+}
+
+/* ---- Rows */
+
+/* Adds the row, with the problem that was met in it. */
 static Status add_row(Reader *r, SubmissionRow row) {
+  const char *why = r->problem.message;
   if (r->s->n_rows == SUBMISSION_ROWS_MAX)
     return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
+  if (r->problem.status && !pool_add(&r->s->pool, why, strlen(why), &row.problem)) return no_memory(r);
   if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
   r->s->rows[r->s->n_rows++] = row;
+  r->problem = (Error){0};
   return STATUS_OK;
 }
 
 /* ---- CSV */
 
-/* Reads one field into text[0..*length); *last: it ends its line. */
-static Status read_field(Reader *r, char text[FIELD_BYTES], size_t *length, bool *last) {
-  const bool quoted = r->p < r->end && *r->p == '"';
-  const int began = r->line;
-  *length = 0;
-  r->p += quoted;
-  for (;; r->p++) {
-    const bool over = r->p == r->end;
-    if (over && quoted)
-      return error_set(r->error, STATUS_BAD_FILE, "%s:%d: the quotation mark that begins here is never closed", r->file,
-                       began);
-    if (over) break;
-    if (quoted && *r->p == '"') {
-      if (r->p + 1 == r->end || r->p[1] != '"') break;
+/* Moves on to the end of the line. */
+static void skip_line(Reader *r) {
+  while (r->p < r->end && *r->p != '\n') r->p++;
+}
+
+static bool ends_field(const Reader *r) { return r->p == r->end || *r->p == r->separator || *r->p == '\n'; }
+
+/* Reads a quoted field, from behind its first quotation mark; false: it is never closed, or too long. */
+static bool read_quoted(Reader *r, size_t *length) {
+  for (; r->p < r->end; r->p++) {
+    if (*r->p == '"') {
+      if (r->p + 1 == r->end || r->p[1] != '"') {
+        r->p++;
+        return true;
+      }
       r->p++;
-    } else if (!quoted && (*r->p == ',' || *r->p == '\n'))
-      break;
+    }
+    if (*length + 1 >= SUBMISSION_FIELD_BYTES) return false;
     if (*r->p == '\n') r->line++;
-    if (*length + 1 >= FIELD_BYTES)
-      return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field is longer than %d bytes", r->file, began,
-                       FIELD_BYTES - 1);
-    text[(*length)++] = *r->p;
+    r->raw[(*length)++] = *r->p;
   }
-  r->p += quoted;
-  while (r->p < r->end && (*r->p == ' ' || *r->p == '\r')) r->p++;
-  if (r->p < r->end && *r->p != ',' && *r->p != '\n')
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: behind a closing quotation mark must stand a comma", r->file,
-                     r->line);
-  while (*length && !quoted && ascii_is_space((unsigned char)text[*length - 1])) --*length;
-  text[*length] = '\0';
-  if (!utf8_is_text(text, *length) && !quoted)
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: a field holds control characters or is not UTF-8", r->file,
-                     r->line);
-  *last = r->p == r->end || *r->p == '\n';
+  return false;
+}
+
+static bool read_plain(Reader *r, size_t *length) {
+  for (; !ends_field(r); r->p++) {
+    if (*length + 1 >= SUBMISSION_FIELD_BYTES) return false;
+    r->raw[(*length)++] = *r->p;
+  }
+  return true;
+}
+
+/* Reads one field into r->clean; *last: it ends its line. After a problem the next line follows. */
+static void read_field(Reader *r, bool *last) {
+  const int line = r->line;
+  const char *const began = r->p;
+  size_t length = 0;
+  if (r->p < r->end && *r->p == '"') {
+    r->p++;
+    if (!read_quoted(r, &length)) {
+      error_set(&r->problem, STATUS_BAD_FILE, "a quotation mark is never closed, or its field is longer than %d bytes",
+                SUBMISSION_FIELD_BYTES - 1);
+      r->p = began;
+      r->line = line;
+      skip_line(r);
+    }
+    while (r->p < r->end && *r->p == ' ') r->p++;
+    if (!ends_field(r)) {
+      error_set(&r->problem, STATUS_BAD_FILE, "behind a closing quotation mark must stand the end of the field");
+      skip_line(r);
+    }
+  } else if (!read_plain(r, &length)) {
+    error_set(&r->problem, STATUS_BAD_FILE, "a field is longer than %d bytes", SUBMISSION_FIELD_BYTES - 1);
+    skip_line(r);
+  }
+  clean(r, r->raw, length);
+  *last = r->problem.status || r->p == r->end || *r->p == '\n';
   if (r->p < r->end) r->p++;
-  return STATUS_OK;
 }
 
 typedef enum { COLUMN_OTHER = 0, COLUMN_STUDENT, COLUMN_LESSON, COLUMN_ID, COLUMN_ANSWER, COLUMN_SEED } Column;
 
+/* What parts the columns: the first of , ; and tab in the heading. */
+static char find_separator(const Reader *r) {
+  for (const char *p = r->p; p < r->end && *p != '\n'; p++)
+    if (*p == ',' || *p == ';' || *p == '\t') return *p;
+  return ',';
+}
+
 static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
   static const char *const NAMES[] = {"", "student", "lesson", "id", "answer", "seed"};
-  char text[FIELD_BYTES];
-  bool last = false, has_id = false, has_answer = false;
+  bool last = false, has[COLUMN_SEED + 1] = {false};
+  r->separator = find_separator(r);
   for (*n = 0; !last; ++*n) {
-    size_t length;
     if (*n == COLUMNS_MAX)
       return error_set(r->error, STATUS_BAD_FILE, "%s:1: more than %d columns", r->file, COLUMNS_MAX);
-    if (read_field(r, text, &length, &last)) return r->error ? r->error->status : STATUS_BAD_FILE;
+    read_field(r, &last);
+    if (r->problem.status) return error_set(r->error, STATUS_BAD_FILE, "%s:1: %s", r->file, r->problem.message);
     columns[*n] = COLUMN_OTHER;
     for (int k = 1; k <= COLUMN_SEED; k++)
-      if (strcmp(text, NAMES[k]) == 0) columns[*n] = (Column)k;
-    has_id = has_id || columns[*n] == COLUMN_ID;
-    has_answer = has_answer || columns[*n] == COLUMN_ANSWER;
+      if (ascii_same(r->clean, NAMES[k])) columns[*n] = (Column)k;
+    if (columns[*n] && has[columns[*n]])
+      return error_set(r->error, STATUS_BAD_FILE, "%s:1: two columns are called '%s'", r->file, NAMES[columns[*n]]);
+    has[columns[*n]] = true;
   }
   r->line++;
-  if (has_id && has_answer) return STATUS_OK;
+  if (has[COLUMN_ID] && has[COLUMN_ANSWER]) return STATUS_OK;
   return error_set(r->error, STATUS_BAD_FILE,
                    "%s:1: the first line must name the columns, with 'id' and 'answer' among them "
                    "(and 'student', 'lesson', 'seed')",
                    r->file);
 }
 
-static Status read_seed(Reader *r, const char *text, uint64_t *seed) {
+static void read_seed(Reader *r, uint64_t *seed) {
+  const char *text = r->clean;
   const size_t digits = strspn(text, "0123456789");
   if (digits == 0 || text[digits] || digits > 18)
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: the seed '%s' is no whole number", r->file, r->line,
-                     quote(text, strlen(text)).text);
-  *seed = strtoull(text, NULL, 10);
-  return STATUS_OK;
+    error_set(&r->problem, STATUS_BAD_FILE, "the seed '%s' is no whole number", quote(text, strlen(text)).text);
+  else
+    *seed = strtoull(text, NULL, 10);
+}
+
+static Status take_field(Reader *r, Column column, SubmissionRow *row) {
+  switch (column) {
+  case COLUMN_STUDENT: return add_clean(r, &row->student);
+  case COLUMN_LESSON: return add_clean(r, &row->lesson);
+  case COLUMN_ID: return add_clean(r, &row->id);
+  case COLUMN_ANSWER: return add_clean(r, &row->answer);
+  case COLUMN_SEED:
+    if (*r->clean) read_seed(r, &row->seed);
+    return STATUS_OK;
+  default: return STATUS_OK;
+  }
 }
 
 static Status read_csv(Reader *r) {
@@ -114,70 +218,74 @@ static Status read_csv(Reader *r) {
   Status status = read_heading(r, columns, &n);
   while (!status && r->p < r->end) {
     SubmissionRow row = {.seed = NO_SEED, .line = r->line};
-    char text[FIELD_BYTES];
     bool last = false, any = false;
     int c = 0;
     for (; !last && !status; c++) {
-      size_t length;
-      status = read_field(r, text, &length, &last);
-      if (status) break;
-      any = any || length > 0;
-      const Column column = c < n ? columns[c] : COLUMN_OTHER;
-      if (column == COLUMN_STUDENT) status = add_text(r, text, length, &row.student);
-      if (column == COLUMN_LESSON) status = add_text(r, text, length, &row.lesson);
-      if (column == COLUMN_ID) status = add_text(r, text, length, &row.id);
-      if (column == COLUMN_ANSWER) status = add_text(r, text, length, &row.answer);
-      if (column == COLUMN_SEED && length) status = read_seed(r, text, &row.seed);
+      read_field(r, &last);
+      any = any || *r->clean || r->problem.status;
+      status = take_field(r, c < n ? columns[c] : COLUMN_OTHER, &row);
     }
-    if (!status && any && c > n)
-      status = error_set(r->error, STATUS_BAD_FILE,
-                         "%s:%d: %d fields under %d columns; put an answer with a comma in quotation marks", r->file,
-                         row.line, c, n);
-    if (!status && any && !row.id)
-      status = error_set(r->error, STATUS_BAD_FILE, "%s:%d: the id of the question is missing", r->file, row.line);
-    if (!status && any) status = add_row(r, row);
     r->line++;
+    if (status || !any) continue;
+    if (c > n)
+      error_set(&r->problem, STATUS_BAD_FILE,
+                "%d fields under %d columns; put an answer with a comma in quotation marks", c, n);
+    if (!row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
+    status = add_row(r, row);
   }
   return status;
 }
 
 /* ---- JSON */
 
-static Status add_json_text(Reader *r, const json_t *object, const char *key, size_t *offset) {
+static Status add_text(Reader *r, const char *text, size_t length, size_t *offset) {
+  if (length >= SUBMISSION_FIELD_BYTES) {
+    error_set(&r->problem, STATUS_BAD_FILE, "a text is longer than %d bytes", SUBMISSION_FIELD_BYTES - 1);
+    length = 0;
+  }
+  clean(r, text, length);
+  return add_clean(r, offset);
+}
+
+static Status add_member(Reader *r, const json_t *object, const char *key, size_t *offset) {
   const json_t *value = json_object_get(object, key);
-  if (!value) return STATUS_OK;
-  if (!json_is_string(value)) return error_set(r->error, STATUS_BAD_FILE, "%s: '%s' must be a text", r->file, key);
-  return add_text(r, json_string_value(value), json_string_length(value), offset);
+  if (json_is_string(value)) return add_text(r, json_string_value(value), json_string_length(value), offset);
+  if (value) error_set(&r->problem, STATUS_BAD_FILE, "'%s' must be a text", key);
+  return STATUS_OK;
+}
+
+static Status add_answer(Reader *r, SubmissionRow row, const char *id, const json_t *value) {
+  char number[32];
+  const char *text = json_string_value(value);
+  if (json_is_integer(value))
+    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), text = number;
+  if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value)), text = number;
+  if (!text) error_set(&r->problem, STATUS_BAD_FILE, "the answer must be a text or a number");
+  Status status = add_text(r, id, strlen(id), &row.id);
+  if (!status && !row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
+  if (!status && text) status = add_text(r, text, strlen(text), &row.answer);
+  return status ? status : add_row(r, row);
 }
 
 static Status read_object(Reader *r, json_t *object) {
-  SubmissionRow common = {.seed = NO_SEED};
+  SubmissionRow common = {.seed = NO_SEED, .line = ++r->line};
   json_t *answers = json_object_get(object, "answers"), *value, *seed = json_object_get(object, "seed");
   const char *id;
-  if (!json_is_object(object) || !json_is_object(answers))
-    return error_set(r->error, STATUS_BAD_FILE,
-                     "%s: each entry must be an object with \"answers\": {\"id\": \"answer\"}", r->file);
-  Status status = add_json_text(r, object, "student", &common.student);
-  if (!status) status = add_json_text(r, object, "lesson", &common.lesson);
+  Status status = add_member(r, object, "student", &common.student);
+  if (!status) status = add_member(r, object, "lesson", &common.lesson);
+  if (status) return status;
   if (seed && (!json_is_integer(seed) || json_integer_value(seed) < 0))
-    return error_set(r->error, STATUS_BAD_FILE, "%s: 'seed' must be a whole number, 0 or more", r->file);
-  if (seed) common.seed = (uint64_t)json_integer_value(seed);
+    error_set(&r->problem, STATUS_BAD_FILE, "'seed' must be a whole number, 0 or more");
+  else if (seed)
+    common.seed = (uint64_t)json_integer_value(seed);
+  if (!json_is_object(answers))
+    error_set(&r->problem, STATUS_BAD_FILE, "an entry must be an object with \"answers\": {\"id\": \"answer\"}");
+  if (r->problem.status) return add_row(r, common);
   json_object_foreach(answers, id, value) {
-    SubmissionRow row = common;
-    char number[32];
-    const char *text = json_string_value(value);
-    if (json_is_integer(value))
-      snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), text = number;
-    if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value)), text = number;
-    if (!status && !text)
-      status = error_set(r->error, STATUS_BAD_FILE, "%s: the answer to '%s' must be a text or a number", r->file,
-                         quote(id, strlen(id)).text);
-    if (!status) status = add_text(r, id, strlen(id), &row.id);
-    if (!status) status = add_text(r, text, strlen(text), &row.answer);
-    if (!status) status = add_row(r, row);
+    status = add_answer(r, common, id, value);
     if (status) return status;
   }
-  return status;
+  return STATUS_OK;
 }
 
 static Status read_json(Reader *r) {
@@ -188,6 +296,7 @@ static Status read_json(Reader *r) {
     return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file, why.line > 0 ? why.line : 1,
                      quote(why.text, strlen(why.text)).text);
   Status status = STATUS_OK;
+  r->line = 0;
   if (!json_is_array(root)) status = read_object(r, root);
   json_array_foreach(root, k, entry) {
     if (!status) status = read_object(r, entry);
@@ -198,29 +307,58 @@ static Status read_json(Reader *r) {
 
 /* ---- Both */
 
+/* The ends of lines become '\n': "\r\n", and "\r" alone. Returns the new length. */
+static size_t unify_lines(char *text, size_t length) {
+  size_t used = 0;
+  for (size_t k = 0; k < length; k++) {
+    if (text[k] == '\r' && k + 1 < length && text[k + 1] == '\n') continue;
+    text[used++] = text[k] == '\r' ? '\n' : text[k];
+  }
+  return used;
+}
+
+static Status read_all(Reader *r, const char *buffer, size_t length, char *text) {
+  if (length > SUBMISSION_FILE_BYTES)
+    return error_set(r->error, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", r->file,
+                     SUBMISSION_FILE_BYTES >> 20);
+  if (length >= 2 && (memcmp(buffer, "\xFF\xFE", 2) == 0 || memcmp(buffer, "\xFE\xFF", 2) == 0))
+    return error_set(r->error, STATUS_BAD_FILE, "%s:1: this is UTF-16; save it as CSV in UTF-8", r->file);
+  const size_t mark = length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  if (length > mark) memcpy(text, buffer + mark, length - mark);
+  r->p = text;
+  r->end = text + unify_lines(text, length - mark);
+  const char *first = r->p;
+  while (first < r->end && ascii_is_space(*first)) first++;
+  if (first == r->end) return error_set(r->error, STATUS_BAD_FILE, "%s:1: the file is empty", r->file);
+  return *first == '[' || *first == '{' ? read_json(r) : read_csv(r);
+}
+
 Status submission_from_buffer(Submission *submission, const char *buffer, size_t length, const char *file,
                               Error *error) {
   Submission read = {0};
   Error own = {0};
   const Quote name = quote(file, strlen(file));
-  Reader r = {.s = &read, .file = name.text, .p = buffer, .end = buffer + length, .line = 1, .error = &own};
-  Status status = STATUS_OK;
-  if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.p += 3;
-  const char *first = r.p;
-  while (first < r.end && ascii_is_space((unsigned char)*first)) first++;
-  if (length > SUBMISSION_FILE_BYTES)
-    status = error_set(&own, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", name.text,
-                       SUBMISSION_FILE_BYTES >> 20);
-  else if (first == r.end)
-    status = error_set(&own, STATUS_BAD_FILE, "%s:1: the file is empty", name.text);
-  else
-    status = *first == '[' || *first == '{' ? read_json(&r) : read_csv(&r);
+  Reader *r = calloc(1, sizeof *r);
+  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + 1 : 1);
+  *submission = (Submission){0};
+  Status status = STATUS_NO_MEMORY;
+  if (r && text) {
+    r->s = &read;
+    r->file = name.text;
+    r->line = 1;
+    r->error = &own;
+    status = read_all(r, buffer, length, text);
+  } else {
+    error_set(&own, status, "no memory to read %s", name.text);
+  }
+  free(text);
+  free(r);
   if (status) {
     submission_free(&read);
-    error_set(error, status, "%s", own.message);
+    return error_set(error, status, "%s", own.message);
   }
   *submission = read;
-  return status;
+  return STATUS_OK;
 }
 
 void submission_free(Submission *submission) {

@@ -6,7 +6,9 @@
  *     [{"student": "Ada", "lesson": "04-online-softmax", "seed": 1,      JSON: one such object, or
  *       "answers": {"factor": "0.368"}}]                                a list of them
  *
- * Files come from anybody: bounded, and every error has a line. */
+ * Columns of CSV are parted by commas, semicolons or tabs, whichever the heading has; bytes that are no UTF-8 are read
+ * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with one
+ * row is noted in that row and hurts no other; only a file of which nothing can be read is refused. */
 #ifndef TILEWALK_LESSONS_LESSON_SUBMISSION_H
 #define TILEWALK_LESSONS_LESSON_SUBMISSION_H
 
@@ -16,12 +18,14 @@
 #include "lessons/engine/pool.h"
 #include "sim/base/error.h"
 
-enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000 };
+enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000, SUBMISSION_FIELD_BYTES = 4096 };
 
+/* Texts are clean UTF-8 in one line: control characters and marks of direction became '?'. */
 typedef struct {
   size_t student, lesson, id, answer; /* in the pool; 0: not given */
+  size_t problem;                     /* why the row cannot be graded; 0: it can */
   uint64_t seed;                      /* UINT64_MAX: not given */
-  int line;                           /* 0 in JSON */
+  int line;                           /* of the file; in JSON the number of the entry */
 } SubmissionRow;
 
 /* Zeros: empty. */

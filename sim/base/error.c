@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sim/base/utf8.h"
+
 Status error_set(Error *error, Status status, const char *format, ...) {
   if (!error || error->status != STATUS_OK) return status;
   error->status = status;
@@ -10,8 +12,7 @@ Status error_set(Error *error, Status status, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
-  for (char *c = error->message; *c; c++) /* a file name may hold anything; a message is one line */
-    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+  utf8_clean(error->message); /* a file name may hold anything */
   return status;
 }
 

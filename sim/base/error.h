@@ -23,7 +23,8 @@ typedef struct {
 
 /* Notes `status` and a printf-style one-line message in *error, unless it already holds one (the first
  * error sticks) or error is NULL. Returns `status`, so that a caller can `return error_set(...)`.
- * Messages that do not fit are cut at the end; control characters in them become '?'. */
+ * Messages that do not fit are cut at the end; what no terminal
+ * should get (control characters, marks of direction, broken UTF-8) becomes '?'. */
 Status error_set(Error *error, Status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A short name of the status, for logs and tests: "ok", "bad request", ... */

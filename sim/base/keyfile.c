@@ -8,6 +8,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
+#include "sim/base/utf8.h"
 
 typedef struct {
   const char *text;
@@ -55,30 +56,12 @@ static Piece skip(Piece piece, size_t n) { return trim((Piece){piece.text + n, p
 
 /* --- Bytes of a line --- */
 
-/* The length of the UTF-8 sequence at text[0..length), 0 when it is broken (Unicode 15,
- * table 3-7). */
-static size_t utf8_sequence(const unsigned char *text, size_t length) {
-  const unsigned char lead = text[0];
-  if (lead < 0x80) return 1;
-  const size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || n > length) return 0;
-  for (size_t i = 1; i < n; i++)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  if (lead == 0xE0 && text[1] < 0xA0) return 0; /* could be shorter */
-  if (lead == 0xED && text[1] > 0x9F) return 0; /* surrogates */
-  if (lead == 0xF0 && text[1] < 0x90) return 0;
-  if (lead == 0xF4 && text[1] > 0x8F) return 0; /* beyond U+10FFFF */
-  return n;
-}
-
 static Status check_bytes(Parser *p, Piece line) {
   const unsigned char *text = (const unsigned char *)line.text;
   for (size_t i = 0, n; i < line.length; i += n) {
     n = utf8_sequence(text + i, line.length - i);
     if (n == 0) return REFUSE(p, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
-    const bool control =
-        (text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7F || (text[i] == 0xC2 && text[i + 1] < 0xA0);
-    if (control)
+    if (utf8_is_unsafe(text + i) && text[i] != '\t')
       return REFUSE(p, "byte %zu is a control character (0x%02X); only printable text and tabs may stand here", i + 1,
                     text[i]);
   }

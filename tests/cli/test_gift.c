@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_gift.h"
-#include "lessons/engine/utf8.h"
+#include "sim/base/utf8.h"
 #include "viz/cli/lesson_library.h"
 
 enum { ANSWERS_MAX = 40, TEXT_BYTES = 5000, QUESTIONS_MAX = 60 };

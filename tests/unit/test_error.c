@@ -36,6 +36,17 @@ static void control_characters_do_not_get_through(void **state) {
   Error error = {0};
   error_set(&error, STATUS_BAD_REQUEST, "cannot open %s", "a\nb\x1b[31m\x7f\xc3\xa9");
   assert_string_equal(error.message, "cannot open a?b?[31m?\xc3\xa9");
+  /* C1 controls, marks of direction (U+202E, U+2066, U+200F, U+061C), separators of lines, and broken UTF-8 */
+  static const char *const UNSAFE[] = {"\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\x8f",
+                                       "\xd8\x9c", "\xe2\x80\xa8", "\xff",         "\x80"};
+  for (size_t k = 0; k < sizeof UNSAFE / sizeof *UNSAFE; k++) {
+    Error one = {0};
+    error_set(&one, STATUS_BAD_REQUEST, "a%sb", UNSAFE[k]);
+    assert_string_equal(one.message, "a?b");
+  }
+  Error kept = {0}; /* neighbours of those, an em dash, an emoji */
+  error_set(&kept, STATUS_BAD_REQUEST, "%s", "\xc2\xa0\xd8\x9b\xe2\x80\x90\xe2\x80\x94\xe2\x81\xa5\xf0\x9f\x98\x80");
+  assert_string_equal(kept.message, "\xc2\xa0\xd8\x9b\xe2\x80\x90\xe2\x80\x94\xe2\x81\xa5\xf0\x9f\x98\x80");
 }
 
 static void every_status_has_its_own_name(void **state) {

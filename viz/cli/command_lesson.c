@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/quote.h"
 #include "viz/cli/json_sink.h"
@@ -17,13 +18,15 @@
 
 enum { NAMES_MAX = 32, NAME_BYTES = 1024 };
 
-typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW } Task;
+typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW, TASK_SEEDS } Task;
 
 typedef struct {
   Task task;
   char names[NAMES_MAX][NAME_BYTES];
   int n_names;
   char answers[NAME_BYTES], new_name[NAME_BYTES];
+  char key[NAME_BYTES];
+  bool trust_seeds;
   LessonWalkOptions walk;
   OutputRequest output;
 } LessonOptions;
@@ -43,7 +46,7 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   if (o->task != TASK_WALK)
     return error_set(error, STATUS_BAD_REQUEST,
                      "it does one thing at a time; give one of --list, --lint, --answers, "
-                     "--export-gift, --teacher and --new");
+                     "--export-gift, --teacher, --seeds and --new");
   o->task = task;
   return STATUS_OK;
 }
@@ -69,6 +72,24 @@ static Status set_answers(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_ANSWERS, error);
   return status ? status : set_path(o->answers, value, error);
+}
+
+static Status set_seeds(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  const Status status = set_task(o, TASK_SEEDS, error);
+  return status ? status : set_path(o->answers, value, error);
+}
+
+static Status set_key(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  if (strlen(value) < CLASS_KEY_CHARS_MIN)
+    return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
+                     strlen(value), CLASS_KEY_CHARS_MIN);
+  return set_path(o->key, value, error);
+}
+
+static Status set_trust(void *target, const char *value, Error *error) {
+  return options_flag("trust-seeds", value, &((LessonOptions *)target)->trust_seeds, error);
 }
 
 static Status set_new(void *target, const char *value, Error *error) {
@@ -304,6 +325,17 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   return status;
 }
 
+static int grade_class(const LessonOptions *o, Io *io, Error *error) {
+  const ClassRules rules = {
+      .key = *o->key ? o->key : NULL, .seed = o->walk.has_seed ? o->walk.seed : 1, .trust_seeds = o->trust_seeds};
+  if ((rules.key != NULL) + o->walk.has_seed + o->trust_seeds > 1) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "--key, --seed and --trust-seeds are three ways to say whose numbers; give one");
+    return EXIT_BAD_REQUEST;
+  }
+  return lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
+}
+
 static int run_lesson(void *options, Io *io, Error *error) {
   LessonOptions *o = options;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
@@ -312,15 +344,17 @@ static int run_lesson(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "one lesson at a time; only --lint takes several");
     return EXIT_BAD_REQUEST;
   }
+  if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
   const bool needs_name = o->task == TASK_GIFT || o->task == TASK_TEACHER;
   Status status;
   if (needs_name && !o->n_names)
     status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
   else if (o->task == TASK_NEW)
     status = lesson_write_template(o->new_name, io, error);
-  else if (o->task == TASK_ANSWERS)
-    status = lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, o->walk.has_seed ? o->walk.seed : 1,
-                               o->output.json, o->output.csv, io, error);
+  else if (o->task == TASK_SEEDS && !*o->key)
+    status = error_set(error, STATUS_BAD_REQUEST, "--seeds needs --key, from which each student's seed follows");
+  else if (o->task == TASK_SEEDS)
+    status = lesson_print_seeds(o->answers, o->key, &o->output, io, error);
   else if (o->task == TASK_LIST || !o->n_names)
     status = list_lessons(o, io, error);
   else
@@ -341,8 +375,16 @@ static const Option TEACHER_OPTIONS[] = {
      false, NULL},
     {"answers", 0, "FILE",
      "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and "
-     "answer are needed), or the same as JSON.",
+     "answer are needed), or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row cannot "
+     "be "
+     "graded; it says why.",
      set_answers, false, false, NULL},
+    {"key", 0, "KEY",
+     "With --answers: each student has numbers of their own, from this key and the name. Keep it secret.", set_key,
+     false, false, NULL},
+    {"seeds", 0, "FILE", "List each student's seed under --key, to hand out. FILE has a name a line.", set_seeds, false,
+     false, NULL},
+    {"trust-seeds", 0, NULL, "With --answers: take the seeds that the rows name.", set_trust, false, false, NULL},
     {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false, false, NULL},
     {0},
 };
@@ -361,7 +403,7 @@ static const OptionSet SETS[] = {
     {"Learning", LESSON_OPTIONS, 0},
     {"Teaching", TEACHER_OPTIONS, 0},
     {"Writing", AUTHOR_OPTIONS, 0},
-    {"Output of --list and --answers", OUTPUT_FORMAT_OPTIONS, offsetof(LessonOptions, output)},
+    {"Output of --list, --answers and --seeds", OUTPUT_FORMAT_OPTIONS, offsetof(LessonOptions, output)},
     {0},
 };
 

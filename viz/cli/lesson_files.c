@@ -63,17 +63,12 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
                    nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
-static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
-  const size_t length = strlen(name);
-  if (length > 3 && strcmp(name + length - 3, ".md") == 0) {
-    if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
-    memcpy(path, name, length + 1);
-    return STATUS_OK;
-  }
+/* The path of a lesson that comes with Tilewalk. */
+static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   LessonFiles *files = malloc(sizeof *files);
   if (!files) return error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   const char *found = NULL;
-  char relative[LESSON_NAME_BYTES * 2 + 16];
+  char relative[LESSON_NAME_BYTES * 2 + 24];
   Status status = lesson_files(files, error);
   if (!status) status = find_name(name, &found, files, error);
   if (!status) {
@@ -84,14 +79,19 @@ static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *e
   return status;
 }
 
-Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error) {
+static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
+  const size_t length = strlen(name);
+  if (length <= 3 || strcmp(name + length - 3, ".md") != 0) return find_named(name, path, error);
+  if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
+  memcpy(path, name, length + 1);
+  return STATUS_OK;
+}
+
+static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
   Error inner = {0};
-  *lesson = (Lesson){0};
-  Status status = find_path(name, path, error);
-  if (status) return status;
-  status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
+  Status status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
   if (status == STATUS_TOO_LARGE) {
     const char *slash = strrchr(path, '/');
     return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
@@ -101,6 +101,19 @@ Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES
   status = lesson_from_buffer(lesson, buffer, length, path, error);
   free(buffer);
   return status;
+}
+
+Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error) {
+  *lesson = (Lesson){0};
+  const Status status = find_path(name, path, error);
+  return status ? status : read_lesson(path, lesson, error);
+}
+
+Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  *lesson = (Lesson){0};
+  const Status status = find_named(name, path, error);
+  return status ? status : read_lesson(path, lesson, error);
 }
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {

@@ -4,10 +4,12 @@
 #ifndef TILEWALK_VIZ_CLI_LESSON_H
 #define TILEWALK_VIZ_CLI_LESSON_H
 
+#include "lessons/engine/lesson_class.h"
 #include "lessons/engine/lesson_lint.h"
 #include "lessons/engine/lesson_run.h"
 #include "viz/request/assets.h"
 #include "viz/cli/command.h"
+#include "viz/request/request.h"
 
 enum { LESSON_FILES_MAX = 64, LESSON_STATE_BYTES = 1024 };
 
@@ -24,6 +26,9 @@ Status lesson_files(LessonFiles *files, Error *error);
 /* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"), or by the path
  * of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
+
+/* The same by number or name alone, of a lesson that comes with Tilewalk: never a path. */
+Status lesson_load_named(const char *name, Lesson *lesson, Error *error);
 
 /* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut
  * to the sizes. */
@@ -59,9 +64,13 @@ Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *i
 
 /* ---- Other ways out */
 
-/* Grades a submission: `path` is CSV or JSON. Without a `lesson` every line names its own. */
-Status lesson_grade_file(const char *path, const char *lesson, uint64_t seed, bool as_json, bool as_csv, Io *io,
-                         Error *error);
+/* Grades a submission: `path` is CSV or JSON. Without a `lesson` (a name or a file) every row names one that comes with
+ * Tilewalk. Of `rules` only key and seeds are read. The exit status: 1 when a row could not be graded. */
+int lesson_grade_file(const char *path, const char *lesson, const ClassRules *rules, const OutputRequest *output,
+                      Io *io, Error *error);
+
+/* The seed of each student under the class's key; `path` holds a name a line. */
+Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);
 
 /* Writes a lesson to begin with to NAME.md. */
 Status lesson_write_template(const char *name, Io *io, Error *error);

@@ -1,0 +1,19 @@
+/* Own numbers for each student of a class: a seed from the student's name and a key that only the teacher knows.
+ *
+ * Who copies a neighbour's answers then hands in answers to other numbers. The seed is SipHash-2-4 of the name
+ * (Aumasson and Bernstein, 2012), so a seed says nothing of the key; a short key can still be guessed by trying. */
+#ifndef TILEWALK_LESSONS_CLASS_KEY_H
+#define TILEWALK_LESSONS_CLASS_KEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLASS_KEY_CHARS_MIN = 8 };
+
+/* SipHash-2-4 of bytes[0..length) under a key of 16 bytes. */
+uint64_t siphash(const unsigned char key[16], const void *bytes, size_t length);
+
+/* A number of 1 to 999,999,999, which a person can type. Blanks around and between names do not matter. */
+uint64_t class_seed(const char *key, const char *student);
+
+#endif

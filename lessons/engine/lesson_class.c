@@ -1,0 +1,276 @@
+#include "lessons/engine/lesson_class.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/class_key.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+
+/* What became of a row; texts lie in the class's pool. */
+typedef struct {
+  size_t lesson, remark;
+  const char *verdict;
+  uint64_t seed;
+  bool counts, is_right, is_error;
+} Result;
+
+typedef struct {
+  const Submission *s;
+  const ClassRules *rules;
+  Pool pool;
+  Result *results; /* one a row */
+  size_t *order;   /* rows, those of one lesson and seed together */
+  /* The lesson at hand, and its run. */
+  Lesson loaded;
+  const Lesson *lesson; /* &loaded, or the teacher's */
+  size_t lesson_row;    /* a row that names it */
+  bool has_lesson, has_run;
+  Error lesson_error;
+  LessonRun run;
+  LessonQuestion question;
+  LessonGrade grade;
+} Class;
+
+static const char *name_of(const Class *c, const SubmissionRow *row) { return pool_text(&c->s->pool, row->lesson); }
+
+/* ---- Order: a lesson is opened once, and a run once for each seed, however the rows are mixed */
+
+typedef struct {
+  const Class *class;
+  size_t row;
+} Place;
+
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int by_lesson(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  const Class *c = x->class;
+  const int names = strcmp(name_of(c, &c->s->rows[x->row]), name_of(c, &c->s->rows[y->row]));
+  if (names) return names;
+  const int seeds = compare(c->results[x->row].seed, c->results[y->row].seed);
+  return seeds ? seeds : compare(x->row, y->row);
+}
+
+static Status sort_rows(Class *c, Error *error) {
+  const size_t n = c->s->n_rows;
+  Place *places = malloc((n + 1) * sizeof *places);
+  c->order = malloc((n + 1) * sizeof *c->order);
+  if (!places || !c->order) {
+    free(places);
+    return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  }
+  for (size_t k = 0; k < n; k++) places[k] = (Place){c, k};
+  qsort(places, n, sizeof *places, by_lesson);
+  for (size_t k = 0; k < n; k++) c->order[k] = places[k].row;
+  free(places);
+  return STATUS_OK;
+}
+
+/* ---- One row */
+
+static Status note(Class *c, const char *text, size_t *offset, Error *error) {
+  if (!*text || pool_add(&c->pool, text, strlen(text), offset)) return STATUS_OK;
+  return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+}
+
+static Status refuse(Class *c, Result *result, const char *why, Error *error) {
+  *result = (Result){.lesson = result->lesson, .verdict = "error", .seed = result->seed, .is_error = true};
+  return note(c, why, &result->remark, error);
+}
+
+static void close_run(Class *c) {
+  if (c->has_run) lesson_run_end(&c->run);
+  c->has_run = false;
+}
+
+static void close_lesson(Class *c) {
+  close_run(c);
+  lesson_free(&c->loaded);
+  c->has_lesson = false;
+  c->lesson = NULL;
+  c->lesson_error = (Error){0};
+}
+
+/* Makes c->lesson the lesson of the row; else c->lesson_error says why not. */
+static void open_lesson(Class *c, size_t row) {
+  const char *name = name_of(c, &c->s->rows[row]);
+  const Lesson *named = c->rules->lesson;
+  if (c->has_lesson && strcmp(name, name_of(c, &c->s->rows[c->lesson_row])) == 0) return;
+  close_lesson(c);
+  c->has_lesson = true;
+  c->lesson_row = row;
+  if (named && (!*name || strcmp(name, named->name) == 0))
+    c->lesson = named;
+  else if (!*name)
+    error_set(&c->lesson_error, STATUS_BAD_REQUEST,
+              "the row names no lesson; add a column 'lesson', or name one on the command line");
+  else if (c->rules->load(c->rules->context, name, &c->loaded, &c->lesson_error) == STATUS_OK)
+    c->lesson = &c->loaded;
+}
+
+static Status open_run(Class *c, uint64_t seed, Error *error) {
+  if (c->has_run && c->run.seed == seed) return STATUS_OK;
+  close_run(c);
+  const Status status = lesson_run_start(&c->run, c->lesson, c->rules->limits, seed, error);
+  c->has_run = status == STATUS_OK;
+  return status;
+}
+
+static Status no_question(const Class *c, const char *id, Error *error) {
+  Nearest nearest = {.word = id};
+  for (size_t k = 0; k < c->lesson->n_asks; k++) nearest_offer(&nearest, c->lesson->asks[k].id);
+  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' has no question '%s'%s%s%s", c->lesson->name,
+                   quote(id, strlen(id)).text, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                   nearest.best ? "'?" : "");
+}
+
+/* c->question and c->grade, from the lesson at hand. */
+static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
+  const char *id = pool_text(&c->s->pool, row->id), *answer = pool_text(&c->s->pool, row->answer);
+  const int ask = lesson_find_ask(c->lesson, id);
+  if (ask < 0) return no_question(c, id, error);
+  Status status = open_run(c, seed, error);
+  if (status) return status;
+  lesson_run_refill(&c->run); /* each row has the whole budget */
+  status = lesson_run_question(&c->run, ask, &c->question, error);
+  return status ? status : lesson_run_grade(&c->run, &c->question, answer, &c->grade, error);
+}
+
+/* The seed that a row is graded with. */
+static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
+  const ClassRules *rules = c->rules;
+  if (rules->key) return class_seed(rules->key, pool_text(&c->s->pool, row->student));
+  return rules->trust_seeds && row->seed != UINT64_MAX ? row->seed : rules->seed;
+}
+
+static Status check_seed(const Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
+  if (c->rules->key && !row->student)
+    return error_set(error, STATUS_BAD_REQUEST, "a row without a student has no seed under a key");
+  if (row->seed == UINT64_MAX || row->seed == seed) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "answered with seed %" PRIu64 ", but %s is %" PRIu64 "%s", row->seed,
+                   c->rules->key ? "the student's own" : "the teacher's", seed,
+                   c->rules->key ? "" : "; --seed sets it, --trust-seeds takes what the rows say");
+}
+
+static Status grade_row(Class *c, size_t k, Error *error) {
+  const SubmissionRow *row = &c->s->rows[k];
+  Result *result = &c->results[k];
+  Error why = {0};
+  if (row->problem) return refuse(c, result, pool_text(&c->s->pool, row->problem), error);
+  open_lesson(c, k);
+  if (c->lesson_error.status == STATUS_NO_MEMORY)
+    return error_set(error, STATUS_NO_MEMORY, "%s", c->lesson_error.message);
+  if (!c->lesson) return refuse(c, result, c->lesson_error.message, error);
+  Status status = note(c, c->lesson->name, &result->lesson, error);
+  if (status) return status;
+  status = check_seed(c, row, result->seed, &why);
+  if (!status) status = judge(c, row, result->seed, &why);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
+  if (status) return refuse(c, result, why.message, error);
+  const bool predicts = c->lesson->asks[c->question.ask].is_prediction, right = c->grade.verdict == LESSON_RIGHT;
+  result->counts = !predicts;
+  result->is_right = right && !predicts;
+  result->verdict =
+      predicts && c->grade.verdict != LESSON_UNREADABLE ? "predicted" : lesson_verdict_name(c->grade.verdict);
+  return right ? STATUS_OK : note(c, c->grade.message, &result->remark, error);
+}
+
+/* ---- Answers given twice */
+
+/* By student, lesson and question, and then by the place in the file. */
+static int by_question(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  const Class *c = x->class;
+  const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
+  const Pool *p = &c->s->pool;
+  int order = strcmp(pool_text(p, r->student), pool_text(p, q->student));
+  if (!order) order = strcmp(pool_text(p, r->id), pool_text(p, q->id));
+  if (!order)
+    order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
+  return order;
+}
+
+static int by_question_and_row(const void *a, const void *b) {
+  const int order = by_question(a, b);
+  return order ? order : compare(((const Place *)a)->row, ((const Place *)b)->row);
+}
+
+/* Of several answers of one student to one question the first counts. */
+static Status mark_again(Class *c, Error *error) {
+  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
+  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  size_t n = 0, first = 0;
+  for (size_t k = 0; k < c->s->n_rows; k++)
+    if (!c->results[k].is_error && c->s->rows[k].student) places[n++] = (Place){c, k};
+  qsort(places, n, sizeof *places, by_question_and_row);
+  Status status = STATUS_OK;
+  for (size_t k = 1; k < n && !status; k++) {
+    if (by_question(&places[first], &places[k]) != 0) {
+      first = k;
+      continue;
+    }
+    char why[80];
+    Result *result = &c->results[places[k].row];
+    snprintf(why, sizeof why, "answered before, in line %d; the first answer counts",
+             c->s->rows[places[first].row].line);
+    result->verdict = "again";
+    result->counts = result->is_right = false;
+    status = note(c, why, &result->remark, error);
+  }
+  free(places);
+  return status;
+}
+
+/* ---- All of it */
+
+static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *, Error *), void *data, ClassSum *sum,
+                        Error *error) {
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < c->s->n_rows && !status; k++) {
+    const SubmissionRow *row = &c->s->rows[k];
+    const Result *r = &c->results[k];
+    const Pool *p = &c->s->pool;
+    const ClassRow graded = {.student = pool_text(p, row->student),
+                             .lesson = r->lesson ? pool_text(&c->pool, r->lesson) : pool_text(p, row->lesson),
+                             .id = pool_text(p, row->id),
+                             .answer = pool_text(p, row->answer),
+                             .verdict = r->verdict,
+                             .remark = pool_text(&c->pool, r->remark),
+                             .seed = r->seed,
+                             .line = row->line,
+                             .counts = r->counts,
+                             .is_right = r->is_right,
+                             .is_error = r->is_error};
+    sum->n_counted += r->counts;
+    sum->n_right += r->is_right;
+    sum->n_errors += r->is_error;
+    status = take(data, &graded, error);
+  }
+  return status;
+}
+
+Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
+                          Status (*take)(void *data, const ClassRow *row, Error *error), void *data, ClassSum *sum,
+                          Error *error) {
+  Class *c = calloc(1, sizeof *c);
+  *sum = (ClassSum){0};
+  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  c->s = submission;
+  c->rules = rules;
+  c->results = calloc(submission->n_rows + 1, sizeof *c->results);
+  Status status = c->results ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  for (size_t k = 0; k < submission->n_rows && !status; k++) c->results[k].seed = seed_of(c, &submission->rows[k]);
+  if (!status) status = sort_rows(c, error);
+  for (size_t k = 0; k < submission->n_rows && !status; k++) status = grade_row(c, c->order[k], error);
+  if (!status) status = mark_again(c, error);
+  if (!status) status = hand_over(c, take, data, sum, error);
+  close_lesson(c);
+  pool_free(&c->pool);
+  free(c->results);
+  free(c->order);
+  free(c);
+  return status;
+}

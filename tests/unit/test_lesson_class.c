@@ -1,0 +1,448 @@
+/* Grading a class: what hostile hand-ins may not do, worked out by hand on lessons of two lines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/class_key.h"
+#include "lessons/engine/lesson_class.h"
+#include "tests/support/alloc_fail.h"
+
+/* The answer of lesson 01-two is twice the number drawn; that of 02-three three times. `guess` is a prediction. */
+#define LESSON(times)                                                                                                  \
+  "# T\n- idea: one\n- minutes: 5\n- draw: N from 2, 3, 5, 7, 11, 13, 17, 19\n\nHello {N}.\n\n"                        \
+  "```ask sum\nprompt: p\nanswer: " times " * N\nhint: h\nexplain: e\n```\n\n"                                         \
+  "```ask guess\nkind: predict\nprompt: p\noption: yes | A.\noption: no | B.\nanswer: 'yes'\nhint: h\n```\n\n"         \
+  "```ask bytes\nprompt: p\nanswer: 64\nhint: h\nexplain: e\n```\n"
+
+static int n_loads;
+
+static Status load(void *context, const char *name, Lesson *lesson, Error *error) {
+  (void)context;
+  n_loads++;
+  if (strcmp(name, "01-two") == 0 || strcmp(name, "two") == 0)
+    return lesson_from_buffer(lesson, LESSON("2"), strlen(LESSON("2")), "01-two.md", error);
+  if (strcmp(name, "02-three") == 0)
+    return lesson_from_buffer(lesson, LESSON("3"), strlen(LESSON("3")), "02-three.md", error);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'", name);
+}
+
+/* The number that a seed draws. */
+static int number_in(const char *name, uint64_t seed) {
+  Lesson l;
+  LessonRun run;
+  char text[64];
+  Error error = {0};
+  assert_int_equal(load(NULL, name, &l, &error), STATUS_OK);
+  assert_int_equal(lesson_run_start(&run, &l, NULL, seed, &error), STATUS_OK);
+  assert_int_equal(lesson_run_fill(&run, l.blocks[0].text, text, sizeof text, &error), STATUS_OK);
+  lesson_run_end(&run);
+  lesson_free(&l);
+  return atoi(text + strlen("Hello "));
+}
+static int number_of(uint64_t seed) { return number_in("two", seed); }
+
+enum { ROWS = 64, CELL = 200 };
+typedef struct {
+  char student[CELL], lesson[CELL], id[CELL], answer[CELL], verdict[CELL], remark[600];
+  uint64_t seed;
+  int line;
+  bool counts, is_error;
+} Row;
+
+static Row rows[ROWS];
+static int n_rows;
+static ClassSum sum;
+static Error error;
+
+static Status keep(void *data, const ClassRow *row, Error *why) {
+  (void)data, (void)why;
+  if (n_rows == ROWS) return STATUS_OK;
+  Row *r = &rows[n_rows++];
+  snprintf(r->student, CELL, "%s", row->student);
+  snprintf(r->lesson, CELL, "%s", row->lesson);
+  snprintf(r->id, CELL, "%s", row->id);
+  snprintf(r->answer, CELL, "%s", row->answer);
+  snprintf(r->verdict, CELL, "%s", row->verdict);
+  snprintf(r->remark, sizeof r->remark, "%s", row->remark);
+  r->seed = row->seed;
+  r->line = row->line;
+  r->counts = row->counts;
+  r->is_error = row->is_error;
+  return STATUS_OK;
+}
+
+static Status grade_bytes(const char *text, size_t length, ClassRules rules) {
+  Submission s;
+  n_rows = 0;
+  error = (Error){0};
+  if (!rules.load) rules.load = load;
+  if (!rules.seed) rules.seed = 1;
+  Status status = submission_from_buffer(&s, text, length, "class.csv", &error);
+  if (!status) status = lesson_class_grade(&s, &rules, keep, NULL, &sum, &error);
+  submission_free(&s);
+  return status;
+}
+
+static void grade(const char *text, ClassRules rules) {
+  if (grade_bytes(text, strlen(text), rules)) fail_msg("%s", error.message);
+}
+
+static void is(int row, const char *verdict, const char *remark) {
+  assert_true(row < n_rows);
+  if (strcmp(rows[row].verdict, verdict) != 0 || !strstr(rows[row].remark, remark))
+    fail_msg("row %d: %s, %s", row, rows[row].verdict, rows[row].remark);
+  assert_int_equal(rows[row].is_error, strcmp(verdict, "error") == 0);
+}
+
+/* ---- What a row may name */
+
+/* Each row is graded against its own lesson, in whatever order they come; the first one does not serve for all. */
+static void every_row_has_its_own_lesson(void **state) {
+  (void)state;
+  char text[600];
+  const int n = number_of(1), m = number_in("02-three", 1);
+  snprintf(text, sizeof text,
+           "student,lesson,id,answer\nA,01-two,sum,%d\nB,02-three,sum,%d\nC,two,sum,%d\nD,02-three,sum,%d\n", 2 * n,
+           3 * m, 3 * n, 2 * m);
+  grade(text, (ClassRules){0});
+  is(0, "right", "");
+  is(1, "right", "");
+  assert_string_not_equal(rows[2].verdict, "right");
+  assert_string_not_equal(rows[3].verdict, "right");
+  assert_string_equal(rows[0].lesson, "01-two");
+  assert_string_equal(rows[1].lesson, "02-three");
+  assert_string_equal(rows[2].lesson, "01-two");
+  assert_int_equal(sum.n_right, 2);
+  assert_int_equal(sum.n_counted, 4);
+}
+
+/* Rows that take turns open each lesson once. */
+static void a_lesson_is_opened_once(void **state) {
+  (void)state;
+  char text[4000] = "student,lesson,id,answer\n";
+  for (int k = 0; k < 30; k++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "S%d,%s,sum,1\n", k, k % 2 ? "01-two" : "02-three");
+  n_loads = 0;
+  grade(text, (ClassRules){0});
+  assert_int_equal(n_loads, 2);
+  assert_int_equal(n_rows, 30);
+  for (int k = 0; k < 30; k++) assert_int_equal(rows[k].line, k + 2);
+}
+
+/* Nothing that a row says is taken for a path: it goes to the loader of names, which has none. */
+static void a_row_without_a_lesson_is_a_row_with_an_error(void **state) {
+  (void)state;
+  grade("student,lesson,id,answer\nEve,eve/03-tiles.md,sum,4\nAda,two,bytes,64\nBob,,bytes,64\n", (ClassRules){0});
+  is(0, "error", "there is no lesson 'eve/03-tiles.md'");
+  is(1, "right", "");
+  is(2, "error", "the row names no lesson");
+  assert_int_equal(sum.n_errors, 2);
+  assert_int_equal(sum.n_counted, 1);
+}
+
+static void the_lesson_of_the_command_line_serves_rows_that_name_it_or_none(void **state) {
+  (void)state;
+  Lesson own;
+  const char *text = "# T\n- idea: one\n- minutes: 5\n\n```ask sum\nprompt: p\nanswer: 4\nhint: h\nexplain: e\n```\n";
+  assert_int_equal(lesson_from_buffer(&own, text, strlen(text), "/home/teacher/mine.md", &error), STATUS_OK);
+  grade("student,lesson,id,answer\nAda,,sum,4\nBob,mine,sum,4\nEve,mine.md,sum,4\nCid,02-three,bytes,64\n",
+        (ClassRules){.lesson = &own});
+  is(0, "right", "");
+  is(1, "right", "");
+  is(2, "error", "there is no lesson 'mine.md'");
+  is(3, "right", "");
+  lesson_free(&own);
+}
+
+static void a_question_misspelt_is_one_row(void **state) {
+  (void)state;
+  grade("student,lesson,id,answer\nAda,two,byts,64\nBob,two,bytes,64\n", (ClassRules){0});
+  is(0, "error", "no question 'byts'; did you mean 'bytes'?");
+  is(1, "right", "");
+}
+
+/* ---- Seeds */
+
+static void seeds_are_the_teachers(void **state) {
+  (void)state;
+  char text[400];
+  uint64_t other = 2;
+  while (number_of(other) == number_of(1)) other++;
+  snprintf(text, sizeof text, "student,lesson,id,answer,seed\nEve,two,sum,%d,%d\nAda,two,sum,%d,1\nBob,two,sum,%d,\n",
+           2 * number_of(other), (int)other, 2 * number_of(1), 2 * number_of(other));
+  grade(text, (ClassRules){0});
+  is(0, "error", "answered with seed"); /* right for her own seed, which the teacher did not give */
+  is(1, "right", "");
+  assert_string_not_equal(rows[2].verdict, "right");
+  grade(text, (ClassRules){.trust_seeds = true});
+  is(0, "right", "");
+  is(1, "right", "");
+  grade(text, (ClassRules){.seed = other});
+  is(0, "right", "");
+  is(1, "error", "the teacher's is");
+  is(2, "right", "");
+}
+
+/* Under a key Eve's copy of Ada's answer is an answer to Ada's numbers. */
+static void a_key_gives_own_numbers(void **state) {
+  (void)state;
+  const char *key = "a long key";
+  char text[600], name[16] = "";
+  const uint64_t ada = class_seed(key, "Ada");
+  for (char c = 'A'; c <= 'Z' && !*name; c++) { /* somebody with another number */
+    char one[2] = {c, 0};
+    if (number_of(class_seed(key, one)) != number_of(ada)) snprintf(name, sizeof name, "%s", one);
+  }
+  snprintf(
+      text, sizeof text,
+      "student,lesson,id,answer,seed\nAda,two,sum,%1$d,\n%2$s,two,sum,%1$d,\n%2$s,two,guess,a,%3$d\n,two,sum,%1$d,\n",
+      2 * number_of(ada), name, (int)ada);
+  grade(text, (ClassRules){.key = key});
+  is(0, "right", "");
+  assert_string_not_equal(rows[1].verdict, "right");
+  is(2, "error", "the student's own is"); /* copied with its seed */
+  is(3, "error", "without a student");
+  assert_true(rows[0].seed == ada);
+}
+
+/* The vectors of the paper (Appendix A) and of its reference program. */
+static void siphash_is_that_of_the_paper(void **state) {
+  (void)state;
+  unsigned char key[16], text[15];
+  for (int k = 0; k < 16; k++) key[k] = (unsigned char)k;
+  for (int k = 0; k < 15; k++) text[k] = (unsigned char)k;
+  assert_true(siphash(key, text, 15) == 0xa129ca6149be45e5);
+  assert_true(siphash(key, text, 0) == 0x726fdb47dd0e0e31);
+}
+
+static void a_seed_follows_from_key_and_name(void **state) {
+  (void)state;
+  const uint64_t seed = class_seed("a long key", "Ada Lovelace");
+  assert_true(seed >= 1 && seed <= 999999999);
+  assert_true(seed == class_seed("a long key", "  Ada \t Lovelace "));
+  assert_true(seed != class_seed("a long kez", "Ada Lovelace"));
+  assert_true(seed != class_seed("a long key", "Ada Lovelac"));
+}
+
+/* ---- Answers given twice */
+
+static void the_first_answer_counts(void **state) {
+  (void)state;
+  grade("student,lesson,id,answer\nEve,two,bytes,63\nAda,two,bytes,64\nEve,01-two,bytes,64\nEve,two,guess,a\n"
+        "Eve,02-three,bytes,64\nEve,two,bytes,64\n",
+        (ClassRules){0});
+  assert_string_not_equal(rows[0].verdict, "right");
+  is(1, "right", "");
+  is(2, "again", "in line 2");
+  is(3, "predicted", "");
+  is(4, "right", "");
+  is(5, "again", "in line 2");
+  assert_int_equal(sum.n_right, 2);
+  assert_int_equal(sum.n_counted, 3);
+}
+
+/* ---- What cannot be read */
+
+static void a_broken_row_hurts_no_other(void **state) {
+  (void)state;
+  static const struct {
+    const char *row, *reason;
+  } BROKEN[] = {
+      {"A,two,bytes,1,2,3", "6 fields under 5 columns"},
+      {"A,two,,1,", "the id of the question is missing"},
+      {"A,two,bytes,\"1,", "a quotation mark is never closed"},
+      {"A,two,bytes,\"1\"2,", "behind a closing quotation mark"},
+      {"A,two,bytes,1,x", "the seed 'x' is no whole number"},
+      {"A,two,bytes,1,-1", "the seed '-1' is no whole number"},
+      {"A,two,bytes,1,9999999999999999999", "is no whole number"},
+  };
+  for (size_t k = 0; k < sizeof BROKEN / sizeof *BROKEN; k++) {
+    char text[400];
+    snprintf(text, sizeof text, "student,lesson,id,answer,seed\n%s\nBob,two,bytes,64,\n", BROKEN[k].row);
+    grade(text, (ClassRules){0});
+    assert_int_equal(n_rows, 2);
+    is(0, "error", BROKEN[k].reason);
+    assert_string_equal(rows[0].student, "A");
+    assert_int_equal(rows[0].line, 2);
+    is(1, "right", "");
+    assert_int_equal(rows[1].line, 3);
+  }
+}
+
+static void a_field_that_is_too_long_is_one_row(void **state) {
+  (void)state;
+  enum { LONG = 5000 };
+  for (int quoted = 0; quoted < 2; quoted++) {
+    char *text = malloc(LONG + 200);
+    assert_non_null(text);
+    int used = snprintf(text, 100, "student,lesson,id,answer\nA,two,bytes,%s", quoted ? "\"" : "");
+    memset(text + used, '1', LONG);
+    snprintf(text + used + LONG, 100, "%s\nBob,two,bytes,64\n", quoted ? "\"" : "");
+    grade(text, (ClassRules){0});
+    assert_int_equal(n_rows, 2);
+    is(0, "error", "longer than 4095 bytes");
+    is(1, "right", "");
+    free(text);
+  }
+}
+
+static void files_of_which_nothing_can_be_read_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *reason;
+  } BROKEN[] = {
+      {"", "class.csv:1: the file is empty"},
+      {" \r\n\t", "class.csv:1: the file is empty"},
+      {"Ada,3\n", "class.csv:1: the first line must name the columns"},
+      {"id,student\n", "class.csv:1: the first line must name the columns"},
+      {"id,answer,ID\n", "class.csv:1: two columns are called 'id'"},
+      {"id,\"answer\n", "class.csv:1: a quotation mark"},
+      {"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n", "class.csv:1: more than 32 columns"},
+      {"\xFF\xFEi", "class.csv:1: this is UTF-16"},
+      {"{\n\"answers\" 1}", "class.csv:2: this is not JSON"},
+  };
+  for (size_t k = 0; k < sizeof BROKEN / sizeof *BROKEN; k++) {
+    assert_int_equal(grade_bytes(BROKEN[k].text, strlen(BROKEN[k].text), (ClassRules){0}), STATUS_BAD_FILE);
+    if (!strstr(error.message, BROKEN[k].reason)) fail_msg("%s", error.message);
+  }
+}
+
+static void entries_of_json_are_rows(void **state) {
+  (void)state;
+  grade("[1, {\"student\": \"A\", \"lesson\": \"two\", \"answers\": {\"bytes\": [], \"guess\": \"a\"}},"
+        " {\"student\": \"B\", \"lesson\": 7, \"answers\": {\"bytes\": 64}},"
+        " {\"student\": \"C\", \"lesson\": \"two\", \"answers\": {\"bytes\": 64}},"
+        " {\"student\": \"D\", \"lesson\": \"two\", \"seed\": -1, \"answers\": {\"bytes\": 64.0}},"
+        " {\"student\": \"E\", \"lesson\": \"two\", \"seed\": 1, \"answers\": {\"bytes\": 64.0}}]",
+        (ClassRules){0});
+  assert_int_equal(n_rows, 7);
+  is(0, "error", "an entry must be an object");
+  is(1, "error", "the answer must be a text or a number");
+  assert_string_equal(rows[1].id, "bytes");
+  is(2, "predicted", "");
+  is(3, "error", "'lesson' must be a text");
+  is(4, "right", "");
+  is(5, "error", "'seed' must be a whole number");
+  is(6, "right", "");
+  n_rows = 0;
+  grade("{\"lesson\": \"two\", \"seed\": 1, \"answers\": {\"bytes\": 64.0}}", (ClassRules){0});
+  is(0, "right", "");
+}
+
+/* ---- Ways to write a file */
+
+static void other_spellings_of_csv_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *student;
+  } ROWS_OF[] = {
+      {"student,lesson,id,answer\nAda,two,bytes,64\n", "Ada"},
+      {"\xEF\xBB\xBFStudent;Lesson;ID;Answer\r\nAda;two;bytes;64,0\r\n", "Ada"},
+      {"student\tlesson\tid\tanswer\rAda\ttwo\tbytes\t64", "Ada"},
+      {"\"student\",\"lesson\",\"id\",\"answer\"\n\"A \"\"x\"\", B\",\"two\",\"bytes\",\" 64 \" \n", "A \"x\", B"},
+      {"student,lesson,id,answer\n\"Jos\xE9 \x80\x81\",two,bytes,64\n", "Jos\xC3\xA9 \xE2\x82\xAC?"}, /* Windows-1252 */
+      {"student,lesson,id,answer\nJos\xC3\xA9,two,bytes,64\n", "Jos\xC3\xA9"},
+      {"student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\n", "Ada L"},
+      {"student,lesson,id,answer\nA\x1B[2J\xE2\x80\xAE"
+       "B,two,bytes,64\n",
+       "A?[2J?B"},
+      {"student,lesson,id,answer\n\xC0\xAF,two,bytes,64\n", "\xC3\x80\xC2\xAF"}, /* overlong '/': no UTF-8 */
+      {"other,student,lesson,id,answer\nx,Ada,two,bytes,64\n\n , , , , \n", "Ada"},
+  };
+  for (size_t k = 0; k < sizeof ROWS_OF / sizeof *ROWS_OF; k++) {
+    grade(ROWS_OF[k].text, (ClassRules){0});
+    assert_int_equal(n_rows, 1);
+    assert_string_equal(rows[0].student, ROWS_OF[k].student);
+    is(0, "right", "");
+  }
+}
+
+static void zero_bytes_are_no_ends(void **state) {
+  (void)state;
+  static const char TEXT[] = "student,lesson,id,answer\nA\0B,two,bytes,64\n";
+  assert_int_equal(grade_bytes(TEXT, sizeof TEXT - 1, (ClassRules){0}), STATUS_OK);
+  assert_string_equal(rows[0].student, "A?B");
+  is(0, "right", "");
+}
+
+/* A class's budget is that of each row: a hundred answers with one seed are all graded. */
+static void a_large_class_does_not_run_out_of_steps(void **state) {
+  (void)state;
+  enum { MANY = 100 };
+  static char text[MANY * 32];
+  int used = snprintf(text, sizeof text, "student,id,answer\n");
+  for (int k = 0; k < MANY; k++) used += snprintf(text + used, sizeof text - (size_t)used, "S%d,work,1\n", k);
+  Lesson own;
+  const char *work =
+      "# T\n- idea: one\n- minutes: 5\n\n```ask work\nprompt: p\nanswer: (function() local n = 0; for k = 1, "
+      "200000 do n = k end return n end)()\nhint: h\nexplain: e\n```\n";
+  assert_int_equal(lesson_from_buffer(&own, work, strlen(work), "own.md", &error), STATUS_OK);
+  grade(text, (ClassRules){.lesson = &own});
+  lesson_free(&own);
+  assert_int_equal(sum.n_errors, 0);
+  assert_int_equal(sum.n_counted, MANY);
+}
+
+static void more_rows_than_a_class_has_are_refused(void **state) {
+  (void)state;
+  const size_t n = SUBMISSION_ROWS_MAX + 1;
+  char *text = malloc(10 + 4 * n + 1);
+  assert_non_null(text);
+  strcpy(text, "id,answer\n");
+  for (size_t k = 0; k < n; k++) memcpy(text + 10 + 4 * k, "a,1\n", 4);
+  Submission s;
+  error = (Error){0};
+  assert_int_equal(submission_from_buffer(&s, text, 10 + 4 * n, "class.csv", &error), STATUS_TOO_LARGE);
+  assert_int_equal(submission_from_buffer(&s, text, 10 + 4 * (n - 1), "class.csv", &error), STATUS_OK);
+  assert_int_equal(s.n_rows, SUBMISSION_ROWS_MAX);
+  submission_free(&s);
+  free(text);
+}
+
+static Status grade_small(void *context, Error *why) {
+  (void)context;
+  static const char TEXT[] = "student,lesson,id,answer\nAda,two,bytes,64\nAda,two,bytes,64\nBob,none,x,\n";
+  const ClassRules rules = {.load = load, .seed = 1, .key = "a long key"};
+  Submission s;
+  ClassSum own;
+  Status status = submission_from_buffer(&s, TEXT, sizeof TEXT - 1, "class.csv", why);
+  n_rows = 0;
+  if (!status) status = lesson_class_grade(&s, &rules, keep, NULL, &own, why);
+  submission_free(&s);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  assert_true(alloc_fail_each(grade_small, NULL) >= 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_row_has_its_own_lesson),
+      cmocka_unit_test(a_lesson_is_opened_once),
+      cmocka_unit_test(a_row_without_a_lesson_is_a_row_with_an_error),
+      cmocka_unit_test(the_lesson_of_the_command_line_serves_rows_that_name_it_or_none),
+      cmocka_unit_test(a_question_misspelt_is_one_row),
+      cmocka_unit_test(seeds_are_the_teachers),
+      cmocka_unit_test(a_key_gives_own_numbers),
+      cmocka_unit_test(siphash_is_that_of_the_paper),
+      cmocka_unit_test(a_seed_follows_from_key_and_name),
+      cmocka_unit_test(the_first_answer_counts),
+      cmocka_unit_test(a_broken_row_hurts_no_other),
+      cmocka_unit_test(a_field_that_is_too_long_is_one_row),
+      cmocka_unit_test(files_of_which_nothing_can_be_read_are_refused),
+      cmocka_unit_test(entries_of_json_are_rows),
+      cmocka_unit_test(other_spellings_of_csv_are_read),
+      cmocka_unit_test(zero_bytes_are_no_ends),
+      cmocka_unit_test(a_large_class_does_not_run_out_of_steps),
+      cmocka_unit_test(more_rows_than_a_class_has_are_refused),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
