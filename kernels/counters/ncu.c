@@ -1,317 +1,848 @@
 #include "kernels/counters/ncu.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/counters/ncu_rows.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
-const CounterName COUNTER_NAMES[COUNTER_COUNT] = {
-    {"l1tex__m_xbar2l1tex_read_bytes.sum", "byte", "read across the boundary"},
-    {"l1tex__m_l1tex2xbar_write_bytes.sum", "byte", "written across it"},
-    {"lts__t_sectors_srcunit_tex_op_read.sum", "sector", "sectors read from L2"},
-    {"lts__t_sectors_srcunit_tex_op_write.sum", "sector", "sectors written to L2"},
-    {"lts__t_sectors_srcunit_ltcfabric.sum", "sector", "sectors across the fabric"},
-    {"dram__bytes_read.sum", "byte", "read from HBM"},
-    {"dram__bytes_write.sum", "byte", "written to HBM"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", "bank conflicts, loads"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", "bank conflicts, stores"},
-    {"sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "tensor instructions"},
-    {"gpu__time_duration.sum", "ns", "time"},
-    {"lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", "looks in L2 that hit"},
-    {"lts__t_sectors_srcunit_tex_lookup_miss.sum", "sector", "looks in L2 that miss"},
-    {"counted_read_bytes", "byte", "bytes counted, read"},
-    {"counted_write_bytes", "byte", "bytes counted, written"},
-};
-
-enum { COLUMN_RUNG, COLUMN_DTYPE, COLUMN_CAUSAL, COLUMN_KERNEL, N_TEXT_COLUMNS };
-static const char *const TEXT_COLUMNS[N_TEXT_COLUMNS] = {"rung", "dtype", "causal", "Kernel Name"};
+/* What a column, or a metric of the page of details, is for. */
 enum {
-  COLUMN_BATCH,
-  COLUMN_HEADS,
-  COLUMN_KV_HEADS,
-  COLUMN_N_Q,
-  COLUMN_N_K,
-  COLUMN_D,
-  COLUMN_B_R,
-  COLUMN_B_C,
-  COLUMN_SPLITS,
-  N_SIZE_COLUMNS
+  ROLE_IGNORED = 0, /* a metric that says nothing here */
+  ROLE_IDENTITY,    /* a column that every page has, and that is not needed */
+  ROLE_ID,
+  ROLE_PROCESS,
+  ROLE_KERNEL,
+  ROLE_BLOCK,
+  ROLE_GRID,
+  ROLE_CC,
+  ROLE_METRIC_NAME,
+  ROLE_METRIC_UNIT,
+  ROLE_METRIC_VALUE,
+  ROLE_DEVICE,
+  ROLE_FIRST_FACT,
+  ROLE_GRID_X = ROLE_FIRST_FACT,
+  ROLE_GRID_Y,
+  ROLE_GRID_Z,
+  ROLE_BLOCK_X,
+  ROLE_BLOCK_Y,
+  ROLE_BLOCK_Z,
+  ROLE_CC_MAJOR,
+  ROLE_CC_MINOR,
+  ROLE_N_SM,
+  ROLE_REGISTERS,
+  ROLE_SHARED,
+  ROLE_LAST_FACT = ROLE_SHARED,
+  ROLE_RUNG,
+  ROLE_DTYPE,
+  ROLE_CAUSAL,
+  ROLE_FIRST_SIZE,
+  ROLE_FIRST_COUNTER = ROLE_FIRST_SIZE + 16
 };
-static const char *const SIZE_COLUMNS[N_SIZE_COLUMNS] = {"batch",    "heads",   "kv_heads", "seq_q", "seq_k",
-                                                         "head_dim", "block_q", "block_k",  "splits"};
 
-/* Where the columns are; -1: not there. */
+static const struct {
+  const char *name;
+  int role;
+} COLUMNS[] = {
+    {"ID", ROLE_ID},
+    {"Process ID", ROLE_PROCESS},
+    {"Kernel Name", ROLE_KERNEL},
+    {"kernel_name", ROLE_KERNEL},
+    {"Kernel", ROLE_KERNEL},
+    {"Function Name", ROLE_KERNEL},
+    {"Demangled Name", ROLE_KERNEL},
+    {"Block Size", ROLE_BLOCK},
+    {"Grid Size", ROLE_GRID},
+    {"CC", ROLE_CC},
+    {"Metric Name", ROLE_METRIC_NAME},
+    {"Metric Unit", ROLE_METRIC_UNIT},
+    {"Metric Value", ROLE_METRIC_VALUE},
+    {"Process Name", ROLE_IDENTITY},
+    {"Host Name", ROLE_IDENTITY},
+    {"Kernel Time", ROLE_IDENTITY},
+    {"Context", ROLE_IDENTITY},
+    {"Stream", ROLE_IDENTITY},
+    {"Device", ROLE_IDENTITY},
+    {"Section Name", ROLE_IDENTITY},
+    {"Rule Name", ROLE_IDENTITY},
+    {"Rule Type", ROLE_IDENTITY},
+    {"Rule Description", ROLE_IDENTITY},
+    {"Estimated Speedup Type", ROLE_IDENTITY},
+    {"Estimated Speedup", ROLE_IDENTITY},
+    {"Device Name", ROLE_DEVICE},
+    {"device__attribute_display_name", ROLE_DEVICE},
+    {"launch__grid_dim_x", ROLE_GRID_X},
+    {"launch__grid_dim_y", ROLE_GRID_Y},
+    {"launch__grid_dim_z", ROLE_GRID_Z},
+    {"launch__block_dim_x", ROLE_BLOCK_X},
+    {"launch__block_dim_y", ROLE_BLOCK_Y},
+    {"launch__block_dim_z", ROLE_BLOCK_Z},
+    {"device__attribute_compute_capability_major", ROLE_CC_MAJOR},
+    {"device__attribute_compute_capability_minor", ROLE_CC_MINOR},
+    {"device__attribute_multiprocessor_count", ROLE_N_SM},
+    {"launch__registers_per_thread", ROLE_REGISTERS},
+    {"Registers Per Thread", ROLE_REGISTERS},
+    {"launch__shared_mem_per_block_dynamic", ROLE_SHARED},
+    {"Dynamic Shared Memory Per Block", ROLE_SHARED},
+};
+
+static const struct {
+  const char *name;
+  int role;
+} RECORDED_COLUMNS[] = {{"rung", ROLE_RUNG}, {"dtype", ROLE_DTYPE}, {"causal", ROLE_CAUSAL}};
+
+enum { SIZE_SPLITS = 8, N_SIZES = 9 };
+static const char *const SIZE_COLUMNS[N_SIZES] = {"batch",    "heads",   "kv_heads", "seq_q", "seq_k",
+                                                  "head_dim", "block_q", "block_k",  "splits"};
+
+typedef enum { PAGE_RAW, PAGE_DETAILS, PAGE_RECORDED } Page;
+
+/* A table's header, and the units under it. */
 typedef struct {
-  int n_columns;
-  int text[N_TEXT_COLUMNS], size[N_SIZE_COLUMNS], counter[COUNTER_COUNT];
+  Page page;
+  char delimiter;
+  bool is_quoted; /* its names stand in quotes */
+  bool has_units; /* in the header itself: "Duration [us]" */
+  int n_columns, id, n_counters;
+  int32_t process_id, metric, unit, value;
+  uint16_t role[NCU_MAX_COLUMNS];
+  NcuUnit units[NCU_MAX_COLUMNS];
+  bool unit_known[NCU_MAX_COLUMNS];
 } Layout;
 
+/* Where marks were seen whose meaning says which one is the decimal mark. */
 typedef struct {
-  const char *at;
-  size_t length;
-} Field;
+  int64_t line; /* 0: nowhere */
+  Quote cell;
+} Sight;
+
+enum { SURE_POINT, SURE_COMMA, LIKELY_POINT, LIKELY_COMMA, OPEN_POINT, OPEN_COMMA, N_SIGHTS };
 
 typedef struct {
-  const char *text;
-  size_t length, at;
-  int64_t line;   /* of the line last taken */
-  Field *fields;  /* NCU_MAX_COLUMNS */
-  char *unquoted; /* room for one line's quoted fields */
-} Reader;
+  NcuText text;
+  CounterTable *table;
+  NcuRows rows;
+  Layout *layout;
+  bool surveys; /* the first time through: only which mark is the decimal one */
+  Sight sights[N_SIGHTS];
+  char decimal;
+  bool semicolons;        /* between fields, somewhere */
+  int64_t useless_header; /* the first header without a counter that is used */
+  int64_t text_page;      /* a line as ncu prints them without --csv */
+} Parser;
 
-static bool field_is(Field field, const char *word) {
-  return field.length == strlen(word) && memcmp(field.at, word, field.length) == 0;
+static Status fail(const Parser *p, Error *error, const char *why) {
+  return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s", p->text.line_number, why);
 }
 
-static Status fail(const Reader *r, Error *error, const char *why) {
-  return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s", r->line, why);
-}
+/* --- names --- */
 
-/* The next line without its end; false at the end of the text. */
-static bool take_line(Reader *r, Field *line) {
-  if (r->at >= r->length) return false;
-  const char *begin = r->text + r->at, *end = memchr(begin, '\n', r->length - r->at);
-  size_t length = end ? (size_t)(end - begin) : r->length - r->at;
-  r->at += length + (end != NULL);
-  r->line++;
-  if (length && begin[length - 1] == '\r') length--;
-  *line = (Field){begin, length};
-  return true;
-}
-
-static bool is_skipped(Field line) {
-  return line.length == 0 || line.at[0] == '#' || (line.length > 1 && line.at[0] == '=' && line.at[1] == '=');
-}
-
-/* One field from *at on, of a line that ends at `end`. False: a quote is never closed, or something follows it. */
-static bool take_field(const char **at, const char *end, char **store, Field *field) {
-  const char *p = *at;
-  if (p == end || *p != '"') {
-    const char *comma = memchr(p, ',', (size_t)(end - p));
-    *field = (Field){p, (size_t)((comma ? comma : end) - p)};
-    *at = comma ? comma : end;
-    return true;
+static bool same_word(NcuField field, const char *word) { /* letters of either case, '_' for a blank */
+  for (size_t i = 0; i < field.length; i++) {
+    const char a = field.at[i], b = word[i];
+    const char low_a = a >= 'A' && a <= 'Z' ? (char)(a + 32) : a, low_b = b >= 'A' && b <= 'Z' ? (char)(b + 32) : b;
+    if (!b || (low_a != low_b && !(a == '_' && b == ' '))) return false;
   }
-  char *out = *store;
-  for (p++;; p++) {
-    if (p == end) return false;
-    if (*p == '"' && (p + 1 == end || p[1] != '"')) break;
-    if (*p == '"') p++; /* "" is a quote */
-    *(*store)++ = *p;
-  }
-  *field = (Field){out, (size_t)(*store - out)};
-  *at = p + 1;
-  return *at == end || **at == ',';
+  return !word[field.length];
 }
 
-/* Splits a line into r->fields. */
-static Status split(Reader *r, Field line, int *n_fields, Error *error) {
-  const char *at = line.at, *end = line.at + line.length;
-  char *store = r->unquoted;
-  for (int n = 0;; at++) {
-    if (n == NCU_MAX_COLUMNS) return fail(r, error, "more than 8192 columns; this is not a file of ncu's");
-    if (!take_field(&at, end, &store, &r->fields[n++]))
-      return fail(r, error, "a quoted field is not closed; the file is cut off or damaged");
-    if (at == end) {
-      *n_fields = n;
-      return STATUS_OK;
-    }
+static int counter_role(NcuField name) {
+  for (int c = 0; c < COUNTER_COUNT; c++) {
+    const char *metric = COUNTER_NAMES[c].metric;
+    const size_t length = strlen(metric);
+    if (ncu_field_is(name, metric)) return ROLE_FIRST_COUNTER + c;
+    /* old reports, and people, leave out ".sum" */
+    if (length > 4 && name.length == length - 4 && !memcmp(name.at, metric, name.length) &&
+        !strcmp(metric + length - 4, ".sum"))
+      return ROLE_FIRST_COUNTER + c;
   }
+  for (int a = 0; a < N_COUNTER_ALIASES; a++)
+    if (ncu_field_is(name, COUNTER_ALIASES[a].metric)) return ROLE_FIRST_COUNTER + (int)COUNTER_ALIASES[a].counter;
+  return ROLE_IGNORED;
 }
 
-static int column_of(const Reader *r, int n_fields, const char *name) {
+static int role_of(NcuField name) {
+  const int counter = counter_role(name);
+  if (counter) return counter;
+  for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+    if (same_word(name, COLUMNS[i].name)) return COLUMNS[i].role;
+  return ROLE_IGNORED;
+}
+
+static void ignore(Parser *p, NcuField name) {
+  CounterTable *t = p->table;
+  if (p->surveys || !name.length) return;
+  char text[NCU_DEVICE_BYTES];
+  size_t n = 0;
+  for (; n < name.length && n + 1 < sizeof text; n++) text[n] = name.at[n] >= 32 && name.at[n] < 127 ? name.at[n] : '?';
+  text[n] = '\0';
+  for (int i = 0; i < t->n_ignored; i++)
+    if (!strcmp(t->ignored[i], text)) return;
+  if (t->n_ignored == NCU_MAX_IGNORED)
+    t->ignored_more = true;
+  else
+    memcpy(t->ignored[t->n_ignored++], text, n + 1);
+}
+
+static void note(Parser *p, const char *format, int64_t line) {
+  CounterTable *t = p->table;
+  if (!p->surveys && t->n_notes < NCU_MAX_NOTES) snprintf(t->notes[t->n_notes++], sizeof t->notes[0], format, line);
+}
+
+/* --- headers --- */
+
+/* "Duration [us]" and "Duration (us)": the name alone, and the unit. */
+static NcuField split_unit(NcuField field, NcuField *unit) {
+  *unit = (NcuField){0};
+  field = ncu_field_trim(field);
+  const char last = field.length ? field.at[field.length - 1] : 0;
+  if (last != ']' && last != ')') return field;
+  for (size_t i = field.length - 1; i > 1; i--) {
+    if (field.at[i] != (last == ']' ? '[' : '(')) continue;
+    *unit = (NcuField){field.at + i + 1, field.length - i - 2};
+    return ncu_field_trim((NcuField){field.at, i});
+  }
+  return field;
+}
+
+static bool is_recorded(const Parser *p, int n_fields) {
   for (int c = 0; c < n_fields; c++)
-    if (field_is(r->fields[c], name)) return c;
+    if (ncu_field_is(p->text.fields[c], "rung")) return true;
+  return false;
+}
+
+static int recorded_role(NcuField name) {
+  for (size_t i = 0; i < sizeof RECORDED_COLUMNS / sizeof *RECORDED_COLUMNS; i++)
+    if (ncu_field_is(name, RECORDED_COLUMNS[i].name)) return RECORDED_COLUMNS[i].role;
+  for (int i = 0; i < N_SIZES; i++)
+    if (ncu_field_is(name, SIZE_COLUMNS[i])) return ROLE_FIRST_SIZE + i;
+  return counter_role(name);
+}
+
+static int column_with(const Layout *l, int role) {
+  for (int c = 0; c < l->n_columns; c++)
+    if (l->role[c] == role) return c;
   return -1;
 }
 
-/* Whether the fields name columns of one of the two layouts. */
-static bool read_header(const Reader *r, int n_fields, Layout *layout) {
-  layout->n_columns = n_fields;
-  int n_counters = 0;
-  for (int i = 0; i < N_TEXT_COLUMNS; i++) layout->text[i] = column_of(r, n_fields, TEXT_COLUMNS[i]);
-  for (int i = 0; i < N_SIZE_COLUMNS; i++) layout->size[i] = column_of(r, n_fields, SIZE_COLUMNS[i]);
-  for (int i = 0; i < COUNTER_COUNT; i++) {
-    layout->counter[i] = column_of(r, n_fields, COUNTER_NAMES[i].metric);
-    n_counters += layout->counter[i] >= 0;
+/* The first column of a counter is the one that counts. */
+static void drop_repeats(Layout *l) {
+  bool seen[COUNTER_COUNT] = {false};
+  for (int c = 0; c < l->n_columns; c++) {
+    const int counter = l->role[c] - ROLE_FIRST_COUNTER;
+    if (counter < 0) continue;
+    if (seen[counter]) l->role[c] = ROLE_IDENTITY;
+    seen[counter] = true;
   }
-  return n_counters > 0 && (layout->text[COLUMN_RUNG] >= 0 || layout->text[COLUMN_KERNEL] >= 0);
 }
 
-static Status find_header(Reader *r, Layout *layout, Error *error) {
-  Field line;
-  while (take_line(r, &line)) {
-    if (is_skipped(line) || !memchr(line.at, ',', line.length)) continue;
-    int n_fields;
-    if (split(r, line, &n_fields, NULL)) continue; /* a line of the profiled program */
-    if (column_of(r, n_fields, "Metric Name") >= 0)
-      return fail(r, error, "this is ncu's page of details; make the file with `ncu --csv --page raw`");
-    if (!read_header(r, n_fields, layout)) continue;
-    if (layout->text[COLUMN_RUNG] < 0) return STATUS_OK;
-    for (int i = 0; i < N_SIZE_COLUMNS; i++)
-      if ((layout->size[i] < 0 && i != COLUMN_SPLITS) || layout->text[COLUMN_DTYPE] < 0 ||
-          layout->text[COLUMN_CAUSAL] < 0)
-        return fail(r, error,
+static void read_roles(const Parser *p, int n_fields, Layout *l) {
+  const bool recorded = is_recorded(p, n_fields);
+  l->page = recorded ? PAGE_RECORDED : PAGE_RAW;
+  l->n_columns = n_fields;
+  l->n_counters = 0;
+  l->has_units = false;
+  for (int c = 0; c < n_fields; c++) {
+    NcuField unit;
+    const NcuField name = split_unit(p->text.fields[c], &unit);
+    l->role[c] = (uint16_t)(recorded ? recorded_role(name) : role_of(name));
+    l->unit_known[c] = unit.length && ncu_unit_parse(unit, &l->units[c]);
+    l->has_units |= l->unit_known[c] && l->role[c] >= ROLE_FIRST_COUNTER;
+    l->n_counters += l->role[c] >= ROLE_FIRST_COUNTER;
+  }
+  drop_repeats(l);
+  l->id = column_with(l, ROLE_ID);
+  l->process_id = column_with(l, ROLE_PROCESS);
+  l->metric = column_with(l, ROLE_METRIC_NAME);
+  l->unit = column_with(l, ROLE_METRIC_UNIT);
+  l->value = column_with(l, ROLE_METRIC_VALUE);
+  if (l->metric >= 0 && l->value >= 0) l->page = PAGE_DETAILS;
+}
+
+static bool has_column(const Parser *p, int n_fields, const char *name) {
+  for (int c = 0; c < n_fields; c++)
+    if (same_word(ncu_field_trim(p->text.fields[c]), name)) return true;
+  return false;
+}
+
+static Status check_header(Parser *p, const Layout *l, int n_fields, bool *is_header, Error *error) {
+  if (l->page == PAGE_RECORDED) {
+    *is_header = l->n_counters > 0;
+    for (int i = 0; i < N_SIZES && *is_header; i++)
+      if (i != SIZE_SPLITS && (column_with(l, ROLE_FIRST_SIZE + i) < 0 || column_with(l, ROLE_DTYPE) < 0 ||
+                               column_with(l, ROLE_CAUSAL) < 0))
+        return fail(p, error,
                     "a column of the shape is missing; a recorded file has rung, dtype, batch, heads, kv_heads, "
                     "seq_q, seq_k, head_dim, causal, block_q and block_k");
     return STATUS_OK;
   }
-  return fail(r, error,
-              "no header with a counter that is known here before the end of the file; make it with `ncu --csv "
-              "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
+  const bool named = column_with(l, ROLE_KERNEL) >= 0 || l->id >= 0;
+  if (l->metric >= 0 && l->value < 0 && has_column(p, n_fields, "Average"))
+    return fail(p, error,
+                "a summary over launches (least, most, average); export the launches: leave out --print-summary");
+  if (l->page == PAGE_DETAILS) {
+    *is_header = named;
+    return STATUS_OK;
+  }
+  *is_header = named && l->n_counters > 0;
+  if (named && l->id >= 0 && column_with(l, ROLE_KERNEL) >= 0 && !*is_header && !p->useless_header)
+    p->useless_header = p->text.line_number;
+  return STATUS_OK;
 }
 
-static Status check_units(Reader *r, const Layout *layout, Error *error) {
-  Field line;
+/* Words of which every header has one. */
+static bool names_columns(const NcuText *text) {
+  static const char *const words[] = {"__", "Kernel", "Name", "rung", "counted_", "kernel"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (ncu_text_has(text, words[i])) return true;
+  return false;
+}
+
+/* Whether the line is a header, under any of the three delimiters. */
+static Status try_header(Parser *p, bool *is_header, Error *error) {
+  static const char DELIMITERS[] = {',', ';', '\t'};
+  const char first = p->text.length ? p->text.line[0] : 0;
+  Layout *l = p->layout;
+  *is_header = false;
+  for (size_t i = 0; i < sizeof DELIMITERS; i++) {
+    if (!memchr(p->text.line, DELIMITERS[i], p->text.length)) continue;
+    /* split works in place, and what it took apart cannot be split again: only a line whose fields name columns */
+    int n_fields;
+    bool quoted;
+    const NcuSplit split = ncu_text_peek(&p->text, DELIMITERS[i], &n_fields);
+    if (split == NCU_SPLIT_TOO_MANY && ncu_text_has(&p->text, "Kernel Name"))
+      return fail(p, error, "more than 8192 columns; choose fewer with --metrics");
+    if (split != NCU_SPLIT_OK || n_fields < 2) continue;
+    if (!names_columns(&p->text)) continue;
+    ncu_text_split(&p->text, DELIMITERS[i], &n_fields, &quoted);
+    read_roles(p, n_fields, l);
+    l->delimiter = DELIMITERS[i];
+    l->is_quoted = first == '"';
+    const Status status = check_header(p, l, n_fields, is_header, error);
+    p->semicolons |= *is_header && l->delimiter == ';';
+    return status; /* the line is taken apart */
+  }
+  return STATUS_OK;
+}
+
+/* --- lines --- */
+
+static bool begins(const Parser *p, const char *with) {
+  return p->text.length >= strlen(with) && !memcmp(p->text.line, with, strlen(with));
+}
+
+static bool is_skipped(const Parser *p) {
+  size_t blanks = 0;
+  while (blanks < p->text.length && (p->text.line[blanks] == ' ' || p->text.line[blanks] == '\t')) blanks++;
+  return blanks == p->text.length || p->text.line[0] == '#' || begins(p, "==");
+}
+
+static bool is_digits(NcuField f) {
+  f = ncu_field_trim(f);
+  for (size_t i = 0; i < f.length; i++)
+    if (f.at[i] < '0' || f.at[i] > '9') return false;
+  return f.length > 0 && f.length <= 18;
+}
+
+static int64_t digits_of(NcuField f) {
+  int64_t value = 0;
+  f = ncu_field_trim(f);
+  for (size_t i = 0; i < f.length; i++) value = 10 * value + (f.at[i] - '0');
+  return value;
+}
+
+/* A row of a table whose header is quoted begins with a number in quotes. */
+static bool begins_a_row(const Parser *p) {
+  const Layout *l = p->layout;
+  if (l->page == PAGE_RECORDED) return true;
+  if (!l->is_quoted) return p->text.length && p->text.line[0] >= '0' && p->text.line[0] <= '9';
+  if (!p->text.length || p->text.line[0] != '"') return false;
+  return p->text.length == 1 || (p->text.line[1] >= '0' && p->text.line[1] <= '9') || l->id != 0;
+}
+
+enum { JOINS_MAX = 64 };
+
+/* Splits the line, with as many lines behind it as a field in quotes goes on for. *is_row false: something else. */
+static Status split_row(Parser *p, int *n_fields, bool *is_row, Error *error) {
+  const Layout *l = p->layout;
+  bool quoted = false, got = true;
+  *is_row = false;
+  NcuSplit split = ncu_text_split(&p->text, l->delimiter, n_fields, &quoted);
+  for (int i = 0; split == NCU_SPLIT_OPEN && begins_a_row(p) && i < JOINS_MAX; i++) {
+    const Status status = ncu_text_join(&p->text, &got, error);
+    if (status) return status;
+    if (!got) return fail(p, error, "a quoted field is not closed; the file is cut off or damaged");
+    split = ncu_text_split(&p->text, l->delimiter, n_fields, &quoted);
+  }
+  if (split != NCU_SPLIT_OK) {
+    if (!begins_a_row(p)) return STATUS_OK;
+    return fail(p, error,
+                split == NCU_SPLIT_OPEN ? "a quoted field is not closed; the file is cut off or damaged"
+                                        : "more than 8192 fields; the file is damaged");
+  }
+  const bool has_id = l->id >= 0 && l->id < *n_fields && is_digits(p->text.fields[l->id]);
+  *is_row = l->page == PAGE_RECORDED || has_id || (l->id < 0 && *n_fields == l->n_columns) ||
+            (l->is_quoted && *n_fields != l->n_columns && begins_a_row(p) && l->id < 0);
+  if (!*is_row) return STATUS_OK;
+  if (*n_fields != l->n_columns)
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged",
+                     p->text.line_number, *n_fields, l->n_columns);
+  if (!p->text.has_end && (l->page == PAGE_RECORDED || (l->is_quoted && !quoted)))
+    return fail(p, error, "the last line has no end; the file is cut off");
+  if (!p->text.has_end && !quoted)
+    note(p, "line %" PRId64 " has no end; if the file was cut off there, its last number is short.",
+         p->text.line_number);
+  return STATUS_OK;
+}
+
+/* Which unit a cell is in; refuses one that the counter cannot have. */
+static Status unit_for(const Parser *p, int counter, NcuField field, NcuUnit *unit, Error *error) {
+  const CounterName *name = &COUNTER_NAMES[counter];
+  if (ncu_unit_parse(field, unit)) {
+    const NcuDimension want = name->dimension;
+    if (unit->dimension == want) return STATUS_OK;
+    if (want == NCU_UNIT_BYTE && unit->dimension == NCU_UNIT_SECTOR) {
+      unit->dimension = NCU_UNIT_BYTE;
+      unit->times *= 32;
+      unit->atom = 32;
+      return STATUS_OK;
+    }
+    if (want == NCU_UNIT_RATIO && unit->dimension == NCU_UNIT_COUNT) { /* ".ratio" has no unit, of which 1 is all */
+      *unit = (NcuUnit){NCU_UNIT_RATIO, 1000000, 0, 1};
+      return STATUS_OK;
+    }
+    if (want == NCU_UNIT_SECTOR && unit->dimension == NCU_UNIT_COUNT && field.length) return STATUS_OK;
+  }
+  return error_set(error, STATUS_BAD_FILE,
+                   "line %" PRId64 ": %s is in '%s', which is no unit of it (%s or a multiple belongs there)",
+                   p->text.line_number, name->metric, quote(field.at, field.length).text,
+                   *name->unit ? name->unit : "a count without one");
+}
+
+static Status read_units(Parser *p, Error *error) {
+  Layout *l = p->layout;
+  if (l->page == PAGE_DETAILS || (l->page == PAGE_RAW && l->has_units)) return STATUS_OK;
+  bool got = true;
   int n_fields;
-  if (!take_line(r, &line)) return fail(r, error, "the file ends after its header; a line of units must follow");
-  const Status status = split(r, line, &n_fields, error);
-  if (status) return status;
-  if (n_fields != layout->n_columns)
-    return fail(r, error, "not as many units as columns; the file is cut off or damaged");
-  for (int i = 0; i < COUNTER_COUNT; i++) {
-    if (layout->counter[i] < 0) continue;
-    const Field unit = r->fields[layout->counter[i]];
-    if (!field_is(unit, COUNTER_NAMES[i].unit))
-      return error_set(error, STATUS_BAD_FILE,
-                       "line %" PRId64 ": %s is in '%s', not '%s'; run ncu with --print-units base", r->line,
-                       COUNTER_NAMES[i].metric, quote(unit.at, unit.length).text, COUNTER_NAMES[i].unit);
+  bool quoted;
+  do {
+    const Status status = ncu_text_line(&p->text, &got, error);
+    if (status) return status;
+    if (!got) return fail(p, error, "the file ends after its header; a line of units must follow");
+  } while (is_skipped(p) || (l->is_quoted && p->text.line[0] != '"' && p->text.line[0] != l->delimiter));
+  const NcuSplit split = ncu_text_split(&p->text, l->delimiter, &n_fields, &quoted);
+  if (split == NCU_SPLIT_OPEN) return fail(p, error, "a quoted field is not closed; the file is cut off or damaged");
+  if (l->page == PAGE_RAW && l->id >= 0 && split == NCU_SPLIT_OK && n_fields > l->id &&
+      is_digits(p->text.fields[l->id]))
+    return fail(p, error,
+                "a row follows the header at once; ncu writes a line of units between, which says whether "
+                "1 is a byte or a Mbyte");
+  if (split != NCU_SPLIT_OK || n_fields != l->n_columns)
+    return fail(p, error, "not as many units as columns; the file is cut off or damaged");
+  for (int c = 0; c < n_fields; c++) {
+    if (l->role[c] >= ROLE_FIRST_COUNTER) {
+      const Status status = unit_for(p, l->role[c] - ROLE_FIRST_COUNTER, p->text.fields[c], &l->units[c], error);
+      if (status) return status;
+      l->unit_known[c] = true;
+    } else {
+      l->unit_known[c] = p->text.fields[c].length && ncu_unit_parse(p->text.fields[c], &l->units[c]);
+    }
   }
   return STATUS_OK;
 }
 
-/* Digits, plain or with a comma before each group of three; ".00" may follow. */
-static bool whole_number(Field f, uint64_t *value) {
-  const char *point = memchr(f.at, '.', f.length);
-  const size_t length = point ? (size_t)(point - f.at) : f.length;
-  const bool grouped = memchr(f.at, ',', length) != NULL;
-  uint64_t sum = 0;
-  if (length == 0) return false;
-  for (size_t i = 0; i < length; i++) {
-    const bool comma_here = grouped && (length - i) % 4 == 0;
-    if (comma_here ? f.at[i] != ',' || i == 0 : f.at[i] < '0' || f.at[i] > '9') return false;
-    if (comma_here) continue;
-    const unsigned digit = (unsigned)(f.at[i] - '0');
-    if (sum > (UINT64_MAX - digit) / 10) return false;
-    sum = sum * 10 + digit;
-  }
-  for (size_t i = length + 1; i < f.length; i++)
-    if (f.at[i] != '0') return false;
-  *value = sum;
-  return !point || f.length > length + 1;
+/* --- the first time through: which mark is the decimal one --- */
+
+static void see(Parser *p, int sight, NcuField cell) {
+  if (!p->sights[sight].line) p->sights[sight] = (Sight){p->text.line_number, quote(cell.at, cell.length)};
 }
 
-static Status read_counters(const Reader *r, const Layout *layout, CounterRow *row, Error *error) {
-  for (int i = 0; i < COUNTER_COUNT; i++) {
-    if (layout->counter[i] < 0) continue;
-    const Field field = r->fields[layout->counter[i]];
-    if (field_is(field, "n/a")) continue; /* this GPU does not have it */
-    if (!whole_number(field, &row->value[i]))
-      return error_set(error, STATUS_BAD_FILE,
-                       "line %" PRId64
-                       ": %s is '%s', not a whole number as ncu writes it (1234 or 1,234); run ncu with "
-                       "LC_ALL=C and --print-units base",
-                       r->line, COUNTER_NAMES[i].metric, quote(field.at, field.length).text);
-    row->known[i] = true;
+/* is_whole: the cell holds a count in its base unit, which has no fraction. */
+static void survey_cell(Parser *p, NcuField cell, bool is_whole) {
+  if (!memchr(cell.at, '.', cell.length) && !memchr(cell.at, ',', cell.length)) return;
+  switch (ncu_number_kind(cell)) {
+  case NCU_DECIMAL_POINT: see(p, SURE_POINT, cell); break;
+  case NCU_DECIMAL_COMMA: see(p, SURE_COMMA, cell); break;
+  case NCU_EITHER_POINT: see(p, is_whole ? LIKELY_COMMA : OPEN_POINT, cell); break;
+  case NCU_EITHER_COMMA: see(p, is_whole ? LIKELY_POINT : OPEN_COMMA, cell); break;
+  default: break;
+  }
+}
+
+static bool is_whole_unit(const NcuUnit *unit) {
+  return unit->times == 1 && unit->tenths == 0 && unit->dimension != NCU_UNIT_RATIO;
+}
+
+static void survey_row(Parser *p) {
+  const Layout *l = p->layout;
+  if (l->page == PAGE_DETAILS) {
+    NcuUnit unit;
+    const NcuField unit_field = l->unit >= 0 ? p->text.fields[l->unit] : (NcuField){0};
+    const int role = role_of(ncu_field_trim(p->text.fields[l->metric]));
+    if (unit_field.length && ncu_unit_parse(unit_field, &unit))
+      survey_cell(p, p->text.fields[l->value], role >= ROLE_FIRST_COUNTER && is_whole_unit(&unit));
+    return;
+  }
+  for (int c = 0; c < l->n_columns; c++)
+    if (l->unit_known[c])
+      survey_cell(p, p->text.fields[c], l->role[c] >= ROLE_FIRST_COUNTER && is_whole_unit(&l->units[c]));
+}
+
+static Status two_marks(const Sight *point, const Sight *comma, Error *error) {
+  return error_set(error, STATUS_BAD_FILE,
+                   "line %" PRId64 ": '%.20s' has a decimal point, and '%.20s' in line %" PRId64
+                   " a decimal comma; export all with one locale (LC_ALL=C)",
+                   point->line, point->cell.text, comma->cell.text, comma->line);
+}
+
+static Status choose_decimal(Parser *p, Error *error) {
+  const Sight *s = p->sights;
+  p->decimal = '.';
+  for (int level = SURE_POINT; level <= LIKELY_POINT; level += 2) {
+    if (s[level].line && s[level + 1].line) return two_marks(&s[level], &s[level + 1], error);
+    if (s[level].line || s[level + 1].line) {
+      p->decimal = s[level].line ? '.' : ',';
+      return STATUS_OK;
+    }
+  }
+  if (s[OPEN_POINT].line && s[OPEN_COMMA].line) return two_marks(&s[OPEN_POINT], &s[OPEN_COMMA], error);
+  if (p->semicolons && s[OPEN_COMMA].line) {
+    p->decimal = ',';
+    return STATUS_OK;
+  }
+  if (s[OPEN_COMMA].line)
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64
+                     ": '%.20s' can be read with a decimal comma and with a comma between thousands, and "
+                     "nothing else in the file says which; export with --print-units base or LC_ALL=C",
+                     s[OPEN_COMMA].line, s[OPEN_COMMA].cell.text);
+  return STATUS_OK;
+}
+
+/* --- cells --- */
+
+static Status bad_cell(const Parser *p, const char *name, NcuField cell, const char *what, Error *error) {
+  return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s is '%s'; %s belongs there", p->text.line_number, name,
+                   quote(cell.at, cell.length).text, what);
+}
+
+static Status read_counter(const Parser *p, int counter, NcuField cell, const NcuUnit *unit, CounterRow *row,
+                           Error *error) {
+  if (ncu_number_is_missing(cell)) return STATUS_OK; /* this GPU, or this pass, does not have it */
+  NcuCount count;
+  if (!ncu_count_parse(cell, p->decimal, unit, &count))
+    return bad_cell(p, COUNTER_NAMES[counter].metric, cell,
+                    p->decimal == '.' ? "a number like 1234 or 1,234.5" : "a number like 1234 or 1.234,5", error);
+  if (row->known[counter]) return STATUS_OK; /* the first one counts */
+  row->known[counter] = true;
+  row->value[counter] = count.value;
+  row->slack[counter] = count.slack;
+  return STATUS_OK;
+}
+
+/* "(128, 1, 1)", "(128; 1; 1)", "128x1x1" */
+static void read_triple(NcuField cell, int64_t triple[3]) {
+  int n = 0;
+  bool in_number = false;
+  int64_t found[3] = {0, 1, 1};
+  for (size_t i = 0; i < cell.length; i++) {
+    const char c = cell.at[i];
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !in_number && n++ < 3) found[n - 1] = 0;
+    if (n > 3) return;
+    if (digit && found[n - 1] < 100000000000) found[n - 1] = 10 * found[n - 1] + (c - '0');
+    in_number = digit;
+  }
+  if (n && found[0] > 0 && found[1] > 0 && found[2] > 0) memcpy(triple, found, sizeof found);
+}
+
+static void read_capability(NcuField cell, CounterRow *row) {
+  int64_t parts[3] = {0};
+  if (!memchr(cell.at, '.', cell.length) && !memchr(cell.at, ',', cell.length)) return;
+  cell = ncu_field_trim(cell);
+  char text[16];
+  if (cell.length >= sizeof text) return;
+  memcpy(text, cell.at, cell.length);
+  for (size_t i = 0, part = 0; i < cell.length; i++) {
+    if (text[i] == '.' || text[i] == ',')
+      part++;
+    else if (text[i] >= '0' && text[i] <= '9' && part < 2)
+      parts[part] = 10 * parts[part] + (text[i] - '0');
+    else
+      return;
+    if (part > 1) return;
+  }
+  if (parts[0] < 1000 && parts[1] < 10) row->capability = (int)(10 * parts[0] + parts[1]);
+}
+
+static void copy_text(NcuField from, char *to, size_t size) {
+  size_t i = 0;
+  for (; i < from.length && i + 1 < size; i++) to[i] = from.at[i] >= 32 && from.at[i] < 127 ? from.at[i] : '?';
+  to[i] = '\0';
+}
+
+static void read_fact(const Parser *p, int role, NcuField cell, const NcuUnit *unit, CounterRow *row) {
+  static const NcuUnit plain = {NCU_UNIT_COUNT, 1, 0, 1};
+  NcuCount count;
+  if (role == ROLE_DEVICE) {
+    copy_text(ncu_field_trim(cell), row->device, sizeof row->device);
+    return;
+  }
+  if (!ncu_count_parse(cell, p->decimal, unit ? unit : &plain, &count) || count.value > (uint64_t)1 << 40) return;
+  const int64_t value = (int64_t)count.value;
+  switch (role) {
+  case ROLE_GRID_X:
+  case ROLE_GRID_Y:
+  case ROLE_GRID_Z: row->grid[role - ROLE_GRID_X] = value; break;
+  case ROLE_BLOCK_X:
+  case ROLE_BLOCK_Y:
+  case ROLE_BLOCK_Z: row->block[role - ROLE_BLOCK_X] = value; break;
+  case ROLE_CC_MAJOR:
+    if (value < 1000) row->capability = (int)(10 * value + row->capability % 10);
+    break;
+  case ROLE_CC_MINOR:
+    if (value < 10) row->capability = row->capability / 10 * 10 + (int)value;
+    break;
+  case ROLE_N_SM: row->n_sm = value; break;
+  case ROLE_REGISTERS: row->registers = value; break;
+  default:
+    row->dynamic_shared_bytes = value;
+    row->has_dynamic_shared = true;
+    break;
+  }
+}
+
+/* Columns that every page has. */
+static void read_identity(const Parser *p, CounterRow *row) {
+  const Layout *l = p->layout;
+  copy_text((NcuField){"(no name)", 9}, row->kernel, sizeof row->kernel);
+  for (int c = 0; c < l->n_columns; c++) {
+    const NcuField cell = p->text.fields[c];
+    switch (l->role[c]) {
+    case ROLE_ID: row->id = is_digits(cell) ? digits_of(cell) : 0; break;
+    case ROLE_PROCESS: row->process = is_digits(cell) ? digits_of(cell) : 0; break;
+    case ROLE_KERNEL: copy_text(cell, row->kernel, sizeof row->kernel); break;
+    case ROLE_BLOCK: read_triple(cell, row->block); break;
+    case ROLE_GRID: read_triple(cell, row->grid); break;
+    case ROLE_CC: read_capability(cell, row); break;
+    default: break;
+    }
+  }
+}
+
+static Status read_raw(Parser *p, CounterRow *row, Error *error) {
+  const Layout *l = p->layout;
+  for (int c = 0; c < l->n_columns; c++) {
+    const int role = l->role[c];
+    if (role >= ROLE_FIRST_COUNTER) {
+      const Status status = read_counter(p, role - ROLE_FIRST_COUNTER, p->text.fields[c], &l->units[c], row, error);
+      if (status) return status;
+    } else if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT)) {
+      read_fact(p, role, p->text.fields[c], l->unit_known[c] ? &l->units[c] : NULL, row);
+    }
   }
   return STATUS_OK;
 }
 
-static Status read_size(const Reader *r, const Layout *layout, int column, int64_t *size, Error *error) {
-  const Field field = r->fields[layout->size[column]];
-  uint64_t value;
-  if (!whole_number(field, &value) || value < 1 || value > (uint64_t)SHAPE_MAX_N)
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s is '%s'; a count from 1 on belongs there", r->line,
-                     SIZE_COLUMNS[column], quote(field.at, field.length).text);
-  *size = (int64_t)value;
+/* One metric of a launch. */
+static Status read_metric(Parser *p, CounterRow *row, Error *error) {
+  const Layout *l = p->layout;
+  const NcuField name = ncu_field_trim(p->text.fields[l->metric]), cell = p->text.fields[l->value];
+  const NcuField unit_field = l->unit >= 0 ? p->text.fields[l->unit] : (NcuField){"", 0};
+  const int role = role_of(name);
+  NcuUnit unit;
+  if (role >= ROLE_FIRST_COUNTER) {
+    if (ncu_number_is_missing(cell)) return STATUS_OK;
+    const Status status = unit_for(p, role - ROLE_FIRST_COUNTER, unit_field, &unit, error);
+    return status ? status : read_counter(p, role - ROLE_FIRST_COUNTER, cell, &unit, row, error);
+  }
+  const bool known = ncu_unit_parse(unit_field, &unit);
+  if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT))
+    read_fact(p, role, cell, known ? &unit : NULL, row);
+  else if (role == ROLE_IGNORED)
+    ignore(p, name);
   return STATUS_OK;
 }
 
-static Status read_shape(const Reader *r, const Layout *layout, CounterRow *row, Error *error) {
-  int64_t *const sizes[N_SIZE_COLUMNS] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads,
-                                          &row->shape.N_q,   &row->shape.N_k,   &row->shape.d,
-                                          &row->tiling.B_r,  &row->tiling.B_c,  &row->tiling.n_splits};
-  for (int i = 0; i < N_SIZE_COLUMNS; i++) {
-    if (layout->size[i] < 0) continue; /* splits */
-    const Status status = read_size(r, layout, i, sizes[i], error);
+static Status read_size(const Parser *p, int column, int64_t *size, Error *error) {
+  static const NcuUnit plain = {NCU_UNIT_COUNT, 1, 0, 1};
+  const NcuField field = p->text.fields[column];
+  NcuCount count;
+  if (!ncu_count_parse(field, p->decimal, &plain, &count) || count.slack || count.value < 1 ||
+      count.value > (uint64_t)SHAPE_MAX_N)
+    return bad_cell(p, SIZE_COLUMNS[p->layout->role[column] - ROLE_FIRST_SIZE], field, "a count from 1 on", error);
+  *size = (int64_t)count.value;
+  return STATUS_OK;
+}
+
+static Status read_shape(const Parser *p, CounterRow *row, Error *error) {
+  const Layout *l = p->layout;
+  int64_t *const sizes[N_SIZES] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads,
+                                   &row->shape.N_q,   &row->shape.N_k,   &row->shape.d,
+                                   &row->tiling.B_r,  &row->tiling.B_c,  &row->tiling.n_splits};
+  NcuField dtype = {0}, causal = {0};
+  for (int c = 0; c < l->n_columns; c++) {
+    const int role = l->role[c];
+    if (role == ROLE_DTYPE) dtype = p->text.fields[c];
+    if (role == ROLE_CAUSAL) causal = p->text.fields[c];
+    if (role == ROLE_RUNG) copy_text(p->text.fields[c], row->kernel, sizeof row->kernel);
+    if (role < ROLE_FIRST_SIZE || role >= ROLE_FIRST_SIZE + N_SIZES) continue;
+    const Status status = read_size(p, c, sizes[role - ROLE_FIRST_SIZE], error);
     if (status) return status;
   }
-  const Field dtype = r->fields[layout->text[COLUMN_DTYPE]], causal = r->fields[layout->text[COLUMN_CAUSAL]];
   char name[8] = "";
   if (dtype.length < sizeof name) memcpy(name, dtype.at, dtype.length);
-  if (!dtype_from_name(name, &row->shape.dtype)) return fail(r, error, "the dtype is none of fp16, bf16, fp32, fp8");
-  if (!field_is(causal, "0") && !field_is(causal, "1")) return fail(r, error, "causal is neither 0 nor 1");
-  row->shape.causal = field_is(causal, "1");
+  if (!dtype_from_name(name, &row->shape.dtype)) return fail(p, error, "the dtype is none of fp16, bf16, fp32, fp8");
+  if (!ncu_field_is(causal, "0") && !ncu_field_is(causal, "1")) return fail(p, error, "causal is neither 0 nor 1");
+  row->shape.causal = ncu_field_is(causal, "1");
   row->has_shape = true;
   Plan plan; /* nothing later has to check again */
   Error why = {0};
   if (plan_make(&plan, &row->shape, &row->tiling, &why))
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %.200s", r->line, why.message);
+    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %.200s", p->text.line_number, why.message);
   return STATUS_OK;
 }
 
-static Status read_row(Reader *r, const Layout *layout, Field line, CounterRow *row, Error *error) {
-  int n_fields;
-  Status status = split(r, line, &n_fields, error);
-  if (status) return status;
-  if (n_fields != layout->n_columns)
-    return error_set(error, STATUS_BAD_FILE,
-                     "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged", r->line, n_fields,
-                     layout->n_columns);
-  if (r->text[r->at - 1] != '\n') return fail(r, error, "the last line has no end; the file is cut off");
-  *row = (CounterRow){.line = r->line};
-  const bool recorded = layout->text[COLUMN_RUNG] >= 0;
-  const Field name = r->fields[layout->text[recorded ? COLUMN_RUNG : COLUMN_KERNEL]];
-  for (size_t i = 0; i < name.length && i + 1 < sizeof row->kernel; i++)
-    row->kernel[i] = name.at[i] >= 32 && name.at[i] < 127 ? name.at[i] : '?';
-  status = recorded ? read_shape(r, layout, row, error) : STATUS_OK;
-  return status ? status : read_counters(r, layout, row, error);
-}
+/* --- rows --- */
 
-static Status grow(CounterTable *table, size_t *capacity, Error *error) {
-  if (table->n_rows < *capacity) return STATUS_OK;
-  if (table->n_rows == NCU_MAX_ROWS)
-    return error_set(error, STATUS_TOO_LARGE, "more than %d rows; profile fewer kernels at a time", NCU_MAX_ROWS);
-  const size_t more = *capacity ? 2 * *capacity : 64;
-  CounterRow *rows = realloc(table->rows, more * sizeof *rows);
-  if (!rows) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows of counters", more);
-  table->rows = rows;
-  *capacity = more;
-  return STATUS_OK;
-}
-
-static Status read_table(Reader *r, CounterTable *table, Error *error) {
-  Layout layout = {0};
-  size_t capacity = 0;
-  Field line;
-  Status status = find_header(r, &layout, error);
-  if (status == STATUS_OK) status = check_units(r, &layout, error);
-  while (status == STATUS_OK && take_line(r, &line)) {
-    if (is_skipped(line)) continue;
-    status = grow(table, &capacity, error);
-    if (status == STATUS_OK) status = read_row(r, &layout, line, &table->rows[table->n_rows], error);
-    if (status == STATUS_OK) table->n_rows++;
+static Status read_row(Parser *p, Error *error) {
+  const Layout *l = p->layout;
+  CounterRow *row = NULL, fresh = {.line = p->text.line_number, .report = p->table->n_reports - 1};
+  Status status = STATUS_OK;
+  if (l->page == PAGE_RECORDED) {
+    status = read_shape(p, &fresh, error);
+  } else {
+    read_identity(p, &fresh);
+    if (l->page == PAGE_DETAILS) {
+      if (!ncu_field_trim(p->text.fields[l->metric]).length) return STATUS_OK; /* a rule's advice */
+      row = ncu_rows_open(&p->rows, &fresh);
+    }
   }
-  if (status == STATUS_OK && table->n_rows == 0) status = fail(r, error, "no row of counters follows the units");
+  if (status == STATUS_OK && !row) status = ncu_rows_add(&p->rows, &fresh, &row, error);
+  if (status) return status;
+  status = l->page == PAGE_DETAILS ? read_metric(p, row, error) : read_raw(p, row, error);
+  if (status) return status;
+  return STATUS_OK;
+}
+
+static bool is_text_page(const Parser *p) {
+  return ncu_text_has(&p->text, "Section: ") ||
+         (ncu_text_has(&p->text, ", Context ") && ncu_text_has(&p->text, ", CC "));
+}
+
+static void ignore_columns(Parser *p) {
+  const Layout *l = p->layout;
+  if (l->page == PAGE_RECORDED) return;
+  for (int c = 0; c < l->n_columns; c++)
+    if (l->role[c] == ROLE_IGNORED) ignore(p, ncu_field_trim(p->text.fields[c]));
+}
+
+/* The whole file, once. */
+static Status walk(Parser *p, Error *error) {
+  bool in_table = false;
+  p->table->n_reports = 0;
+  for (;;) {
+    bool got, is_header = false, is_row = false;
+    int n_fields = 0;
+    Status status = ncu_text_line(&p->text, &got, error);
+    if (status) return status;
+    if (!got) return STATUS_OK;
+    if (is_skipped(p)) continue;
+    if (!in_table || !begins_a_row(p) || begins(p, "rung")) {
+      status = try_header(p, &is_header, error);
+      if (status) return status;
+    }
+    if (is_header) {
+      ncu_rows_end_report(&p->rows);
+      p->table->n_reports++;
+      ignore_columns(p);
+      status = read_units(p, error);
+      in_table = true;
+    } else if (in_table && begins_a_row(p)) {
+      status = split_row(p, &n_fields, &is_row, error);
+      if (status == STATUS_OK && is_row && p->surveys) survey_row(p);
+      if (status == STATUS_OK && is_row && !p->surveys) status = read_row(p, error);
+    } else if (!p->text_page && is_text_page(p)) {
+      p->text_page = p->text.line_number;
+    }
+    if (status) return status;
+  }
+}
+
+/* Why there is no table, in the order of what helps most. */
+static Status no_table(const Parser *p, Error *error) {
+  if (p->useless_header)
+    return error_set(
+        error, STATUS_BAD_FILE,
+        "line %" PRId64
+        ": none of the columns is a counter that is used here; `tilewalk crosscheck --help` names them and "
+        "the one ncu command that records them",
+        p->useless_header);
+  if (p->text_page)
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64 ": this is what ncu prints for people; run it again with --csv --page raw, or "
+                     "`ncu --import FILE.ncu-rep --csv --page raw`",
+                     p->text_page);
+  return fail(p, error,
+              "no header with a counter that is known here before the end of the file; make it with `ncu --csv "
+              "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
+}
+
+static Status walk_twice(Parser *p, Error *error) {
+  p->surveys = true;
+  Status status = walk(p, error);
+  if (status == STATUS_OK && p->table->n_reports == 0) return no_table(p, error);
+  if (status == STATUS_OK) status = choose_decimal(p, error);
+  if (status == STATUS_OK) status = ncu_text_rewind(&p->text, error);
+  p->surveys = false;
+  if (status == STATUS_OK) status = walk(p, error);
+  if (status == STATUS_OK) status = ncu_rows_finish(&p->rows, p->table, error);
+  if (status == STATUS_OK && p->table->n_rows == 0)
+    status = fail(p, error,
+                  "no row of counters follows the header; the program launched no kernel, or the file is cut "
+                  "off");
   return status;
+}
+
+Status counter_table_read(CounterTable *table, const NcuSource *source, Error *error) {
+  *table = (CounterTable){0};
+  Parser p = {.table = table, .layout = calloc(1, sizeof *p.layout)};
+  Status status = p.layout ? ncu_text_open(&p.text, source, error)
+                           : error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
+  if (status == STATUS_OK) status = walk_twice(&p, error);
+  ncu_text_free(&p.text);
+  ncu_rows_free(&p.rows);
+  free(p.layout);
+  if (status) counter_table_free(table);
+  return status;
+}
+
+typedef struct {
+  const char *text;
+  size_t length, at;
+} Buffer;
+
+static size_t read_buffer(void *context, char *to, size_t room) {
+  Buffer *b = context;
+  const size_t n = b->length - b->at < room ? b->length - b->at : room;
+  if (n) memcpy(to, b->text + b->at, n);
+  b->at += n;
+  return n;
+}
+
+static bool rewind_buffer(void *context) {
+  ((Buffer *)context)->at = 0;
+  return true;
 }
 
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error) {
-  *table = (CounterTable){0};
-  if (length > NCU_MAX_BYTES)
-    return error_set(error, STATUS_TOO_LARGE, "the file is larger than 64 MiB; profile fewer kernels at a time");
-  Reader r = {.text = text, .length = length};
-  r.fields = malloc(NCU_MAX_COLUMNS * sizeof *r.fields);
-  r.unquoted = malloc(length + 1);
-  Status status = STATUS_OK;
-  if (!r.fields || !r.unquoted) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
-  if (status == STATUS_OK) status = read_table(&r, table, error);
-  free(r.fields);
-  free(r.unquoted);
-  if (status) counter_table_free(table);
-  return status;
+  Buffer buffer = {.text = text, .length = length};
+  const NcuSource source = {read_buffer, rewind_buffer, &buffer};
+  return counter_table_read(table, &source, error);
 }
 
 void counter_table_free(CounterTable *table) {

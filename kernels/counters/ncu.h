@@ -2,27 +2,34 @@
  *
  *     ncu --csv --page raw --print-units base --metrics ... PROGRAM >FILE.csv
  *
- * Two layouts, told apart by their header line:
+ * Three layouts, told apart by their header lines; a file may hold several tables, each with its own:
  *
- *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's own: a row per kernel launch
+ *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's raw page: a row per launch, units under the
+ * header "ID",...,"Metric Name","Metric Unit","Metric Value"       ncu's page of details: a row per launch and metric
  *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect/collect_ncu.py): a row per
- * run, its shape in the first columns; `splits`, if there, says in how many parts the keys were split
+ *                                                               run, its shape in the first columns; `splits`, if
+ *                                                               there, says in how many parts the keys were split
  *
- * Both have a line of units under the header. Lines that begin with '#' or "==" (ncu's own messages) are skipped, and
- * so is what a profiled program printed before the header. Columns that are not known are skipped.
+ * Read as they come: UTF-8 or UTF-16, with or without a mark; CRLF; no final line end; ',', ';' or tabs between fields;
+ * any unit (byte to Tbyte, ns to s, %); marks of other locales (ncu_number.h); what a profiled program or ncu printed
+ * around the tables; names of other versions of ncu (COUNTER_ALIASES). An empty cell, or n/a, is a counter that is not
+ * there. What a cell was rounded to is kept: `slack`.
  *
- * Files come from anywhere: at most NCU_MAX_BYTES long. Numbers must be whole, as every counter here is in its base
- * unit, with or without commas between groups of three digits; anything else (a number of another locale, a unit
- * like Mbyte, a missing field) is an error that names the line. */
+ * Launches of one kernel with one grid whose counters are close are one row: their mean, and how many they were.
+ *
+ * Files come from anywhere. Memory is bounded by NCU_MAX_ROWS different launches and one line; a row or a cell that
+ * cannot be read is an error that names the line. */
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_H
 #define TILEWALK_KERNELS_COUNTERS_NCU_H
 
 #include <stddef.h>
 
+#include "kernels/counters/ncu_number.h"
+#include "kernels/counters/ncu_text.h"
 #include "sim/problem/plan.h"
 
-#define NCU_MAX_BYTES ((size_t)64 << 20)
-enum { NCU_NAME_BYTES = 160, NCU_MAX_ROWS = 65536, NCU_MAX_COLUMNS = 8192 };
+#define NCU_MAX_BYTES ((size_t)64 << 20) /* of the recorded files, which are read whole */
+enum { NCU_NAME_BYTES = 160, NCU_DEVICE_BYTES = 64, NCU_MAX_ROWS = 65536, NCU_MAX_IGNORED = 64, NCU_MAX_NOTES = 8 };
 
 typedef enum {
   COUNTER_BOUNDARY_READ = 0, /* bytes from L2 into the SMs: the papers' "HBM reads" */
@@ -40,6 +47,15 @@ typedef enum {
   COUNTER_LOOKUP_MISS,
   COUNTER_COUNTED_READ, /* bytes that the counting build of a kernel added up; not from ncu */
   COUNTER_COUNTED_WRITE,
+  COUNTER_HBM_TOTAL,      /* bytes, read and written */
+  COUNTER_L2_RED_SECTORS, /* sectors of atomic additions */
+  COUNTER_L2_HIT_RATE,    /* millionths, of all look-ups in L2 */
+  COUNTER_L1_HIT_RATE,    /* millionths */
+  COUNTER_LOCAL_READ,     /* bytes of local memory, which spilled registers go to */
+  COUNTER_LOCAL_WRITE,
+  COUNTER_GLOBAL_READ, /* bytes of the sectors that loads from global memory touched */
+  COUNTER_GLOBAL_USED, /* bytes of them that the loads asked for */
+  COUNTER_GMMA,        /* wgmma instructions */
   COUNTER_COUNT
 } Counter;
 
@@ -47,8 +63,20 @@ typedef struct {
   const char *metric; /* ncu's name */
   const char *unit;   /* with --print-units base */
   const char *title;  /* in tables */
+  NcuDimension dimension;
 } CounterName;
 extern const CounterName COUNTER_NAMES[COUNTER_COUNT];
+
+/* Names of the same quantity in other versions, on other pages, or with another unit (a sector has 32 bytes). */
+typedef struct {
+  const char *metric;
+  Counter counter;
+} CounterAlias;
+extern const CounterAlias COUNTER_ALIASES[];
+extern const int N_COUNTER_ALIASES;
+
+/* The one command that records all that can be used, for help and for messages. */
+extern const char COUNTER_COMMAND[];
 
 typedef struct {
   int64_t line;                /* in the file */
@@ -58,15 +86,35 @@ typedef struct {
   Tiling tiling;
   bool known[COUNTER_COUNT];
   uint64_t value[COUNTER_COUNT];
+  uint64_t slack[COUNTER_COUNT]; /* rounding: the true value lies in [value - slack, value + slack] */
+  /* What was run; 0 and "" where the file does not say. */
+  int64_t grid[3], block[3];
+  int capability; /* 90: compute capability 9.0 */
+  char device[NCU_DEVICE_BYTES];
+  int64_t n_sm, registers, dynamic_shared_bytes;
+  bool has_dynamic_shared;
+  int64_t process, id;
+  int32_t report;                                     /* which table of the file, from 0 */
+  int64_t n_launches;                                 /* that this row is the mean of; 0 and 1: one */
+  uint64_t least[COUNTER_COUNT], most[COUNTER_COUNT]; /* over these launches */
 } CounterRow;
 
 typedef struct {
   CounterRow *rows;
   size_t n_rows;
+  int n_reports;
+  char ignored[NCU_MAX_IGNORED][NCU_DEVICE_BYTES]; /* names of columns or metrics that say nothing here */
+  int n_ignored;
+  bool ignored_more;              /* than have room */
+  char notes[NCU_MAX_NOTES][200]; /* what a reader should know */
+  int n_notes;
 } CounterTable;
 
 /* Reads text[0..length). *table is for counter_table_free, and empty on error. */
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error);
+
+/* The same from a source of bytes, which is read twice. */
+Status counter_table_read(CounterTable *table, const NcuSource *source, Error *error);
 void counter_table_free(CounterTable *table);
 
 #endif

@@ -76,22 +76,21 @@ static void test_not_a_counter_file(void **state) {
   expect_error("", STATUS_BAD_FILE, "line 0: no header");
   expect_error("a,b\nc,d\n", STATUS_BAD_FILE, "line 2: no header");
   expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE,
-               "--page raw");
+               "line 1: no row of counters");
   expect_error("\"ID\",\"Kernel Name\",\"launch__grid_size\"\n\"\",\"\",\"\"\n\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE,
-               "no header");
+               "line 1: none of the columns is a counter");
 }
 
 static void test_other_units(void **state) {
   (void)state;
-  expect_error(RAW_HEADER "\"\",\"\",\"Mbyte\",\"ns\"\n\"0\",\"f\",\"1\",\"2\"\n", STATUS_BAD_FILE,
-               "line 2: dram__bytes_read.sum is in 'Mbyte', not 'byte'");
+  expect_error(RAW_HEADER "\"\",\"\",\"inst\",\"ns\"\n\"0\",\"f\",\"1\",\"2\"\n", STATUS_BAD_FILE,
+               "line 2: dram__bytes_read.sum is in 'inst'");
 }
 
-/* 1.234 is 1234 in a German locale and 1.234 in the C locale: both are wrong for a count of bytes. */
-static void test_other_locale(void **state) {
+/* What no locale writes. Numbers of other locales are in test_ncu_dialects.c. */
+static void test_no_numbers(void **state) {
   (void)state;
-  static const char *const numbers[] = {"1.234", "1.234.567", "1 234", "1,23",    "12,34,567", ",123",
-                                        "1e6",   "-5",        "0x10",  "1,234.5", "1."};
+  static const char *const numbers[] = {"12,34,567", ",123", "-5", "0x10", "1.", "1 23", "1,234,56", "1..5", "e6"};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     char text[256];
     snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"f\",\"%s\",\"2\"\n", numbers[i]);
@@ -112,7 +111,8 @@ static void test_whole_numbers(void **state) {
   counter_table_free(&table);
 }
 
-/* Cut a good file anywhere: it is refused, unless what is left is a whole number of rows. */
+/* Cut a good file anywhere: it is refused, unless what is left is a whole number of rows, with or without the end of
+ * the last line. */
 static void test_truncated(void **state) {
   (void)state;
   const char *good = RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n\"1\",\"g\",\"1\",\"2\"\n";
@@ -121,7 +121,7 @@ static void test_truncated(void **state) {
     CounterTable table;
     Error error = {0};
     const Status status = counter_table_from_buffer(&table, good, length, &error);
-    const bool whole_rows = length == first_row_end;
+    const bool whole_rows = length == first_row_end || length == first_row_end - 1 || length == strlen(good) - 1;
     if (status == STATUS_OK && !whole_rows) fail_msg("cut at byte %zu it is accepted", length);
     if (status != STATUS_OK && !strstr(error.message, "line ")) fail_msg("'%s' names no line", error.message);
     counter_table_free(&table);
@@ -129,7 +129,6 @@ static void test_truncated(void **state) {
   expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE, "line 3: 3 fields under 4 columns");
   expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1\",\"2", STATUS_BAD_FILE, "line 3: a quoted field is not closed");
   expect_error(RAW_HEADER RAW_UNITS, STATUS_BAD_FILE, "no row");
-  expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"\",\"2\"\n", STATUS_BAD_FILE, "line 3: dram__bytes_read.sum is ''");
   expect_error(SHAPE_HEADER "dram__bytes_read.sum\n,,,,,,,,,,,byte\nfa1,fp16,1,1,1,8,8,8,0,8,8,123", STATUS_BAD_FILE,
                "line 3: the last line has no end"); /* 1234 cut to 123 would pass for a number */
 }
@@ -175,7 +174,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_raw_layout),         cmocka_unit_test(test_recorded_layout),
       cmocka_unit_test(test_not_a_counter_file), cmocka_unit_test(test_other_units),
-      cmocka_unit_test(test_other_locale),       cmocka_unit_test(test_whole_numbers),
+      cmocka_unit_test(test_no_numbers),         cmocka_unit_test(test_whole_numbers),
       cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bad_shape),
       cmocka_unit_test(test_names_are_safe),     cmocka_unit_test(test_out_of_memory),
   };

@@ -7,6 +7,7 @@
 #include "kernels/lib/cpu_check.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
+#include "viz/cli/counter_file.h"
 #include "viz/cli/crosscheck_judge.h"
 #include "viz/cli/crosscheck_live.h"
 #include "viz/text/progress.h"
@@ -92,16 +93,10 @@ static Status set_kernel_name(void *target, const char *value, Error *error) {
 
 /* --- counters from files --- */
 
-static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, size_t *n_added, Error *error) {
-  char *text = NULL;
-  size_t length = 0;
-  CounterTable table = {0};
-  Error why = {0};
-  Status status = file_read(path, NCU_MAX_BYTES, &text, &length, error);
-  if (status == STATUS_OK) {
-    status = counter_table_from_buffer(&table, text, length, &why);
-    if (status) error_set(error, status, "%.80s: %s", path, why.message);
-  }
+static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, Io *io, size_t *n_added,
+                       Error *error) {
+  CounterTable table;
+  Status status = counter_file_read(path, &table, io, error);
   Crosscheck none = {0};
   for (int pass = 0; pass < 2 && status == STATUS_OK; pass++) {
     judge_collect(j, pass == 0);
@@ -114,7 +109,6 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
   }
   crosscheck_free(&none);
   counter_table_free(&table);
-  free(text);
   return status;
 }
 
@@ -126,12 +120,12 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Io
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, without, error);
   if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
-  if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, &n_added, error);
+  if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, io, &n_added, error);
   for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES];
     status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
     judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
-    if (status == STATUS_OK) status = add_file(c, judge, path, o, &n_added, error);
+    if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, &n_added, error);
     progress_update(&progress, i + 1, N_RECORDED, progress_clock_s());
   }
   progress_end(&progress);

@@ -1,0 +1,233 @@
+#include "kernels/counters/ncu_number.h"
+
+#include <string.h>
+
+#include "sim/base/checked.h"
+
+enum { MAX_CHARACTERS = 64, MAX_DIGITS = 20 };
+
+/* A cell with digits, '.' and ',' alone: blanks and apostrophes between groups of three are taken out. */
+typedef struct {
+  char text[MAX_CHARACTERS];
+  size_t length;
+  int exponent; /* of "1.5e+09" */
+} Bare;
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* How long a blank or an apostrophe is that begins here; 0: neither. With the no-break spaces of French and the
+ * apostrophe of Swiss locales, in UTF-8 and Latin-1. */
+static size_t group_mark(const char *at, size_t left) {
+  static const char *const marks[] = {" ", "'", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99", "\xa0"};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+    if (left >= strlen(marks[i]) && !memcmp(at, marks[i], strlen(marks[i]))) return strlen(marks[i]);
+  return 0;
+}
+
+static bool three_digits(const char *at, size_t left) {
+  return left >= 3 && is_digit(at[0]) && is_digit(at[1]) && is_digit(at[2]) && (left == 3 || !is_digit(at[3]));
+}
+
+static bool take_exponent(const char *at, size_t left, Bare *bare) {
+  const bool minus = left > 1 && at[1] == '-';
+  size_t i = left > 1 && (at[1] == '-' || at[1] == '+') ? 2 : 1;
+  if (i == left || left - i > 3) return false;
+  for (; i < left; i++) {
+    if (!is_digit(at[i])) return false;
+    bare->exponent = 10 * bare->exponent + (at[i] - '0');
+  }
+  if (minus) bare->exponent = -bare->exponent;
+  return true;
+}
+
+/* What follows " (" or " {" lists instances of the metric; "(!)" before it marks a warning. */
+static NcuField without_decoration(NcuField field) {
+  field = ncu_field_trim(field);
+  if (field.length > 3 && !memcmp(field.at, "(!)", 3)) {
+    field.at += 3;
+    field.length -= 3;
+    field = ncu_field_trim(field);
+  }
+  for (size_t i = 1; i < field.length; i++)
+    if ((field.at[i] == '(' || field.at[i] == '{') && field.at[i - 1] == ' ') {
+      field.length = i - 1;
+      break;
+    }
+  return ncu_field_trim(field);
+}
+
+static bool make_bare(NcuField field, Bare *bare) {
+  *bare = (Bare){.length = 0};
+  field = without_decoration(field);
+  bool grouped = false;
+  for (size_t i = 0; i < field.length;) {
+    const char c = field.at[i];
+    const size_t mark = group_mark(field.at + i, field.length - i);
+    if (mark) {
+      /* after one to three digits, or another group, and before three digits */
+      if (!bare->length || bare->length > (grouped ? MAX_CHARACTERS : 3) || memchr(bare->text, '.', bare->length) ||
+          memchr(bare->text, ',', bare->length) || !three_digits(field.at + i + mark, field.length - i - mark))
+        return false;
+      grouped = true;
+      i += mark;
+      continue;
+    }
+    if ((c == 'e' || c == 'E') && bare->length) return take_exponent(field.at + i, field.length - i, bare);
+    if ((!is_digit(c) && c != '.' && c != ',') || bare->length == MAX_CHARACTERS) return false;
+    bare->text[bare->length++] = c;
+    i++;
+  }
+  return bare->length > 0;
+}
+
+static size_t count_of(const Bare *b, char c) {
+  size_t n = 0;
+  for (size_t i = 0; i < b->length; i++) n += b->text[i] == c;
+  return n;
+}
+
+/* Digits in groups of three with `mark` between, the first of one to three. */
+static bool is_grouped(const char *text, size_t length, char mark) {
+  const size_t first = length % 4;
+  if (first == 0) return false;
+  for (size_t i = 0; i < length; i++)
+    if (i % 4 == first ? text[i] != mark : !is_digit(text[i])) return false;
+  return true;
+}
+
+/* Whether the number can be read with this decimal mark; *dot: where that is, or the length. */
+static bool reads(const Bare *b, char decimal, size_t *dot) {
+  const char group = decimal == '.' ? ',' : '.';
+  const char *mark = memchr(b->text, decimal, b->length);
+  const size_t whole = mark ? (size_t)(mark - b->text) : b->length;
+  *dot = whole;
+  for (size_t i = whole + 1; i < b->length; i++)
+    if (!is_digit(b->text[i])) return false;
+  if (mark && (whole + 1 == b->length || whole == 0)) return false; /* "1." and ".5": ncu writes neither */
+  if (!memchr(b->text, group, whole)) return true;
+  return is_grouped(b->text, whole, group) && !(whole > 1 && b->text[0] == '0');
+}
+
+NcuNumberKind ncu_number_kind(NcuField field) {
+  Bare b;
+  size_t dot;
+  if (!make_bare(field, &b)) return NCU_NOT_A_NUMBER;
+  const bool point = reads(&b, '.', &dot), comma = reads(&b, ',', &dot);
+  if (!point && !comma) return NCU_NOT_A_NUMBER;
+  if (!point) return NCU_DECIMAL_COMMA;
+  if (!comma) return NCU_DECIMAL_POINT;
+  return count_of(&b, '.') ? NCU_EITHER_POINT : count_of(&b, ',') ? NCU_EITHER_COMMA : NCU_PLAIN;
+}
+
+bool ncu_number_is_missing(NcuField field) {
+  static const char *const words[] = {"",  "n/a",  "N/A",      "nan", "-nan", "NaN",  "-nan(ind)", "nan(ind)",
+                                      "-", "none", "no value", "inf", "-inf", "NULL", "None"};
+  field = without_decoration(field);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (ncu_field_is(field, words[i])) return true;
+  return false;
+}
+
+static const struct {
+  const char *name;
+  NcuDimension dimension;
+  uint64_t times;
+} BASES[] = {
+    {"byte", NCU_UNIT_BYTE, 1},
+    {"bytes", NCU_UNIT_BYTE, 1},
+    {"B", NCU_UNIT_BYTE, 1},
+    {"sector", NCU_UNIT_SECTOR, 1},
+    {"sectors", NCU_UNIT_SECTOR, 1},
+    {"second", NCU_UNIT_SECOND, 1000000000},
+    {"seconds", NCU_UNIT_SECOND, 1000000000},
+    {"sec", NCU_UNIT_SECOND, 1000000000},
+    {"s", NCU_UNIT_SECOND, 1000000000},
+    {"%", NCU_UNIT_RATIO, 10000},
+    {"percent", NCU_UNIT_RATIO, 10000},
+    {"pct", NCU_UNIT_RATIO, 10000},
+    {"ratio", NCU_UNIT_RATIO, 1000000},
+    {"", NCU_UNIT_COUNT, 1},
+    {"inst", NCU_UNIT_COUNT, 1},
+    {"instruction", NCU_UNIT_COUNT, 1},
+    {"instructions", NCU_UNIT_COUNT, 1},
+    {"register/thread", NCU_UNIT_COUNT, 1},
+    {"thread", NCU_UNIT_COUNT, 1},
+    {"block", NCU_UNIT_COUNT, 1},
+    {"request", NCU_UNIT_COUNT, 1},
+    {"conflict", NCU_UNIT_COUNT, 1},
+    {"bank", NCU_UNIT_COUNT, 1},
+    {"SM", NCU_UNIT_COUNT, 1},
+    {"count", NCU_UNIT_COUNT, 1},
+};
+
+static const struct {
+  const char *prefix;
+  uint64_t times;
+  int tenths;
+} PREFIXES[] = {{"", 1, 0},     {"Ki", 1024, 0}, {"Mi", 1048576, 0}, {"Gi", 1073741824, 0}, {"Ti", 1099511627776, 0},
+                {"K", 1000, 0}, {"k", 1000, 0},  {"M", 1000000, 0},  {"G", 1000000000, 0},  {"T", 1000000000000, 0},
+                {"m", 1, 3},    {"u", 1, 6},     {"n", 1, 9},        {"\xc2\xb5", 1, 6},    {"\xce\xbc", 1, 6},
+                {"\xb5", 1, 6}};
+
+bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
+  field = ncu_field_trim(field);
+  static const char PER_BLOCK[] = "/block"; /* shared memory is given per block */
+  const size_t per = sizeof PER_BLOCK - 1;
+  if (field.length > per && !memcmp(field.at + field.length - per, PER_BLOCK, per)) field.length -= per;
+  for (size_t p = 0; p < sizeof PREFIXES / sizeof *PREFIXES; p++) {
+    const size_t n = strlen(PREFIXES[p].prefix);
+    if (field.length < n || memcmp(field.at, PREFIXES[p].prefix, n)) continue;
+    const NcuField rest = {field.at + n, field.length - n};
+    for (size_t b = 0; b < sizeof BASES / sizeof *BASES; b++) {
+      if (!ncu_field_is(rest, BASES[b].name) || (n && !rest.length)) continue;
+      const bool divides = PREFIXES[p].tenths > 0;
+      if (divides && BASES[b].dimension != NCU_UNIT_SECOND) continue;
+      if (PREFIXES[p].times > (uint64_t)1000000000000000000 / BASES[b].times) continue; /* a thousand years */
+      uint64_t times = BASES[b].times * PREFIXES[p].times;
+      int tenths = PREFIXES[p].tenths;
+      for (; tenths && times % 10 == 0; tenths--) times /= 10;
+      *unit = (NcuUnit){BASES[b].dimension, times, tenths, 1};
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount *count) {
+  Bare b;
+  size_t dot;
+  if (!make_bare(field, &b) || !reads(&b, decimal, &dot)) return false;
+  Wide digits = 0;
+  int decimals = -b.exponent, n_digits = 0;
+  for (size_t i = 0; i < b.length; i++) {
+    if (!is_digit(b.text[i])) continue;
+    if (i > dot) decimals++;
+    if (digits == 0 && b.text[i] == '0') continue;
+    if (++n_digits > MAX_DIGITS) { /* 22255250.000000000000: zeros say nothing; other digits beyond are cut */
+      if (i < dot) return false;
+      decimals--;
+      n_digits--;
+      continue;
+    }
+    digits = 10 * digits + (unsigned)(b.text[i] - '0');
+  }
+  decimals += unit->tenths;
+  Wide value = digits * unit->times, step = unit->times, left = 0;
+  for (; decimals < 0; decimals++) {
+    if (value > UINT64_MAX) return false;
+    value *= 10;
+    step = step > UINT64_MAX ? step : step * 10;
+  }
+  bool has_fraction = false;
+  for (; decimals > 0; decimals--) {
+    left = value % 10;
+    has_fraction |= left != 0;
+    value /= 10;
+    step /= 10;
+  }
+  if (value > UINT64_MAX || (step > 1 && step > UINT64_MAX)) return false;
+  const bool rounded = step > (unit->atom ? unit->atom : 1);
+  *count =
+      (NcuCount){(uint64_t)value + (left >= 5 && value < UINT64_MAX), rounded ? (uint64_t)(step / 2) : has_fraction};
+  return true;
+}

@@ -1,0 +1,61 @@
+/* Numbers and units of counter files: what a cell stands for, as an interval that rounding leaves.
+ *
+ *     545.572864 Mbyte   545,572,864 bytes, exactly: the last digit stands for one byte
+ *     4.564326 Gbyte     4,564,326,000 bytes, 500 more or less
+ *     134,221,568        commas between groups of three ...
+ *     134.221.568        ... or points, blanks, apostrophes, as the locale has it
+ *
+ * "1,234" alone could be read both ways. Which mark is the decimal one is found from the whole file: one cell that can
+ * be read in one way only (33,26; 1,234,567; 0.5) settles all others. */
+#ifndef TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
+#define TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/counters/ncu_text.h"
+
+typedef enum {
+  NCU_NOT_A_NUMBER = 0,
+  NCU_PLAIN,         /* no mark whose meaning is open: 1234, 1 234 */
+  NCU_DECIMAL_POINT, /* can only be read with '.' as the decimal mark */
+  NCU_DECIMAL_COMMA, /* only with ',' */
+  NCU_EITHER_POINT,  /* one '.' before three digits: 1.234 */
+  NCU_EITHER_COMMA,  /* one ',' before three digits */
+} NcuNumberKind;
+
+NcuNumberKind ncu_number_kind(NcuField field);
+
+/* The cell is empty, or says that there is no value: n/a, nan, -. */
+bool ncu_number_is_missing(NcuField field);
+
+typedef enum {
+  NCU_UNIT_NONE = 0,
+  NCU_UNIT_BYTE,
+  NCU_UNIT_SECTOR,
+  NCU_UNIT_SECOND,
+  NCU_UNIT_RATIO,
+  NCU_UNIT_COUNT
+} NcuDimension;
+
+/* value = number x times / 10^tenths, in the base unit: byte, sector, ns, a millionth, one. */
+typedef struct {
+  NcuDimension dimension;
+  uint64_t times;
+  int tenths;
+  uint64_t atom; /* what cannot be divided, in base units: 32 for sectors counted in bytes; 0: 1 */
+} NcuUnit;
+
+/* "Mbyte", "ns", "usecond", "%", "sector", "KiB", ... False: no unit that is known. */
+bool ncu_unit_parse(NcuField field, NcuUnit *unit);
+
+/* A count in base units, and how far rounding lets the true one be from it. */
+typedef struct {
+  uint64_t value, slack;
+} NcuCount;
+
+/* decimal: '.' or ',', the decimal mark. False: not a number read so, negative, or 2^64 and more. */
+bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount *count);
+
+#endif

@@ -1,0 +1,78 @@
+/* The text of a counter file, whatever wrote it: bytes become lines of UTF-8, and lines become fields.
+ *
+ *     bytes    a byte order mark is left out; UTF-16 of either order is decoded, with a mark or without one
+ *     lines    end with \n or \r\n; the last one need not end; one field in quotes may hold line ends
+ *     fields   apart by ',', ';' or a tab; "" within quotes is one quote
+ *
+ * Only one line is held at a time, so a file of any length is read in the memory of its longest line. */
+#ifndef TILEWALK_KERNELS_COUNTERS_NCU_TEXT_H
+#define TILEWALK_KERNELS_COUNTERS_NCU_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/error.h"
+
+enum { NCU_MAX_COLUMNS = 8192, NCU_CHUNK_BYTES = 1 << 16, NCU_MAX_LINE_BYTES = 4 << 20 };
+
+/* Where bytes come from. read: up to `room` bytes; 0 at the end. rewind: back to the first byte. */
+typedef struct {
+  size_t (*read)(void *context, char *to, size_t room);
+  bool (*rewind)(void *context);
+  void *context;
+} NcuSource;
+
+typedef struct {
+  char *at; /* within the line that was read last; no zero follows */
+  size_t length;
+} NcuField;
+
+typedef enum { NCU_UTF8 = 0, NCU_UTF16_LE, NCU_UTF16_BE } NcuEncoding;
+
+typedef struct {
+  const NcuSource *source;
+  char *chunk; /* NCU_CHUNK_BYTES as they come */
+  size_t at, filled;
+  bool started, at_end;
+  NcuEncoding encoding;
+  char *line; /* UTF-8 */
+  size_t length, capacity;
+  int64_t line_number; /* of the line read last, from 1; its first one where a field holds line ends */
+  int64_t lines_begun; /* of the file */
+  bool has_end;        /* the line read last ended with \n */
+  NcuField *fields;    /* NCU_MAX_COLUMNS */
+} NcuText;
+
+/* The source must outlive *text. After an error, too, ncu_text_free. */
+Status ncu_text_open(NcuText *text, const NcuSource *source, Error *error);
+void ncu_text_free(NcuText *text);
+
+/* Back to the first line. */
+Status ncu_text_rewind(NcuText *text, Error *error);
+
+/* The next line, without its end. *got false: there is none. Errors: a line longer than NCU_MAX_LINE_BYTES, a zero
+ * byte (a binary file), a file of another kind that is known by its first bytes. */
+Status ncu_text_line(NcuText *text, bool *got, Error *error);
+
+/* Puts the next line behind this one, with a \n between: a field in quotes goes on there. */
+Status ncu_text_join(NcuText *text, bool *got, Error *error);
+
+/* How a line falls into fields. */
+typedef enum { NCU_SPLIT_OK = 0, NCU_SPLIT_OPEN /* a quote is not closed */, NCU_SPLIT_TOO_MANY } NcuSplit;
+
+/* Splits the line in place: where it does not split, it is as before; where it does, it is used up.
+ * *last_is_quoted: whether the last field stood in quotes. */
+NcuSplit ncu_text_split(NcuText *text, char delimiter, int *n_fields, bool *last_is_quoted);
+
+/* The same, only looking. */
+NcuSplit ncu_text_peek(const NcuText *text, char delimiter, int *n_fields);
+
+/* Whether a word stands anywhere in the line. */
+bool ncu_text_has(const NcuText *text, const char *word);
+
+bool ncu_field_is(NcuField field, const char *word);
+/* The field without blanks around it. */
+NcuField ncu_field_trim(NcuField field);
+
+#endif

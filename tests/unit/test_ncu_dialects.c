@@ -1,0 +1,411 @@
+/* Counter files as they come from other versions, shells, pages and locales: what each must say, worked by hand from
+ * what its cells stand for, or the reason why it is refused. One row of the table for each rule of the format. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/counters/ncu.h"
+
+/* The columns of every page, and those of the tables below: HBM read and written, time. */
+#define ID            "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"CC\","
+#define H             ID "\"dram__bytes_read.sum\",\"dram__bytes_write.sum\",\"gpu__time_duration.sum\"\n"
+#define U             "\"\",\"\",\"\",\"\",\"\",\"\",\"byte\",\"byte\",\"ns\"\n"
+#define L(id, values) "\"" id "\",\"5\",\"flash_fwd_kernel\",\"(128, 1, 1)\",\"(32, 1, 1)\",\"9.0\"," values "\n"
+#define ROW           L("0", "\"3145728\",\"1048576\",\"25600\"")
+#define GOOD          "flash_fwd_kernel 32,1,1 128 cc90 read=3145728 written=1048576 time=25600"
+
+/* The page of details. */
+#define DH                                                                                                             \
+  "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"CC\",\"Section Name\",\"Metric "               \
+  "Name\",\"Metric Unit\",\"Metric Value\"\n"
+#define DN(id, kernel, name, unit, value)                                                                              \
+  "\"" id "\",\"5\",\"" kernel "\",\"(128, 1, 1)\",\"(32, 1, 1)\",\"9.0\",\"Metrics\",\"" name "\",\"" unit            \
+  "\",\"" value "\"\n"
+#define D(name, unit, value) DN("0", "flash_fwd_kernel", name, unit, value)
+
+/* One cell of HBM reads, in a unit. */
+#define ONE(unit, cell)                                                                                                \
+  ID "\"dram__bytes_read.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"" unit "\"\n" L("0", "\"" cell "\"")
+#define K "flash_fwd_kernel 32,1,1 128 cc90 "
+#define TIME(unit, cell)                                                                                               \
+  ID "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"" unit "\"\n" L("0", "\"" cell "\"")
+#define METRIC(name, unit, cell) ID "\"" name "\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"" unit "\"\n" L("0", "\"" cell "\"")
+
+static const struct {
+  const char *rule, *text, *says; /* says: all rows, or "! " and a part of the error */
+} CASES[] = {
+    {"base units", H U ROW, GOOD},
+    {"units of their own",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"Mbyte\",\"us\"\n" L("0", "\"3.145728\",\"1.048576\",\"25.60\""),
+     K "read=3145728 written=1048576 time=25600+-5"},
+    {"an empty cell", H U L("0", "\"3145728\",\"\",\"25600\""), K "read=3145728 time=25600"},
+    {"n/a", H U L("0", "\"3145728\",\"n/a\",\"25600\""), K "read=3145728 time=25600"},
+    {"a warning and no number", H U L("0", "\"3145728\",\"(!) nan\",\"25600\""), K "read=3145728 time=25600"},
+    /* 6 decimals of Gbyte: steps of 1,000 bytes; of Mbyte: steps of one */
+    {"Gbyte", ONE("Gbyte", "4.564326"), K "read=4564326000+-500"},
+    {"Mbyte, all digits", ONE("Mbyte", "545.572864"), K "read=545572864"},
+    {"Mbyte, two decimals", ONE("Mbyte", "43.63"), K "read=43630000+-5000"},
+    {"Kbyte", ONE("Kbyte", "1.5"), K "read=1500+-50"},
+    {"Tbyte", ONE("Tbyte", "1.25"), K "read=1250000000000+-5000000000"},
+    {"byte with zeros behind the point", ONE("byte", "22255250.000000"), K "read=22255250"},
+    {"whole Mbyte", ONE("Mbyte", "3"), K "read=3000000+-500000"},
+    {"KiB are 1,024", ONE("KiB", "2"), K "read=2048+-512"},
+    {"an exponent", ONE("byte", "1.5e+09"), K "read=1500000000+-50000000"},
+    {"sectors of HBM are 32 bytes", METRIC("dram__sectors_read.sum", "sector", "98304"), K "read=3145728"},
+    {"ns", TIME("ns", "25600"), K "time=25600"},
+    {"nsecond", TIME("nsecond", "25,600"), K "time=25600"},
+    {"usecond", TIME("usecond", "25.60"), K "time=25600+-5"},
+    {"ms", TIME("ms", "1.505248"), K "time=1505248"},
+    {"msecond", TIME("msecond", "1.51"), K "time=1510000+-5000"},
+    {"second", TIME("second", "1.5"), K "time=1500000000+-50000000"},
+    {"s", TIME("s", "0.002"), K "time=2000000+-500000"},
+    {"percent", METRIC("lts__t_sector_hit_rate.pct", "%", "33.26"), K "l2=332600+-50"},
+    {"a ratio", METRIC("lts__t_sector_hit_rate.ratio", "", "0.3326"), K "l2=332600+-50"},
+    /* names */
+    {"newer cards' names", METRIC("dram__bytes_op_read.sum", "byte", "134221568"), K "read=134221568"},
+    {"without .sum", METRIC("dram__bytes_read", "byte", "7"), K "read=7"},
+    {"reads and writes in one", METRIC("dram__bytes.sum", "Mbyte", "4.194304"), K "both=4194304"},
+    {"Turing's name", METRIC("fbpa__dram_read_bytes.sum", "byte", "64"), K "read=64"},
+    {"local memory in sectors", METRIC("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "10"),
+     K "spilled=320"},
+    {"two names of one counter: the first counts",
+     ID "\"dram__bytes_read.sum\",\"dram__sectors_read.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"sector\"\n" L(
+         "0", "\"3.145728\",\"98304\""),
+     K "read=3145728"},
+    {"a rate is another metric", METRIC("dram__bytes_read.sum.per_second", "byte/second", "1"),
+     "! none of the columns"},
+    /* marks of locales */
+    {"commas between thousands", ONE("byte", "134,221,568"), K "read=134221568"},
+    {"points between thousands", ONE("byte", "134.221.568"), K "read=134221568"},
+    {"blanks between thousands", ONE("byte", "134 221 568"), K "read=134221568"},
+    {"no-break spaces",
+     ONE("byte", "134\xe2\x80\xaf"
+                 "221\xe2\x80\xaf"
+                 "568"),
+     K "read=134221568"},
+    {"no-break spaces of Latin-1",
+     ONE("byte", "134\xa0"
+                 "221\xa0"
+                 "568"),
+     K "read=134221568"},
+    {"apostrophes", ONE("byte", "134'221'568"), K "read=134221568"},
+    {"a decimal comma", ONE("Mbyte", "545,572864"), K "read=545572864"},
+    {"both marks, English", ONE("byte", "1,234.00"), K "read=1234"},
+    {"both marks, German", ONE("byte", "1.234,00"), K "read=1234"},
+    /* 1.234 bytes is no whole number, so the point stands between thousands; 1,234 the same */
+    {"one point in whole bytes", ONE("byte", "1.234"), K "read=1234"},
+    {"one comma in whole bytes", ONE("byte", "1,234"), K "read=1234"},
+    {"a decimal comma elsewhere settles it",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"Mbyte\",\"us\"\n" L("0", "\"3,146\",\"1,048576\",\"25,60\""),
+     K "read=3146000+-500 written=1048576 time=25600+-5"},
+    {"a row below settles it",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"byte\",\"us\"\n" L("0", "\"3.146\",\"1\",\"5\"")
+         L("1", "\"300.1\",\"1\",\"5\""),
+     K "read=3146000+-500 written=1 time=5000+-500; " K "read=300100000+-50000 written=1 time=5000+-500"},
+    {"nothing settles it", ONE("Mbyte", "3,146"), "! line 3: '3,146' can be read"},
+    {"semicolons settle it", "ID;Kernel Name;dram__bytes_read.sum\n;;Mbyte\n0;f;3,146\n", "f read=3146000+-500"},
+    {"both decimal marks",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"Mbyte\",\"us\"\n" L("0", "\"3,14\",\"1.04\",\"25\""),
+     "! line 3: '1.04' has a decimal point, and '3,14' in line 3 a decimal comma"},
+    {"groups of two", ONE("byte", "12,34,567"), "! line 3: dram__bytes_read.sum is '12,34,567'"},
+    {"negative", ONE("byte", "-5"), "! line 3: dram__bytes_read.sum is '-5'"},
+    {"words", ONE("byte", "many"), "! line 3: dram__bytes_read.sum is 'many'"},
+    {"2^64", ONE("byte", "18446744073709551616"), "! line 3: dram__bytes_read.sum is '18446744073709551616'"},
+    {"2^64 - 1", ONE("byte", "18446744073709551615"), K "read=18446744073709551615"},
+    {"a unit of time for bytes", ONE("us", "5"), "! line 2: dram__bytes_read.sum is in 'us'"},
+    {"no unit that is known", ONE("furlong", "5"), "! line 2: dram__bytes_read.sum is in 'furlong'"},
+    /* between fields and lines */
+    {"semicolons",
+     "\"ID\";\"Kernel Name\";\"Grid Size\";\"dram__bytes_read.sum\"\n\"\";\"\";\"\";\"byte\"\n"
+     "\"0\";\"f\";\"(32; 1; 1)\";\"3145728\"\n",
+     "f 32,1,1 read=3145728"},
+    {"tabs", "ID\tKernel Name\tdram__bytes_read.sum\n\t\tbyte\n0\tf(int, int)\t7\n", "f(int, int) read=7"},
+    {"no quotes", "ID,Kernel Name,dram__bytes_read.sum\n,,byte\n0,f,7\n", "f read=7"},
+    {"CRLF", "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\r\n\"\",\"\",\"byte\"\r\n\"0\",\"f\",\"7\"\r\n",
+     "f read=7"},
+    {"no end of the last line",
+     "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n\"0\",\"f\",\"7\"", "f read=7"},
+    {"no end and no quotes: said", "ID,Kernel Name,dram__bytes_read.sum\n,,byte\n0,f,7",
+     "f read=7; note: line 3 has no end"},
+    {"quotes in a name",
+     "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n\"0\",\"f<\"\"x\"\">\",\"7\"\n",
+     "f<\"x\"> read=7"},
+    {"a line end in a name",
+     "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n\"0\",\"f<\n1>\",\"7\"\n\"1\",\"g\",\"8\"\n",
+     "f<?1> read=7; g read=8"},
+    {"a byte order mark", "\xef\xbb\xbf" H U ROW, GOOD},
+    {"a mark before the second file too", "\xef\xbb\xbf" H U ROW "\xef\xbb\xbf" H U L("0", "\"9\",\"9\",\"9\""),
+     GOOD "; " K "read=9 written=9 time=9"},
+    /* around the table */
+    {"noise before", "==PROF== Connected to process 1\nhello, \"world\"\nwrote 7 rows\n" H U ROW, GOOD},
+    {"noise after", H U ROW "==PROF== Disconnected\n{\"done\": [1, 2]}\nall done, bye\n", GOOD},
+    {"noise between", H U ROW "epoch 1, loss 0.5\n" L("1", "\"9\",\"9\",\"9\""), GOOD "; " K "read=9 written=9 time=9"},
+    {"noise between header and units", H "==WARNING== clocks\n" U ROW, GOOD},
+    {"a header again", H U ROW H U L("0", "\"9\",\"9\",\"9\""), GOOD "; " K "read=9 written=9 time=9"},
+    {"two reports with other columns and units", H U ROW ONE("Gbyte", "1.0"), GOOD "; " K "read=1000000000+-50000000"},
+    {"a report without a counter, and one",
+     ID "\"launch__waves\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n" L("0", "\"1\"") H U ROW,
+     GOOD},
+    {"units in the header", "ID,Kernel Name,dram__bytes_read.sum [Mbyte],Duration (us)\n0,f,3.145728,25.60\n",
+     "f read=3145728 time=25600+-5"},
+    {"columns in another order",
+     "\"dram__bytes_read.sum\",\"Kernel Name\",\"ID\"\n\"byte\",\"\",\"\"\n\"7\",\"f\",\"0\"\n", "f read=7"},
+    {"columns of other counters are listed",
+     ID "\"dram__bytes_read.sum\",\"sm__cycles_active.avg\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"byte\",\"cycle\"\n" L(
+         "0", "\"7\",\"1.5\""),
+     K "read=7; ignored: sm__cycles_active.avg"},
+    {"what was run, by its own columns",
+     "\"ID\",\"Kernel "
+     "Name\",\"launch__grid_dim_x\",\"launch__grid_dim_y\",\"launch__grid_dim_z\",\"launch__block_dim_x\","
+     "\"launch__registers_per_thread\",\"launch__shared_mem_per_block_dynamic\",\"device__attribute_display_name\","
+     "\"dram__bytes_read.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"register/thread\",\"Kbyte/block\",\"\",\"byte\"\n"
+     "\"0\",\"f\",\"8\",\"4\",\"2\",\"128\",\"255\",\"49.152\",\"NVIDIA H200\",\"7\"\n",
+     "f 8,4,2 128 regs255 shared49152 NVIDIA H200 read=7"},
+    {"no launch", H U, "! no row of counters"},
+    {"no line of units", H ROW, "! line 2: a row follows the header at once"},
+    {"cut off in a row", H U "\"0\",\"5\",\"flash_fwd_kernel\",\"(128, 1, 1)\",\"(32",
+     "! line 3: a quoted field is not closed"},
+    {"fields missing", H U "\"0\",\"5\",\"flash\",\"7\"\n", "! line 3: 4 fields under 9 columns"},
+    /* likes are put together */
+    {"three launches alike", H U ROW ROW L("2", "\"3145731\",\"1048576\",\"25600\""),
+     "3 x flash_fwd_kernel 32,1,1 128 cc90 read=3145729 written=1048576 time=25600"},
+    {"a cold launch stays apart", H U ROW L("1", "\"31457280\",\"1048576\",\"25600\""),
+     GOOD "; " K "read=31457280 written=1048576 time=25600"},
+    /* the page of details */
+    {"details",
+     DH D("dram__bytes_op_read.sum", "byte", "134,221,568") D("gpu__time_duration.sum", "ns", "292,928")
+         D("lts__t_sector_hit_rate.pct", "%", "33.26"),
+     K "read=134221568 time=292928 l2=332600+-50"},
+    {"details, two launches",
+     DH D("dram__bytes_read.sum", "byte", "1") D("gpu__time_duration.sum", "ns", "2")
+         DN("1", "g", "dram__bytes_read.sum", "byte", "3") DN("1", "g", "gpu__time_duration.sum", "ns", "4"),
+     K "read=1 time=2; g 32,1,1 128 cc90 read=3 time=4"},
+    {"details, sorted by metric",
+     DH D("dram__bytes_read.sum", "byte", "1") DN("1", "g", "dram__bytes_read.sum", "byte", "3")
+         D("gpu__time_duration.sum", "ns", "2") DN("1", "g", "gpu__time_duration.sum", "ns", "4"),
+     K "read=1 time=2; g 32,1,1 128 cc90 read=3 time=4"},
+    {"details, IDs again in a second report",
+     DH D("dram__bytes_read.sum", "byte", "1") DH D("dram__bytes_read.sum", "Mbyte", "9.5"),
+     K "read=1; " K "read=9500000+-50000"},
+    {"details, labels",
+     DH D("Duration", "usecond", "25.60") D("L2 Hit Rate", "%", "50") D("Registers Per Thread", "register/thread", "64")
+         D("Dynamic Shared Memory Per Block", "Kbyte/block", "16.38"),
+     "flash_fwd_kernel 32,1,1 128 cc90 regs64 shared16380 time=25600+-5 l2=500000+-5000"},
+    {"details, a rule's row without a metric", DH D("", "", "") D("dram__bytes_read.sum", "byte", "1"), K "read=1"},
+    {"details, nothing known", DH D("sm__cycles_active.avg", "cycle", "1"), "! no row of counters"},
+    {"details, a wrong unit", DH D("dram__bytes_read.sum", "ns", "1"), "! line 2: dram__bytes_read.sum is in 'ns'"},
+    {"a summary over launches",
+     "\"Process ID\",\"Kernel Name\",\"Invocations\",\"Metric Name\",\"Metric "
+     "Unit\",\"Minimum\",\"Maximum\",\"Average\"\n",
+     "! line 1: a summary over launches"},
+    /* other files */
+    {"a report of ncu", "NVR\1\0\0\0", "! ncu --import FILE.ncu-rep --csv --page raw"},
+    {"gzip", "\037\213\010", "! gunzip"},
+    {"a spreadsheet", "PK\003\004", "! save it as CSV"},
+    {"Nsight Systems", "SQLite format 3", "! times but no counters"},
+    {"ncu without --csv",
+     "[58960] bench@127.0.0.1\n  attn_kernel (64, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 12.0\n"
+     "    Section: Command line profiler metrics\n",
+     "! line 2: this is what ncu prints for people; run it again with --csv"},
+    {"nothing", "", "! no header with a counter"},
+    {"some other table", "name,size\na,1\n", "! no header with a counter"},
+    {"a header without a counter", ID "\"launch__waves\"\n", "! line 1: none of the columns is a counter that is used"},
+};
+
+static void put(char **to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(char **to, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  *to += vsprintf(*to, format, arguments);
+  va_end(arguments);
+}
+
+static const struct {
+  Counter counter;
+  const char *word;
+} WORDS[] = {{COUNTER_HBM_READ, "read"},      {COUNTER_HBM_WRITE, "written"}, {COUNTER_HBM_TOTAL, "both"},
+             {COUNTER_TIME, "time"},          {COUNTER_L2_HIT_RATE, "l2"},    {COUNTER_L1_HIT_RATE, "l1"},
+             {COUNTER_LOCAL_WRITE, "spilled"}};
+
+static void put_row(char **to, const CounterRow *r) {
+  if (r->n_launches > 1) put(to, "%lld x ", (long long)r->n_launches);
+  put(to, "%s ", r->kernel);
+  if (r->grid[0]) put(to, "%lld,%lld,%lld ", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2]);
+  if (r->block[0]) put(to, "%lld ", (long long)r->block[0]);
+  if (r->capability) put(to, "cc%d ", r->capability);
+  if (r->registers) put(to, "regs%lld ", (long long)r->registers);
+  if (r->has_dynamic_shared) put(to, "shared%lld ", (long long)r->dynamic_shared_bytes);
+  if (*r->device) put(to, "%s ", r->device);
+  for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {
+    const Counter c = WORDS[w].counter;
+    if (!r->known[c]) continue;
+    put(to, "%s=%llu", WORDS[w].word, (unsigned long long)r->value[c]);
+    if (r->slack[c]) put(to, "+-%llu", (unsigned long long)r->slack[c]);
+    put(to, " ");
+  }
+  --*to; /* the last blank */
+}
+
+/* All that a table says, in one line. */
+static void describe(const CounterTable *t, char *to) {
+  for (size_t i = 0; i < t->n_rows; i++) {
+    if (i) put(&to, "; ");
+    put_row(&to, &t->rows[i]);
+  }
+  for (int i = 0; i < t->n_ignored; i++) put(&to, i ? ", %s" : "; ignored: %s", t->ignored[i]);
+  for (int i = 0; i < t->n_notes; i++) put(&to, "; note: %.17s", t->notes[i]);
+  *to = '\0';
+}
+
+/* What is said of text[0..length): rows, or "! " and the error. */
+static void say(const char *text, size_t length, char *to) {
+  CounterTable table;
+  Error error = {0};
+  if (counter_table_from_buffer(&table, text, length, &error) == STATUS_OK)
+    describe(&table, to);
+  else
+    sprintf(to, "! %s", error.message);
+  counter_table_free(&table);
+}
+
+static bool as_wanted(const char *said, const char *wanted) {
+  return *wanted == '!' ? *said == '!' && strstr(said, wanted + 2) != NULL : !strcmp(said, wanted);
+}
+
+static void test_table(void **state) {
+  (void)state;
+  static char said[1 << 16];
+  int n_wrong = 0;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    say(CASES[i].text, strlen(CASES[i].text), said);
+    if (as_wanted(said, CASES[i].says)) continue;
+    print_error("%s:\n  wanted %s\n  said   %s\n", CASES[i].rule, CASES[i].says, said);
+    n_wrong++;
+  }
+  assert_int_equal(n_wrong, 0);
+}
+
+/* Every file of the table that is read says the same in UTF-16 of either order, with a mark and without. */
+static void test_utf16(void **state) {
+  (void)state;
+  static char said[1 << 16], plain[1 << 16], wide[1 << 16];
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const char *text = CASES[i].text;
+    if (*CASES[i].says == '!') continue;
+    bool ascii = true;
+    for (const char *c = text; *c; c++) ascii &= *c > 0;
+    if (!ascii) continue;
+    say(text, strlen(text), plain);
+    for (int form = 0; form < 4; form++) {
+      const bool big = form & 1, mark = form < 2;
+      size_t n = 0;
+      if (mark) wide[n++] = big ? '\xfe' : '\xff', wide[n++] = big ? '\xff' : '\xfe';
+      for (const char *c = text; *c; c++) wide[n + !!big] = *c, wide[n + !big] = 0, n += 2;
+      say(wide, n, said);
+      if (strcmp(said, plain)) fail_msg("%s, form %d: '%s', not '%s'", CASES[i].rule, form, said, plain);
+    }
+  }
+}
+
+/* A source that gives a few bytes at a time: nothing hangs on where pieces end. */
+typedef struct {
+  const char *text;
+  size_t length, at, step;
+} Pieces;
+static size_t read_pieces(void *context, char *to, size_t room) {
+  Pieces *p = context;
+  size_t n = p->length - p->at < p->step ? p->length - p->at : p->step;
+  if (n > room) n = room;
+  memcpy(to, p->text + p->at, n);
+  p->at += n;
+  return n;
+}
+static bool rewind_pieces(void *context) {
+  ((Pieces *)context)->at = 0;
+  return true;
+}
+
+static void test_pieces(void **state) {
+  (void)state;
+  static char said[1 << 16], whole[1 << 16];
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (size_t step = 4; step < 80; step = 3 * step + 1) { /* not less than a mark has */
+      Pieces pieces = {.text = CASES[i].text, .length = strlen(CASES[i].text), .step = step};
+      const NcuSource source = {read_pieces, rewind_pieces, &pieces};
+      CounterTable table;
+      Error error = {0};
+      if (!strncmp(CASES[i].text, "SQLite", 6)) continue;
+      say(CASES[i].text, strlen(CASES[i].text), whole);
+      if (counter_table_read(&table, &source, &error) == STATUS_OK)
+        describe(&table, said);
+      else
+        sprintf(said, "! %s", error.message);
+      if (strcmp(said, whole)) fail_msg("%s in pieces of %zu: '%s', not '%s'", CASES[i].rule, step, said, whole);
+      counter_table_free(&table);
+    }
+}
+
+/* Twenty thousand launches of two kernels, and as many different ones as are not bounded. */
+typedef struct {
+  int64_t n, at;
+  size_t sent; /* of the line that is being sent */
+  char line[256];
+  bool differ;
+} Endless;
+static size_t read_endless(void *context, char *to, size_t room) {
+  Endless *e = context;
+  size_t n = 0;
+  while (n < room) {
+    if (!e->line[e->sent]) {
+      if (e->at > e->n) break;
+      if (e->at == 0)
+        strcpy(e->line, "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n");
+      else
+        snprintf(e->line, sizeof e->line, "\"%lld\",\"k%lld\",\"%d\"\n", (long long)e->at,
+                 (long long)(e->differ ? e->at : e->at % 2), 1 << 24);
+      e->at++;
+      e->sent = 0;
+    }
+    to[n++] = e->line[e->sent++];
+  }
+  return n;
+}
+static bool rewind_endless(void *context) {
+  Endless *e = context;
+  e->at = 0;
+  e->sent = 0;
+  e->line[0] = '\0';
+  return true;
+}
+
+static void test_many_launches(void **state) {
+  (void)state;
+  Endless endless = {.n = 20000};
+  const NcuSource source = {read_endless, rewind_endless, &endless};
+  CounterTable table;
+  Error error = {0};
+  assert_int_equal(counter_table_read(&table, &source, &error), STATUS_OK);
+  assert_int_equal(table.n_rows, 2);
+  assert_int_equal(table.rows[0].n_launches, 10000);
+  assert_int_equal(table.rows[1].value[COUNTER_HBM_READ], 1 << 24);
+  counter_table_free(&table);
+  endless = (Endless){.n = NCU_MAX_ROWS + 1, .differ = true};
+  assert_int_equal(counter_table_read(&table, &source, &error), STATUS_TOO_LARGE);
+  assert_non_null(strstr(error.message, "launches that differ"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_utf16),
+      cmocka_unit_test(test_pieces),
+      cmocka_unit_test(test_many_launches),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
