@@ -87,25 +87,35 @@ typedef struct {
   SoftmaxStep steps[SCORES_MAX];
   double O_after[SCORES_MAX][EXAMPLE_D]; /* only with values */
   int64_t n_steps;
-  double weights[SCORES_MAX]; /* as one softmax over all scores: e^(x - m) / l with the final m and l */
+  double P[SCORES_MAX];       /* the exponentials as they are stored, before anything is rescaled */
+  double weights[SCORES_MAX]; /* what a value is multiplied by on its way into O: the stored P, rescaled, over l */
   double O[EXAMPLE_D], O_reference[EXAMPLE_D], reference[SCORES_MAX];
-  Accuracy accuracy; /* of the weights, stored in the precision */
+  int64_t n_infinite, n_nan, n_saturated; /* weights; exponentials stored as the largest number of the format */
+  Accuracy accuracy;                      /* of the weights: of the whole computation */
 } Walk;
 
 static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
   const SoftmaxConfig config = {.precision = o->precision, .without_max = o->without_max};
+  const Precision accumulator = precision_accumulator(o->precision);
   const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
   const int64_t d = o->example ? EXAMPLE_D : 0;
   SoftmaxState state = softmax_start(&config);
   for (int64_t first = 0; first < o->n; first += o->block) {
     const int64_t n = o->n - first < o->block ? o->n - first : o->block;
-    w->steps[w->n_steps] = softmax_step(&config, &state, o->scores + first, n, values ? values + first * d : NULL, d,
-                                        NULL, values ? w->O : NULL);
+    const SoftmaxStep step = softmax_step(&config, &state, o->scores + first, n, values ? values + first * d : NULL, d,
+                                          w->P + first, values ? w->O : NULL);
+    w->steps[w->n_steps] = step;
+    for (int64_t k = 0; k < first; k++) w->weights[k] = precision_computed(accumulator, w->weights[k] * step.factor);
+    memcpy(w->weights + first, w->P + first, (size_t)n * sizeof *w->P);
+    if (isfinite(precision_from_bits(o->precision, precision_format(o->precision)->overflow)))
+      w->n_saturated += step.n_overflowed;
     memcpy(w->O_after[w->n_steps++], w->O, sizeof w->O);
   }
-  for (int64_t k = 0; k < o->n; k++)
-    w->weights[k] = precision_round(
-        o->precision, softmax_divide(&config, softmax_exponential(&config, o->scores[k], state.m), state.l));
+  for (int64_t k = 0; k < o->n; k++) {
+    w->weights[k] = softmax_divide(&config, w->weights[k], state.l);
+    w->n_infinite += isinf(w->weights[k]) != 0;
+    w->n_nan += isnan(w->weights[k]) != 0;
+  }
   if (values) softmax_finish(&config, &state, w->O, d);
   softmax_reference(o->scores, o->n, values, d, w->reference, values ? w->O_reference : NULL);
   accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
@@ -132,6 +142,13 @@ static void print_block_scores(const SoftmaxOptions *o, const SoftmaxStep *s, FI
   if (s->n > 12) fprintf(out, ", ... (%" PRId64 " scores)", s->n);
 }
 
+/* What too large a number becomes: "infinity" or, where the format saturates, "448". */
+static Number overflow_text(Precision precision) {
+  const double value = precision_from_bits(precision, precision_format(precision)->overflow);
+  Number number = {"infinity"};
+  return isinf(value) ? number : number_double(value, 5);
+}
+
 static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io) {
   const SoftmaxStep *s = &w->steps[k];
   FILE *const out = io->out;
@@ -154,8 +171,9 @@ static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io
   text_print(out, &io->style, isfinite(s->l_new) ? ROLE_ACCENT : ROLE_BAD, "%s", shown(s->l_new).text);
   fputc('\n', out);
   if (s->n_overflowed)
-    text_print(out, &io->style, ROLE_BAD, "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s\n",
-               s->n_overflowed, s->n, precision_format(o->precision)->name);
+    text_print(out, &io->style, ROLE_BAD,
+               "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s\n", s->n_overflowed, s->n,
+               precision_format(o->precision)->name, overflow_text(o->precision).text);
   if (o->example) {
     fputs("  O       ", out);
     print_vector(out, w->O_after[k], EXAMPLE_D);
@@ -181,22 +199,31 @@ static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
     print_vector(out, w->O_reference, EXAMPLE_D);
     fputs("   (fp64)\n", out);
   }
-  if (w->accuracy.n_not_finite)
+  if (w->n_infinite || w->n_nan)
+    text_print(out, &io->style, ROLE_BAD, "  %" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s\n",
+               w->n_infinite, o->n, w->n_nan, o->without_max ? ": this is what subtracting the maximum prevents" : "");
+  if (w->n_saturated)
     text_print(out, &io->style, ROLE_BAD,
                "  %" PRId64 " of %" PRId64
-               " weights are not finite numbers: this is what subtracting the maximum prevents\n",
-               w->accuracy.n_not_finite, w->accuracy.n);
-  else
-    fprintf(out, "  error      RMSE %s, at most %s ulps of %s\n", number_double(accuracy_rmse(&w->accuracy), 3).text,
-            number_double(w->accuracy.largest_ulps, 3).text, precision_format(o->precision)->name);
+               " exponentials are stored as %s, the largest %s: the weights do not add up to 1\n",
+               w->n_saturated, o->n, overflow_text(o->precision).text, precision_format(o->precision)->name);
+  if (!w->n_infinite && !w->n_nan)
+    fprintf(out, "  error      RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)\n",
+            number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
+            precision_format(o->precision)->name);
 }
 
-static json_t *finite_or_null(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+/* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
+static json_t *any_number(double value) {
+  if (isnan(value)) return json_string("nan");
+  if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
+  return json_real(value);
+}
 
 static json_t *numbers(const double *values, int64_t n) {
   json_t *array = json_array();
   for (int64_t k = 0; array && k < n; k++) {
-    if (json_array_append_new(array, finite_or_null(values[k]))) {
+    if (json_array_append_new(array, any_number(values[k]))) {
       json_decref(array);
       return NULL;
     }
@@ -208,22 +235,24 @@ static Status print_json(const SoftmaxOptions *o, const Walk *w, FILE *out, Erro
   json_t *blocks = json_array();
   for (int64_t k = 0; k < w->n_steps; k++) {
     const SoftmaxStep *s = &w->steps[k];
-    json_t *block = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "scores", numbers(o->scores + s->first, s->n), "m",
-                              finite_or_null(s->m_new), "factor", finite_or_null(s->factor), "block_sum",
-                              finite_or_null(s->block_sum), "l", finite_or_null(s->l_new), "O",
-                              o->example ? numbers(w->O_after[k], EXAMPLE_D) : json_null(), "n_overflowed",
+    json_t *block = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "scores", numbers(o->scores + s->first, s->n),
+                              "P", numbers(w->P + s->first, s->n), "m", any_number(s->m_new), "factor",
+                              any_number(s->factor), "block_sum", any_number(s->block_sum), "l", any_number(s->l_new),
+                              "O", o->example ? numbers(w->O_after[k], EXAMPLE_D) : json_null(), "n_overflowed",
                               (json_int_t)s->n_overflowed);
     if (!blocks || !block || json_array_append_new(blocks, block)) {
       json_decref(blocks);
       return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
     }
   }
-  return json_print(
-      json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "precision", precision_format(o->precision)->name,
-                "subtracts_max", !o->without_max, "blocks", blocks, "weights", numbers(w->weights, o->n), "reference",
-                numbers(w->reference, o->n), "O", o->example ? numbers(w->O, EXAMPLE_D) : json_null(), "rmse",
-                finite_or_null(accuracy_rmse(&w->accuracy)), "max_ulps", finite_or_null(w->accuracy.largest_ulps)),
-      out, error);
+  return json_print(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "precision",
+                              precision_format(o->precision)->name, "subtracts_max", !o->without_max, "blocks", blocks,
+                              "weights", numbers(w->weights, o->n), "reference", numbers(w->reference, o->n), "O",
+                              o->example ? numbers(w->O, EXAMPLE_D) : json_null(), "rmse",
+                              any_number(accuracy_rmse(&w->accuracy)), "max_ulps", any_number(w->accuracy.largest_ulps),
+                              "n_infinite", (json_int_t)w->n_infinite, "n_nan", (json_int_t)w->n_nan, "n_saturated",
+                              (json_int_t)w->n_saturated),
+                    out, error);
 }
 
 static Status print_csv(const Walk *w, FILE *out, Error *error) {
@@ -289,8 +318,9 @@ static const Option SOFTMAX_OPTIONS[] = {
     {"scores", 0, "LIST", "One row of scores, separated by commas; -inf is a masked one.", set_scores, false, false,
      NULL},
     {"block", 0, "B", "Scores in a block. Default 4.", set_block, false, false, NULL},
-    {"precision", 0, "TYPE", "fp64, fp32, bf16 or fp16: what P, V and O are stored in. Default fp32.", set_precision,
-     false, false, "fp64 fp32 bf16 fp16"},
+    {"precision", 0, "TYPE",
+     "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32.", set_precision,
+     false, false, "fp64 fp32 bf16 fp16 fp8 e5m2"},
     {"no-max", 0, NULL, "Do not subtract the maximum: e^x overflows as it would on a GPU.", set_no_max, false, false,
      NULL},
     {"example", 0, NULL, "The worked example: one query, eight keys and values in two blocks.", set_example, false,
@@ -308,9 +338,13 @@ const Command COMMAND_SOFTMAX = {
     .name = "softmax",
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --example [OPTION...]",
-    .description = "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor "
-                   "that rescales what was "
-                   "summed before, and the running sum l; at the end the result beside softmax in one pass.",
+    .description =
+        "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor "
+        "that rescales what was "
+        "summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is what a "
+        "value is "
+        "multiplied by on its way into O: P as stored, rescaled, over l. In JSON a number that is not finite is "
+        "the string inf, -inf or nan.",
     .examples = "  # a second block with a larger maximum: watch the factor\n"
                 "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"
                 "  # with keys and values, worked through\n"
