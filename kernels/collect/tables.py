@@ -140,68 +140,28 @@ def chart(times, about):
 
 
 PROBES = [
-    "## L2 and its CTAs", "", "What the model of L2 and of its CTAs rests on. Each prints CSV and goes with no other option.", "",
-    "- `tilewalk-kernels --placement` (`kernels/probes/probe_placement.cu`): on which side of L2 each SM is, by the latency of atomics, and on which SM each",
-    "  CTA of a launch runs, for 4 CTAs up to four on every SM. `kernels/collect/collect.sh placement` writes `assets/counters/h200_placement.csv`;",
-    "  `h200_placement_other.csv`, `h200_placement_third.csv` and (sides alone) `h200_placement_fourth.csv` are the same of cards laid out in other ways.",
-    "- `tilewalk-kernels --scan` (`kernels/probes/probe_scan.cu`): launches whose every read and store is in a list that the model can follow too",
-    "  (`kernels/counters/scan_lists.h`): buffers in pieces, own granules between two walks, the triangle of causal attention, stores alone, and what",
-    "  tells how L2 replaces lines: buffers read again after others, from the far side, with gaps, and triangular rows by one CTA in a known order.",
-    "  It prints names; `kernels/collect/collect.sh scan` runs it under ncu and writes `assets/counters/h200_scan.csv`; `h200_scan_fourth.csv` is",
-    "  from a card that is laid out in another way, with V at six more places; `h100_scan.csv` is the same of an H100. `--scan-places` runs some of",
-    "  these lists at eight places each (`h200_scan_places.csv`, `h100_scan_places.csv`): where the pieces of a working set lie decides how much of it L2 keeps.",
-    "- `tilewalk-kernels --sets` (`kernels/probes/probe_sets.cu`): which lines share a set of L2, found by what pushes a line out. A set has 16 lines; a line at home",
-    "  on a side and one that it holds as a copy come to it in pairs, one pair for every 3.66 MiB of addresses; and what lies together shares sets with",
-    "  what lies together. `kernels/collect/collect.sh sets` writes `assets/counters/h200_sets.csv` (`h100_sets.csv`: a pair for every 3.12 MiB). `--replacement` reads lines of one set in turn: 16 in a",
-    "  circle are all found, 17 none, and what is read again stays as if it were new (`h200_replacement.csv`).",
-    "- `tilewalk-kernels --spills` (`kernels/probes/probe_spills.cu`): a buffer read again and again, by CTAs that store so much of their own after each granule of it, to",
-    "  global memory or, as registers are spilled, to local memory: how much less of the buffer is then found in L2. `kernels/collect/collect.sh spills` runs it under",
-    "  ncu and writes `assets/counters/h200_spills.csv`.",
-    "- `tilewalk-kernels --coalescer` (`kernels/probes/probe_coalescer.cu`): launches in which chosen SMs ask for the same lines at chosen moments, pairs of",
-    "  SMs, two SMs some cycles apart, and all SMs with offsets that C code can follow (`kernels/counters/spread.h`): who shares a coalescer in",
-    "  front of L2, how many requests become one, and how long the first can be joined. `kernels/collect/collect.sh coalescer` runs it under ncu and",
-    "  writes `assets/counters/h200_coalescer.csv`; `h100_coalescer.csv` is the same of an H100.",
-    "- `tilewalk-kernels --pace` (`kernels/probes/probe_pace.cu`): how evenly the CTAs of `fa2_async` and `fa2_tensor` go, in cycles a tile by wave and by",
-    "  place on the SM, how long after the one before it each starts, and how far apart those of an SM end, from a third build in which each",
-    "  CTA notes its SM, start and end. `kernels/collect/collect.sh pace` writes `assets/counters/h200_pace.csv`.",
-    "- `tilewalk-kernels --clocks` (`kernels/probes/probe_pace.cu`): the clock of each SM, from the same build: under load each GPC has its own.",
-    "  `kernels/collect/collect.sh clocks` writes `assets/counters/h200_clocks.csv`; `h100_clocks.csv` is the same of an H100.",
-    "- `tilewalk-kernels --steps` (`kernels/probes/probe_steps.cu`): when the CTAs of these rungs ask for their tiles, on one axis for all SMs, from a fourth",
-    "  build that notes each ask: so how far CTAs of a GPC are apart, and which requests its coalescer can join. `kernels/collect/collect.sh steps`",
-    "  runs it under ncu and writes `assets/counters/h200_steps.csv`: a row of counters for each launch, then a row for each of its CTAs.",
-    "  `--steps-shared` does the same where SMs have more than one CTA, or some one more than others (`assets/counters/h200_steps_shared.csv`).",
-    "- `tilewalk-kernels --ends` (`kernels/probes/probe_ends.cu`): when the CTAs of an SM end that began together, from a build that notes nothing else and so runs as",
-    "  the kernel itself: how evenly they share it (`assets/counters/h200_ends.csv`). Marks at their start, as `--pace` has, change what is measured.",
-    "- `tilewalk-kernels --waves` (`kernels/probes/probe_waves.cu`): on which SM and when each CTA of a launch of several waves runs, beside what the same launch",
-    "  moves between the sides of L2: which GPC a launch begins with, and what that does to its traffic (`assets/counters/h200_waves.csv`).",
-    "- `tilewalk-kernels --once --apart SEED`: Q, K, V and O elsewhere, after a random number of unused pages each. `kernels/collect/collect.sh l2-places` runs",
-    "  the long shapes of fa2_async and fa2_tensor at six places each and writes `assets/counters/h200_l2_places.csv`.",
-    "- `kernels/collect/others.py places`: the counters of other people's kernels with Q, K and V at six places each, and how far the clocks of SMs are apart",
-    "  under them. `kernels/collect/collect.sh places` writes `assets/counters/h200_others_places.csv`; `h200_others_places_second.csv`,",
-    "  `_third` and `_fourth` are of three more cards, the last laid out in another way (without clocks the second and the fourth), and",
-    "  `h200_cudnn_places.csv`, `_second` and `_third` of three more, of cuDNN alone (`KERNELS=cudnn-sm90`).",
-    "- `kernels/collect/others.py turns`: the same shapes twelve times each, in another order each time, begun with any GPC, and with the memory to which registers are",
-    "  spilled elsewhere now and then; three counters, for which ncu runs a launch once. `kernels/collect/collect.sh turns` writes `assets/counters/h200_others_turns.csv`; `_second` is of another card, FlashAttention-2 alone.",
-    "- `kernels/collect/others.py one-pass`: the same and the short shapes, with more counters, each in one pass: a row of `h200_others_one_pass.csv` is of three launches",
-    "  made alike, as hits and misses take a pass each. `kernels/collect/collect.sh l2-one-pass` does so with the shapes of `l2` (`h200_l2_one_pass.csv`). `_second`",
-    "  and `_third` are of two more cards, the last without the memory-efficient kernel.",
-    "- `kernels/collect/others.py gpcs` (`kernels/probes/probe_watch.cu`): how fast the clocks of GPCs run under these kernels, one SM watched at a time by a CTA that has it to",
-    "  itself. `kernels/collect/collect.sh gpcs` writes `assets/counters/h200_gpcs.csv`, of the card of `h200_cudnn_places.csv`; `_second`, `_third` and `_fourth` are of",
-    "  three more. (Those of sixteen heads lower all clocks as they go on: compare within those of four.)",
-    "- `kernels/collect/others.py stores` (`kernels/probes/probe_watch.cu`): how evenly the CTAs of other people's kernels go, from when they store each of their row blocks,",
-    "  watched by a CTA beside them. `kernels/collect/collect.sh stores` writes `assets/counters/h200_stores.csv`,",
-    "  `stores-causal` `h200_stores_causal.csv`.",
-    "- `tilewalk-kernels --begins` (`kernels/probes/probe_waves.cu`): launches of one wave that begin with each GPC in turn, beside what they move between the sides of",
-    "  L2. `kernels/collect/collect.sh begins` and `begins-replayed` write `assets/counters/h200_begins.csv` and `h200_begins_replayed.csv`.",
-    ""]
+    "## L2 and its CTAs", "", "What the model of L2 rests on. Each probe prints CSV and goes with no other option; `kernels/collect/collect.sh` runs it, under ncu",
+    "where it counts; [assets/counters/INDEX.md](../assets/counters/INDEX.md) lists every recording, how it was taken and who reads it.", ""] + table(
+    ["probe", "asks"], [
+        ["`--placement`", "on which side of L2 each SM is, and on which SM each CTA of a launch runs"],
+        ["`--scan`, `--scan-places`", "what L2 keeps: launches whose every read and store is in a list (`kernels/counters/scan_lists.h`), at one place or eight"],
+        ["`--sets`, `--replacement`", "which lines share a set of L2, and what a set keeps"],
+        ["`--spills`", "how much room in L2 spilled registers take"],
+        ["`--coalescer`", "who shares a coalescer, how many requests become one, and for how long (`kernels/counters/spread.h`)"],
+        ["`--pace`, `--clocks`", "how evenly CTAs go, in cycles a tile, and how fast the clock of each GPC is; a build whose CTAs note their start and end"],
+        ["`--steps`, `--steps-shared`", "when each CTA asks for its tiles; a build that notes each request"],
+        ["`--ends`", "how evenly the CTAs of an SM share it; a build that notes nothing but the end"],
+        ["`--waves`, `--begins`", "with which GPC a launch begins, and what that moves between the sides of L2"],
+        ["`--once --apart SEED`", "one launch with Q, K, V and O elsewhere, after a random number of unused pages each"],
+        ["`libwatch.so`", "other people's kernels, watched by a CTA beside them: when they store, how fast GPCs' clocks run"]])
 
 
 def main():
-    about, times = load("h200_time.csv")
-    _, counters = load("h200_kernels.csv")
-    _, checks = load("h200_verify.csv")
-    _, compiled = load("kernel_resources.csv")
-    _, asked = load("kernel_shared.csv")
+    about, times = load("h200/time/first.csv")
+    _, counters = load("h200/kernels/first.csv")
+    _, checks = load("h200/verify/first.csv")
+    _, compiled = load("nvcc/resources.csv")
+    _, asked = load("nvcc/shared.csv")
     counters = [c for c in counters if c["rung"]]
     n_right = sum(c["mode"] == "verify" and c["good"] == "1" for c in checks)
     n_verified = sum(c["mode"] == "verify" for c in checks)
@@ -223,7 +183,7 @@ def main():
              "- 6 to 7: the conflicts are gone, and loads run behind the products.", "",
              "## Accuracy", "", f"Root mean square error against double precision at N = 1024, d = 128, 4 heads, as in FlashAttention-3's table, and all checks: "
              f"{n_right:,} of", f"{n_verified:,} outputs right, over ragged, causal, GQA and tiny shapes with normal and outlier inputs. compute-sanitizer "
-             "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200_sanitize.txt](../assets/counters/h200_sanitize.txt).", ""]
+             "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200/sanitize/first.txt](../assets/counters/h200/sanitize/first.txt).", ""]
     text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked) + PROBES
     open(os.path.join(HERE, "README.md"), "w").write("\n".join(text))
     open(os.path.join(HERE, "speed.svg"), "w").write(chart(times, about))

@@ -47,7 +47,7 @@ enum {
   WARMING_SMS = 2,
   ON_SIDE_0 = 0,
   ON_SIDE_1 = 2
-}; /* SMs of an H200 and an H100: assets/counters/h200_placement.csv */
+}; /* SMs of an H200 and an H100: assets/counters/h200/placement/first.csv */
 
 /* Where CTAs wait for each other. */
 struct Meeting {

@@ -41,7 +41,7 @@
  *
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
  *
- * Against the 169 scans of assets/counters/h200_l2_scan.csv, in which a buffer is read from HBM
+ * Against the 169 scans of assets/counters/h200/l2-scan/first.csv, in which a buffer is read from HBM
  * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
  *
  *                         HBM read          fabric            sectors reaching L2    look-ups that miss
@@ -53,13 +53,13 @@
  * four places of the buffer.)
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments
- * (assets/counters/h200_coalescer.csv, h100_coalescer.csv). Requests of all SMs spread over 100 to 6400 cycles, one or
+ * (assets/counters/h200/coalescer/first.csv, h100/coalescer). Requests of all SMs spread over 100 to 6400 cycles, one or
  * two to an SM, of what L2 has and of what it has not: what reaches L2 is between 0.25 and 0.87 of what is asked for,
  * and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two SMs of different sides: what
  * the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks for
  * as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of
  * attention: joined by this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left
- * as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs (h200_steps.csv, tests/model/test_steps.c).
+ * as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs (h200/steps, tests/model/test_steps.c).
  * It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side have
  * their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the
  * code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each much
@@ -87,12 +87,12 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 
 /* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last
  * line comes so much sooner (105 cycles: what CTAs of fa2_tensor wait that are the first to ask,
- * h200_steps_shared.csv), and of less in proportion. */
+ * h200/steps-shared), and of less in proportion. */
 #define PACE_MISS_CYCLES  625.0
 #define PACE_EARLY_CYCLES 450.0
 #define PACE_LINES_CYCLES 210.0 /* 16 KiB's */
 
-/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200_steps_shared.csv;
+/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200/steps-shared;
  * tests/model/test_steps_shared.c): what one that waits for its data takes of it, as part of what one takes that works;
  * and how much the work of a step varies for each other that is not in step with it. */
 #define PACE_WAITING_SHARE 0.7
@@ -106,7 +106,7 @@ enum { PACE_CTAS_MAX = 1 << 17 };
 #define PACE_OWN_CYCLES_AHEAD  20.0
 #define PACE_OWN_CYCLES_SHARED 55.0
 
-/* CTAs of an SM (h200_ends.csv, h200_pace.csv; tests/model/test_slot_spread.c): by how much of a step the older gets
+/* CTAs of an SM (h200/ends, h200/pace; tests/model/test_slot_spread.c): by how much of a step the older gets
  * ahead at once, and the younger falls behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as
  * differently far on others, as this makes them. Of those that ask ahead: by how many cycles each is behind the one
  * before it from the start; how often the second of two that begin together in the place of others misses a turn. And

@@ -15,10 +15,10 @@
  *
  * Modelled
  * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a
- * circle all are found, of 17 none, and what is read again stays as if it had come then (h200_replacement.csv,
- * tests/model/test_l2_sets.c); a copy outlives its home (assets/counters/h200_scan.csv, families renewed and far;
+ * circle all are found, of 17 none, and what is read again stays as if it had come then (h200/replacement,
+ * tests/model/test_l2_sets.c); a copy outlives its home (assets/counters/h200/scan/first.csv, families renewed and far;
  * tests/model/test_scans.c).
- * - Which set: as the lines of an H200 do (h200_sets.csv; tests/model/test_l2_sets.c holds what is drawn here against
+ * - Which set: as the lines of an H200 do (h200/sets; tests/model/test_l2_sets.c holds what is drawn here against
  * them). Both halves of a tile lie in the same set, so that each side has a part at home there and a copy; tiles that
  * follow each other in a tensor lie in different ones. In four of every five stretches of a tensor a set has one tile,
  * anywhere in the stretch, in the fifth none; sets take turns in that, and with which stretch and where in it a tensor
@@ -30,12 +30,12 @@
  * registers made one of its means 11 % too high, as its counters say.
  * - What an SM reads again and again without a break, its block of Q, say, may be renewed without being counted
  * (hierarchy_renew): as lines of a place that moves on it leaves K and V more room than as lines spread at random.
- * Scans with such reads (h200_scan_places.csv, `hot read`) say the same.
+ * Scans with such reads (h200/scan-places, `hot read`) say the same.
  * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the
  * home fetches and keeps it.
  * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
  *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
- *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200_scan.csv; and
+ *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200/scan/first.csv; and
  *   FlashAttention-1's O, stored and read again by one CTA, crosses the fabric with its stores and never
  *   with its loads). A line that a profiler has put back, and its home does not hold yet, moves a little more
  * (HIERARCHY_COLD_STORE). What is dirty goes to HBM when it falls out.
@@ -60,15 +60,15 @@
 
 /* An H200's: how many lines a set has; the room of a side, of which each set takes a line at home and a copy for
  * every 3.66 MiB of addresses; and of how many stretches one has nothing for a set [measured:
- * assets/counters/h200_sets.csv, tests/model/test_l2_sets.c]. */
+ * assets/counters/h200/sets/first.csv, tests/model/test_l2_sets.c]. */
 enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 #define HIERARCHY_SIDE_BYTES (30010 * 1024.0) /* 29.3 MiB */
 
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back
- * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200_scan.csv), nothing the
- * second time; and nothing in launches counted in one pass (h200_l2_one_pass.csv, tests/model/test_one_pass.c). */
+ * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200/scan/first.csv), nothing the
+ * second time; and nothing in launches counted in one pass (h200/l2-one-pass, tests/model/test_one_pass.c). */
 #define HIERARCHY_COLD_STORE 0.05
 
 /* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V),

@@ -41,8 +41,8 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 #define PUT_BACK_BYTES 5e6   /* a profiler's, at most (is_put_back) */
 
 /* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs
- * of a GPC (assets/counters/h200_waves.csv, tests/model/test_waves.c); and how much longer an atomic takes to the other
- * side, one way (h200_placement.csv: 190 cycles there and back). */
+ * of a GPC (assets/counters/h200/waves/first.csv, tests/model/test_waves.c); and how much longer an atomic takes to the other
+ * side, one way (h200/placement: 190 cycles there and back). */
 #define STARTS_SIDES_NS 69.0
 #define STARTS_GPCS_NS  22.0
 #define STARTS_TPCS_NS  27.0
@@ -276,7 +276,7 @@ static uint32_t slots_at_work(const Run *r) {
 
 /* Before it runs a launch again, ncu puts back what it wrote; where that is little, a launch of one wave begins with
  * the first GPC then, whatever ran before: all that were counted with up to 4.2 MB, none with 6.3 MB and more
- * (h200_l2.csv, h200_later.csv, h200_begins_replayed.csv). */
+ * (h200/l2, h200/later, h200/begins-replayed). */
 static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
   const double written =

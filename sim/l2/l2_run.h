@@ -13,10 +13,10 @@
  *
  * Numbers, and where they are from (none fitted to our own kernels' counters; where counters were in sight is said):
  *     29.3 MiB, 16 lines, which set  what a side of L2 has room for and what fills which set (hierarchy.h): which lines
- * of 2^24 share a set on an H200, and how many of them stay (h200_sets.csv, h200_replacement.csv,
+ * of 2^24 share a set on an H200, and how many of them stay (h200/sets, h200/replacement,
  * tests/model/test_l2_sets.c): 559 pairs in every set that was probed. Nothing of it was fitted, and it says what scans
  * read at the mean of eight places to 3.1 % (root mean square of 44: one piece of 26 to 32 MiB 1.3 % at worst, two to
- * eight pieces 5.7, rows of CTAs that drift apart 8.7: h200_scan_places.csv, tests/model/test_scan_places.c), those of
+ * eight pieces 5.7, rows of CTAs that drift apart 8.7: h200/scan-places, tests/model/test_scan_places.c), those of
  * one place to 5.3 %, most of which is where its pieces happened to lie (tests/bench/bench_scan_fit.c). With 1 % more
  * room FlashAttention-2 would read 6 % less under a mask with d = 128 Q read again                   is renewed in L2
  * with each step (hierarchy.h), and K and V then lie in parts no larger than its own: nothing fitted. As resident
@@ -26,62 +26,62 @@
  * of 16 KiB that come and go by themselves, so that a CTA waits for what is missing of a tile that is nearly there: by
  *                                    triangular scans (tests/support/scan_predicted.c). Attention is walked with whole
  * tiles, for time: with parts of 4 KiB no kernel's errors change by more than chance 525, 160, 625, 200 cycles      of
- * waiting: scans of one buffer, h200_l2_scan.csv (pace.h) 0.45 %, 16 % of a wait         how far CTAs differ for good
+ * waiting: scans of one buffer, h200/l2-scan (pace.h) 0.45 %, 16 % of a wait         how far CTAs differ for good
  * and requests from each other: the same (pace.h) 0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their
- * arithmetic for good, and a step from the next: clocks of CTAs (h200_pace.csv, tests/model/test_tile_cycles.c), and of
- * those that wait, h200_steps.csv 95 cycles                      by which one side has what it asked for first after
- * the other: h200_steps.csv start_cycles                   by how much the code of its first tile sets the CTAs of a
- * kernel apart: when they ask for tiles, h200_steps.csv (tests/model/test_steps.c; pace.h). That it is exponential:
+ * arithmetic for good, and a step from the next: clocks of CTAs (h200/pace, tests/model/test_tile_cycles.c), and of
+ * those that wait, h200/steps 95 cycles                      by which one side has what it asked for first after
+ * the other: h200/steps start_cycles                   by how much the code of its first tile sets the CTAs of a
+ * kernel apart: when they ask for tiles, h200/steps (tests/model/test_steps.c; pace.h). That it is exponential:
  * with such counters in sight. By those clocks it is no chance, but for each TPC of a GPC the same from launch to
  * launch (of nine the last three come first, of every three the third last); put in so, the errors were as large, with
  * ten numbers more Of other people's kernels: by what reaches L2 in launches of up to 2K tokens
  * (tests/model/test_short_launches.c). Of cudnn-sm90 under a mask with d = 64 these alone say anything from 45 to 90,
  * of fa2-sm90 (two shapes with each d) that more is nearer: there it was chosen with launches of up to 16K tokens in
- * sight. Of cudnn-sm90 without a mask: by launches of 1 to 132 row blocks against 4K keys (h200_others_rows.csv), in
+ * sight. Of cudnn-sm90 without a mask: by launches of 1 to 132 row blocks against 4K keys (h200/others-rows), in
  * which a GPC gets one CTA after the other step_spread_cycles             by how much a step of a kernel varies by
  * itself on a full SM, where it is not 15, 20 or 55: by such launches too; of the kernel to which FlashAttention-2
  * gives split keys, by launches of 4K and 8K tokens: in shorter ones a split has one tile busy_spread_cycles by how
  * much a step of cudnn-sm90 varies besides where all SMs are at work, in proportion where fewer are: 27 cycles with d =
  * 128, 15 with 64 and no mask: by the same launches. (By clocks fa2_async's d = 128 does so too: 18 cycles with 32
- * CTAs, 26 with 64, 27 to 32 with 128, h200_steps.csv; its d = 64 does not, and its hit rates are within a point
+ * CTAs, 26 with 64, 27 to 32 with 128, h200/steps; its d = 64 does not, and its hit rates are within a point
  * without.) With it what reaches L2 of launches of 4K to 16K tokens is within 4 and 5 % (rms; without, 10 and 7)
  *     ahead_percent                  of a step, before which what it needs is asked for: fa2-sm90 has room for one tile
  * of K and one of V, and asks for V before the product of Q and K (its source), so as long ahead as that takes: by what
  * a step takes with twice the keys and half of d. Who is the first to ask for what comes from HBM then falls back to
  * those behind, where CTAs have their SMs to themselves 720 cycles, half a step, 1 in 5  how CTAs of an SM that ask
  * ahead follow each other, get apart by whole tiles, and miss a turn as they are replaced; 1100 cycles until they are:
- * clocks of CTAs, h200_ends.csv, h200_pace.csv (pace.h; tests/model/test_slot_spread.c) 0.39 % GPCs' clocks, where
- * every SM has one CTA; in proportion where fewer SMs have one: h200_steps.csv; where SMs have more, 0.25 % and less as
- * they settle: h200_others_places.csv; in which order, h200_clocks.csv (placement.h) 69, 22, 27, 48 ns              by
+ * clocks of CTAs, h200/ends, h200/pace (pace.h; tests/model/test_slot_spread.c) 0.39 % GPCs' clocks, where
+ * every SM has one CTA; in proportion where fewer SMs have one: h200/steps; where SMs have more, 0.25 % and less as
+ * they settle: h200/others-places; in which order, h200/clocks (placement.h) 69, 22, 27, 48 ns              by
  * which CTAs come to the counter that they pull their work from: how far apart the sides, the GPCs of a side and the
- *                                    TPCs of a GPC start, h200_waves.csv (tests/model/test_waves.c), and how much
- * longer an atomic takes to the other side, h200_placement.csv. So heads of cudnn-sm90 with few row blocks are often
+ *                                    TPCs of a GPC start, h200/waves (tests/model/test_waves.c), and how much
+ * longer an atomic takes to the other side, h200/placement. So heads of cudnn-sm90 with few row blocks are often
  * read by one side alone clocks_permille                how far a kernel that takes all the power there is sets them
- * apart: h200_others_places.csv and the like, as h200_gpcs.csv has them (placement.h) 5 % of what is stored crosses
+ * apart: h200/others-places and the like, as h200/gpcs has them (placement.h) 5 % of what is stored crosses
  * between the sides besides, where a profiler has put it back to run the launch again: scans that store (hierarchy.h);
  *                                    and nothing where a launch is counted in one pass: then our kernels' fabric is as
  * predicted to 0.5 % (tests/model/test_one_pass.c) 4 requests, 70 cycles          of a GPC's coalescer:
- * h200_coalescer.csv (pace.h) round                          how much of a tile a kernel that waits asks for at once:
+ * h200/coalescer (pace.h) round                          how much of a tile a kernel that waits asks for at once:
  * its source slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and
- * when they store their row blocks (h200_ends.csv, h200_stores.csv). The older one is ahead, by half a tile's
+ * when they store their row blocks (h200/ends, h200/stores). The older one is ahead, by half a tile's
  * arithmetic at once, where the SM is full: pairs of fa2_tensor, of which an SM takes three, go in step
- * (h200_steps_shared.csv) 0.7 and 3 %                    of those that wait: what one takes of its SM that waits, as
+ * (h200/steps-shared) 0.7 and 3 %                    of those that wait: what one takes of its SM that waits, as
  * part of what one takes that works, by how long launches take in which SMs have one, two or three
- * (h200_steps_shared.csv; within 2.4 % rms, a seventh less with 0); and how much work varies for each other CTA that is
+ * (h200/steps-shared; within 2.4 % rms, a seventh less with 0); and how much work varies for each other CTA that is
  * not in step, by the same clocks (2 to 5 %) and with our own counters in sight: with 2 to 4 % all our own hit rates
  * are within a point (pace.h; tests/model/test_steps_shared.c) latency_cycles                 what a tile takes such a
  * CTA besides, by when it asks for tiles, alone and with another in step: the same steady                         with
  * mem-efficient-sm90 the older is ahead with every step, not now and then: when it stores its row blocks, over fifteen
- *                                    waves (h200_stores.csv, tests/model/test_slot_spread.c)
+ *                                    waves (h200/stores, tests/model/test_slot_spread.c)
  *     where CTAs run                 which SM, on which side, and the clocks of GPCs in launches of many waves; a
  * launch begins with any GPC, but under a profiler some always with the first (placement.h, tests/model/test_waves.c)
  *     arithmetic                     FLOPs and exponentials at the rates of the GPU's description, products at the part
  * of them that the kernel is known to reach (percent_of_peak of its profile; else half, assumed). How long a tile then
  * takes one, two and three CTAs of fa2_tensor on an SM: within 6 % (tests/model/test_tile_cycles.c). What one takes
- * that has an SM to itself (alone_permille): clocks of CTAs, h200_steps.csv; of fa2-sm90 how much longer launches take
+ * that has an SM to itself (alone_permille): clocks of CTAs, h200/steps; of fa2-sm90 how much longer launches take
  * Other GPUs have its numbers in proportion to their L2 (room for all of it, assumed), and but for an H100 SXM sides by
- * turns (assumed). On an H100, with 25 MiB a side (h100_sets.csv, tests/model/test_l2_sets.c) and its own rates, scans
- * come out as well as on an H200 (h100_scan_places.csv), and the shapes of h100_fresh.csv and h100_later.csv: HBM 0.4 %
+ * turns (assumed). On an H100, with 25 MiB a side (h100/sets, tests/model/test_l2_sets.c) and its own rates, scans
+ * come out as well as on an H200 (h100/scan-places), and the shapes of h100/fresh and h100/later: HBM 0.4 %
  * in the median, 5.7 % at worst.
  *
  * The mechanism: little holds the CTAs of attention together. They have their first tile together; the code of its
@@ -125,17 +125,17 @@
  * 0.2 points, 0.4 at worst.
  *
  * Cards differ: most H200 are laid out as PLACEMENT_H200 says, some in three other ways (placement.h). On one of those
- * (h200_l2_other.csv), not told, the model errs by 1.4 and 1.8 % on the fabric under a mask (median, both kernels),
+ * (h200/l2/other.csv), not told, the model errs by 1.4 and 1.8 % on the fabric under a mask (median, both kernels),
  * told by 0.7 and 0.6 %. Other shapes, seven or nine times on the usual layout; full, causal, both 20 rows of
- * fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200_fresh.csv): HBM 0.3 %, 4.7 % and 0.2 %, 0.9 %;
+ * fa2_async: N = 6K to 48K, 2 and 8 heads, 8 heads on 2 of K and V (h200/fresh): HBM 0.3 %, 4.7 % and 0.2 %, 0.9 %;
  * fabric 0.7 %, 3.6 % and 0.5 %, 3.0 %; hit rate 0.1 points, 0.5 and 0.8. N = 5K to 40K, 3 and 6 heads, 12 on 3
- * (h200_later.csv): HBM 0.4 %, 5.2 % and 0.2 %, 0.8 %; fabric 1.0 %, 4.2 % and 0.6 %, 1.7 %; hit rate 0.1 points, 0.3
- * and 0.9. Two and six times, and once, on other layouts, told (h200_fresh_other.csv, _third.csv, h200_later_other.csv,
+ * (h200/later): HBM 0.4 %, 5.2 % and 0.2 %, 0.8 %; fabric 1.0 %, 4.2 % and 0.6 %, 1.7 %; hit rate 0.1 points, 0.3
+ * and 0.9. Two and six times, and once, on other layouts, told (h200/fresh/other.csv, _third.csv, h200/later/other.csv,
  * _third.csv): HBM 5.7 % at worst, hit rate 1.9. The long ones of all three again, with Q, K, V and O at six places
- * each (h200_l2_places.csv): of the means of 198 shapes over all of these, HBM is off by 4.5 % at worst, fabric by 3.7,
+ * each (h200/l2-places): of the means of 198 shapes over all of these, HBM is off by 4.5 % at worst, fabric by 3.7,
  * hit rate by 0.97 points (crosscheck, README).
  *
- * Other streams (assets/counters/h200_kernels.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric
+ * Other streams (assets/counters/h200/kernels/first.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric
  * within 3.2 %, HBM median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as
  * the profiler does: HBM median 2 %, worst 5 %, fabric median 5 %, worst 11 % (one head of 1K tokens: its kernels are
  * small launches).
@@ -163,18 +163,18 @@
  * CTA that reads what triangular rows do, in their order (scans `turns`), 133 to 281 MB at eight places. And it hangs
  * on the card: on which side its SMs are, and how fast its GPCs. So the model gives the mean of such places and cards.
  * Of 108 shapes of fa2-sm90, mem-efficient-sm90 and cudnn-sm90 with N from 16K on, the mean of 24 launches on four
- * cards, of cudnn-sm90 42 on seven, told which side SMs are on (h200_others_places*.csv, h200_cudnn_places*.csv,
+ * cards, of cudnn-sm90 42 on seven, told which side SMs are on (h200/others-places, h200/cudnn-places,
  * tests/model/test_places.c; the worst has d = 128, but for fa2-sm90's without a mask). All that are more than 5 % off
  * are of the two that run short rows first, under a mask, and too high; beyond 10 % are two of fa2-sm90's, which spills
  * registers. That is the profiler's doing: those launches were run again for every few counters, and what ncu puts back
  * in between is no matter of chance. The GPC with which a launch begins decides here alone whether fa2-sm90 reads 181
  * or 231 MB (32K, 4 heads). Recorded in one pass each, in another order each time, begun with any GPC and with spilled
- * registers elsewhere now and then (h200_others_turns*.csv, h200_others_one_pass*.csv: cards differ by a percent or two
+ * registers elsewhere now and then (h200/others-turns, h200/others-one-pass: cards differ by a percent or two
  * then), these shapes read 219 MB instead of 187; with 64K keys 2.73 GB instead of 2.49. One is then beyond 10 %
  * (10.1); what is left has one sign. It is not that row blocks end at other times: they end when they do here, within
- * 0.4 % of a launch in most heads, and as far from their neighbours (h200_stores_causal.csv,
+ * 0.4 % of a launch in most heads, and as far from their neighbours (h200/stores-causal,
  * tests/model/test_row_ends.c); nor that spilled registers take less room than is thought: they take what stores to
- * global memory do (h200_spills.csv, tests/model/test_spills.c). Median and worst of 18 shapes each:
+ * global memory do (h200/spills, tests/model/test_spills.c). Median and worst of 18 shapes each:
  *
  *                            full                     causal                     in one pass: full     causal
  *     fa2-sm90                 0.4 %,  2.0 %            1.0 %, 15.1 %              0.4 %, 2.5 %          1.2 %, 10.1 %:
@@ -183,10 +183,10 @@
  * %,  3.1 %
  *
  * The mean of six places on one card is missed by more than 10 % in 8 of 432 (18 % at worst, of fa2-sm90 under a mask),
- * single recordings by up to 33 %. Tensors at distances of powers of two from each other, as those of h200_others.csv,
+ * single recordings by up to 33 %. Tensors at distances of powers of two from each other, as those of h200/others,
  * are among the unlucky: of fa2-sm90 with 16 heads of 32K, d = 128, causal, two of three recordings there have 1594 MB
  * and more, all twenty-four elsewhere 1177 to 1449. What cudnn-sm90 reads at 64K with d = 128 and 16 heads, full, hangs
- * on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200_gpcs.csv),
+ * on the clocks of GPCs: 2.7 to 3.6 GB on ten cards, 3.1 with the mean clocks of four. Told its own (h200/gpcs),
  * the one that reads most comes out at 3.52 GB of 3.59, and all its 18 shapes with d = 128 within 5.0 %. And walks are
  * coarse: a head takes at most 75,000 steps, of sixteen heads half as many each, so tiles are merged where there are
  * more; of a merged granule four parts lie in sets of their own, two beyond 64K keys; where Q is read again, up to

@@ -3,21 +3,21 @@
 #include <math.h>
 
 /* Sides by the latency of atomics: medians of about 320 cycles to the own side and 510 to the other
- * (assets/counters/h200_placement.csv). */
+ * (assets/counters/h200/placement/first.csv). */
 const Placement PLACEMENT_H200 = {.n_gpcs = 8,
                                   .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {16, 0}, {18, 0}, {18, 1}}};
 
-/* h200_placement_other.csv; the GPCs of the first TPCs by their clocks. */
+/* h200/placement/other.csv; the GPCs of the first TPCs by their clocks. */
 const Placement PLACEMENT_H200_OTHER = {
     .n_gpcs = 8,
     .first = {5, 0, 0, 4},
     .gpcs = {{8, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 0}, {18, 0}}};
 
-/* h200_placement_third.csv. */
+/* h200/placement/third.csv. */
 const Placement PLACEMENT_H200_THIRD = {
     .n_gpcs = 8, .gpcs = {{8, 0}, {16, 0}, {16, 1}, {16, 1}, {16, 1}, {16, 0}, {18, 1}, {18, 0}}};
 
-/* h200_placement_fourth.csv; which GPCs the first TPCs are of, but for their sides, as PLACEMENT_H200_OTHER (assumed).
+/* h200/placement/fourth.csv; which GPCs the first TPCs are of, but for their sides, as PLACEMENT_H200_OTHER (assumed).
  */
 const Placement PLACEMENT_H200_FOURTH = {
     .n_gpcs = 8,

@@ -14,7 +14,7 @@
  * n^2, ask for the same address throughout (lanes switched off count as the same): the 128 bytes a
  * pass can return then serve twice as many lanes (G. Smith, NVIDIA developer forum, topic 77228,
  * for Volta and Turing). Measured on an H200 for 662 patterns of loads and stores of 1 to 16 bytes
- * (assets/counters/h200_warp.csv): these rules give every wavefront and conflict count exactly.
+ * (assets/counters/h200/warp/first.csv): these rules give every wavefront and conflict count exactly.
  *
  * Not modelled: ldmatrix and wgmma's own reads of shared memory, atomics, the order of passes. */
 #ifndef TILEWALK_SIM_WARP_H

@@ -1,4 +1,4 @@
-/* Predicts every scan of assets/counters/h200_l2_scan.csv and prints it beside what was counted,
+/* Predicts every scan of assets/counters/h200/l2-scan/first.csv and prints it beside what was counted,
  * with the median and the worst error of each column, and the time that the prediction took.
  * `bench_hierarchy all` prints every row. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */

@@ -1,6 +1,6 @@
 /* How well what is known of an H200's L2 says what scans read: the errors of HBM reads, the root of their mean square,
- * over the lists of h200_scan.csv (those at other places, h200_scan_fourth.csv, as one), and over the means of the
- * eight places of h200_scan_places.csv. None of it was chosen by these; how much worse other numbers would be:
+ * over the lists of h200/scan (those at other places, h200/scan/fourth.csv, as one), and over the means of the
+ * eight places of h200/scan-places. None of it was chosen by these; how much worse other numbers would be:
  *
  *     bench_scan_fit          the numbers of the model (sim/l2/hierarchy.h)
  *     bench_scan_fit grid     those about them, half an hour, line by line
@@ -91,9 +91,9 @@ static void fit(double room_mib, double lines) {
   lists.l2 = places.l2 = l2;
   lists.n = places.n = 0;
   lists.n_drawn = places.n_drawn = 0;
-  lists.n_here = scans_counted(lists.here, "counters/h200_scan.csv");
-  lists.n_elsewhere = scans_counted(lists.elsewhere, "counters/h200_scan_fourth.csv");
-  places.n_here = scans_counted(places.here, "counters/h200_scan_places.csv");
+  lists.n_here = scans_counted(lists.here, "counters/h200/scan/first.csv");
+  lists.n_elsewhere = scans_counted(lists.elsewhere, "counters/h200/scan/fourth.csv");
+  places.n_here = scans_counted(places.here, "counters/h200/scan-places/first.csv");
   if (scan_lists_each(add_scan, &lists, &error) || scan_lists_each_place(add_place, &places, &error))
     fail_msg("%s", error.message);
   const double a = error_of(&lists), b = error_of(&places), both = sqrt((a * a + b * b) / 2);

@@ -46,7 +46,7 @@ head -c 700 "$work/one.csv" >"$work/cut.csv"
 expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
 
 # Other people's kernels: recorded ones are known by name; a file of ncu's own is told with --kernel.
-awk -F, '/^#/ || NR < 12 || $6 <= 4096' assets/counters/h200_others.csv >"$work/few.csv"
+awk -F, '/^#/ || NR < 12 || $6 <= 4096' assets/counters/h200/others/first.csv >"$work/few.csv"
 awk -F, '/^#/ || /^,/ || $1 == "rung" || (/^mem-eff/ && $6 == 512 && $4 == 1)' "$work/few.csv" >"$work/short.csv"
 expect 0 'HBM reads' --ncu "$work/short.csv" --details
 expect 0 'fa2-sm90, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90

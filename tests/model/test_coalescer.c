@@ -1,7 +1,7 @@
-/* What the coalescer in front of L2 did on an H200 and an H100 (assets/counters/h200_coalescer.csv,
- * h100_coalescer.csv): who shares one, how many requests become one, and for how long the first of them can be joined.
- * SMs that share one are those of a GPC, which the order of a launch tells (h200_placement.csv, h100_placement.csv);
- * they also share a clock (h200_clocks.csv, h100_clocks.csv). */
+/* What the coalescer in front of L2 did on an H200 and an H100 (assets/counters/h200/coalescer/first.csv,
+ * h100/coalescer): who shares one, how many requests become one, and for how long the first of them can be joined.
+ * SMs that share one are those of a GPC, which the order of a launch tells (h200/placement, h100/placement);
+ * they also share a clock (h200/clocks, h100/clocks). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

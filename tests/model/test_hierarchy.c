@@ -236,7 +236,7 @@ static double readings_of(uint64_t mib) {
   return sum / PLACES;
 }
 
-/* As counted, the mean of eight places (h200_scan_places.csv, `pieces 1`; 24 and 36 MiB at one, h200_scan.csv): of 24
+/* As counted, the mean of eight places (h200/scan-places, `pieces 1`; 24 and 36 MiB at one, h200/scan): of 24
  * MiB all is found again, of 36 nothing, and between them some sets are full and others not. */
 static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
   (void)unused;
@@ -335,8 +335,8 @@ static double lost_of(uint64_t stride) {
 }
 
 /* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24
- * MiB read in a circle 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200_scan.csv, family strided, at one
- * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200_scan_places.csv). */
+ * MiB read in a circle 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200/scan, family strided, at one
+ * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200/scan-places). */
 static void what_rows_leave_fills_sets_unevenly(void **unused) {
   (void)unused;
   const double all = lost_of(1), half = lost_of(2);
@@ -346,7 +346,7 @@ static void what_rows_leave_fills_sets_unevenly(void **unused) {
 
 /* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and
  * as much again: of A's far half, the home has seen half as much since A was asked for again. An H200 reads so much too
- * (family far of h200_scan.csv). */
+ * (family far of h200/scan). */
 static void a_far_request_renews(void **unused) {
   (void)unused;
   for (int renews = 0; renews < 2; renews++) {

@@ -1,6 +1,6 @@
 /* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16
  * heads, full and causal, each counted eleven times on eight cards, up to 8K three times as often
- * (assets/counters/h200_l2.csv): their mean is compared with the model's, which is that of its draws. TILEWALK_TABLE=1
+ * (assets/counters/h200/l2/first.csv): their mean is compared with the model's, which is that of its draws. TILEWALK_TABLE=1
  * prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,7 +169,7 @@ static void our_kernels_are_predicted(void **state) {
   static Column columns[2][QUANTITIES];
   const char *table = getenv("TILEWALK_TABLE");
   read_gpu("h200");
-  const int n = read_rows(rows, "counters/h200_l2.csv");
+  const int n = read_rows(rows, "counters/h200/l2/first.csv");
   if (table && *table == '2') {
     compare("fa2_async", rows, n, L2_NOTHING, true, columns, false);
     print_columns("fa2_async, in step", columns);
@@ -215,7 +215,7 @@ static void another_layout_is_predicted(void **state) {
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
   const char *table = getenv("TILEWALK_TABLE");
   read_gpu("h200");
-  const int n = read_rows(rows, "counters/h200_l2_other.csv");
+  const int n = read_rows(rows, "counters/h200/l2/other.csv");
   for (int i = 0; i < 2; i++) {
     placement = NULL;
     compare(RUNGS[i], rows, n, L2_NOTHING, false, untold, false);
@@ -261,28 +261,28 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
 static void fresh_shapes_are_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h200", "counters/h200_fresh.csv", 0.06, 0.045, 0.011);
+  shapes_are_predicted_on("h200", "counters/h200/fresh/first.csv", 0.06, 0.045, 0.011);
   placement = &PLACEMENT_H200_OTHER;
-  shapes_are_predicted_on("h200", "counters/h200_fresh_other.csv", 0.055, 0.049, 0.013);
+  shapes_are_predicted_on("h200", "counters/h200/fresh/other.csv", 0.055, 0.049, 0.013);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_fresh_third.csv", 0.055, 0.05, 0.013);
+  shapes_are_predicted_on("h200", "counters/h200/fresh/third.csv", 0.055, 0.05, 0.013);
 }
 
 static void later_shapes_are_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h200", "counters/h200_later.csv", 0.065, 0.055, 0.011);
+  shapes_are_predicted_on("h200", "counters/h200/later/first.csv", 0.065, 0.055, 0.011);
   placement = &PLACEMENT_H200_OTHER;
-  shapes_are_predicted_on("h200", "counters/h200_later_other.csv", 0.05, 0.045, 0.015);
+  shapes_are_predicted_on("h200", "counters/h200/later/other.csv", 0.05, 0.045, 0.015);
   placement = &PLACEMENT_H200_THIRD;
-  shapes_are_predicted_on("h200", "counters/h200_later_third.csv", 0.07, 0.08, 0.0135);
+  shapes_are_predicted_on("h200", "counters/h200/later/third.csv", 0.07, 0.08, 0.0135);
 }
 
 static void another_gpu_is_predicted(void **state) {
   (void)state;
   placement = NULL;
-  shapes_are_predicted_on("h100-sxm", "counters/h100_fresh.csv", 0.06, 0.05, 0.016);
-  shapes_are_predicted_on("h100-sxm", "counters/h100_later.csv", 0.04, 0.12, 0.02);
+  shapes_are_predicted_on("h100-sxm", "counters/h100/fresh/first.csv", 0.06, 0.05, 0.016);
+  shapes_are_predicted_on("h100-sxm", "counters/h100/later/first.csv", 0.04, 0.12, 0.02);
   read_gpu("h200");
 }
 
@@ -297,7 +297,7 @@ static void other_streams_are_predicted(void **state) {
   int n[2] = {0};
   double sum_hbm[2] = {0};
   read_gpu("h200");
-  read_asset("counters/h200_kernels.csv");
+  read_asset("counters/h200/kernels/first.csv");
   memcpy(table, text, sizeof table);
   for (char *line = strtok(table, "\n"), *next; line; line = next) {
     char rung[32];

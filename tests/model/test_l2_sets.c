@@ -1,6 +1,6 @@
-/* Which lines share a set of L2 and what it keeps of them (assets/counters/h200_sets.csv, h200_replacement.csv,
+/* Which lines share a set of L2 and what it keeps of them (assets/counters/h200/sets/first.csv, h200/replacement,
  * kernels/probes/probe_sets.cu): what an H200's sets are, against what can be said without it; and an H100's
- * (h100_sets.csv, h100_replacement.csv). */
+ * (h100/sets, h100/replacement). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ static int read_sets(Set all[PROBED], const char *name) {
 
 static const Set *sets(void) {
   static Set all[PROBED];
-  if (!all[0].n) assert_int_equal(read_sets(all, "counters/h200_sets.csv"), PROBED);
+  if (!all[0].n) assert_int_equal(read_sets(all, "counters/h200/sets/first.csv"), PROBED);
   return all;
 }
 
@@ -196,7 +196,7 @@ static void a_side_has_room_for_29_mib(void **state) {
 static void an_h100_has_room_for_25_mib(void **state) {
   (void)state;
   static Set all[PROBED];
-  const int n_sets = read_sets(all, "counters/h100_sets.csv");
+  const int n_sets = read_sets(all, "counters/h100/sets/first.csv");
   assert_int_equal(n_sets, 6);
   for (int i = 0; i < n_sets; i++) {
     assert_int_equal(all[i].ways, 16);
@@ -303,8 +303,8 @@ static void keeps_what_was_used_last(const char *name) {
 
 static void a_set_keeps_what_was_used_last(void **state) {
   (void)state;
-  keeps_what_was_used_last("counters/h200_replacement.csv");
-  keeps_what_was_used_last("counters/h100_replacement.csv");
+  keeps_what_was_used_last("counters/h200/replacement/first.csv");
+  keeps_what_was_used_last("counters/h100/replacement/first.csv");
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* Launches of 80K to 128K tokens, one head and four (assets/counters/h200_longer.csv, h200_others_longer.csv): longer
+/* Launches of 80K to 128K tokens, one head and four (assets/counters/h200/longer/first.csv, h200/others-longer): longer
  * than those that the model was made for, and without a say in it. There K and V of one head alone fill L2, or do not
  * fit. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
@@ -68,16 +68,16 @@ static const struct {
   bool causal;
   double median, worst;
 } HOLDS[] = {
-    {"counters/h200_longer.csv", "fa2_async", false, 0.012, 0.105},
-    {"counters/h200_longer.csv", "fa2_async", true, 0.01, 0.04},
-    {"counters/h200_longer.csv", "fa2_tensor", false, 0.012, 0.11},
-    {"counters/h200_longer.csv", "fa2_tensor", true, 0.01, 0.06},
-    {"counters/h200_others_longer.csv", "fa2-sm90", false, 0.025, 0.065},
-    {"counters/h200_others_longer.csv", "fa2-sm90", true, 0.06, 0.2},
-    {"counters/h200_others_longer.csv", "cudnn-sm90", false, 0.02, 0.1},
-    {"counters/h200_others_longer.csv", "cudnn-sm90", true, 0.16, 0.7},
-    {"counters/h200_others_longer.csv", "mem-efficient-sm90", false, 0.045, 0.1},
-    {"counters/h200_others_longer.csv", "mem-efficient-sm90", true, 0.03, 0.8},
+    {"counters/h200/longer/first.csv", "fa2_async", false, 0.012, 0.105},
+    {"counters/h200/longer/first.csv", "fa2_async", true, 0.01, 0.04},
+    {"counters/h200/longer/first.csv", "fa2_tensor", false, 0.012, 0.11},
+    {"counters/h200/longer/first.csv", "fa2_tensor", true, 0.01, 0.06},
+    {"counters/h200/others-longer/first.csv", "fa2-sm90", false, 0.025, 0.065},
+    {"counters/h200/others-longer/first.csv", "fa2-sm90", true, 0.06, 0.2},
+    {"counters/h200/others-longer/first.csv", "cudnn-sm90", false, 0.02, 0.1},
+    {"counters/h200/others-longer/first.csv", "cudnn-sm90", true, 0.16, 0.7},
+    {"counters/h200/others-longer/first.csv", "mem-efficient-sm90", false, 0.045, 0.1},
+    {"counters/h200/others-longer/first.csv", "mem-efficient-sm90", true, 0.03, 0.8},
 };
 
 static void hbm_reads_are_predicted(void **unused) {

@@ -1,5 +1,5 @@
 /* What crosses between the sides of L2 in launches of our own kernels that were counted in one pass
- * (assets/counters/h200_l2_one_pass.csv): one head, no mask, so that no chance is in it. Where a profiler runs a launch
+ * (assets/counters/h200/l2-one-pass/first.csv): one head, no mask, so that no chance is in it. Where a profiler runs a launch
  * again and again it puts back in between what the launch stored, and the first store of each line then moves a little
  * more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
@@ -27,7 +27,7 @@ typedef struct {
 } Mean;
 
 static int read_means(Mean means[SHAPES]) {
-  CounterTable table = open_counter_table("counters/h200_l2_one_pass.csv");
+  CounterTable table = open_counter_table("counters/h200/l2-one-pass/first.csv");
   int n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];

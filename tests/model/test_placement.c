@@ -66,7 +66,7 @@ static void a_small_launch_is_spread_over_gpcs(void **unused) {
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
-/* assets/counters/h200_placement.csv and the like: the side of each SM, and the SMs of launches, in their order. SMs
+/* assets/counters/h200/placement/first.csv and the like: the side of each SM, and the SMs of launches, in their order. SMs
  * are told apart by their turn in the launch of one CTA to an SM; the eight that come first come in one of two orders.
  */
 enum { FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS };
@@ -159,10 +159,10 @@ static void places_are_the_recorded_ones(void **unused) {
     double other_side;   /* of all CTAs */
     uint32_t first_gpcs; /* seen, a bit each */
   } CARDS[] = {
-      {"counters/h200_placement.csv", &PLACEMENT_H200, 0.001, 0xff},
-      {"counters/h100_placement.csv", &PLACEMENT_H200, 0.001, 1}, /* an H100 SXM has as many SMs, at the same places */
-      {"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
-      {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
+      {"counters/h200/placement/first.csv", &PLACEMENT_H200, 0.001, 0xff},
+      {"counters/h100/placement/first.csv", &PLACEMENT_H200, 0.001, 1}, /* an H100 SXM has as many SMs, at the same places */
+      {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
+      {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     Recorded r = {.n_sides = 0};
     read_recorded(&r, CARDS[i].placement, CARDS[i].name, false);
@@ -185,10 +185,10 @@ static void sides_are_numbered_through_the_gpcs(void **unused) {
   static const struct {
     const char *name;
     const Placement *placement;
-  } CARDS[] = {{"counters/h200_placement.csv", &PLACEMENT_H200},
-               {"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER},
-               {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD},
-               {"counters/h200_placement_fourth.csv", &PLACEMENT_H200_FOURTH}};
+  } CARDS[] = {{"counters/h200/placement/first.csv", &PLACEMENT_H200},
+               {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER},
+               {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD},
+               {"counters/h200/placement/fourth.csv", &PLACEMENT_H200_FOURTH}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     static Recorded r;
     const Placement *p = CARDS[i].placement;
@@ -214,8 +214,8 @@ static void SMs_of_a_GPC_have_one_clock(void **unused) {
   static const struct {
     const char *name;
     const Placement *placement;
-  } CARDS[] = {{"counters/h200_placement_other.csv", &PLACEMENT_H200_OTHER},
-               {"counters/h200_placement_third.csv", &PLACEMENT_H200_THIRD}};
+  } CARDS[] = {{"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER},
+               {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     static char line[8192];
     Place places[SMS];

@@ -1,7 +1,7 @@
-/* Other people's kernels on an H200 with Q, K and V at six places each (assets/counters/h200_others_places*.csv,
- * h200_cudnn_places*.csv): where tensors lie is luck, and so is which card it is, so what is predicted is the mean.
- * Seven cards; the sides of each card's SMs were asked, and of one how fast its GPCs are under cuDNN (h200_gpcs*.csv).
- * And on two cards twelve times, one pass of the profiler each (h200_others_turns.csv, h200_others_turns_second.csv).
+/* Other people's kernels on an H200 with Q, K and V at six places each (assets/counters/h200/others-places,
+ * h200/cudnn-places): where tensors lie is luck, and so is which card it is, so what is predicted is the mean.
+ * Seven cards; the sides of each card's SMs were asked, and of one how fast its GPCs are under cuDNN (h200/gpcs).
+ * And on two cards twelve times, one pass of the profiler each (h200/others-turns, h200/others-turns/second.csv).
  * TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,14 +25,14 @@ static const char *const KERNEL_NAMES[KERNELS] = {"fa2-sm90", "mem-efficient-sm9
 static const struct {
   const char *file;
   const Placement *placement;
-} CARDS[] = {{"counters/h200_others_places.csv", &PLACEMENT_H200},
-             {"counters/h200_others_places_second.csv", &PLACEMENT_H200},
-             {"counters/h200_others_places_third.csv", &PLACEMENT_H200},
-             {"counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH},
-             {"counters/h200_cudnn_places.csv", &PLACEMENT_H200},
-             {"counters/h200_cudnn_places_second.csv", &PLACEMENT_H200},
-             {"counters/h200_cudnn_places_third.csv", &PLACEMENT_H200}};
-enum { N_CARDS = sizeof CARDS / sizeof *CARDS, TOLD = 4 /* the card whose clocks are in h200_gpcs.csv */ };
+} CARDS[] = {{"counters/h200/others-places/first.csv", &PLACEMENT_H200},
+             {"counters/h200/others-places/second.csv", &PLACEMENT_H200},
+             {"counters/h200/others-places/third.csv", &PLACEMENT_H200},
+             {"counters/h200/others-places/fourth.csv", &PLACEMENT_H200_FOURTH},
+             {"counters/h200/cudnn-places/first.csv", &PLACEMENT_H200},
+             {"counters/h200/cudnn-places/second.csv", &PLACEMENT_H200},
+             {"counters/h200/cudnn-places/third.csv", &PLACEMENT_H200}};
+enum { N_CARDS = sizeof CARDS / sizeof *CARDS, TOLD = 4 /* the card whose clocks are in h200/gpcs */ };
 
 /* One shape on one card, or on all of them. */
 typedef struct {
@@ -227,8 +227,8 @@ static void launches_of_one_pass_are_predicted(void **unused) {
   (void)unused;
   enum { EACH = SHAPES / KERNELS / 2 };
   static Errors errors[KERNELS][2];
-  note_turns(errors, "counters/h200_others_turns.csv", SHAPES);
-  note_turns(errors, "counters/h200_others_turns_second.csv", SHAPES / KERNELS);
+  note_turns(errors, "counters/h200/others-turns/first.csv", SHAPES);
+  note_turns(errors, "counters/h200/others-turns/second.csv", SHAPES / KERNELS);
   check_all(errors, (int[]){2 * EACH, EACH, EACH},
             (Holds[KERNELS][2]){{{0.006, 0.035, 0}, {0.0125, 0.105, 1}},
                                 {{0.012, 0.041, 0}, {0.004, 0.075, 0}},
@@ -285,8 +285,8 @@ static void read_gpcs(const char *name, double ppm[GPCS]) {
 /* PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards. */
 static void busy_clocks_are_as_measured(void **unused) {
   (void)unused;
-  static const char *const FILES[] = {"counters/h200_gpcs.csv", "counters/h200_gpcs_second.csv",
-                                      "counters/h200_gpcs_third.csv", "counters/h200_gpcs_fourth.csv"};
+  static const char *const FILES[] = {"counters/h200/gpcs/first.csv", "counters/h200/gpcs/second.csv",
+                                      "counters/h200/gpcs/third.csv", "counters/h200/gpcs/fourth.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
   double mean[GPCS] = {0}, ppm[FILES_COUNT][GPCS];
   for (int i = 0; i < FILES_COUNT; i++) {
@@ -302,9 +302,9 @@ static void busy_clocks_are_as_measured(void **unused) {
  * cycles were counted. */
 static void clocks_are_as_far_apart_as_described(void **unused) {
   (void)unused;
-  static const char *const FILES[] = {"counters/h200_others_places.csv", "counters/h200_others_places_third.csv",
-                                      "counters/h200_cudnn_places.csv", "counters/h200_cudnn_places_second.csv",
-                                      "counters/h200_cudnn_places_third.csv"};
+  static const char *const FILES[] = {"counters/h200/others-places/first.csv", "counters/h200/others-places/third.csv",
+                                      "counters/h200/cudnn-places/first.csv", "counters/h200/cudnn-places/second.csv",
+                                      "counters/h200/cudnn-places/third.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES, EACH = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
   static char line[4096];
   double sums[2] = {0}, cycles, apart;
@@ -335,7 +335,7 @@ static void told_its_clocks_a_card_is_predicted(void **unused) {
   const Gpu gpu = open_gpu("h200");
   Placement told = PLACEMENT_H200;
   double ppm[GPCS];
-  read_gpcs("counters/h200_gpcs.csv", ppm);
+  read_gpcs("counters/h200/gpcs/first.csv", ppm);
   for (int g = 0; g < GPCS; g++) told.clocks_ppm[g] = (int32_t)ppm[g];
   for (int i = 0; i < cards()[TOLD].n; i++) {
     Mean m = cards()[TOLD].means[i];

@@ -1,5 +1,5 @@
 /* When the row blocks of a causal launch of other people's kernels end, short rows first, against when an H200 stored
- * them (assets/counters/h200_stores_causal.csv): three launches each, with a CTA beside them that watches, so one of
+ * them (assets/counters/h200/stores-causal/first.csv): three launches each, with a CTA beside them that watches, so one of
  * the kernel's has no place. In which order rows read K and V, and how far apart, decides what they find in L2. With d
  * = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
  * predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
@@ -26,7 +26,7 @@ typedef struct {
 
 static void read_stored(Rows *r) {
   static char line[1 << 14];
-  FILE *file = open_asset("counters/h200_stores_causal.csv");
+  FILE *file = open_asset("counters/h200/stores-causal/first.csv");
   char name[32];
   int d, N, heads, causal, rows, head, at, n = 0;
   while (fgets(line, sizeof line, file)) {

@@ -1,4 +1,4 @@
-/* Scans at eight places each (assets/counters/h200_scan_places.csv, h100_scan_places.csv): what L2 keeps of a working
+/* Scans at eight places each (assets/counters/h200/scan-places/first.csv, h100/scan-places): what L2 keeps of a working
  * set hangs on where its pieces lie, so what is predicted is the mean of places. TILEWALK_TABLE=1 prints every scan. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void read_counted(Table *t, const char *file) {
 
 static Table *counted(void) {
   static Table t;
-  if (!t.n) read_counted(&t, "counters/h200_scan_places.csv");
+  if (!t.n) read_counted(&t, "counters/h200/scan-places/first.csv");
   return &t;
 }
 
@@ -131,11 +131,11 @@ static void the_mean_of_places_is_predicted(void **state) {
                                        [TURNS] = {0.09, 0.09}});
 }
 
-/* An H100's sides have room for all of their 25 MiB (h100_sets.csv, tests/model/test_l2_sets.c). */
+/* An H100's sides have room for all of their 25 MiB (h100/sets, tests/model/test_l2_sets.c). */
 static void on_an_h100_likewise(void **state) {
   (void)state;
   static Table t = {.side_bytes = 25 << 20};
-  read_counted(&t, "counters/h100_scan_places.csv");
+  read_counted(&t, "counters/h100/scan-places/first.csv");
   compare(&t, (Holds[FAMILIES]){[PIECE] = {0.02, 0.04},
                                 [PIECES] = {0.01, 0.05},
                                 [SCATTERED] = {0.015, 0.05},

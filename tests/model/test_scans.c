@@ -1,4 +1,4 @@
-/* The scans of assets/counters/h200_scan.csv, which an H200 ran and its counters counted, predicted from the same lists
+/* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same lists
  * (kernels/counters/scan_lists.h): what L2 keeps, apart from attention. TILEWALK_TABLE=1 prints every row. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,8 +166,8 @@ static void scans_are_predicted(void **state) {
   static Table t;
   Error error = {0};
   t.print = getenv("TILEWALK_TABLE") != NULL;
-  t.n = scans_counted(t.rows, "counters/h200_scan.csv");
-  t.n_elsewhere = scans_counted(t.elsewhere, "counters/h200_scan_fourth.csv");
+  t.n = scans_counted(t.rows, "counters/h200/scan/first.csv");
+  t.n_elsewhere = scans_counted(t.elsewhere, "counters/h200/scan/fourth.csv");
   if (scan_lists_each(visit, &t, &error)) fail_msg("%s", error.message);
   assert_int_equal(t.n_seen, t.n_elsewhere);
   assert_int_equal(t.n_seen - 6 * t.n_placed, t.n);
@@ -192,7 +192,7 @@ static void scans_are_predicted(void **state) {
 /* HBM bytes of a scan, in MiB. */
 static double read_mib(const char *name) {
   static ScanCounted rows[ROWS_MAX];
-  for (int i = 0, n = scans_counted(rows, "counters/h200_scan.csv"); i < n; i++)
+  for (int i = 0, n = scans_counted(rows, "counters/h200/scan/first.csv"); i < n; i++)
     if (strcmp(rows[i].name, name) == 0) return rows[i].hbm_read / MIB;
   fail_msg("no scan is called '%s'", name);
   return 0;
@@ -267,8 +267,8 @@ static void sets_overflow_before_a_side_is_full(void **state) {
  * say. */
 static void launches_move_something_across_whatever_they_read(void **state) {
   (void)state;
-  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200_scan.csv"},
-                                        {"gpus/h100-sxm", "counters/h100_scan.csv"}};
+  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200/scan/first.csv"},
+                                        {"gpus/h100-sxm", "counters/h100/scan/first.csv"}};
   static char text[1 << 16];
   static ScanCounted rows[ROWS_MAX];
   for (int i = 0; i < 2; i++) {

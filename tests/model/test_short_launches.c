@@ -1,8 +1,8 @@
 /* What descriptions of other people's kernels say of their steps was taken from short launches, up to 2K tokens
- * (assets/counters/h200_others_one_pass.csv): with it, what reaches L2 past the coalescers in them is nearer than with
+ * (assets/counters/h200/others-one-pass/first.csv): with it, what reaches L2 past the coalescers in them is nearer than with
  * half or twice as much. Launches of 4K to 16K tokens, which were not asked, are then nearer too than without it. Of
  * cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
- * (h200_others_rows.csv): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
+ * (h200/others-rows): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
  * every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void read_counted(const char *name, const char *kernel, int64_t longest, 
   counter_table_free(&table);
 }
 
-static void read_shapes(const char *kernel) { read_counted("counters/h200_others_one_pass.csv", kernel, LONG, TURNS); }
+static void read_shapes(const char *kernel) { read_counted("counters/h200/others-one-pass/first.csv", kernel, LONG, TURNS); }
 
 static L2Counters predict(const Profile *profile, const Shape *shape, const Gpu *gpu) {
   Problem p = {.shape = *shape, .machine = {.sram_bytes = gpu->shared_bytes_per_cta}};
@@ -182,7 +182,7 @@ static void set_busy_spread(ProfileTile *tile, double times) {
 /* One head without a mask by its row blocks, from twelve on: with fewer most are on one GPC. */
 static void starts_and_steps_of_cudnn_by_the_row_blocks(void **unused) {
   (void)unused;
-  read_counted("counters/h200_others_rows.csv", "cudnn-sm90", 128 * MOST_BLOCKS, ROW_TURNS);
+  read_counted("counters/h200/others-rows/first.csv", "cudnn-sm90", 128 * MOST_BLOCKS, ROW_TURNS);
   for (int d = 64; d <= 128; d *= 2) {
     const int64_t first = 12 * 128, last = 128 * MOST_BLOCKS;
     const Far said = with("cudnn-sm90", d, 0, set_start, 1, first, last);
@@ -198,7 +198,7 @@ static void starts_and_steps_of_cudnn_by_the_row_blocks(void **unused) {
 /* Other kernels' starts come out there too, but for how much the CTAs of a full machine lose each other. */
 static void row_blocks_of_the_memory_efficient_kernel(void **unused) {
   (void)unused;
-  read_counted("counters/h200_others_rows.csv", "mem-efficient-sm90", 64 * MOST_BLOCKS, ROW_TURNS);
+  read_counted("counters/h200/others-rows/first.csv", "mem-efficient-sm90", 64 * MOST_BLOCKS, ROW_TURNS);
   for (int d = 64; d <= 128; d *= 2) {
     const Far said = with("mem-efficient-sm90", d, 0, set_start, 1, 12 * 64, 64 * MOST_BLOCKS);
     assert_int_equal(said.n, 24);

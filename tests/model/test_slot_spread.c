@@ -1,8 +1,8 @@
 /* How unevenly the CTAs of an SM share it, as kernels' descriptions say (slot_spread_permille), against the recordings
  * that it is from: when CTAs end that began together, of kernels that note nothing else
- * (assets/counters/h200_ends.csv), and when other people's kernels store their row blocks (h200_stores.csv). And how
+ * (assets/counters/h200/ends/first.csv), and when other people's kernels store their row blocks (h200/stores). And how
  * they get apart, wave by wave, with what sim/l2/clock.h says of that: of fa2_async, from the same ends and from when
- * its CTAs start and end (h200_pace.csv); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
+ * its CTAs start and end (h200/pace); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "tests/support/two_in_waves.h"
 
 enum { SLOTS_MOST = 8, CTAS_MOST = 64, SMS = 132 };
-#define TILE_CYCLES 5307.0 /* of each of two CTAs of fa2_async, d = 64: 679,364 for 128 tiles, by h200_ends.csv */
+#define TILE_CYCLES 5307.0 /* of each of two CTAs of fa2_async, d = 64: 679,364 for 128 tiles, by h200/ends */
 
 static double described_permille(const char *kernel, int64_t d) {
   const Profile profile = open_profile(kernel);
@@ -50,7 +50,7 @@ static int by_size(const void *a, const void *b) {
 /* Of the CTAs that began together on an SM, how far their ends lie apart, against how long the next ones take. */
 static double ended_permille(const char *kernel, int d, int ctas_per_sm) {
   static double ends[SMS][CTAS_MOST];
-  FILE *file = open_asset("counters/h200_ends.csv");
+  FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
   int row_d, N, heads, cta, smid, n[SMS] = {0}, n_launches = 0, n_full = 0;
   double cycles, squares = 0, lasts = 0;
@@ -90,7 +90,7 @@ static double ended_permille(const char *kernel, int d, int ctas_per_sm) {
 enum { STORES_MOST = 8192 };
 static int read_stores(const char *kernel, int wanted_d, int wanted_N, int wanted_heads, double stored[STORES_MOST]) {
   static char line[1 << 14];
-  FILE *file = open_asset("counters/h200_stores.csv");
+  FILE *file = open_asset("counters/h200/stores/first.csv");
   char name[32];
   int d, N, heads, causal, rows, head, at, n = 0;
   while (fgets(line, sizeof line, file)) {
@@ -168,7 +168,7 @@ static void descriptions_say_what_was_measured(void **state) {
 static void one_gets_ahead_by_whole_tiles(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];
-  FILE *file = open_asset("counters/h200_ends.csv");
+  FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
   int d = 0, N = 0, heads, cta, smid, layers[SMS] = {0}, n_of[2] = {0}, whole = 0;
   double cycles, sum[2] = {0}, squares[2] = {0};
@@ -227,7 +227,7 @@ static Behind behind_of(double sum, double squares, int n) {
 }
 
 static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
-  FILE *file = open_asset("counters/h200_ends.csv");
+  FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
   int d, N, heads, cta, smid, layers[SMS], n = 0, n_next = 0;
   double cycles, first[SMS] = {0}, sum = 0, squares = 0, first_ends = 0, next_ends = 0;
@@ -291,11 +291,11 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
   }
 }
 
-/* A launch of h200_pace.csv, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of
+/* A launch of h200/pace, with d: how far the second CTA of an SM ends behind the first one, in cycles, and those of
  * a tile. */
 static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[TWO_WAVES_MOST],
                        double *tile_cycles) {
-  FILE *file = open_asset("counters/h200_pace.csv");
+  FILE *file = open_asset("counters/h200/pace/first.csv");
   char line[256];
   int d, N, heads, wave, slot, ctas, n = 0;
   double cycles, sd, start, after, after_sd, cycles_behind;
@@ -360,7 +360,7 @@ static void who_is_replaced_is_the_youngest(void **state) {
  * with one CTA to an SM. */
 static void the_next_cta_takes_its_place_later(void **state) {
   (void)state;
-  FILE *file = open_asset("counters/h200_pace.csv");
+  FILE *file = open_asset("counters/h200/pace/first.csv");
   char line[256];
   int d, N, heads, wave, slot, ctas, n = 0, n_alone = 0, n_missed = 0;
   double cycles, sd, start, after, after_sd, sum_after = 0, sum_sd = 0, alone = 0, missed = 0;
@@ -392,7 +392,7 @@ static void the_next_cta_takes_its_place_later(void **state) {
 static void who_came_first_is_ahead_on_every_sm(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];
-  FILE *file = open_asset("counters/h200_ends.csv");
+  FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
   int d, N, heads, cta, smid, layers[SMS], n_launches = 0, ctas_per_sm = 0;
   double cycles;

@@ -1,4 +1,4 @@
-/* How much room in L2 spilled registers take (assets/counters/h200_spills.csv, kernels/probes/probe_spills.cu): all
+/* How much room in L2 spilled registers take (assets/counters/h200/spills/first.csv, kernels/probes/probe_spills.cu): all
  * CTAs read a buffer three times, and store so much of their own after each granule. What the walk of attention says of
  * them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of it at home on
  * the other), against what is left of the buffer: as much as where the same is stored to global memory, granule by
@@ -49,7 +49,7 @@ static int read_counted(void **state) {
   char line[256], kind[32];
   int mib, n = 0;
   double bytes;
-  FILE *file = open_asset("counters/h200_spills.csv");
+  FILE *file = open_asset("counters/h200/spills/first.csv");
   while (fgets(line, sizeof line, file)) {
     char *at = strstr(line, " mib ");
     if (!at || sscanf(at, " mib %d place %*d,%*f,%*f,%lf", &mib, &bytes) != 2) continue;

@@ -1,4 +1,4 @@
-/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200_steps.csv): the
+/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200/steps/first.csv): the
  * rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
  * launch. */
 #include <math.h>

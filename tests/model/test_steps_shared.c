@@ -1,4 +1,4 @@
-/* When CTAs of fa2_tensor that share SMs asked for tiles of K and V on an H200 (assets/counters/h200_steps_shared.csv):
+/* When CTAs of fa2_tensor that share SMs asked for tiles of K and V on an H200 (assets/counters/h200/steps-shared/first.csv):
  * how long they wait and work, one, two and three on an SM, which sim/l2/clock.h and the kernel's description have as
  * numbers; and what the model of L2 says of the same launches. TILEWALK_TABLE=1 prints each. */
 #include <math.h>
@@ -22,7 +22,7 @@ static Recorded launches[LAUNCHES];
 
 static int read_recordings(void **state) {
   (void)state;
-  read_recorded_steps("h200", "steps_shared", launches, LAUNCHES);
+  read_recorded_steps("h200", "steps-shared", launches, LAUNCHES);
   return 0;
 }
 

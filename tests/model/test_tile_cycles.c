@@ -1,6 +1,6 @@
 /* How long CTAs take for a tile of K and V, one, two and three of them on an SM: what the model of time in
  * sim/l2/clock.h says of fa2_tensor, a kernel that waits for its tiles, against the clocks of its CTAs on an H200
- * (assets/counters/h200_pace.csv, and for launches whose tiles all come from HBM, h200_steps.csv). */
+ * (assets/counters/h200/pace/first.csv, and for launches whose tiles all come from HBM, h200/steps). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static double all_waves_cycles(const Launched *l) {
 
 /* Rows of a launch follow each other, wave by wave. */
 static int read_launches(const char *kernel, int wanted_d, Launched launches[LAUNCHES_MOST]) {
-  FILE *file = open_asset("counters/h200_pace.csv");
+  FILE *file = open_asset("counters/h200/pace/first.csv");
   char line[256], rung[32];
   int n = 0, d, N, heads, wave, slot, ctas;
   double cycles;
@@ -57,7 +57,7 @@ static int read_launches(const char *kernel, int wanted_d, Launched launches[LAU
 /* With L2 emptied before, one CTA to an SM: from its ask for tile 1 to that for tile 48, the mean of all CTAs. */
 static double asked_cycles(int wanted_d) {
   enum { FIRST = 1, LAST = 48 };
-  FILE *file = open_asset("counters/h200_steps.csv");
+  FILE *file = open_asset("counters/h200/steps/first.csv");
   char line[512];
   double sum = 0;
   int n = 0, d, first, last;
@@ -93,7 +93,7 @@ static double wave_cycles(const Launched *l, int wave) { return l->waves[wave].c
 /* 19 thousand cycles where two share an SM, 27 where three do: not two and three times as long as one alone, as one
  * waits while another works. (The shortest launch was clocked with its K and V in L2, which the model does not know.)
  * Of four heads the last wave has two CTAs for most SMs, unless one has three by chance and the launch takes as much
- * longer: 11.6 ms of one in eleven, 10.4 of the others (h200_l2.csv). */
+ * longer: 11.6 ms of one in eleven, 10.4 of the others (h200/l2). */
 static void those_that_share_an_sm_take_longer(void **state) {
   (void)state;
   static Launched launches[LAUNCHES_MOST];
@@ -115,7 +115,7 @@ static void those_that_share_an_sm_take_longer(void **state) {
  * wave are from each other after so many tiles, by their root. Where two share an SM, d = 128 alone: with 64 one is
  * ahead of the other for good (test_slot_spread.c). */
 static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, double *most) {
-  FILE *file = open_asset("counters/h200_pace.csv");
+  FILE *file = open_asset("counters/h200/pace/first.csv");
   char line[256];
   double squares = 0;
   int row_d, N, heads, wave, slot, ctas;

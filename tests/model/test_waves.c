@@ -1,5 +1,5 @@
 /* Where the CTAs of launches ran on an H200, each launch beside the bytes that it moved between the sides of L2: of
- * several waves (assets/counters/h200_waves.csv) and of one (h200_begins.csv; h200_begins_replayed.csv with so many
+ * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; h200/begins-replayed with so many
  * counters that each was run again and again). A launch begins with the GPC after that of the last CTA before it, and
  * the model, told which that is, moves as many bytes; not told, as many as launches that begin with each GPC in turn do
  * in the mean. TILEWALK_TABLE=1 prints every launch. */
@@ -249,7 +249,7 @@ static void a_launch_that_is_put_back_always_begins_alike(void **state) {
   static Recorded rows[BEGINS];
   uint32_t seen = 0;
   int n_alike = 0;
-  assert_int_equal(read_begins("begins_replayed", rows), BEGINS);
+  assert_int_equal(read_begins("begins-replayed", rows), BEGINS);
   for (int i = 0; i < BEGINS; i++) {
     const double written = 2.0 * rows[i].N * rows[i].heads * rows[i].d;
     if (written > 5e6 && i % BEGINS_OF_SHAPE == 0) seen |= 1u << rows[i].first_gpc;

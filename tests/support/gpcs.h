@@ -12,9 +12,10 @@
 
 enum { SMS = 132, GPC_SMS_MOST = 18, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
 
-static inline FILE *open_counters(const char *gpu, const char *what) {
+/* Of the first card of that GPU. */
+static inline FILE *open_counters(const char *gpu, const char *experiment) {
   char name[64];
-  snprintf(name, sizeof name, "counters/%s_%s.csv", gpu, what);
+  snprintf(name, sizeof name, "counters/%s/%s/first.csv", gpu, experiment);
   return open_asset(name);
 }
 

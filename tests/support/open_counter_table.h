@@ -6,7 +6,7 @@
 #include "kernels/counters/ncu.h"
 #include "tests/support/open_asset.h"
 
-/* name: as "counters/h200_others.csv". To be freed with counter_table_free. */
+/* name: as "counters/h200/others/first.csv". To be freed with counter_table_free. */
 static inline CounterTable open_counter_table(const char *name) {
   static char text[1 << 20];
   FILE *file = open_asset(name);

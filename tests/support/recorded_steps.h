@@ -33,7 +33,7 @@ static inline void read_recorded_cta(Recorded *launch, const char *row) {
   for (int i = 0; i < N_ASKS; i++) assert_true((TILES[i] < c->tiles) == (i < n_asks));
 }
 
-/* Of counters/GPU_WHAT.csv, as many launches as it has to have. */
+/* Of counters/GPU/WHAT/first.csv, as many launches as it has to have. */
 static inline void read_recorded_steps(const char *gpu, const char *what, Recorded *launches, int n_launches) {
   FILE *file = open_counters(gpu, what);
   char line[512];

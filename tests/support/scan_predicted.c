@@ -10,9 +10,9 @@
 #include "tests/support/open_asset.h"
 
 /* Of a granule so many parts come and go by themselves: with one, CTAs that find half of their granules would wait half
- * as often, and on a card they wait for what is missing of each. Chosen by h200_l2_scan.csv: with 2, 4 and 8 the errors
+ * as often, and on a card they wait for what is missing of each. Chosen by h200/l2-scan: with 2, 4 and 8 the errors
  * of its triangular rows are 4, 2 and 4 % (tests/bench_hierarchy). Sets a few lines from each other take other lines of
- * what is far away (h200_sets.csv). */
+ * what is far away (h200/sets). */
 enum { SMS = 132, PARTS = 4 };
 
 /* The CTAs at work, each somewhere in its list. */

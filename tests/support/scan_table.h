@@ -1,4 +1,4 @@
-/* The scans of assets/counters/h200_l2_scan.csv, and the same scans predicted: for the test and the
+/* The scans of assets/counters/h200/l2-scan/first.csv, and the same scans predicted: for the test and the
  * bench. */
 #ifndef TILEWALK_TESTS_SCAN_TABLE_H
 #define TILEWALK_TESTS_SCAN_TABLE_H
@@ -25,7 +25,7 @@ typedef struct {
 
 static inline int scan_read_table(Scan *rows) {
   char line[512], walk[16];
-  FILE *file = open_asset("counters/h200_l2_scan.csv");
+  FILE *file = open_asset("counters/h200/l2-scan/first.csv");
   int n = 0;
   while (n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
     Scan *s = &rows[n];

@@ -295,8 +295,8 @@ static double in_lesson(int lesson, const char *expression) {
   return v.numbers[0];
 }
 
-#define KERNELS   "assets/counters/h200_kernels.csv"
-#define TIMES     "assets/counters/h200_time.csv"
+#define KERNELS   "assets/counters/h200/kernels/first.csv"
+#define TIMES     "assets/counters/h200/time/first.csv"
 #define ONE_HEAD  ",fp16,1,1,1,4096,4096,128,0,"
 #define READ      "l1tex__m_xbar2l1tex_read_bytes.sum"
 #define MMA       "sm__inst_executed_pipe_tensor_op_hmma.sum"

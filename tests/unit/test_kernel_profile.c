@@ -193,7 +193,7 @@ static void launched_as_recorded(void **state) {
   enum { BATCH, HEADS, SEQ, DIM, CAUSAL, BLOCK_Q, BLOCK_K, SPLITS, THREADS, REGISTERS, SHARED, N_NUMBERS };
   char path[512], line[4096], *fields[COLUMNS_MAX];
   const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/h200_others.csv", assets ? assets : "assets");
+  snprintf(path, sizeof path, "%s/counters/h200/others/first.csv", assets ? assets : "assets");
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   int at[N_NUMBERS], grid = -1, n_rows = 0;

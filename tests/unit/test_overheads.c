@@ -106,7 +106,7 @@ static CounterTable others(void) {
   static char text[1 << 20];
   CounterTable table;
   Error error = {0};
-  if (counter_table_from_buffer(&table, text, read_asset("counters/h200_others.csv", text, sizeof text), &error))
+  if (counter_table_from_buffer(&table, text, read_asset("counters/h200/others/first.csv", text, sizeof text), &error))
     fail_msg("%s", error.message);
   return table;
 }

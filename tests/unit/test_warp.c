@@ -222,7 +222,7 @@ static bool read_row(const char *line, WarpAccess *access, bool *shared, const c
 
 static void every_counted_pattern_is_predicted_exactly(void **unused) {
   (void)unused;
-  FILE *file = open_asset("counters/h200_warp.csv");
+  FILE *file = open_asset("counters/h200/warp/first.csv");
   char line[1024];
   int n_shared = 0, n_global = 0;
   while (fgets(line, sizeof line, file)) {

@@ -17,31 +17,31 @@ static const struct {
   const char *path;
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
   bool once;                  /* each counter in one pass of ncu */
-} RECORDED_FILES[] = {{"assets/counters/h200_kernels.csv", NULL, false},
-                      {"assets/counters/h200_l2.csv", NULL, false},
-                      {"assets/counters/h200_l2_other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200_l2_places.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_l2_one_pass.csv", NULL, true},
-                      {"assets/counters/h200_fresh.csv", NULL, false},
-                      {"assets/counters/h200_fresh_other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200_fresh_third.csv", &PLACEMENT_H200_THIRD, false},
-                      {"assets/counters/h200_later.csv", NULL, false},
-                      {"assets/counters/h200_later_other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200_later_third.csv", &PLACEMENT_H200_THIRD, false},
-                      {"assets/counters/h200_others.csv", NULL, false},
-                      {"assets/counters/h200_others_short.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_others_places.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_others_places_second.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_others_places_third.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_others_places_fourth.csv", &PLACEMENT_H200_FOURTH, false},
-                      {"assets/counters/h200_others_turns.csv", NULL, true},
-                      {"assets/counters/h200_others_one_pass.csv", NULL, true},
-                      {"assets/counters/h200_others_turns_second.csv", NULL, true},
-                      {"assets/counters/h200_others_one_pass_second.csv", NULL, true},
-                      {"assets/counters/h200_others_one_pass_third.csv", NULL, true},
-                      {"assets/counters/h200_cudnn_places.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_cudnn_places_second.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200_cudnn_places_third.csv", &PLACEMENT_H200, false}};
+} RECORDED_FILES[] = {{"assets/counters/h200/kernels/first.csv", NULL, false},
+                      {"assets/counters/h200/l2/first.csv", NULL, false},
+                      {"assets/counters/h200/l2/other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200/l2-places/first.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/l2-one-pass/first.csv", NULL, true},
+                      {"assets/counters/h200/fresh/first.csv", NULL, false},
+                      {"assets/counters/h200/fresh/other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200/fresh/third.csv", &PLACEMENT_H200_THIRD, false},
+                      {"assets/counters/h200/later/first.csv", NULL, false},
+                      {"assets/counters/h200/later/other.csv", &PLACEMENT_H200_OTHER, false},
+                      {"assets/counters/h200/later/third.csv", &PLACEMENT_H200_THIRD, false},
+                      {"assets/counters/h200/others/first.csv", NULL, false},
+                      {"assets/counters/h200/others-short/first.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/others-places/first.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/others-places/second.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/others-places/third.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/others-places/fourth.csv", &PLACEMENT_H200_FOURTH, false},
+                      {"assets/counters/h200/others-turns/first.csv", NULL, true},
+                      {"assets/counters/h200/others-one-pass/first.csv", NULL, true},
+                      {"assets/counters/h200/others-turns/second.csv", NULL, true},
+                      {"assets/counters/h200/others-one-pass/second.csv", NULL, true},
+                      {"assets/counters/h200/others-one-pass/third.csv", NULL, true},
+                      {"assets/counters/h200/cudnn-places/first.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/cudnn-places/second.csv", &PLACEMENT_H200, false},
+                      {"assets/counters/h200/cudnn-places/third.csv", &PLACEMENT_H200, false}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
@@ -237,7 +237,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
              with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
     return status;
   }
-  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200_*.csv)");
+  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200)");
   return add_files(c, o, WITHOUT_NOTHING, io, error);
 }
 

@@ -38,7 +38,7 @@ Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, c
 /* The least time that a described kernel could take for a shape, in seconds (sim/machine/timing.h). */
 Status judge_time(Judge *judge, const char *kernel, const Shape *shape, double *seconds, Error *error);
 
-/* A Markdown table: measured times (assets/counters/h200_time.csv) over that bound. In crosscheck_time.c. */
+/* A Markdown table: measured times (assets/counters/h200/time/first.csv) over that bound. In crosscheck_time.c. */
 Status crosscheck_print_time(Judge *judge, FILE *out, Error *error);
 
 #endif

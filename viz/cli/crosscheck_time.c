@@ -1,4 +1,4 @@
-/* The least time that the model allows beside times measured with nothing profiling: assets/counters/h200_time.csv. */
+/* The least time that the model allows beside times measured with nothing profiling: assets/counters/h200/time/first.csv. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "viz/request/assets.h"
 #include "viz/cli/crosscheck_judge.h"
 
-static const char TIME_FILE[] = "assets/counters/h200_time.csv";
+static const char TIME_FILE[] = "assets/counters/h200/time/first.csv";
 enum { RATIOS_MAX = 256, LONGEST_N = 16384 };
 
 /* Names in the file, and the descriptions in assets/kernels. */
