@@ -74,6 +74,9 @@ endif
 LONG := $(foreach long,$(MEASURED) %/test_scene %/test_many_ctas,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
+comma := ,
+# The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).
+$(BUILD)/tests/test_record: WRAP += $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat,-Wl$(comma)--wrap=$(call))
 
 .PHONY: all run test check bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:

@@ -234,7 +234,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state) {
   LessonProgress other;
   assert_int_equal(lesson_progress_open(&other, stderr, NULL), STATUS_OK);
   lesson_progress_begin(&other, "another", 3);
-  assert_int_equal(lesson_progress_save_lesson(&other, "another", NULL), STATUS_OK);
+  assert_int_equal(lesson_progress_save(&other, NULL), STATUS_OK);
   lesson_progress_close(&other);
   text(b, "b");
   click(b, WIDGET_NEXT);

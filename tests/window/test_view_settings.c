@@ -52,7 +52,7 @@ static void test_what_is_saved_is_read(void **state) {
   assert_int_equal(settings_load(&s, &error), STATUS_OK); /* nothing yet: defaults */
   assert_true(settings_equal(&s, &(Settings){0}));
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    if (settings_save(&all[k], &error)) fail_msg("%s", error.message);
+    if (settings_update(&s, &all[k], &error)) fail_msg("%s", error.message);
     assert_int_equal(settings_load(&s, &error), STATUS_OK);
     assert_true(settings_equal(&s, &all[k]));
   }
@@ -79,7 +79,7 @@ static void test_damaged_files_are_set_aside(void **state) {
                  {"speed = 5 apples\n", "speed"}};
   Error error = {0};
   Settings s;
-  settings_save(&(Settings){0}, &error);
+  settings_update(&(Settings){0}, &(Settings){.dark = true}, &error);
   for (size_t k = 0; k < sizeof DAMAGED / sizeof *DAMAGED; k++) {
     char other[200];
     error = (Error){0};
@@ -93,13 +93,44 @@ static void test_damaged_files_are_set_aside(void **state) {
     assert_int_equal(access(other, F_OK), 0);
     assert_int_equal(settings_load(&s, &error), STATUS_OK); /* and now there is nothing */
   }
+}
+
+static void is_left_alone(const char *why) {
+  Error error = {0}, again = {0};
+  Settings s;
+  char other[200];
+  struct stat before, after;
+  assert_int_equal(stat(file, &before), 0);
+  assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
+  if (!strstr(error.message, why)) fail_msg("'%s' does not say '%s'", error.message, why);
+  assert_true(settings_equal(&s, &(Settings){0}));
+  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &again), STATUS_BAD_REQUEST);
+  assert_int_equal(stat(file, &after), 0);
+  assert_true(before.st_ino == after.st_ino && before.st_size == after.st_size);
+  snprintf(other, sizeof other, "%s.damaged-1", file);
+  assert_int_not_equal(access(other, F_OK), 0);
+}
+
+/* What cannot be read now, or is of a newer version, is left as it is: neither set aside nor written. */
+static void test_what_is_of_no_use_is_left_alone(void **state) {
+  (void)state;
+  Error error = {0};
+  Settings s;
+  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.presentation = true}, &error), STATUS_OK);
   char *large = malloc(200000);
   memset(large, '#', 200000);
   write_file(large, 200000);
-  assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
   free(large);
+  is_left_alone("larger than");
+  static const char NEWER[] = "# By another.\nformat = 2\ncolours = many\n";
+  write_file(NEWER, strlen(NEWER));
+  is_left_alone("newer Tilewalk");
+  write_file("format = 1\ntheme = dark\n", 24);
+  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  assert_true(s.dark);
+  assert_int_equal(unlink(file), 0);
   assert_int_equal(mkfifo(file, 0600), 0); /* which nobody writes: it must not be waited for */
-  assert_int_equal(settings_load(&s, &error), STATUS_BAD_REQUEST);
+  is_left_alone("no plain file");
 }
 
 /* A home that cannot be written, a full disk, and no home at all. */
@@ -112,21 +143,34 @@ static void test_places_that_refuse(void **state) {
   FILE *out = fopen(config, "w"); /* a file where the folder should be */
   assert_non_null(out);
   fclose(out);
-  assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_BAD_REQUEST);
   assert_null(strchr(error.message, '\n'));
   assert_int_equal(settings_load(&s, &error), STATUS_OK);
   unlink(config);
   if (geteuid() != 0) {
     error = (Error){0};
     assert_int_equal(chmod(home, 0500), 0);
-    assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, "cannot be made"));
+    assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_BAD_REQUEST);
+    assert_non_null(strstr(error.message, "cannot make the folder"));
   }
   setenv("XDG_CONFIG_HOME", "relative", 1); /* not allowed, and so as if it were not there */
   unsetenv("HOME");
-  assert_int_equal(settings_save(&(Settings){0}, &error), STATUS_OK);
+  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_OK);
   assert_int_equal(settings_load(&s, &error), STATUS_OK);
   assert_int_not_equal(access("relative", F_OK), 0);
+}
+
+/* Two windows that close one after the other: each adds what was changed in it. */
+static void test_two_windows_lose_nothing(void **state) {
+  (void)state;
+  Error error = {0};
+  Settings s;
+  const Settings began = {false, false, false, 5, 1280, 720}, one = {true, false, false, 5, 1280, 720},
+                 two = {false, false, false, 50, 1600, 900}, both = {true, false, false, 50, 1600, 900};
+  assert_int_equal(settings_update(&began, &one, &error), STATUS_OK);
+  assert_int_equal(settings_update(&began, &two, &error), STATUS_OK);
+  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  assert_true(settings_equal(&s, &both));
 }
 
 /* What was given as an option for once is not kept; what was changed in the window is. */
@@ -144,6 +188,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_what_is_saved_is_read, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_damaged_files_are_set_aside, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_what_is_of_no_use_is_left_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_two_windows_lose_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_places_that_refuse, set_up, tear_down),
       cmocka_unit_test(test_only_changes_are_kept),
   };

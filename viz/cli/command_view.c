@@ -88,7 +88,7 @@ static Settings settings_of(const Player *p, const WindowOptions *how) {
 }
 
 /* As the window was last time, except where an option says otherwise. */
-static Settings open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions *how) {
+static void open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions *how) {
   Settings s;
   Error warning = {0};
   if (o->n_frames)
@@ -105,14 +105,12 @@ static Settings open_settings(const ViewOptions *o, Io *io, Player *p, WindowOpt
   }
   how->width = o->picture.width ? o->picture.width : s.width;
   how->height = o->picture.width ? o->picture.height : s.height;
-  return s;
 }
 
-static void close_settings(const Settings *loaded, const Settings *began, const Player *p, const WindowOptions *how,
-                           Io *io) {
+static void close_settings(const Settings *began, const Player *p, const WindowOptions *how, Io *io) {
   Error warning = {0};
-  const Settings ended = settings_of(p, how), kept = settings_merge(loaded, began, &ended);
-  if (!settings_equal(&kept, loaded) && settings_save(&kept, &warning))
+  const Settings ended = settings_of(p, how);
+  if (settings_update(began, &ended, &warning))
     fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
 }
 
@@ -151,10 +149,10 @@ static int run_view(void *options, Io *io, Error *error) {
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
   Status status = player_open(player, &o->request, o->request.without_max, error);
   if (!status) {
-    const Settings loaded = open_settings(o, io, player, &how);
+    open_settings(o, io, player, &how);
     const Settings began = settings_of(player, &how);
     status = *o->lesson ? run_lesson(o, player, &how, io, error) : window_run(player, &how, io->out, error);
-    if (!status && !o->n_frames) close_settings(&loaded, &began, player, &how, io);
+    if (!status && !o->n_frames) close_settings(&began, player, &how, io);
   }
   player_free(player);
   free(player);

@@ -8,7 +8,7 @@
 
 #include "sim/base/ascii.h"
 #include "viz/cli/lesson_library.h"
-#include "viz/cli/lesson_progress.h"
+#include "lessons/engine/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/text/markdown.h"
 
@@ -380,7 +380,7 @@ static Status walk_blocks(Walk *w, size_t from, Error *error) {
     lesson_progress_at(&w->progress, l->name, (int64_t)k + 1, k + 1 == l->n_blocks);
     const LessonBlockKind kind = l->blocks[k].kind;
     const bool did_something = kind == LESSON_ASK || kind == LESSON_SHOW || kind == LESSON_TASK;
-    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save_lesson(&w->progress, l->name, error);
+    if (did_something || k + 1 == l->n_blocks) status = lesson_progress_save(&w->progress, error);
   }
   return status;
 }
@@ -403,7 +403,7 @@ static Status walk(Walk *w, const LessonWalkOptions *o, Error *error) {
   if (status) return status;
   if (!w->stopped)
     print_end(w);
-  else if (*w->progress.path)
+  else if (*w->progress.path && !w->progress.has_warned)
     say(w, ROLE_DIM, "Stopped. The same command goes on from here.");
   return STATUS_OK;
 }

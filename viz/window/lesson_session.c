@@ -37,7 +37,7 @@ static void keep(LessonSession *s) {
   if (block < s->reached) return;
   s->reached = block;
   lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
-  session_failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
 }
 
 static void keep_answer(LessonSession *s, int ask) {
@@ -45,7 +45,7 @@ static void keep_answer(LessonSession *s, int ask) {
   Error error = {0};
   lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
                          a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->n_hints);
-  session_failed(s, lesson_progress_save_lesson(&s->progress, s->lesson.name, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
 }
 
 /* ---- Going on -------------------------------------------------------------------------------------------- */

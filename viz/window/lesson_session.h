@@ -12,7 +12,7 @@
 #define TILEWALK_VIZ_WINDOW_LESSON_SESSION_H
 
 #include "viz/cli/lesson_library.h"
-#include "viz/cli/lesson_progress.h"
+#include "lessons/engine/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/window/player.h"
 

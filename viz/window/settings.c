@@ -1,27 +1,23 @@
-#define _POSIX_C_SOURCE 200809L /* lstat */
 #include "viz/window/settings.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "lessons/engine/record.h"
 #include "sim/base/keyfile.h"
-#include "sim/base/quote.h"
-#include "viz/request/assets.h"
-#include "viz/export/output.h"
 
-enum { PATH_BYTES = 4096, SET_ASIDE_MAX = 100 };
+enum { FORMAT = 1 };
 
 /* ---- The form -------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  char theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES], speed[KEYFILE_TEXT_BYTES],
-      reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES];
+  char format[KEYFILE_TEXT_BYTES], theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES],
+      speed[KEYFILE_TEXT_BYTES], reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES];
 } Written;
 
 static const KeyfileField FIELDS[] = {
+    {"format", KEYFILE_TEXT, offsetof(Written, format), false, 0, 0, "1"},
     {"theme", KEYFILE_TEXT, offsetof(Written, theme), false, 0, 0, "light or dark"},
     {"presentation", KEYFILE_TEXT, offsetof(Written, presentation), false, 0, 0, "on or off"},
     {"speed", KEYFILE_TEXT, offsetof(Written, speed), false, 0, 0, "events a second"},
@@ -70,10 +66,12 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
   *settings = (Settings){0};
   const Status status = keyfile_parse(buffer, length, name, FIELDS, N_FIELDS, &written, notes, error);
   if (status) return status;
-  const bool is_good[N_FIELDS] = {
-      take_word(written.theme, "light", "dark", &s.dark), take_word(written.presentation, "off", "on", &s.presentation),
-      take_speed(written.speed, &s.events_per_s), take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
-      take_size(written.size, &s.width, &s.height)};
+  const bool is_good[N_FIELDS] = {!*written.format || strcmp(written.format, "1") == 0,
+                                  take_word(written.theme, "light", "dark", &s.dark),
+                                  take_word(written.presentation, "off", "on", &s.presentation),
+                                  take_speed(written.speed, &s.events_per_s),
+                                  take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
+                                  take_size(written.size, &s.width, &s.height)};
   for (int k = 0; k < N_FIELDS; k++)
     if (!is_good[k])
       return keyfile_refuse(name, notes[k].line, error, "this is no %s; it must be %s", FIELDS[k].name, FIELDS[k].help);
@@ -84,79 +82,95 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
 const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
   char size[64] = "";
   if (s->width) snprintf(size, sizeof size, "size = %dx%d\n", s->width, s->height);
-  snprintf(text, SETTINGS_TEXT_BYTES,
-           "# The window of Tilewalk, as it was closed. May be edited or removed.\ntheme = %s\npresentation = "
-           "%s\nspeed = %.0f\nreduced-motion = %s\n%s",
-           s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5,
-           s->reduced_motion ? "on" : "off", size);
+  snprintf(
+      text, SETTINGS_TEXT_BYTES,
+      "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = %d\ntheme = %s\npresentation = "
+      "%s\nspeed = %.0f\nreduced-motion = %s\n%s",
+      FORMAT, s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5,
+      s->reduced_motion ? "on" : "off", size);
   return text;
 }
 
-/* ---- Where ----------------------------------------------------------------------------------------------- */
+/* ---- The user's file ------------------------------------------------------------------------------------- */
 
-/* False: there is no home. The XDG specification has relative paths ignored. */
-static bool find_path(char path[PATH_BYTES]) {
-  const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-  int length = -1;
-  if (config && config[0] == '/')
-    length = snprintf(path, PATH_BYTES, "%s/tilewalk/view.conf", config);
-  else if (home && home[0] == '/')
-    length = snprintf(path, PATH_BYTES, "%s/.config/tilewalk/view.conf", home);
-  return length > 0 && length < PATH_BYTES - 32;
+/* Whether a newer Tilewalk wrote the text, whatever else is in it. */
+static bool is_newer(const char *text) {
+  for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+    if (strncmp(line, "format = ", 9) == 0) return strtol(line + 9, NULL, 10) > FORMAT;
+  return false;
 }
 
-static Status make_folders(const char *path, Error *error) {
-  char part[PATH_BYTES];
-  for (size_t k = 1; path[k]; k++) {
-    if (path[k] != '/') continue;
-    snprintf(part, sizeof part, "%.*s", (int)k, path);
-    if (mkdir(part, 0700) != 0 && errno != EEXIST && errno != EROFS)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "the window's settings cannot be kept: the folder %s cannot be made (%s)", quote(part, k).text,
-                       strerror(errno));
+typedef enum { FOUND_SETTINGS = 0, FOUND_DAMAGE, FOUND_NO_USE } Found;
+
+/* What the file says; defaults when there is none. *why: what is wrong with it. */
+static Found look(const char *path, Settings *settings, Error *why) {
+  char *text = NULL;
+  size_t length = 0;
+  const char *name = strrchr(path, '/') + 1;
+  *settings = (Settings){0};
+  if (record_read(path, KEYFILE_MAX_BYTES, &text, &length, why)) return FOUND_NO_USE;
+  if (!text) return FOUND_SETTINGS;
+  Found found = FOUND_SETTINGS;
+  if (is_newer(text)) {
+    error_set(why, STATUS_BAD_REQUEST, "%s was written by a newer Tilewalk; it was left as it is", name);
+    found = FOUND_NO_USE;
+  } else if (settings_parse(text, length, name, settings, why)) {
+    found = FOUND_DAMAGE;
   }
-  return STATUS_OK;
+  free(text);
+  return found;
 }
 
-/* Renames the file to the first free name beside it, and says so with the reason. */
-static Status set_aside(const char *path, const char *reason, Error *error) {
-  char other[PATH_BYTES + 32];
-  struct stat there;
-  for (int k = 1; k <= SET_ASIDE_MAX; k++) {
-    snprintf(other, sizeof other, "%s.damaged-%d", path, k);
-    if (lstat(other, &there) == 0) continue;
-    if (rename(path, other) != 0) break;
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the window's settings are damaged (%s); they were set aside as %.300s, and the defaults are used",
-                     reason, other);
-  }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "the window's settings are damaged (%s) and cannot be set aside; the defaults are used", reason);
+/* Under the lock: renames the file, and says so with the reason. */
+static Status set_aside(const RecordLock *lock, const Error *why, Error *error) {
+  char other[RECORD_PATH_BYTES];
+  Error inner = {0};
+  if (record_set_aside(lock, other, &inner))
+    return error_set(error, STATUS_BAD_REQUEST, "the window's settings are damaged (%.120s): %s", why->message,
+                     inner.message);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "the window's settings are damaged (%.120s); they were set aside as %.150s, and the defaults are used",
+      why->message, other);
 }
 
 Status settings_load(Settings *settings, Error *error) {
-  char path[PATH_BYTES], *buffer = NULL;
-  size_t length = 0;
-  struct stat there;
-  Error inner = {0};
+  char path[RECORD_PATH_BYTES];
+  Error why = {0}, again = {0};
+  RecordLock lock;
   *settings = (Settings){0};
-  if (!find_path(path) || stat(path, &there) != 0) return STATUS_OK; /* nothing yet */
-  if (!S_ISREG(there.st_mode)) return set_aside(path, "this is no file", error);
-  const char *name = strrchr(path, '/') + 1;
-  Status status = file_read(path, KEYFILE_MAX_BYTES, &buffer, &length, &inner);
-  if (!status) status = settings_parse(buffer, length, name, settings, &inner);
-  free(buffer);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
-  return status ? set_aside(path, inner.message, error) : STATUS_OK;
+  if (!record_path("XDG_CONFIG_HOME", ".config", "view.conf", path)) return STATUS_OK;
+  Found found = look(path, settings, &why);
+  if (found == FOUND_NO_USE) return error_set(error, why.status, "%s", why.message);
+  if (found == FOUND_SETTINGS) return STATUS_OK;
+  if (record_lock(&lock, path, error)) return error->status;
+  found = look(path, settings, &again); /* another program may have mended it */
+  const Status status = found == FOUND_DAMAGE ? set_aside(&lock, &again, error) : STATUS_OK;
+  record_unlock(&lock);
+  return status;
 }
 
-Status settings_save(const Settings *settings, Error *error) {
-  char path[PATH_BYTES], text[SETTINGS_TEXT_BYTES];
-  FileWrite file;
-  if (!find_path(path)) return STATUS_OK;
-  if (make_folders(path, error) || file_write_begin(&file, path, error)) return error->status;
-  fputs(settings_text(settings, text), file.stream);
-  return file_write_commit(&file, error);
+static Status change(const RecordLock *lock, const Settings *began, const Settings *ended, Error *error) {
+  char text[SETTINGS_TEXT_BYTES];
+  Settings now;
+  Error why = {0};
+  const Found found = look(lock->path, &now, &why);
+  if (found != FOUND_SETTINGS) return error_set(error, why.status, "%s", why.message);
+  const Settings kept = settings_merge(&now, began, ended);
+  if (settings_equal(&kept, &now)) return STATUS_OK;
+  settings_text(&kept, text);
+  return record_write(lock, text, strlen(text), error);
+}
+
+Status settings_update(const Settings *began, const Settings *ended, Error *error) {
+  char path[RECORD_PATH_BYTES];
+  RecordLock lock;
+  if (settings_equal(began, ended) || !record_path("XDG_CONFIG_HOME", ".config", "view.conf", path)) return STATUS_OK;
+  Status status = record_lock(&lock, path, error);
+  if (status) return status;
+  status = change(&lock, began, ended, error);
+  record_unlock(&lock);
+  return status;
 }
 
 /* ---- What changed ---------------------------------------------------------------------------------------- */

@@ -3,15 +3,16 @@
  *     $XDG_CONFIG_HOME/tilewalk/view.conf, else ~/.config/tilewalk/view.conf
  *
  *     # The window of Tilewalk, as it was closed. May be edited or removed.
+ *     format = 1
  *     theme = dark
  *     presentation = off
  *     speed = 5
  *     reduced-motion = off
  *     size = 1280x720
  *
- * The file is whole or not there (viz/export/output.h), and may come from anywhere: it is read as every description
- * file is (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used.
- */
+ * Written whole or not at all (lessons/engine/record.h). It may come from anywhere: it is read as every description
+ * file is (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used;
+ * one of a newer Tilewalk is left as it is. */
 #ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
 #define TILEWALK_VIZ_WINDOW_SETTINGS_H
 
@@ -39,8 +40,10 @@ const char *settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTE
  * aside; *settings is all defaults then. */
 Status settings_load(Settings *settings, Error *error);
 
-/* Into the user's file, making its folder. Without a home there is nowhere, which is no error. */
-Status settings_save(const Settings *settings, Error *error);
+/* Adds to the user's file what changed between `began` and `ended`, making its folder: read, changed and written under
+ * a lock, so that two windows lose nothing to each other. A file that cannot be read now, or that a newer Tilewalk
+ * wrote, is an error and stays as it is. Without a home there is nowhere, which is no error. */
+Status settings_update(const Settings *began, const Settings *ended, Error *error);
 
 /* What to keep when the window opened with `began` and closed with `ended`: what was changed in between; the rest as it
  * was loaded, so that an option given once is not for ever. */

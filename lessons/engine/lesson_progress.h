@@ -6,33 +6,36 @@
  *        "seed": 1, "block": 7, "finished": false,
  *        "answers": {"factor": {"right": true, "tries": 2, "hints": 1}}}}}
  *
- * Written whole or not at all. A file that cannot be read as this is set aside under another name,
- * and said so: nothing that a learner did is deleted. Without a home folder nothing is kept. */
-#ifndef TILEWALK_VIZ_CLI_LESSON_PROGRESS_H
-#define TILEWALK_VIZ_CLI_LESSON_PROGRESS_H
+ * Several programs may keep it at once: each adds what it did to the record as it is then, under a lock
+ * (lessons/engine/record.h). A record that is no such JSON is set aside under another name, and said so. One that
+ * cannot be read now, or that a newer Tilewalk wrote, is left as it is and nothing is kept, which is said once. So is a
+ * home that cannot be written: the lesson goes on. Without a home nothing is kept. */
+#ifndef TILEWALK_LESSONS_LESSON_PROGRESS_H
+#define TILEWALK_LESSONS_LESSON_PROGRESS_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/base/error.h"
-
-enum { LESSON_PROGRESS_PATH_BYTES = 4096 };
+#include "lessons/engine/record.h"
 
 typedef struct {
-  json_t *root;                          /* NULL: nothing is kept */
-  char path[LESSON_PROGRESS_PATH_BYTES]; /* "": nothing is kept */
+  json_t *root;    /* the record as last seen, with what was done since */
+  json_t *changes; /* what was done since it was last written: of each lesson "begin", "at", "answers" */
+  FILE *warnings;
+  bool has_warned;              /* a second warning would say the same */
+  bool has_failed;              /* a change found no memory; the next save says so */
+  char path[RECORD_PATH_BYTES]; /* "": nothing is kept */
 } LessonProgress;
 
-/* Reads what is there; `warnings` gets a line when that is damaged. STATUS_NO_MEMORY at worst. */
+/* Reads what is there; `warnings` gets a line when that cannot be used. STATUS_NO_MEMORY at worst. */
 Status lesson_progress_open(LessonProgress *progress, FILE *warnings, Error *error);
-Status lesson_progress_save(const LessonProgress *progress, Error *error);
-
-/* Writes what is known of one lesson into the file as it is now: another program may have written
- * of others since it was opened. */
-Status lesson_progress_save_lesson(LessonProgress *progress, const char *lesson, Error *error);
 void lesson_progress_close(LessonProgress *progress);
+
+/* Adds what was done to the record. When that fails a line is said, once, and the next call tries again.
+ * STATUS_NO_MEMORY at worst. */
+Status lesson_progress_save(LessonProgress *progress, Error *error);
 
 typedef struct {
   bool has_begun, is_finished;
@@ -46,7 +49,7 @@ LessonStanding lesson_progress_of(const LessonProgress *progress, const char *le
 /* Whether that question was answered right. */
 bool lesson_progress_is_right(const LessonProgress *progress, const char *lesson, const char *id);
 
-/* Changes in memory; save writes them. */
+/* Changes in memory; save writes them. A lesson is begun before anything is done in it. */
 void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_t seed);
 void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block, bool is_finished);
 void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id, bool right, int tries,

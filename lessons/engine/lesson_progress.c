@@ -1,0 +1,249 @@
+#include "lessons/engine/lesson_progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES = 4 << 20, VERSION = 1 };
+
+/* ---- The form */
+
+static json_t *fresh(void) { return json_pack("{s:i, s:{}}", "tilewalk-lessons", VERSION, "lessons"); }
+
+/* Whether it has the form above, as far as it is used. */
+static bool is_sound(const json_t *root) {
+  const char *name;
+  json_t *lesson;
+  json_t *lessons = json_object_get(root, "lessons");
+  if (json_integer_value(json_object_get(root, "tilewalk-lessons")) != VERSION || !json_is_object(lessons))
+    return false;
+  json_object_foreach(lessons, name, lesson) {
+    if (!json_is_object(lesson) || !json_is_integer(json_object_get(lesson, "seed")) ||
+        !json_is_integer(json_object_get(lesson, "block")) || !json_is_boolean(json_object_get(lesson, "finished")) ||
+        !json_is_object(json_object_get(lesson, "answers")))
+      return false;
+  }
+  return true;
+}
+
+/* ---- Reading */
+
+typedef enum { FOUND_NONE = 0, FOUND_RECORD, FOUND_DAMAGE, FOUND_NO_USE } Found;
+
+static Status no_memory(Error *error) {
+  return error_set(error, STATUS_NO_MEMORY, "no memory for the record of progress");
+}
+
+/* What lies at p->path: *root for the caller to release when it is a record; *why when it is of no use now. */
+static Status look(const LessonProgress *p, Found *found, json_t **root, Error *why, Error *error) {
+  char *bytes = NULL;
+  size_t length = 0;
+  json_error_t json_why = {0};
+  *found = FOUND_NO_USE;
+  *root = NULL;
+  const Status status = record_read(p->path, FILE_BYTES, &bytes, &length, why);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why->message);
+  if (status) return STATUS_OK;
+  *found = FOUND_NONE;
+  if (!bytes) return STATUS_OK;
+  json_t *read = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &json_why);
+  free(bytes);
+  *found = FOUND_DAMAGE;
+  if (!read) return json_error_code(&json_why) == json_error_out_of_memory ? no_memory(error) : STATUS_OK;
+  if (json_integer_value(json_object_get(read, "tilewalk-lessons")) > VERSION) {
+    *found = FOUND_NO_USE;
+    error_set(why, STATUS_BAD_REQUEST, "%.200s was written by a newer Tilewalk", p->path);
+  } else if (is_sound(read)) {
+    *found = FOUND_RECORD;
+    *root = read;
+    return STATUS_OK;
+  }
+  json_decref(read);
+  return STATUS_OK;
+}
+
+static void warn(LessonProgress *p, const char *message) {
+  if (!p->has_warned) fprintf(p->warnings, "tilewalk lesson: what you do is not kept: %s\n", message);
+  p->has_warned = true;
+}
+
+/* Under the lock: looks again, for another program may have mended it, and renames what is still damaged. */
+static Status set_aside(LessonProgress *p, const RecordLock *lock, Error *error) {
+  char other[RECORD_PATH_BYTES];
+  Found found;
+  json_t *root;
+  Error why = {0};
+  const Status status = look(p, &found, &root, &why, error);
+  json_decref(root);
+  if (status || found != FOUND_DAMAGE) return status;
+  if (record_set_aside(lock, other, &why) == STATUS_OK)
+    fprintf(p->warnings,
+            "tilewalk lesson: the record of your progress is damaged; it was set aside as '%s', "
+            "and a new one begins\n",
+            other);
+  else
+    warn(p, why.message);
+  return STATUS_OK;
+}
+
+Status lesson_progress_open(LessonProgress *p, FILE *warnings, Error *error) {
+  Found found;
+  json_t *read = NULL;
+  Error why = {0};
+  RecordLock lock;
+  *p = (LessonProgress){.root = fresh(), .changes = json_object(), .warnings = warnings};
+  if (!p->root || !p->changes) return no_memory(error);
+  if (!record_path("XDG_STATE_HOME", ".local/state", "lessons.json", p->path)) p->path[0] = '\0';
+  if (!*p->path) return STATUS_OK;
+  Status status = look(p, &found, &read, &why, error);
+  if (status) return status;
+  if (found == FOUND_RECORD) {
+    json_decref(p->root);
+    p->root = read;
+  } else if (found == FOUND_NO_USE) {
+    warn(p, why.message);
+    p->path[0] = '\0';
+  } else if (found == FOUND_DAMAGE) {
+    if (record_lock(&lock, p->path, &why)) {
+      warn(p, why.message);
+      p->path[0] = '\0';
+      return STATUS_OK;
+    }
+    status = set_aside(p, &lock, error);
+    record_unlock(&lock);
+  }
+  return status;
+}
+
+void lesson_progress_close(LessonProgress *p) {
+  json_decref(p->root);
+  json_decref(p->changes);
+  *p = (LessonProgress){0};
+}
+
+/* ---- Writing */
+
+static json_t *lesson_in(const json_t *root, const char *lesson) {
+  return json_object_get(json_object_get(root, "lessons"), lesson);
+}
+
+/* The lesson of the record that a change belongs to: begun anew where the change says so. NULL: no memory. */
+static json_t *take_up(const LessonProgress *p, json_t *root, const char *name, const json_t *change) {
+  const json_t *begin = json_object_get(change, "begin");
+  json_t *there = lesson_in(root, name), *own = lesson_in(p->root, name);
+  const bool same = there && json_equal(json_object_get(there, "seed"), json_object_get(own, "seed"));
+  if (there && (!begin || (same && json_is_false(begin)))) return there;
+  json_t *made =
+      json_pack("{s:O?, s:i, s:b, s:{}}", "seed", json_object_get(own, "seed"), "block", 0, "finished", 0, "answers");
+  return made && json_object_set_new(json_object_get(root, "lessons"), name, made) == 0 ? made : NULL;
+}
+
+static bool apply(const LessonProgress *p, json_t *root) {
+  const char *name;
+  json_t *change;
+  json_object_foreach(p->changes, name, change) {
+    json_t *lesson = take_up(p, root, name, change), *at = json_object_get(change, "at"),
+           *answers = json_object_get(change, "answers");
+    if (!lesson) return false;
+    if (at && json_object_update(lesson, at) != 0) return false;
+    if (answers && json_object_update(json_object_get(lesson, "answers"), answers) != 0) return false;
+  }
+  return true;
+}
+
+static Status write_record(const RecordLock *lock, const json_t *root, Error *why) {
+  char *text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);
+  if (!text) return no_memory(why);
+  const Status status = record_write(lock, text, strlen(text), why);
+  free(text);
+  return status;
+}
+
+/* Reads, changes and writes the record. An error in *error ends the program; one in *why is said. */
+static Status change_record(LessonProgress *p, const RecordLock *lock, Error *why, Error *error) {
+  Found found;
+  json_t *now;
+  Status status = set_aside(p, lock, error);
+  if (!status) status = look(p, &found, &now, why, error);
+  if (status || found == FOUND_NO_USE || found == FOUND_DAMAGE) return status;
+  if (!now) now = fresh();
+  if (!now || !apply(p, now)) {
+    json_decref(now);
+    return no_memory(error);
+  }
+  if (write_record(lock, now, why)) {
+    json_decref(now);
+    return why->status == STATUS_NO_MEMORY ? error_set(error, why->status, "%s", why->message) : STATUS_OK;
+  }
+  json_decref(p->root);
+  p->root = now;
+  json_object_clear(p->changes);
+  return STATUS_OK;
+}
+
+Status lesson_progress_save(LessonProgress *p, Error *error) {
+  RecordLock lock;
+  Error why = {0};
+  if (p->has_failed) return no_memory(error);
+  if (!*p->path || json_object_size(p->changes) == 0) return STATUS_OK;
+  Status status = STATUS_OK;
+  if (record_lock(&lock, p->path, &why) == STATUS_OK) {
+    status = change_record(p, &lock, &why, error);
+    record_unlock(&lock);
+  }
+  if (why.status && !status) warn(p, why.message);
+  return status;
+}
+
+/* ---- What it says */
+
+LessonStanding lesson_progress_of(const LessonProgress *p, const char *lesson) {
+  json_t *l = lesson_in(p->root, lesson);
+  LessonStanding s = {.has_begun = l != NULL};
+  if (!l) return s;
+  s.seed = (uint64_t)json_integer_value(json_object_get(l, "seed"));
+  s.block = json_integer_value(json_object_get(l, "block"));
+  if (s.block < 0) s.block = 0;
+  s.is_finished = json_is_true(json_object_get(l, "finished"));
+  const char *id;
+  json_t *answer;
+  json_object_foreach(json_object_get(l, "answers"), id, answer) {
+    s.n_asked++;
+    s.n_right += json_is_true(json_object_get(answer, "right"));
+  }
+  return s;
+}
+
+bool lesson_progress_is_right(const LessonProgress *p, const char *lesson, const char *id) {
+  json_t *answer = json_object_get(json_object_get(lesson_in(p->root, lesson), "answers"), id);
+  return json_is_true(json_object_get(answer, "right"));
+}
+
+/* ---- What is done */
+
+static json_t *change_of(LessonProgress *p, const char *lesson) {
+  json_t *change = json_object_get(p->changes, lesson);
+  if (change) return change;
+  change = json_pack("{s:{}}", "answers");
+  return json_object_set_new(p->changes, lesson, change) == 0 ? change : NULL;
+}
+
+/* "begin" is whether an older beginning was known: then all of that one goes. */
+void lesson_progress_begin(LessonProgress *p, const char *lesson, uint64_t seed) {
+  const bool was_known = lesson_in(p->root, lesson) != NULL;
+  json_t *own = json_pack("{s:I, s:i, s:b, s:{}}", "seed", (json_int_t)seed, "block", 0, "finished", 0, "answers");
+  json_t *change = json_pack("{s:b, s:{}}", "begin", was_known, "answers");
+  const int failed = json_object_set_new(json_object_get(p->root, "lessons"), lesson, own);
+  if (failed | json_object_set_new(p->changes, lesson, change)) p->has_failed = true;
+}
+
+void lesson_progress_at(LessonProgress *p, const char *lesson, int64_t block, bool is_finished) {
+  json_t *at = json_pack("{s:I, s:b}", "block", (json_int_t)block, "finished", is_finished);
+  const int failed = json_object_update(lesson_in(p->root, lesson), at);
+  if (failed | json_object_set_new(change_of(p, lesson), "at", at)) p->has_failed = true;
+}
+
+void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *id, bool right, int tries, int hints) {
+  json_t *answer = json_pack("{s:b, s:i, s:i}", "right", right, "tries", tries, "hints", hints);
+  const int failed = json_object_set(json_object_get(lesson_in(p->root, lesson), "answers"), id, answer);
+  if (failed | json_object_set_new(json_object_get(change_of(p, lesson), "answers"), id, answer)) p->has_failed = true;
+}

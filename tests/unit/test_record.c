@@ -1,0 +1,622 @@
+/* Records survive: every system call of a save fails, is cut short, is interrupted, or is the last of the program. The
+ * calls are the linker's --wrap (see the Makefile), so nothing outside this program changes. */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lessons/engine/lesson_progress.h"
+#include "tests/support/alloc_fail.h"
+
+/* ---- System calls that fail */
+
+typedef enum { NO_FAULT = 0, FAIL, INTERRUPT, SHORTEN, CRASH_BEFORE, CRASH_AFTER } Fault;
+enum { CRASHED = 99, CALLS_MAX = 200 };
+
+static struct {
+  Fault fault;
+  int reason;    /* of FAIL: errno */
+  bool for_good; /* FAIL: every later call fails too */
+  int at;        /* the call that is hit, from 0 */
+  int n;         /* calls so far */
+  char log[CALLS_MAX][80];
+} sys;
+
+static void arm(Fault fault, int reason, int at) {
+  memset(&sys, 0, sizeof sys);
+  sys.fault = fault;
+  sys.reason = reason;
+  sys.at = at;
+}
+
+/* Called with the name and object of each call. True: it fails, with errno set. */
+static bool hit(const char *call, const char *object) {
+  const int n = sys.n++;
+  const char *slash = object ? strrchr(object, '/') : NULL;
+  if (n < CALLS_MAX) snprintf(sys.log[n], sizeof sys.log[n], "%s %.60s", call, slash && slash[1] ? slash + 1 : "");
+  if (n != sys.at && !(sys.for_good && n > sys.at)) return false;
+  if (sys.fault == CRASH_BEFORE) _exit(CRASHED);
+  if (sys.fault == INTERRUPT) {
+    static const char *const SLOW[] = {"open", "read", "write", "fsync", "flock"}; /* that a signal can interrupt */
+    for (size_t k = 0; k < sizeof SLOW / sizeof *SLOW; k++)
+      if (strcmp(call, SLOW[k]) == 0) return errno = EINTR, true;
+  }
+  if (sys.fault == FAIL) return errno = sys.reason, true;
+  return false;
+}
+
+static bool is_hit(Fault fault) { return sys.fault == fault && sys.n - 1 == sys.at; }
+
+static void after(void) {
+  if (is_hit(CRASH_AFTER)) _exit(CRASHED);
+}
+
+/* Half of what was asked for, at least one byte. */
+static size_t cut(size_t size) { return is_hit(SHORTEN) && size > 1 ? size / 2 : size; }
+
+#define WRAP(type, name, declared, passed, object)                                                                     \
+  type __real_##name declared;                                                                                         \
+  type __wrap_##name declared;                                                                                         \
+  type __wrap_##name declared {                                                                                        \
+    if (hit(#name, object)) return -1;                                                                                 \
+    const type result = __real_##name passed;                                                                          \
+    const int reason = errno;                                                                                          \
+    after();                                                                                                           \
+    errno = reason;                                                                                                    \
+    return result;                                                                                                     \
+  }
+
+WRAP(ssize_t, read, (int file, void *bytes, size_t size), (file, bytes, cut(size)), NULL)
+WRAP(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, cut(size)), NULL)
+WRAP(int, fsync, (int file), (file), NULL)
+WRAP(int, flock, (int file, int how), (file, how), NULL)
+WRAP(int, fchmod, (int file, mode_t mode), (file, mode), NULL)
+WRAP(int, fstat, (int file, struct stat *there), (file, there), NULL)
+WRAP(int, stat, (const char *path, struct stat *there), (path, there), path)
+WRAP(int, lstat, (const char *path, struct stat *there), (path, there), path)
+WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode), path)
+WRAP(int, unlink, (const char *path), (path), path)
+WRAP(int, rename, (const char *from, const char *to), (from, to), from)
+
+/* A close that fails has closed all the same. */
+int __real_close(int file);
+int __wrap_close(int file);
+int __wrap_close(int file) {
+  const bool fails = hit("close", NULL);
+  const int reason = errno, result = __real_close(file);
+  after();
+  if (fails) errno = reason;
+  return fails ? -1 : result;
+}
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (hit("open", path)) return -1;
+  const int file = __real_open(path, flags, mode);
+  after();
+  return file;
+}
+
+/* ---- A home */
+
+static char home[64], record[160];
+
+static void remove_home(void) {
+  char command[256];
+  snprintf(command, sizeof command, "chmod -R u+rwx %s; rm -rf %s", home, home);
+  assert_int_equal(system(command), 0);
+}
+
+/* The same for the files of a record, without a shell. */
+static void empty_home(void) {
+  static const char *const SUFFIXES[] = {"", ".lock", ".new"};
+  char path[200];
+  for (size_t k = 0; k < sizeof SUFFIXES / sizeof *SUFFIXES; k++) {
+    snprintf(path, sizeof path, "%s%s", record, SUFFIXES[k]);
+    unlink(path);
+  }
+  for (int folders = 0; folders < 2; folders++) {
+    snprintf(path, sizeof path, "%s/state%s", home, folders ? "" : "/tilewalk");
+    assert_int_equal(rmdir(path), 0);
+  }
+}
+
+static int set_up(void **state) {
+  (void)state;
+  arm(NO_FAULT, 0, 0);
+  strcpy(home, "/tmp/tilewalk-record-XXXXXX");
+  if (!mkdtemp(home)) return -1;
+  snprintf(record, sizeof record, "%s/state/tilewalk/lessons.json", home);
+  char state_home[80];
+  snprintf(state_home, sizeof state_home, "%s/state", home);
+  return setenv("XDG_STATE_HOME", state_home, 1);
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  arm(NO_FAULT, 0, 0);
+  remove_home();
+  return 0;
+}
+
+static FILE *warnings;
+static char said[4096];
+
+static void open_progress(LessonProgress *p) {
+  Error error = {0};
+  memset(said, 0, sizeof said);
+  warnings = fmemopen(said, sizeof said - 1, "w");
+  assert_non_null(warnings);
+  if (lesson_progress_open(p, warnings, &error)) fail_msg("%s", error.message);
+}
+
+static void close_progress(LessonProgress *p) {
+  lesson_progress_close(p);
+  fclose(warnings);
+}
+
+static void save(LessonProgress *p) {
+  Error error = {0};
+  if (lesson_progress_save(p, &error)) fail_msg("%s", error.message);
+}
+
+static int count_lines(const char *text) {
+  int n = 0;
+  for (; *text; text++) n += *text == '\n';
+  return n;
+}
+
+/* The bytes of a file of the record's folder; NULL: there is none. For the caller to free. */
+static char *slurp(const char *suffix) {
+  char path[200];
+  snprintf(path, sizeof path, "%s%s", record, suffix);
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  char *text = calloc(1, 1 << 16);
+  assert_non_null(text);
+  assert_true(fread(text, 1, (1 << 16) - 1, file) > 0 || feof(file));
+  fclose(file);
+  return text;
+}
+
+static void put(const char *text) {
+  char folder[160];
+  snprintf(folder, sizeof folder, "mkdir -p %s/state/tilewalk", home);
+  assert_int_equal(system(folder), 0);
+  FILE *file = fopen(record, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* The record of somebody who has answered `old` and, on top, in a lesson of its own, nothing yet. */
+static void put_old_record(void) {
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_begin(&p, "lesson", 7);
+  lesson_progress_answer(&p, "lesson", "old", true, 1, 0);
+  save(&p);
+  close_progress(&p);
+}
+
+/* What is there now, as a whole: answers `old` and `new` of "lesson". */
+static void look(bool *has_old, bool *has_new) {
+  LessonProgress p;
+  open_progress(&p);
+  assert_string_equal(said, "");
+  *has_old = lesson_progress_is_right(&p, "lesson", "old");
+  *has_new = lesson_progress_is_right(&p, "lesson", "new");
+  assert_int_equal(lesson_progress_of(&p, "lesson").seed, 7);
+  close_progress(&p);
+}
+
+/* ---- Faults at every step */
+
+/* One run of a program that opens the record, answers a question, and saves: its exit status. */
+static int run_disturbed(Fault fault, int reason, int at, bool for_good, int *n_calls) {
+  int pipes[2];
+  assert_int_equal(pipe(pipes), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    LessonProgress p;
+    Error error = {0};
+    FILE *quiet = fmemopen(said, sizeof said - 1, "w");
+    memset(said, 0, sizeof said);
+    arm(fault, reason, at);
+    sys.for_good = for_good;
+    if (lesson_progress_open(&p, quiet, &error)) _exit(1);
+    if (!lesson_progress_of(&p, "lesson").has_begun) lesson_progress_begin(&p, "lesson", 7); /* as those who ask do */
+    lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
+    if (lesson_progress_save(&p, &error)) _exit(2);
+    const int n = sys.n;
+    lesson_progress_answer(&p, "lesson", "new", true, 2, 0);
+    if (lesson_progress_save(&p, &error)) _exit(3); /* going on, with one warning at most */
+    arm(NO_FAULT, 0, 0);
+    fflush(quiet);
+    if (count_lines(said) > 1) _exit(4);
+    if (write(pipes[1], &n, sizeof n) != sizeof n) _exit(5);
+    _exit(0);
+  }
+  int status, n = 0;
+  close(pipes[1]);
+  if (read(pipes[0], &n, sizeof n) != sizeof n) n = 0;
+  close(pipes[0]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  if (n_calls) *n_calls = n;
+  return WEXITSTATUS(status);
+}
+
+/* For each call of a save and each fault: the old record or the new one, and the next save works. */
+static void the_old_record_or_the_new_one(void **state) {
+  (void)state;
+  static const struct {
+    Fault fault;
+    int reason;
+    bool for_good;
+    const char *name;
+  } FAULTS[] = {{FAIL, EIO, false, "EIO"},
+                {FAIL, ENOSPC, false, "ENOSPC"},
+                {FAIL, EACCES, false, "EACCES"},
+                {FAIL, EROFS, true, "EROFS from here on"},
+                {FAIL, ENOSPC, true, "full disk"},
+                {INTERRUPT, EINTR, false, "EINTR"},
+                {SHORTEN, 0, false, "short"},
+                {CRASH_BEFORE, 0, false, "crash before"},
+                {CRASH_AFTER, 0, false, "crash after"}};
+  int n_calls = 0, n_old = 0, n_new = 0, n_runs = 0;
+  put_old_record();
+  assert_int_equal(run_disturbed(NO_FAULT, 0, -1, false, &n_calls), 0);
+  assert_true(n_calls >= 20);
+  for (size_t f = 0; f < sizeof FAULTS / sizeof *FAULTS; f++) {
+    int old_of = 0, new_of = 0;
+    for (int at = 0; at < n_calls; at++) {
+      bool has_old, has_new;
+      empty_home();
+      put_old_record();
+      const int status = run_disturbed(FAULTS[f].fault, FAULTS[f].reason, at, FAULTS[f].for_good, NULL);
+      const bool crashes = FAULTS[f].fault == CRASH_BEFORE || FAULTS[f].fault == CRASH_AFTER;
+      if (status != (crashes ? CRASHED : 0)) fail_msg("%s at call %d: status %d", FAULTS[f].name, at, status);
+      look(&has_old, &has_new);
+      if (!has_old) fail_msg("%s at call %d: the old answer is lost", FAULTS[f].name, at);
+      if (FAULTS[f].fault == INTERRUPT || FAULTS[f].fault == SHORTEN) assert_true(has_new);
+      n_runs++;
+      old_of += !has_new;
+      new_of += has_new;
+      LessonProgress p;
+      open_progress(&p);
+      lesson_progress_answer(&p, "lesson", "later", true, 1, 0);
+      save(&p);
+      assert_string_equal(said, "");
+      close_progress(&p);
+      look(&has_old, &has_new);
+      assert_true(has_old);
+      assert_null(slurp(".damaged-1"));
+      assert_null(slurp(".new"));
+    }
+    print_message("  %-20s at %d calls: the old record %d times, the new one %d times, none 0 times\n", FAULTS[f].name,
+                  n_calls, old_of, new_of);
+    n_old += old_of;
+    n_new += new_of;
+  }
+  print_message("  %d system calls, %d runs: the old record %d times, the new one %d times, lost 0\n", n_calls, n_runs,
+                n_old, n_new);
+  assert_true(n_old > 0 && n_new > 0);
+}
+
+/* A power cut keeps what was synced: the bytes before the rename, the rename before the end. */
+static void bytes_are_synced_before_the_rename_and_the_folder_after(void **state) {
+  (void)state;
+  LessonProgress p;
+  put_old_record();
+  open_progress(&p);
+  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
+  arm(NO_FAULT, 0, 0);
+  save(&p);
+  int at = 0;
+  static const char *const ORDER[] = {"open lessons.json.lock",
+                                      "flock ",
+                                      "open lessons.json",
+                                      "open lessons.json.new",
+                                      "write ",
+                                      "fsync ",
+                                      "close ",
+                                      "rename lessons.json.new",
+                                      "open ",
+                                      "fsync ",
+                                      "close ",
+                                      "close "};
+  for (size_t k = 0; k < sizeof ORDER / sizeof *ORDER; k++, at++) {
+    while (at < sys.n && strcmp(sys.log[at], ORDER[k]) != 0) at++;
+    if (at >= sys.n) fail_msg("no '%s' in its place", ORDER[k]);
+  }
+  arm(NO_FAULT, 0, 0);
+  close_progress(&p);
+}
+
+/* ---- Many at once */
+
+static void eight_writers_lose_nothing(void **state) {
+  (void)state;
+  enum { WRITERS = 8, SAVES = 12 };
+  put_old_record();
+  for (int w = 0; w < WRITERS; w++) {
+    if (fork() != 0) continue;
+    LessonProgress p;
+    open_progress(&p);
+    if (w % 2) lesson_progress_begin(&p, "own", 7); /* four begin one lesson that none of them has seen */
+    for (int k = 0; k < SAVES; k++) {
+      char id[32];
+      Error error = {0};
+      snprintf(id, sizeof id, "w%d-%d", w, k);
+      lesson_progress_answer(&p, w % 2 ? "own" : "lesson", id, true, 1, 0);
+      if (lesson_progress_save(&p, &error) || p.has_warned) _exit(1);
+    }
+    _exit(0);
+  }
+  for (int w = 0; w < WRITERS; w++) {
+    int status;
+    assert_true(wait(&status) > 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  LessonProgress p;
+  open_progress(&p);
+  assert_int_equal(lesson_progress_of(&p, "lesson").n_right, WRITERS / 2 * SAVES + 1);
+  assert_int_equal(lesson_progress_of(&p, "own").n_right, WRITERS / 2 * SAVES);
+  close_progress(&p);
+}
+
+/* Who begins again means it, and says so by having seen the old one. */
+static void beginning_again_begins_again(void **state) {
+  (void)state;
+  LessonProgress p;
+  put_old_record();
+  open_progress(&p);
+  lesson_progress_begin(&p, "lesson", 8);
+  save(&p);
+  close_progress(&p);
+  open_progress(&p);
+  const LessonStanding s = lesson_progress_of(&p, "lesson");
+  assert_int_equal(s.seed, 8);
+  assert_int_equal(s.n_asked, 0);
+  close_progress(&p);
+}
+
+/* ---- What is there and cannot be used */
+
+/* It is left as it is: nothing is set aside, nothing is written, one line is said. */
+static void is_left_alone(const char *why) {
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_begin(&p, "lesson", 1);
+  save(&p);
+  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
+  save(&p);
+  fflush(warnings);
+  assert_int_equal(count_lines(said), 1);
+  if (!strstr(said, why)) fail_msg("'%s' does not say '%s'", said, why);
+  close_progress(&p);
+  assert_null(slurp(".damaged-1"));
+  assert_null(slurp(".new"));
+}
+
+static void a_record_of_a_newer_version_is_left_as_it_is(void **state) {
+  (void)state;
+  static const char NEWER[] = "{\"tilewalk-lessons\": 2, \"answers\": [1, 2, 3]}";
+  put(NEWER);
+  is_left_alone("newer Tilewalk");
+  char *now = slurp("");
+  assert_string_equal(now, NEWER);
+  free(now);
+}
+
+static void a_record_that_cannot_be_read_is_left_as_it_is(void **state) {
+  (void)state;
+  bool has_old, has_new;
+  put_old_record();
+  char *before = slurp("");
+  for (int at = 0; at < 3; at++) { /* open, fstat, read */
+    LessonProgress p;
+    memset(said, 0, sizeof said);
+    warnings = fmemopen(said, sizeof said - 1, "w");
+    arm(FAIL, EIO, at);
+    assert_int_equal(lesson_progress_open(&p, warnings, NULL), STATUS_OK);
+    arm(NO_FAULT, 0, 0);
+    lesson_progress_begin(&p, "lesson", 9);
+    save(&p);
+    fflush(warnings);
+    assert_int_equal(count_lines(said), 1);
+    assert_non_null(strstr(said, "cannot read"));
+    close_progress(&p);
+    char *now = slurp("");
+    assert_string_equal(now, before);
+    free(now);
+  }
+  look(&has_old, &has_new);
+  assert_true(has_old);
+  free(before);
+}
+
+static void what_is_no_plain_file_is_not_waited_for(void **state) {
+  (void)state;
+  put("x");
+  assert_int_equal(unlink(record), 0);
+  assert_int_equal(mkfifo(record, 0600), 0);
+  is_left_alone("no plain file");
+  assert_int_equal(unlink(record), 0);
+  assert_int_equal(mkdir(record, 0700), 0);
+  is_left_alone("no plain file");
+  assert_int_equal(rmdir(record), 0);
+  assert_int_equal(symlink("/dev/zero", record), 0);
+  is_left_alone("no plain file");
+}
+
+static void a_record_that_is_too_large_is_left_as_it_is(void **state) {
+  (void)state;
+  put("x");
+  assert_int_equal(truncate(record, (4 << 20) + 1), 0);
+  is_left_alone("larger than");
+}
+
+/* A link to the record, as people keep such files elsewhere, stays a link. */
+static void a_link_stays_a_link(void **state) {
+  (void)state;
+  char elsewhere[160];
+  struct stat there;
+  bool has_old, has_new;
+  put_old_record();
+  snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere.json", home);
+  assert_int_equal(rename(record, elsewhere), 0);
+  assert_int_equal(symlink(elsewhere, record), 0);
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
+  save(&p);
+  close_progress(&p);
+  assert_int_equal(lstat(record, &there), 0);
+  assert_true(S_ISLNK(there.st_mode));
+  look(&has_old, &has_new);
+  assert_true(has_old && has_new);
+}
+
+/* A file stands where the folder should be: said once, and the lesson goes on. */
+static void a_home_that_cannot_be_written_is_said_once(void **state) {
+  (void)state;
+  char path[160];
+  snprintf(path, sizeof path, "%s/state", home);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fclose(file);
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_begin(&p, "lesson", 1);
+  for (int k = 0; k < 3; k++) {
+    lesson_progress_answer(&p, "lesson", k ? "a" : "b", true, 1, 0);
+    save(&p);
+  }
+  fflush(warnings);
+  assert_int_equal(count_lines(said), 1);
+  assert_non_null(strstr(said, "cannot make the folder"));
+  assert_int_equal(lesson_progress_of(&p, "lesson").n_right, 2);
+  /* and when it can be written again, nothing of it was lost */
+  assert_int_equal(unlink(path), 0);
+  lesson_progress_answer(&p, "lesson", "c", true, 1, 0);
+  save(&p);
+  close_progress(&p);
+  open_progress(&p);
+  assert_int_equal(lesson_progress_of(&p, "lesson").n_right, 3);
+  close_progress(&p);
+}
+
+/* The owner's alone, whatever the umask; an older record keeps its mode. */
+static void folders_and_records_are_private(void **state) {
+  (void)state;
+  char folder[160];
+  struct stat there;
+  const mode_t mask = umask(0);
+  put_old_record();
+  umask(mask);
+  snprintf(folder, sizeof folder, "%s/state/tilewalk", home);
+  assert_int_equal(stat(folder, &there), 0);
+  assert_int_equal(there.st_mode & 0777, 0700);
+  snprintf(folder, sizeof folder, "%s/state", home);
+  assert_int_equal(stat(folder, &there), 0);
+  assert_int_equal(there.st_mode & 0777, 0700);
+  assert_int_equal(stat(record, &there), 0);
+  assert_int_equal(there.st_mode & 0777, 0600);
+  assert_int_equal(chmod(record, 0640), 0);
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
+  save(&p);
+  close_progress(&p);
+  assert_int_equal(stat(record, &there), 0);
+  assert_int_equal(there.st_mode & 0777, 0640);
+}
+
+/* Damage is what no version writes. It goes aside under a free name, and what is done is kept in a new record. */
+static void damage_is_set_aside(void **state) {
+  (void)state;
+  static const char *const DAMAGE[] = {"{\"tilewalk-lessons\": 1, \"less", "[]", "{\"tilewalk-lessons\": 0}",
+                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": {\"seed\": 1.5}}}"};
+  for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
+    LessonProgress p;
+    char suffix[32];
+    put(DAMAGE[k]);
+    open_progress(&p);
+    lesson_progress_begin(&p, "lesson", 7);
+    save(&p);
+    fflush(warnings);
+    assert_non_null(strstr(said, "set aside"));
+    close_progress(&p);
+    snprintf(suffix, sizeof suffix, ".damaged-%zu", k + 1);
+    char *aside = slurp(suffix);
+    assert_string_equal(aside, DAMAGE[k]);
+    free(aside);
+    open_progress(&p);
+    assert_true(lesson_progress_of(&p, "lesson").has_begun);
+    close_progress(&p);
+  }
+}
+
+static void without_a_home_nothing_is_kept(void **state) {
+  (void)state;
+  char path[RECORD_PATH_BYTES];
+  setenv("XDG_STATE_HOME", "relative", 1);
+  unsetenv("HOME");
+  assert_false(record_path("XDG_STATE_HOME", ".local/state", "lessons.json", path));
+  setenv("HOME", "/nowhere", 1);
+  assert_true(record_path("XDG_STATE_HOME", ".local/state", "lessons.json", path));
+  assert_string_equal(path, "/nowhere/.local/state/tilewalk/lessons.json");
+}
+
+static Status read_one(void *context, Error *error) {
+  char *bytes;
+  size_t length;
+  const Status status = record_read(context, 1 << 20, &bytes, &length, error);
+  free(bytes);
+  return status;
+}
+
+static void an_allocation_may_fail(void **state) {
+  (void)state;
+  put_old_record();
+  assert_true(alloc_fail_each(read_one, record) >= 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(the_old_record_or_the_new_one, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(bytes_are_synced_before_the_rename_and_the_folder_after, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(eight_writers_lose_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(beginning_again_begins_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_record_of_a_newer_version_is_left_as_it_is, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_record_that_cannot_be_read_is_left_as_it_is, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_waited_for, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_record_that_is_too_large_is_left_as_it_is, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_link_stays_a_link, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_home_that_cannot_be_written_is_said_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(folders_and_records_are_private, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(damage_is_set_aside, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(without_a_home_nothing_is_kept, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_allocation_may_fail, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
