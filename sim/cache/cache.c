@@ -419,6 +419,55 @@ void cache_flush(CacheState *state) {
   state->partial_sectors = 0;
 }
 
+void cache_empty(CacheState *state) {
+  const CacheCounts counts = state->counts;
+  const uint64_t random = state->random;
+  cache_reset(state);
+  state->counts = counts;
+  state->random = random;
+}
+
+/* The line at a position, where it lies among bytes first..last. */
+static void purge_line(CacheState *state, uint64_t set, uint64_t position, uint64_t first, uint64_t last, bool forget) {
+  const CacheLine line = cache_peek(state, set, position);
+  const uint64_t line_last = state->config.line_bytes - 1;
+  if (!line.present || last < line.address || first > line.address + line_last) return;
+  const uint64_t from = first > line.address ? first - line.address : 0,
+                 to = last - line.address < line_last ? last - line.address : line_last;
+  uint64_t sectors, whole;
+  split_line(state, from, to, &sectors, &whole);
+  const uint32_t n = state->sectors_per_line;
+  const uint64_t i = word_of(state, set, position);
+  Word128 word = cache_get_word(state, i, state->word_bits);
+  const uint64_t dirty = line.dirty_sectors & sectors;
+  if (!forget) state->counts.written_back_sectors += count_bits(dirty);
+  state->partial_sectors -=
+      count_bits(dirty & ~(uint64_t)line.valid_sectors); /* partly written ones leave in any case */
+  word &= ~((Word128)dirty << n);
+  if (forget) word &= ~(Word128)(line.valid_sectors & sectors);
+  cache_put_word(state, i, state->word_bits, word);
+}
+
+void cache_purge(CacheState *state, uint64_t address, uint64_t bytes, bool forget) {
+  const uint64_t last = bytes - 1 > UINT64_MAX - address ? UINT64_MAX : address + (bytes - 1);
+  const uint64_t line_bytes = state->config.line_bytes;
+  uint64_t line = divide(address, line_bytes, state->line_shift);
+  const uint64_t last_line = divide(last, line_bytes, state->line_shift);
+  if (!bytes) return;
+  if (last_line - line >= state->sets) { /* every set has some of these lines */
+    for (uint64_t set = 0; set < state->sets; set++)
+      for (uint64_t p = 0; p < state->config.ways; p++) purge_line(state, set, p, address, last, forget);
+    return;
+  }
+  for (;; line++) {
+    uint64_t set, tag;
+    locate(state, line, &set, &tag);
+    for (uint64_t p = 0; set < state->sets && p < state->config.ways; p++)
+      purge_line(state, set, p, address, last, forget);
+    if (line == last_line) return;
+  }
+}
+
 uint64_t cache_set_of(const CacheState *state, uint64_t address) {
   uint64_t set, tag;
   locate(state, divide(address, state->config.line_bytes, state->line_shift), &set, &tag);

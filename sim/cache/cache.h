@@ -183,6 +183,14 @@ Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, Ca
  * written sectors leave the cache. */
 void cache_flush(CacheState *state);
 
+/* Forgets every line; nothing is written back, and the counts stay. */
+void cache_empty(CacheState *state);
+
+/* Of these bytes' sectors that are in the cache: writes the dirty ones back (adds to written_back_sectors), and they
+ * stay, clean; or with `forget` they leave it, dirty or not. A line keeps its place, empty, until others push it out.
+ * Bytes of which a sector has only a part stand for all of it. */
+void cache_purge(CacheState *state, uint64_t address, uint64_t bytes, bool forget);
+
 /* The set that holds this address, counted through all parts. */
 uint64_t cache_set_of(const CacheState *state, uint64_t address);
 

@@ -48,28 +48,23 @@ static uint64_t read_decimal_power(const char *from, const char *end) {
   return is_power_of_two(value) && value >= 16 ? value : 0;
 }
 
+static const char *const FORMS[DIN_N_FORMATS] = {
+    [DIN_FORMAT_AUTO] = "label (0 to 4, or r w i m c v), hexadecimal address, and a size after a letter",
+    [DIN_FORMAT_DIN] = "label (0 to 4), hexadecimal address, comment",
+    [DIN_FORMAT_XDIN] = "label (r w i m c v, or 0 to 4), hexadecimal address, hexadecimal size, comment",
+    [DIN_FORMAT_LACKEY] = "I, L, S or M, hexadecimal address, comma, decimal size",
+    [DIN_FORMAT_CSV] = "read or write, address, size, with commas between",
+};
+
+static const char *const FORMAT_NAMES[DIN_N_FORMATS] = {"auto", "din", "xdin", "lackey", "csv"};
+const char *din_format_name(DinFormat format) { return FORMAT_NAMES[format]; }
+
 static Status bad_line(const DinParser *parser, const char *what, const char *from, const char *end, Error *error) {
   const char *to = from;
-  while (to < end && *to != ' ' && *to != '\t' && *to != '\r') to++;
-  return error_set(error, STATUS_BAD_FILE,
-                   "trace line %llu: '%s' is no %s; a line reads: label (0, 1, 2 or r, w, i), "
-                   "hexadecimal address, optional size",
-                   (unsigned long long)parser->line, quote(from, (size_t)(to - from)).text, what);
-}
-
-static bool read_label(char c, DinLabel *label) {
-  switch (c) {
-  case '0':
-  case 'r':
-  case 'R': *label = DIN_READ; return true;
-  case '1':
-  case 'w':
-  case 'W': *label = DIN_WRITE; return true;
-  case '2':
-  case 'i':
-  case 'I': *label = DIN_FETCH; return true;
-  default: return false;
-  }
+  while (to < end && *to != ' ' && *to != '\t' && *to != '\r' && *to != ',') to++;
+  return error_set(error, STATUS_BAD_FILE, "trace line %llu: '%s' is no %s; a line reads: %s",
+                   (unsigned long long)parser->line, quote(from, (size_t)(to - from)).text, what,
+                   FORMS[parser->format ? parser->format : parser->detected]);
 }
 
 static Status check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
@@ -83,30 +78,312 @@ static Status check_range(const DinParser *parser, const DinRecord *record, uint
   return STATUS_OK;
 }
 
-/* One line without its newline. *is_record is false for a line that holds none. */
-static Status read_line(const DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
-                        Error *error) {
-  *is_record = false;
+static bool is_noise(const char *p, const char *end) {
+  if (end - p >= 2 && (p[0] == '=' || p[0] == '-') && p[1] == p[0]) return true; /* valgrind's, and rules */
   p = skip_blanks(p, end);
-  if (p == end || *p == '#') return STATUS_OK;
-  if (!read_label(*p, &record->label) || !ends_field(p + 1, end)) return bad_line(parser, "label", p, end, error);
+  return p == end || *p == '#';
+}
+
+static uint32_t default_size(const DinParser *parser) {
+  return parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
+}
+
+/* --- din and xdin --- */
+
+static bool read_digit(char c, DinLabel *label) {
+  static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_FLUSH};
+  if (c < '0' || c > '4') return false;
+  *label = labels[c - '0'];
+  return true;
+}
+
+static bool read_letter(char c, DinLabel *label) {
+  static const char letters[] = "rwimcv";
+  static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_COPY_BACK, DIN_INVALIDATE};
+  if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
+  const char *at = c ? strchr(letters, c) : NULL;
+  if (at) *label = labels[at - letters];
+  return at != NULL;
+}
+
+/* The rest of a line of din is one number, and may have been meant as a size. */
+static bool is_one_number(const char *p, const char *end) {
+  uint64_t value;
+  bool prefixed;
+  if (p == end || *p < '0' || *p > '9' || !read_hex(&p, end, &value, &prefixed)) return false;
+  p = skip_blanks(p, end);
+  return p == end || *p == '#';
+}
+
+static bool has_digit(const char *from, const char *end) {
+  for (; from < end; from++)
+    if (*from >= '0' && *from <= '9') return true;
+  return false;
+}
+
+/* xdin's third field. */
+static Status read_size(const DinParser *parser, const char **at, const char *end, uint64_t *size, Error *error) {
+  const char *from = *at, *p = from;
+  bool prefixed;
+  if (!read_hex(&p, end, size, &prefixed) || !ends_field(p, end)) return bad_line(parser, "size", from, end, error);
+  if (!parser->format && !has_digit(from, p))
+    return error_set(error, STATUS_BAD_FILE,
+                     "trace line %llu: '%s' may be a size or the first word of a comment; say --format xdin if sizes "
+                     "are meant, or begin comments with #",
+                     (unsigned long long)parser->line, quote(from, (size_t)(p - from)).text);
+  const uint64_t decimal = prefixed ? 0 : read_decimal_power(from, p);
+  if (decimal) *size = decimal;
+  *at = p;
+  return STATUS_OK;
+}
+
+static Status read_dinero(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
+                          Error *error) {
+  p = skip_blanks(p, end);
+  const bool is_digit = read_digit(*p, &record->label),
+             known = is_digit || (parser->format != DIN_FORMAT_DIN && read_letter(*p, &record->label));
+  if (!known || !ends_field(p + 1, end)) return bad_line(parser, "label", p, end, error);
+  const bool sized = parser->format == DIN_FORMAT_XDIN || !is_digit;
   const char *from = p = skip_blanks(p + 1, end);
   bool prefixed;
   if (!read_hex(&p, end, &record->address, &prefixed) || !ends_field(p, end))
     return bad_line(parser, "address", from, end, error);
-  from = p = skip_blanks(p, end);
-  uint64_t size = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
-  if (p < end && *p != '#') {
-    if (!read_hex(&p, end, &size, &prefixed) || !ends_field(p, end)) return bad_line(parser, "size", from, end, error);
-    const uint64_t decimal = prefixed ? 0 : read_decimal_power(from, p);
-    if (decimal) size = decimal;
-    from = p = skip_blanks(p, end);
-    if (p < end && *p != '#') return bad_line(parser, "comment (those begin with #)", from, end, error);
+  p = skip_blanks(p, end);
+  uint64_t size = default_size(parser);
+  Status status = STATUS_OK;
+  if (sized && p < end && *p != '#') {
+    status = read_size(parser, &p, end, &size, error);
+  } else if (!sized) {
+    record->address &= ~(uint64_t)(DIN_DEFAULT_BYTES - 1);
+    parser->n_numbers += is_one_number(p, end);
   }
-  const Status status = check_range(parser, record, size, error);
+  if (status) return status;
+  if (record->label == DIN_FLUSH || (size == 0 && record->label >= DIN_COPY_BACK)) {
+    if (record->label != DIN_FLUSH)
+      record->label = record->label == DIN_COPY_BACK ? DIN_COPY_BACK_ALL : DIN_INVALIDATE_ALL;
+    record->address = 0;
+    size = 1;
+  }
+  status = check_range(parser, record, size, error);
   record->size_bytes = (uint32_t)size;
   *is_record = status == STATUS_OK;
   return status;
+}
+
+/* --- lackey --- */
+
+static bool read_decimal(const char **p, const char *end, uint64_t *value) {
+  const char *from = *p;
+  for (*value = 0; *p < end && **p >= '0' && **p <= '9'; ++*p) {
+    if (*value > (UINT64_MAX - 9) / 10) return false;
+    *value = 10 * *value + (uint64_t)(**p - '0');
+  }
+  return *p > from;
+}
+
+static bool read_lackey_label(char c, DinLabel *label) {
+  static const char letters[] = "LSIM";
+  static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MODIFY};
+  const char *at = c ? strchr(letters, c) : NULL;
+  if (at) *label = labels[at - letters];
+  return at != NULL;
+}
+
+static Status read_lackey(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
+                          Error *error) {
+  bool prefixed;
+  uint64_t size = 0;
+  p = skip_blanks(p, end);
+  if (!read_lackey_label(*p, &record->label) || p + 1 == end || (p[1] != ' ' && p[1] != '\t'))
+    return bad_line(parser, "label", p, end, error);
+  const char *from = p = skip_blanks(p + 1, end);
+  if (!read_hex(&p, end, &record->address, &prefixed) || p == end || *p != ',')
+    return bad_line(parser, "address with a comma behind it", from, end, error);
+  from = ++p;
+  if (!read_decimal(&p, end, &size) || skip_blanks(p, end) != end) return bad_line(parser, "size", from, end, error);
+  const Status status = check_range(parser, record, size, error);
+  record->size_bytes = (uint32_t)size;
+  const bool left_out = record->label == DIN_FETCH && !parser->fetches;
+  parser->n_fetches_left_out += status == STATUS_OK && left_out;
+  *is_record = status == STATUS_OK && !left_out;
+  return status;
+}
+
+/* --- csv --- */
+
+enum { CSV_FIELDS_MAX = 16 };
+
+typedef struct {
+  const char *from, *end;
+} Piece;
+
+/* Fields with blanks and quotes taken off. Returns how many. */
+static int cut_fields(const char *p, const char *end, Piece *fields) {
+  int n = 0;
+  while (n < CSV_FIELDS_MAX) {
+    const char *comma = memchr(p, ',', (size_t)(end - p)), *to = comma ? comma : end;
+    const char *from = skip_blanks(p, to);
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r')) to--;
+    if (to - from >= 2 && *from == '"' && to[-1] == '"') from++, to--;
+    fields[n++] = (Piece){from, to};
+    if (!comma) break;
+    p = comma + 1;
+  }
+  return n;
+}
+
+static bool is_word(Piece field, const char *words) { /* words: apart by blanks */
+  const size_t length = (size_t)(field.end - field.from);
+  for (const char *w = words; *w && length;) {
+    size_t n = 0;
+    while (w[n] && w[n] != ' ') n++;
+    bool same = n == length;
+    for (size_t i = 0; same && i < n; i++)
+      same = (field.from[i] >= 'A' && field.from[i] <= 'Z' ? field.from[i] + 32 : field.from[i]) == w[i];
+    if (same) return true;
+    w += n + (w[n] == ' ');
+  }
+  return false;
+}
+
+static bool read_operation(Piece field, DinLabel *label) {
+  static const struct {
+    const char *words;
+    DinLabel label;
+  } operations[] = {{"r read load ld l 0", DIN_READ},
+                    {"w write store st s 1", DIN_WRITE},
+                    {"i fetch ifetch instruction 2", DIN_FETCH},
+                    {"m misc 3", DIN_MISC},
+                    {"modify rmw", DIN_MODIFY}};
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (is_word(field, operations[i].words)) {
+      *label = operations[i].label;
+      return true;
+    }
+  return false;
+}
+
+/* A first line that names the columns. */
+static bool read_columns(const Piece *fields, int n, DinParser *parser) {
+  int op = -1, address = -1, size = -1;
+  for (int i = 0; i < n; i++) {
+    if (is_word(fields[i], "op operation kind type rw access label")) op = i;
+    if (is_word(fields[i], "address addr")) address = i;
+    if (is_word(fields[i], "size bytes length size_bytes")) size = i;
+  }
+  if (address < 0) return false;
+  parser->csv_op = (int8_t)op;
+  parser->csv_address = (int8_t)address;
+  parser->csv_size = (int8_t)size;
+  return true;
+}
+
+static bool read_number(Piece field, uint64_t *value) {
+  const char *p = field.from;
+  bool prefixed = field.end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+  return (prefixed ? read_hex(&p, field.end, value, &prefixed) : read_decimal(&p, field.end, value)) && p == field.end;
+}
+
+static Status read_csv(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
+                       Error *error) {
+  Piece fields[CSV_FIELDS_MAX];
+  DinParser columns;
+  const int n = cut_fields(p, end, fields);
+  if (read_columns(fields, n, &columns)) return STATUS_OK; /* the header, or a second one */
+  const int op = parser->csv_op, address = parser->csv_address, size = parser->csv_size;
+  uint64_t bytes = default_size(parser);
+  record->label = DIN_READ;
+  if (address >= n || op >= n || (size >= n && parser->csv_op != 0))
+    return bad_line(parser, "line with all columns", p, end, error);
+  if (op >= 0 && !read_operation(fields[op], &record->label))
+    return bad_line(parser, "operation", fields[op].from, fields[op].end, error);
+  if (!read_number(fields[address], &record->address))
+    return bad_line(parser, "address (hexadecimal ones begin with 0x)", fields[address].from, fields[address].end,
+                    error);
+  if (size >= 0 && size < n && fields[size].from < fields[size].end && !read_number(fields[size], &bytes))
+    return bad_line(parser, "size", fields[size].from, fields[size].end, error);
+  const Status status = check_range(parser, record, bytes, error);
+  record->size_bytes = (uint32_t)bytes;
+  *is_record = status == STATUS_OK;
+  return status;
+}
+
+/* --- which format --- */
+
+static bool looks_like_lackey(const char *p, const char *end) {
+  DinParser parser = {.format = DIN_FORMAT_LACKEY, .fetches = true};
+  DinRecord record;
+  bool is_record = false;
+  return read_lackey(&parser, p, end, &record, &is_record, NULL) == STATUS_OK && is_record;
+}
+
+/* A label, a blank and an address: then commas, if any, are the comment's. */
+static bool looks_like_dinero(const char *p, const char *end) {
+  DinLabel label;
+  uint64_t address;
+  bool prefixed;
+  p = skip_blanks(p, end);
+  if (!(read_digit(*p, &label) || read_letter(*p, &label)) || p + 1 == end || (p[1] != ' ' && p[1] != '\t'))
+    return false;
+  p = skip_blanks(p + 1, end);
+  return read_hex(&p, end, &address, &prefixed) && ends_field(p, end);
+}
+
+/* operation, address, size; or address, size; unless the first line says otherwise */
+static void find_columns(const char *p, const char *end, DinParser *parser) {
+  Piece fields[CSV_FIELDS_MAX];
+  DinLabel label;
+  const int n = cut_fields(p, end, fields);
+  parser->csv_op = 0;
+  parser->csv_address = 1;
+  parser->csv_size = 2;
+  uint64_t number;
+  if (read_columns(fields, n, parser) ||
+      (n > 1 && read_operation(fields[0], &label) && read_number(fields[1], &number)))
+    return;
+  if (n > 1 && read_number(fields[0], &number)) {
+    parser->csv_address = 0;
+    const bool op_second = read_operation(fields[1], &label) && !read_number(fields[1], &number);
+    parser->csv_op = op_second ? 1 : n > 2 && read_operation(fields[2], &label) ? 2 : -1;
+    parser->csv_size = op_second ? (n > 2 ? 2 : -1) : 1;
+  }
+}
+
+static DinFormat format_of(const char *p, const char *end) {
+  if (looks_like_lackey(p, end)) return DIN_FORMAT_LACKEY;
+  if (looks_like_dinero(p, end)) {
+    p = skip_blanks(p, end);
+    return *p >= '0' && *p <= '4' ? DIN_FORMAT_DIN : DIN_FORMAT_XDIN;
+  }
+  return memchr(p, ',', (size_t)(end - p)) ? DIN_FORMAT_CSV : DIN_FORMAT_DIN;
+}
+
+static void detect_from(DinParser *parser, const char *p, const char *end) {
+  parser->detected = parser->format ? parser->format : format_of(p, end);
+  if (parser->detected == DIN_FORMAT_CSV) find_columns(p, end, parser);
+}
+
+void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last) {
+  for (size_t at = 0; at < bytes && !parser->detected;) {
+    const char *line = text + at, *newline = memchr(line, '\n', bytes - at);
+    if (!newline && !is_last) return;
+    const char *end = newline ? newline : text + bytes;
+    if (end - line <= DIN_LINE_BYTES_MAX && !is_noise(line, end)) detect_from(parser, line, end);
+    at = (size_t)(end - text) + 1;
+  }
+}
+
+/* One line without its newline. *is_record is false for a line that holds none. */
+static Status read_line(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
+                        Error *error) {
+  *is_record = false;
+  if (is_noise(p, end)) return STATUS_OK;
+  if (!parser->detected) detect_from(parser, p, end);
+  switch (parser->detected) {
+  case DIN_FORMAT_LACKEY: return read_lackey(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_CSV: return read_csv(parser, p, end, record, is_record, error);
+  default: return read_dinero(parser, p, end, record, is_record, error);
+  }
 }
 
 /* --- the common line, fast --- */
@@ -115,13 +392,18 @@ static Status read_line(const DinParser *parser, const char *p, const char *end,
  * blank, 6 digits, newline, and some. */
 enum { FAST_BYTES = 32 };
 
-/* A line of one digit, one blank and an address of at most 15 digits, then a newline, or one blank
- * and a size of at most 6 digits. Returns its length with the newline, or 0 for any other line,
- * which read_line then reads in its own time. */
+/* "0 address" or "r address size" (0 to 2, r or w; an address of at most 15 digits, a size of at most 6, one blank
+ * between), then a newline. Returns its length with the newline, or 0 for any other line, which read_line then reads in
+ * its own time. */
 static inline size_t fast_line(const char *text, uint32_t default_bytes, DinRecord *record) {
-  const unsigned label = (unsigned)(unsigned char)text[0] - '0';
+  unsigned label = (unsigned)(unsigned char)text[0] - '0';
+  const bool sized = label > 2;
   const char *p = text + 2;
-  if (label > 2 || text[1] != ' ') return 0;
+  if (text[1] != ' ') return 0;
+  if (sized) {
+    if (text[0] != 'r' && text[0] != 'w') return 0;
+    label = text[0] == 'w';
+  }
   uint64_t address = 0;
   for (unsigned d; (d = digit(*p)) != 0; p++) {
     address = address << 4 | (d - 1);
@@ -129,9 +411,11 @@ static inline size_t fast_line(const char *text, uint32_t default_bytes, DinReco
   }
   if (p == text + 2) return 0;
   uint64_t size = default_bytes;
-  if (*p == ' ') {
+  if (sized) {
+    if (*p != ' ') return 0;
     const char *from = ++p;
     size = 0;
+    if (*p > '9') return 0; /* may be a word */
     for (unsigned d; (d = digit(*p)) != 0; p++) {
       size = size << 4 | (d - 1);
       if (p == from + 5) return 0;
@@ -144,7 +428,7 @@ static inline size_t fast_line(const char *text, uint32_t default_bytes, DinReco
   }
   if (*p != '\n') return 0;
   record->label = (DinLabel)label;
-  record->address = address;
+  record->address = sized ? address : address & ~(uint64_t)(DIN_DEFAULT_BYTES - 1);
   record->size_bytes = (uint32_t)size;
   return (size_t)(p + 1 - text);
 }
@@ -161,8 +445,12 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
   const uint32_t default_bytes = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
   size_t done = 0, n = 0;
   Status status = STATUS_OK;
+  din_detect(parser, text, bytes, is_last);
+  const bool is_dinero = parser->detected == DIN_FORMAT_DIN || parser->detected == DIN_FORMAT_XDIN;
+  const bool may_be_fast = is_dinero && !parser->format; /* a named format is stricter */
   while (done < bytes && n < max_records) {
-    const size_t fast = bytes - done >= FAST_BYTES ? fast_line(text + done, default_bytes, &records[n]) : 0;
+    const size_t fast =
+        may_be_fast && bytes - done >= FAST_BYTES ? fast_line(text + done, default_bytes, &records[n]) : 0;
     if (fast) {
       parser->line++;
       n++;
@@ -201,12 +489,17 @@ static char *put_hex(char *to, uint64_t value) {
 
 size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]) {
   char *p = text;
-  *p++ = (char)('0' + (int)record->label);
+  *p++ = "rwimrcvcv4"[record->label];
   *p++ = ' ';
   p = put_hex(p, record->address);
   *p++ = ' ';
-  char *const size = p, *const end = put_hex(p, record->size_bytes);
-  if (read_decimal_power(size, end)) { /* would be read as decimal */
+  if (record->label == DIN_FLUSH) { /* has no size, and no letter */
+    p[-1] = '\n';
+    return (size_t)(p - text);
+  }
+  const bool is_all = record->label == DIN_COPY_BACK_ALL || record->label == DIN_INVALIDATE_ALL;
+  char *const size = p, *const end = put_hex(p, is_all ? 0 : record->size_bytes);
+  if (read_decimal_power(size, end) || !has_digit(size, end)) { /* would be read as decimal, or as a word */
     *p++ = '0', *p++ = 'x';
     p = put_hex(p, record->size_bytes);
   } else {
@@ -229,7 +522,7 @@ size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes) {
   uint64_t end = 0; /* of the last record kept, where the next one may go on; 0: nowhere */
   for (size_t i = 0; i < n_records; i++) {
     const DinRecord record = records[i];
-    const bool whole = is_whole_lines(line_bytes, &record);
+    const bool whole = is_whole_lines(line_bytes, &record) && record.label <= DIN_MISC;
     if (whole && end && record.address == end && record.label == records[n - 1].label &&
         records[n - 1].size_bytes <= UINT32_MAX - record.size_bytes)
       records[n - 1].size_bytes += record.size_bytes;
@@ -240,17 +533,38 @@ size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes) {
   return n;
 }
 
+/* What is no access: nothing is refused, as an address that the cache cannot hold is not in it. */
+static void purge(CacheState *cache, const DinRecord *r) {
+  switch (r->label) {
+  case DIN_COPY_BACK: cache_purge(cache, r->address, r->size_bytes, false); break;
+  case DIN_INVALIDATE: cache_purge(cache, r->address, r->size_bytes, true); break;
+  case DIN_COPY_BACK_ALL: cache_flush(cache); break;
+  case DIN_FLUSH: cache_flush(cache); /* fall through */
+  default: cache_empty(cache); break;
+  }
+}
+
+static Status run_access(CacheState *cache, const DinRecord *r, CacheKind kind, Error *error) {
+  const Status status = is_whole_lines(cache->config.line_bytes, r)
+                            ? cache_access_range(cache, r->address, r->size_bytes, kind)
+                            : cache_access(cache, r->address, r->size_bytes, kind);
+  if (status != STATUS_OK)
+    return error_set(error, status, "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
+                     (unsigned long long)r->size_bytes, (unsigned long long)r->address, cache->config.address_bits);
+  return STATUS_OK;
+}
+
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error) {
   for (const DinRecord *r = records; r < records + n_records; r++) {
-    const CacheKind kind = r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ;
-    const uint64_t accesses = cache->counts.accesses;
-    const Status status = is_whole_lines(cache->config.line_bytes, r)
-                              ? cache_access_range(cache, r->address, r->size_bytes, kind)
-                              : cache_access(cache, r->address, r->size_bytes, kind);
-    if (status != STATUS_OK)
-      return error_set(error, status, "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
-                       (unsigned long long)r->size_bytes, (unsigned long long)r->address, cache->config.address_bits);
-    cache->counts.accesses = accesses + !cache->config.part; /* records, not lines */
+    const uint64_t accesses = cache->counts.accesses, n_accesses = r->label == DIN_MODIFY ? 2 : 1;
+    if (r->label >= DIN_COPY_BACK) {
+      purge(cache, r);
+      continue;
+    }
+    Status status = run_access(cache, r, r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ, error);
+    if (status == STATUS_OK && r->label == DIN_MODIFY) status = run_access(cache, r, CACHE_WRITE, error);
+    if (status != STATUS_OK) return status;
+    cache->counts.accesses = accesses + (cache->config.part ? 0 : n_accesses); /* records, not lines */
   }
   return STATUS_OK;
 }

@@ -1,16 +1,29 @@
-/* Address traces as Dinero IV reads them, from text in pieces.
+/* Address traces, from text in pieces. Four formats, known by their first line or named:
  *
- *     0 7f3a00          read              label: 0 or r read, 1 or w write, 2 or i fetch
- *     1 7f3a80 80       write 128 bytes   address: hexadecimal, 0x is fine
- *     2 0x400 4 # why   fetch             size: see below; left out, it is a word of 4 bytes
+ *     din      0 7f3a00 why              Dinero III and IV "d": label 0 to 4, hexadecimal address; the rest of the
+ *                                        line is a comment, never a size. One aligned word of 4 bytes.
+ *     xdin     r 7f3a80 80 why           Dinero IV "D": label r w i m c v (or 0 to 4), address, size in hexadecimal;
+ *                                        the rest is a comment. Addresses are as given.
+ *     lackey    L 7f3a80,8               valgrind --tool=lackey --trace-mem=yes: I L S M (load and store), hexadecimal
+ *                                        address, decimal size
+ *     csv      read,0x7f3a80,128         an operation, an address (hexadecimal with 0x, else decimal), a size; a first
+ *                                        line with the columns' names gives their order
  *
- * This joins Dinero's "din" (label and address; M. Hill, 1985) with the sizes and letters of its
- * "extended din" (J. Edler, 1997). Sizes are hexadecimal there, so 80 is 128 bytes. Because people
- * write sizes in decimal all the same, a power of two from 16 on is known in either spelling: 16,
- * 32, 64, 128 are decimal, 10, 20, 40, 80 hexadecimal; no such number can be read both ways. Fields
- * are apart by blanks or tabs; blank lines, and what follows a #, are skipped.
+ *     label    din  xdin    does
+ *     read     0    r
+ *     write    1    w
+ *     fetch    2    i       an instruction: counts as a read
+ *     misc     3    m       counts as a read, as Dinero does
+ *     flush    4            writes back what is dirty and empties the cache
+ *     copyback      c       writes back what is dirty of these bytes; they stay. Size 0: of the whole cache
+ *     invalidate    v       these bytes leave the cache, dirty or not. Size 0: the whole cache
  *
- * The text comes in pieces of any size, cut anywhere; nothing is kept but a line number, so a trace
+ * (M. Hill, Dinero III, 1985; J. Edler and M. Hill, Dinero IV, 1998.) Because people write xdin's sizes in decimal all
+ * the same, a power of two from 16 on is known in either spelling: 16, 32, 64, 128 are decimal, 10, 20, 40, 80
+ * hexadecimal; no such number can be read both ways. A size of letters alone ("add") may be a word of a comment: where
+ * the format was not named it is refused. Blank lines, what follows a #, and valgrind's lines with == are skipped.
+ *
+ * The text comes in pieces of any size, cut anywhere; nothing is kept but a line number and the format, so a trace
  * of any length is read in the memory of one piece. */
 #ifndef TILEWALK_SIM_DIN_H
 #define TILEWALK_SIM_DIN_H
@@ -28,7 +41,29 @@ enum {
   DIN_TEXT_BYTES = 48,    /* room for one line that din_print writes */
 };
 
-typedef enum { DIN_READ, DIN_WRITE, DIN_FETCH } DinLabel;
+typedef enum {
+  DIN_READ,
+  DIN_WRITE,
+  DIN_FETCH,
+  DIN_MISC,
+  DIN_MODIFY,    /* lackey's M: a read, then a write */
+  DIN_COPY_BACK, /* from here on: no access */
+  DIN_INVALIDATE,
+  DIN_COPY_BACK_ALL, /* these have an address and a size of no meaning */
+  DIN_INVALIDATE_ALL,
+  DIN_FLUSH,
+} DinLabel;
+
+typedef enum {
+  DIN_FORMAT_AUTO = 0,
+  DIN_FORMAT_DIN,
+  DIN_FORMAT_XDIN,
+  DIN_FORMAT_LACKEY,
+  DIN_FORMAT_CSV,
+  DIN_N_FORMATS
+} DinFormat;
+
+const char *din_format_name(DinFormat format); /* "auto", "din", ... */
 
 typedef struct {
   uint64_t address;
@@ -38,8 +73,20 @@ typedef struct {
 
 typedef struct {
   uint64_t line;          /* of the last line that was read; 0 at the start */
-  uint32_t default_bytes; /* 0: DIN_DEFAULT_BYTES */
+  uint32_t default_bytes; /* of a record that names no size; 0: DIN_DEFAULT_BYTES */
+  DinFormat format;       /* as named */
+  bool fetches;           /* lackey: take instruction fetches too */
+  /* Found out by din_detect. */
+  DinFormat detected;                   /* AUTO: nothing but noise so far */
+  int8_t csv_op, csv_address, csv_size; /* columns; -1: none */
+  /* Counted. */
+  uint64_t n_fetches_left_out; /* lackey */
+  uint64_t n_numbers;          /* din: comments that are one number, as a size would be */
 } DinParser;
+
+/* Finds out the format from the first line that is no noise, where there is one; din_parse does so itself, but
+ * parsers of later pieces must be copies of one that knows. */
+void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last);
 
 /* Reads whole lines of `text`: up to `max_records` accesses into `records`. *used says how much of
  * the text is done with; what is left (the beginning of a line, or lines that found no room) must
@@ -49,7 +96,7 @@ typedef struct {
 Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last, DinRecord *records,
                  size_t max_records, size_t *n_records, size_t *used, Error *error);
 
-/* One line with its newline, as din_parse reads it and as Dinero does. Returns its length;
+/* One line of xdin with its newline, as din_parse reads it and as Dinero does. Returns its length;
  * no zero follows. */
 size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]);
 
@@ -57,8 +104,8 @@ size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]);
  * counts in fewer and longer accesses. Returns how many records are left. */
 size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes);
 
-/* Runs records through a cache, or through one part of it; fetches count as reads. Each counts as
- * one access, however many lines it spans. STATUS_BAD_REQUEST where an address lies beyond the
+/* Runs records through a cache, or through one part of it. Each counts as one access, however many lines it spans; a
+ * modify as two; what is no access as none. STATUS_BAD_REQUEST where an address lies beyond the
  * cache's address_bits; records before it have been run. */
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error);
 

@@ -104,7 +104,7 @@ static void a_head_counts_as_everywhere(void **unused) {
 
 static void a_small_trace_by_hand(void **unused) {
   (void)unused;
-  put_trace("# two lines of one set, and a fetch\n0 0 20\nw 20 0x20\n2 0\n1 200 4\n\n0 0 80\n0 200");
+  put_trace("# two lines of one set, and a fetch\nr 0 20\nw 20 0x20\n2 0\n1 200 4\n\nr 0 80\n0 200");
   json_t *json = replay_json("--cache 512,1,128,32 --flush"); /* 4 sets of one line */
   assert_int_equal(whole(json, "accesses"), 6);
   assert_int_equal(whole(json, "stores"), 2);
@@ -116,6 +116,46 @@ static void a_small_trace_by_hand(void **unused) {
   assert_int_equal(whole(json, "written_back_sectors"), 2);
   const double hit_rate = json_real_value(json_object_get(json, "hit_rate"));
   assert_true(hit_rate == 3.0 / 9); /* as ncu counts: the fetch, and both stores */
+  json_decref(json);
+  remove(path);
+}
+
+/* The cache lab's first example, s = 4, E = 1, b = 4: 4 hits, 5 misses, 3 evictions, also as xdin. */
+static void a_lackey_trace(void **unused) {
+  (void)unused;
+  static const char *const traces[] = {"I 0400,4\n L 10,1\n M 20,1\n L 22,1\n S 18,1\n L 110,1\n L 210,1\n M 12,1\n",
+                                       "r 10 1\nr 20 1\nw 20 1\nr 22 1\nw 18 1\nr 110 1\nr 210 1\nr 12 1\nw 12 1\n"};
+  for (size_t i = 0; i < COUNT_OF(traces); i++) {
+    put_trace(traces[i]);
+    json_t *json = replay_json("--cache 256,1,16,16");
+    assert_string_equal(json_string_value(json_object_get(json, "format")), i ? "xdin" : "lackey");
+    assert_int_equal(whole(json, "accesses"), 9);
+    assert_int_equal(whole(json, "lines_touched") - whole(json, "line_misses"), 4);
+    assert_int_equal(whole(json, "line_misses"), 5);
+    assert_int_equal(whole(json, "evictions"), 3);
+    assert_int_equal(whole(json, "fetches_left_out"), i ? 0 : 1);
+    json_decref(json);
+    remove(path);
+  }
+}
+
+/* Words behind an address are a comment, and said so where they look like a size. */
+static void comments_are_no_sizes(void **unused) {
+  (void)unused;
+  put_trace("2 0 an instruction fetch\n0 1000 a data read\n1 70f60888 decoded as a store\n0 2000 bad\n");
+  json_t *json = replay_json("");
+  assert_string_equal(json_string_value(json_object_get(json, "format")), "din");
+  assert_int_equal(whole(json, "accesses"), 4);
+  assert_int_equal(whole(json, "read_sectors") + whole(json, "write_sectors"), 4);
+  json_decref(json);
+  remove(path);
+  put_trace("0 1000 80\n");
+  char line[128];
+  snprintf(line, sizeof line, "replay %s", path);
+  program_run(&run, line);
+  assert_non_null(strstr(run.out, "--format xdin"));
+  json = replay_json("--format xdin");
+  assert_int_equal(whole(json, "read_sectors"), 4);
   json_decref(json);
   remove(path);
 }
@@ -181,7 +221,7 @@ static void a_limit_stops_early_and_threads_change_nothing(void **unused) {
 
 static void csv_is_one_count_a_row(void **unused) {
   (void)unused;
-  put_trace("0 0 80\n");
+  put_trace("r 0 80\n");
   char line[128];
   snprintf(line, sizeof line, "replay %s --csv", path);
   program_run(&run, line);
@@ -214,6 +254,7 @@ static void mistakes_name_the_line_and_print_nothing(void **unused) {
       {"", "--cache 1000T", "more than the 2147483648 that can be simulated"},
       {"", "--cache 64G", "to simulate"},
       {"", "--cache 3M,3 --policy plru", "power of two"},
+      {"", "--format elf", "auto, din, xdin, lackey and csv"},
       {"", "--index hash", "modulo, xor and random"},
       {"", "--policy mru", "lru, plru, fifo and random"},
       {"", "--access-bytes 0", "an access of 0 bytes"},
@@ -272,6 +313,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_head_counts_as_everywhere),
       cmocka_unit_test(a_small_trace_by_hand),
+      cmocka_unit_test(a_lackey_trace),
+      cmocka_unit_test(comments_are_no_sizes),
       cmocka_unit_test(an_empty_trace_is_a_trace),
       cmocka_unit_test(options_choose_the_cache),
       cmocka_unit_test(a_limit_stops_early_and_threads_change_nothing),

@@ -32,17 +32,45 @@ static void lines_in_every_form(void **unused) {
     uint32_t size_bytes;
   } cases[] = {
       {"0 0", DIN_READ, 0, 4},
-      {"1 7f3a80 80", DIN_WRITE, 0x7f3a80, 128},
-      {"2 0X40 4", DIN_FETCH, 0x40, 4},
+      {"1 70f60888 decoded as a store", DIN_WRITE, 0x70f60888, 4}, /* words of comments, some of them hexadecimal */
+      {"0 2000 bad", DIN_READ, 0x2000, 4},
+      {"0 1000 dead code", DIN_READ, 0x1000, 4},
+      {"0 1000 80", DIN_READ, 0x1000, 4}, /* din has no sizes */
+      {"0 1003", DIN_READ, 0x1000, 4},    /* but words */
+      {"2 0X40", DIN_FETCH, 0x40, 4},
+      {"3 40 other", DIN_MISC, 0x40, 4},
+      {"4 0 flush", DIN_FLUSH, 0, 1},
+      {"w 7f3a80 80", DIN_WRITE, 0x7f3a80, 128},
+      {"r 7f3a83 80 from here", DIN_READ, 0x7f3a83, 128},
+      {"W 10 8", DIN_WRITE, 16, 8},
+      {"m 10 8", DIN_MISC, 16, 8},
+      {"c 10 8", DIN_COPY_BACK, 16, 8},
+      {"v 10 8", DIN_INVALIDATE, 16, 8},
+      {"c 0 0", DIN_COPY_BACK_ALL, 0, 1},
+      {"v 0 0", DIN_INVALIDATE_ALL, 0, 1},
       {" \t r\tDEADbeef   0x10 \t", DIN_READ, 0xdeadbeef, 16},
       {"w ffffffffffffffff 1", DIN_WRITE, UINT64_MAX, 1},
       {"i 1#no blank needed", DIN_FETCH, 1, 4},
-      {"0 10 8 # a comment", DIN_READ, 16, 8},
-      {"0 10 20\r", DIN_READ, 16, 32},
-      {"0 00000000000000000000000000000012 1", DIN_READ, 18, 1},
-      {"0 123456789abcdef 1", DIN_READ, 0x123456789abcdef, 1},   /* 15 digits: the fast way */
-      {"0 123456789abcdef0 1", DIN_READ, 0x123456789abcdef0, 1}, /* 16: the other */
-      {"0 0 1000000", DIN_READ, 0, 1 << 24},
+      {"r 10 8 # a comment", DIN_READ, 16, 8},
+      {"r 10 20\r", DIN_READ, 16, 32},
+      {"r 00000000000000000000000000000012 1", DIN_READ, 18, 1},
+      {"r 123456789abcdef 1", DIN_READ, 0x123456789abcdef, 1},   /* 15 digits: the fast way */
+      {"r 123456789abcdef0 1", DIN_READ, 0x123456789abcdef0, 1}, /* 16: the other */
+      {"r 0 1000000", DIN_READ, 0, 1 << 24},
+      {" L 10,1", DIN_READ, 16, 1},
+      {" S 1ffeffe7e,8", DIN_WRITE, 0x1ffeffe7e, 8},
+      {" M 20,16", DIN_MODIFY, 32, 16}, /* decimal */
+      {"L 10,1", DIN_READ, 16, 1},
+      {"read,0x1000,64", DIN_READ, 0x1000, 64},
+      {"W, 4096, 64", DIN_WRITE, 4096, 64}, /* decimal without 0x */
+      {"store,0x10", DIN_WRITE, 16, 4},
+      {"0x1000,w,64", DIN_WRITE, 0x1000, 64},
+      {"0x1000,64", DIN_READ, 0x1000, 64},
+      {"0x1000,64,store", DIN_WRITE, 0x1000, 64},
+      {"\"load\",\"0x1000\",\"32\"", DIN_READ, 0x1000, 32},
+      {"size,address,op\n32,0x40,w", DIN_WRITE, 64, 32},
+      {"time,addr,bytes\n1.5,64,32", DIN_READ, 64, 32},
+      {"==12== Lackey, an example\n L 10,1", DIN_READ, 16, 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (int longer = 0; longer < 2; longer++) { /* at the end of the text, and with much behind it */
@@ -64,15 +92,15 @@ static void a_power_of_two_is_known_in_either_spelling(void **unused) {
       for (int padded = 0; padded < 2; padded++) {
         char text[128];
         DinRecord records[MOST];
-        snprintf(text, sizeof text, decimal ? "0 0 %u\n%s" : "0 0 %x\n%s", size,
+        snprintf(text, sizeof text, decimal ? "r 0 %u\n%s" : "r 0 0%x\n%s", size,
                  padded ? "#                              \n" : "");
         assert_int_equal(parse_all(text, records, NULL, STATUS_OK), 1);
         assert_int_equal(records[0].size_bytes, size);
       }
   DinRecord records[MOST];
-  parse_all("0 0 0x128", records, NULL, STATUS_OK);
+  parse_all("r 0 0x128", records, NULL, STATUS_OK);
   assert_int_equal(records[0].size_bytes, 0x128);
-  parse_all("0 0 24", records, NULL, STATUS_OK); /* no power of two either way */
+  parse_all("r 0 24", records, NULL, STATUS_OK); /* no power of two either way */
   assert_int_equal(records[0].size_bytes, 36);
 }
 
@@ -82,18 +110,26 @@ static void a_mistake_is_named_with_its_line(void **unused) {
     const char *text, *says;
     size_t n_good;
   } cases[] = {
-      {"0 10\n\n# c\n3 10\n", "trace line 4: '3' is no label", 1},
+      {"0 10\n\n# c\n9 10\n", "trace line 4: '9' is no label", 1},
       {"00 10\n", "trace line 1: '00' is no label", 0},
-      {"0 10 4\n0 xyz 4\n", "trace line 2: 'xyz' is no address", 1},
+      {"r 10 4\nr xyz 4\n", "trace line 2: 'xyz' is no address", 1},
       {"0\n", "'' is no address", 0},
       {"0 0x\n", "'0x' is no address", 0},
       {"0 11112222333344445 4\n", "'11112222333344445' is no address", 0},
-      {"0 10 4z\n", "'4z' is no size", 0},
-      {"0 10 4 5\n", "'5' is no comment", 0},
-      {"0 10 0\n", "a size of 0 bytes", 0},
-      {"0 10 1000001\n", "a size of 16777217 bytes", 0},
-      {"0 ffffffffffffffff 2\n", "run past the end of the address space", 0},
+      {"r 10 4z\n", "'4z' is no size", 0},
+      {"r 10 load\n", "'load' is no size", 0},
+      {"r 10 add\n", "'add' may be a size or the first word of a comment", 0},
+      {"r 10 0\n", "a size of 0 bytes", 0},
+      {"r 10 1000001\n", "a size of 16777217 bytes", 0},
+      {"r ffffffffffffffff 2\n", "run past the end of the address space", 0},
       {"0 \x1b[31m 2\n", "'?[31m' is no address", 0},
+      {" L 10,1\n L 10\n", "trace line 2: '10' is no address with a comma behind it", 1},
+      {" L 10,1\n X 10,1\n", "trace line 2: 'X' is no label", 1},
+      {" L 10,1\n L 10,0x4\n", "trace line 2: '0x4' is no size", 1},
+      {"read,0x10,4\njump,0x10,4\n", "trace line 2: 'jump' is no operation", 1},
+      {"read,0x10,4\nread,10a0,4\n", "trace line 2: '10a0' is no address (hexadecimal ones begin with 0x)", 1},
+      {"read,0x10,4\nread\n", "trace line 2: 'read' is no line with all columns", 1},
+      {"read,0x10,4\nread,0x10,four\n", "trace line 2: 'four' is no size", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     DinRecord records[MOST];
@@ -167,7 +203,7 @@ static void pieces_cut_anywhere_make_no_difference(void **unused) {
 static void every_size_can_be_printed_and_read_back(void **unused) {
   (void)unused;
   for (uint32_t size = 1; size <= DIN_SIZE_MAX; size += size / 1000 + 1) {
-    const DinRecord record = {.address = size * 77u, .size_bytes = size, .label = (DinLabel)(size % 3)};
+    const DinRecord record = {.address = size * 77u, .size_bytes = size, .label = (DinLabel)(size % 4)};
     char text[DIN_TEXT_BYTES + 1];
     DinRecord again[MOST];
     text[din_print(&record, text)] = '\0';
@@ -175,6 +211,81 @@ static void every_size_can_be_printed_and_read_back(void **unused) {
     assert_int_equal(again[0].size_bytes, size);
     assert_int_equal(again[0].address, record.address);
     assert_int_equal(again[0].label, record.label);
+  }
+}
+
+/* The same text under each format's name. */
+static void a_named_format_is_kept_to(void **unused) {
+  (void)unused;
+  const struct {
+    DinFormat format;
+    const char *text;
+    uint32_t size_bytes; /* 0: refused */
+  } cases[] = {
+      {DIN_FORMAT_DIN, "0 1000 80", 4},     {DIN_FORMAT_XDIN, "0 1000 80", 128}, {DIN_FORMAT_XDIN, "r 1000 add", 0xadd},
+      {DIN_FORMAT_DIN, "r 1000 80", 0},     {DIN_FORMAT_LACKEY, "0 1000 80", 0}, {DIN_FORMAT_CSV, "0 1000 80", 0},
+      {DIN_FORMAT_XDIN, " L 1000,8", 0},    {DIN_FORMAT_CSV, "r,0x1000,8", 8},   {DIN_FORMAT_XDIN, "0 1000 a load", 10},
+      {DIN_FORMAT_DIN, "0 1000 a load", 4},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    DinParser parser = {.format = cases[i].format};
+    DinRecord records[MOST];
+    size_t n, used;
+    Error error = {0};
+    const Status status =
+        din_parse(&parser, cases[i].text, strlen(cases[i].text), true, records, MOST, &n, &used, &error);
+    assert_int_equal(status, cases[i].size_bytes ? STATUS_OK : STATUS_BAD_FILE);
+    if (status == STATUS_OK) assert_int_equal(records[0].size_bytes, cases[i].size_bytes);
+  }
+}
+
+/* Lackey's fetches are left out, and counted, unless they are asked for. */
+static void fetches_of_lackey(void **unused) {
+  (void)unused;
+  const char *text = "I  04000a0,3\n L 10,1\nI  04000a3,2\n";
+  for (int fetches = 0; fetches < 2; fetches++) {
+    DinParser parser = {.fetches = fetches};
+    DinRecord records[MOST];
+    size_t n, used;
+    assert_int_equal(din_parse(&parser, text, strlen(text), true, records, MOST, &n, &used, NULL), STATUS_OK);
+    assert_int_equal(n, fetches ? 3 : 1);
+    assert_int_equal(parser.n_fetches_left_out, fetches ? 0 : 2);
+    assert_int_equal(records[0].label, fetches ? DIN_FETCH : DIN_READ);
+  }
+}
+
+/* One line of 32 bytes in two sectors of 16, and what leaves it: by hand. */
+static void flush_copy_back_and_invalidate(void **unused) {
+  (void)unused;
+  const struct {
+    const char *text;
+    uint64_t line_misses, read_sector_misses, written_back_sectors;
+  } cases[] = {
+      {"r 0 20\nr 0 20\n", 1, 2, 0},
+      {"0 0\n4 0\n0 0\n", 2, 2, 0},                  /* read, emptied, read again */
+      {"w 0 20\n4 0\nr 0 20\n", 2, 2, 2},            /* what was stored is written back */
+      {"w 0 20\nc 0 10\nc 0 20\nr 0 20\n", 1, 0, 2}, /* each sector once; both stay */
+      {"w 0 20\nc 0 0\nr 0 20\n", 1, 0, 2},
+      {"w 0 20\nv 0 10\nr 0 20\n", 1, 1, 0}, /* one sector is lost, dirty as it was */
+      {"w 0 20\nv 0 0\nr 0 20\n", 2, 2, 0},
+      {"r 0 20\nv 10000 20\nr 0 20\n", 1, 2, 0},          /* not there */
+      {"w 4 4\nv 0 10\nw 0 4\nw 8 8\nr 0 10\n", 1, 1, 0}, /* bytes stored before it left do not count */
+      {"r 0 20\nv 0 fffff0\nr 0 20\n", 1, 4, 0},          /* more lines than there are sets */
+      {" M 0,32\n", 1, 2, 0},
+  };
+  const CacheConfig config = {
+      .size_bytes = 32 * 4, .ways = 2, .line_bytes = 32, .sector_bytes = 16, .address_bits = 64};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    CacheState *cache = make_cache(&config);
+    DinRecord records[MOST];
+    const size_t n = parse_all(cases[i].text, records, NULL, STATUS_OK);
+    assert_int_equal(din_replay(cache, records, n, NULL), STATUS_OK);
+    const CacheCounts *c = &cache->counts;
+    if (c->line_misses != cases[i].line_misses || c->read_sector_misses != cases[i].read_sector_misses ||
+        c->written_back_sectors != cases[i].written_back_sectors)
+      fail_msg("%s: %d line misses, %d sectors read, %d written back", cases[i].text, (int)c->line_misses,
+               (int)c->read_sector_misses, (int)c->written_back_sectors);
+    free(cache);
   }
 }
 
@@ -271,6 +382,9 @@ int main(void) {
       cmocka_unit_test(an_endless_line_is_refused_early),
       cmocka_unit_test(pieces_cut_anywhere_make_no_difference),
       cmocka_unit_test(every_size_can_be_printed_and_read_back),
+      cmocka_unit_test(a_named_format_is_kept_to),
+      cmocka_unit_test(fetches_of_lackey),
+      cmocka_unit_test(flush_copy_back_and_invalidate),
       cmocka_unit_test(replay_counts_as_one_access_a_record),
       cmocka_unit_test(what_is_joined),
       cmocka_unit_test(an_address_the_cache_cannot_hold_is_explained),

@@ -32,7 +32,8 @@ typedef struct {
   bool fully_associative;
   int64_t access_bytes;   /* of a record that names no size; 0: Dinero's word */
   int64_t limit, threads; /* 0: all */
-  bool flush;
+  bool flush, fetches;
+  DinFormat format;
   char path[PATH_BYTES];
 } ReplayOptions;
 
@@ -124,6 +125,20 @@ static Status set_threads(void *target, const char *value, Error *error) {
 
 static Status set_flush(void *target, const char *value, Error *error) {
   return options_flag("flush", value, &((ReplayOptions *)target)->flush, error);
+}
+
+static Status set_fetches(void *target, const char *value, Error *error) {
+  return options_flag("fetches", value, &((ReplayOptions *)target)->fetches, error);
+}
+
+static Status set_format(void *target, const char *value, Error *error) {
+  for (int f = DIN_FORMAT_AUTO; f < DIN_N_FORMATS; f++)
+    if (!strcmp(value, din_format_name((DinFormat)f))) {
+      ((ReplayOptions *)target)->format = (DinFormat)f;
+      return STATUS_OK;
+    }
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_path(void *target, const char *value, Error *error) {
@@ -266,6 +281,8 @@ static int collect(const ReplayTeam *team, Result *results) {
       {"sector_misses", "sectors touched that were not there", c->read_sector_misses + c->write_sector_absent, true},
       {"writebacks", "lines pushed out with data to write back", c->dirty_evictions, true},
       {"stores", "records that are stores", team->n_stores, false},
+      {"fetches_left_out", "instruction fetches of lackey's that are not counted", team->parser.n_fetches_left_out,
+       false},
       {"lines_touched", "look-ups: a record over two lines is two", c->lines_touched, false},
       {"read_sectors", "sectors that reads asked for", c->read_sectors, true},
       {"read_sector_misses", "of those, fetched from below", c->read_sector_misses, true},
@@ -284,16 +301,29 @@ static Status print_json(const ReplayTeam *team, const Result *results, int n, F
   const CacheConfig *c = &team->parts[0]->config;
   const uint64_t sets = team->parts[0]->cache_sets;
   const CacheCounts counts = replay_team_counts(team);
-  json_t *json = json_pack("{s:i, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "cache", "size_bytes",
-                           (json_int_t)c->size_bytes, "ways", (json_int_t)c->ways, "line_bytes",
-                           (json_int_t)c->line_bytes, "sector_bytes", (json_int_t)c->sector_bytes, "sets",
-                           (json_int_t)sets, "index", INDEXES[c->index], "policy", POLICIES[c->policy]);
+  json_t *json = json_pack("{s:i, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "format",
+                           din_format_name(team->parser.detected), "cache", "size_bytes", (json_int_t)c->size_bytes,
+                           "ways", (json_int_t)c->ways, "line_bytes", (json_int_t)c->line_bytes, "sector_bytes",
+                           (json_int_t)c->sector_bytes, "sets", (json_int_t)sets, "index", INDEXES[c->index], "policy",
+                           POLICIES[c->policy]);
   bool failed = false;
   for (int i = 0; json && i < n; i++)
     failed |= json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
   if (json) failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&counts))) != 0;
   if (failed) json_decref(json);
   return json_print(failed ? NULL : json, out, error);
+}
+
+static void print_notes(Table *table, const DinParser *parser) {
+  if (parser->n_fetches_left_out)
+    table_note(table, "%s instruction fetches of lackey's are left out; --fetches counts them.",
+               number_count(parser->n_fetches_left_out).text);
+  if (parser->n_numbers && !parser->format)
+    table_note(
+        table,
+        "Read as din: %s lines have a number behind the address, which is a comment there; --format xdin takes it "
+        "as a size.",
+        number_count(parser->n_numbers).text);
 }
 
 static Status print_table(const ReplayTeam *team, const Result *results, int n, const OutputRequest *output, Io *io,
@@ -322,6 +352,7 @@ static Status print_table(const ReplayTeam *team, const Result *results, int n, 
   table_text(&table, ROLE_PLAIN, "hit_rate");
   table_percent(&table, ROLE_ACCENT, cache_hit_rate(&counts));
   table_text(&table, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
+  print_notes(&table, &team->parser);
   const Status status =
       output->csv ? table_csv(&table, io->out, error) : table_print(&table, io->out, &io->style, error);
   table_free(&table);
@@ -354,8 +385,11 @@ static Status make_team(const ReplayOptions *o, Reader *r, Error *error) {
   uint32_t n_threads = !r->total_bytes && offered > 1 ? offered - 1 : offered;
   if (o->threads) n_threads = (uint32_t)o->threads;
   if (n_threads > most) n_threads = most;
-  return replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes, o->limit ? (uint64_t)o->limit : UINT64_MAX,
-                          error);
+  const Status status = replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes,
+                                         o->limit ? (uint64_t)o->limit : UINT64_MAX, error);
+  r->team.parser.format = o->format;
+  r->team.parser.fetches = o->fetches;
+  return status;
 }
 
 static Status replay(ReplayOptions *o, Reader *r, Io *io, Error *error) {
@@ -404,6 +438,12 @@ static const Option CACHE_OPTIONS[] = {
     {"seed", 0, "NUMBER", "For the random index and policy. Default 0.", set_seed, false, false, NULL},
     {"access-bytes", 0, "SIZE", "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes,
      false, false, NULL},
+    {"format", 0, "NAME",
+     "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey (valgrind's), csv. "
+     "Default auto: by the first line.",
+     set_format, false, false, "auto din xdin lackey csv"},
+    {"fetches", 0, NULL, "Count the instruction fetches of a lackey trace too; else its data alone.", set_fetches,
+     false, false, NULL},
     {"flush", 0, NULL, "At the end write back what is still dirty.", set_flush, false, false, NULL},
     {"limit", 0, "COUNT", "Stop after this many records; what follows is not read. Default: all.", set_limit, false,
      false, NULL},
@@ -423,22 +463,22 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_REPLAY = {
     .name = "replay",
-    .summary = "a Dinero address trace through the cache model",
+    .summary = "an address trace (Dinero, lackey, CSV) through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
-    .description = "Reads a trace in Dinero's text format, one access a line: a label (0 or r read, 1 or w "
-                   "write, 2 or i fetch), a "
-                   "hexadecimal address and, if given, a size (hexadecimal too; 16, 32, 64, 128, ... are "
-                   "known as decimal). # begins "
-                   "a comment, and FILE may be - for the standard input. The cache is sectored and writes "
-                   "back; a store that covers "
-                   "a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of "
-                   "any length: memory does "
-                   "not grow with it. A terminal shows how far it is; an interrupt stops it and prints "
-                   "nothing.",
+    .description =
+        "Reads a trace of addresses, one access a line, in one of four formats: Dinero's din (label 0 read, 1 "
+        "write, 2 fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its "
+        "extended xdin (r w i m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known "
+        "as decimal), valgrind's lackey, and CSV (operation, address, size). The first line tells which, or "
+        "--format. Blank lines and what follows a # are skipped, and FILE may be - for the standard input. "
+        "din's addresses are aligned to words of 4 bytes. The cache is sectored and writes back; a store that "
+        "covers a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of any "
+        "length: memory does not grow with it. A terminal shows how far it is; an interrupt stops it and "
+        "prints nothing.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
-                "  printf '0 1000 20\\n1 1020 20\\n0 1000 20\\n' | tilewalk replay -\n\n"
+                "  printf 'r 1000 20\\nw 1020 20\\nr 1000 20\\n' | tilewalk replay -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"
-                "  printf '0 0 1000\\n' | tilewalk replay - --cache 60M,20,128,32 --json\n\n"
+                "  printf 'r 0 1000\\n' | tilewalk replay - --cache 60M,20,128,32 --json\n\n"
                 "  # a tiny cache in which two lines push each other out\n"
                 "  printf '0 0\\n0 200\\n0 0\\n' | tilewalk replay - --cache 512,1\n",
     .options_bytes = sizeof(ReplayOptions),

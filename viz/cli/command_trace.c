@@ -31,7 +31,7 @@ static Status set_format(void *target, const char *value, Error *error) {
     o->format = TRACE_CSV;
   else if (strcmp(value, "chrome") == 0)
     o->format = TRACE_CHROME;
-  else if (strcmp(value, "din") == 0)
+  else if (strcmp(value, "din") == 0 || strcmp(value, "xdin") == 0)
     o->format = TRACE_DIN;
   else
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
@@ -160,7 +160,8 @@ static int run_trace(void *options, Io *io, Error *error) {
 
 static const Option TRACE_OPTIONS[] = {
     {"format", 0, "FORMAT",
-     "csv: one line per event. din: the addresses of loads and stores as Dinero text, for tilewalk replay and other "
+     "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk replay "
+     "and other "
      "cache "
      "simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
      set_format, false, false, "csv din chrome"},

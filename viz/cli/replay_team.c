@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* Text of one thread in one round: long against the waiting at its end, but its records, of 16
- * bytes, should stay in a core's own cache. A line that holds a record has at least 4 characters.
+ * bytes, should stay in a core's own cache. A line that holds a record has at least 2 characters.
  */
-enum { ROUND_BYTES = 1 << 19, ROUND_RECORDS = ROUND_BYTES / 4 + 1, ALONE_BYTES = 65536 };
+enum { ROUND_BYTES = 1 << 19, ROUND_RECORDS = ROUND_BYTES / 2 + 1, ALONE_BYTES = 65536 };
 
 typedef struct {
   size_t begin, end, n_records, n_joined;
-  uint64_t n_lines, n_stores;
+  uint64_t n_lines, n_stores, n_accesses, n_fetches_left_out, n_numbers;
   Status status;
 } Piece;
 
@@ -77,18 +77,25 @@ static void cut(const char *text, size_t bytes, uint32_t n, Piece *pieces) {
 static DinRecord *records_of(const ReplayTeam *team, uint32_t i) { return team->records + (size_t)i * ROUND_RECORDS; }
 
 static void count_stores(const DinRecord *records, Piece *piece) {
-  for (size_t k = 0; k < piece->n_records; k++) piece->n_stores += records[k].label == DIN_WRITE;
+  for (size_t k = 0; k < piece->n_records; k++) {
+    const DinLabel label = records[k].label;
+    piece->n_stores += label == DIN_WRITE || label == DIN_MODIFY;
+    piece->n_accesses += label == DIN_MODIFY ? 2 : label < DIN_COPY_BACK;
+  }
 }
 
 /* Where the limit may be reached, records stay apart, so that they can be counted off. */
 static void read_piece(const ReplayTeam *team, const char *text, uint32_t i, bool near_limit, Piece *piece) {
-  DinParser parser = {.default_bytes = team->parser.default_bytes};
+  DinParser parser = team->parser;
   size_t used;
   DinRecord *records = records_of(team, i);
+  parser.line = parser.n_fetches_left_out = parser.n_numbers = 0;
   piece->status = din_parse(&parser, text + piece->begin, piece->end - piece->begin, true, records, ROUND_RECORDS,
                             &piece->n_records, &used, NULL);
   assert(piece->status != STATUS_OK || used == piece->end - piece->begin); /* ROUND_RECORDS are enough */
   piece->n_lines = parser.line;
+  piece->n_fetches_left_out = parser.n_fetches_left_out;
+  piece->n_numbers = parser.n_numbers;
   if (near_limit) return;
   count_stores(records, piece);
   piece->n_joined = din_join(records, piece->n_records, team->parts[0]->config.line_bytes);
@@ -112,6 +119,9 @@ static Status take(ReplayTeam *team, const char *text, bool near_limit, Piece *p
     team->left -= piece->n_records;
     team->n_records += piece->n_records;
     team->n_stores += piece->n_stores;
+    team->n_accesses += piece->n_accesses;
+    team->parser.n_fetches_left_out += piece->n_fetches_left_out;
+    team->parser.n_numbers += piece->n_numbers;
   }
   return STATUS_OK;
 }
@@ -177,6 +187,7 @@ Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is
   }
   const size_t length = round_bytes(text, bytes, (size_t)n * ROUND_BYTES, is_last);
   const uint32_t n_threads = length > ALONE_BYTES ? n : 1;
+  din_detect(&team->parser, text, length, is_last && length == bytes);
   round.near_limit = team->left <= (uint64_t)n * ROUND_RECORDS;
   cut(text, length, n, round.pieces);
   share_out(&round, n_threads, read_share);
@@ -193,6 +204,6 @@ Status replay_team_run(ReplayTeam *team, const char *text, size_t bytes, bool is
 CacheCounts replay_team_counts(const ReplayTeam *team) {
   CacheCounts sum = {0};
   for (uint32_t part = 0; part < team->n_threads; part++) sum = cache_counts_add(sum, team->parts[part]->counts);
-  sum.accesses = team->n_records;
+  sum.accesses = team->n_accesses;
   return sum;
 }

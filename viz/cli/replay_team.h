@@ -15,11 +15,11 @@ enum { REPLAY_THREADS_MAX = 64 };
 
 typedef struct {
   uint32_t n_threads;
-  CacheState *parts[REPLAY_THREADS_MAX]; /* one for each thread */
-  DinRecord *records;                    /* room for one round of every thread */
-  DinParser parser;                      /* of the lines that were run */
-  uint64_t n_records, n_stores;
-  uint64_t left; /* records still to run; 0: the rest of the text is passed over */
+  CacheState *parts[REPLAY_THREADS_MAX];    /* one for each thread */
+  DinRecord *records;                       /* room for one round of every thread */
+  DinParser parser;                         /* of the lines that were run */
+  uint64_t n_records, n_stores, n_accesses; /* a modify is a store, and two accesses */
+  uint64_t left;                            /* records still to run; 0: the rest of the text is passed over */
 } ReplayTeam;
 
 /* The threads that this machine offers (the cores that this process may use), at most as many
@@ -27,8 +27,8 @@ typedef struct {
 uint32_t replay_team_threads(const CacheConfig *cache);
 
 /* A team of `n_threads` (1 to REPLAY_THREADS_MAX, and no more than cache_most_parts) before an
- * empty cache. `default_bytes` as in DinParser; `limit` records at most. The caller calls
- * replay_team_free, also after STATUS_NO_MEMORY. */
+ * empty cache. The format, where it is named, is put into team->parser afterwards. `default_bytes` as in DinParser;
+ * `limit` records at most. The caller calls replay_team_free, also after STATUS_NO_MEMORY. */
 Status replay_team_init(ReplayTeam *team, const CacheConfig *cache, uint32_t n_threads, uint32_t default_bytes,
                         uint64_t limit, Error *error);
 void replay_team_free(ReplayTeam *team);

@@ -1,4 +1,4 @@
-/* Loads and stores as addresses: the Dinero text format, for any cache simulator.
+/* Loads and stores as addresses: Dinero's extended din (xdin), for any cache simulator.
  *
  * Addresses are those of sim/problem/layout.h. A tile becomes one record for each line of 128 bytes it touches, in
  * rising order. Only loads and stores are written; what stays in SRAM has no address. */
