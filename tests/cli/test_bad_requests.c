@@ -1,5 +1,6 @@
 /* Bad requests, as users make them: each gets exit status 2, one line on stderr that says what is wrong and what would
  * be right, and nothing on stdout. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 
 typedef struct {
   const char *arguments;
@@ -162,20 +164,24 @@ static void output_that_cannot_be_written_is_an_error(void **state) {
 static void a_failed_write_leaves_the_old_file(void **state) {
   (void)state;
   static ProgramRun run;
-  program_run(&run, "trace -N 8 --block 2 --from 100000 -o /tmp/tilewalk-test-keep.csv");
+  char path[SCRATCH_BYTES], arguments[SCRATCH_BYTES + 64];
+  assert_true(scratch_file(path, ".csv"));
+  assert_int_equal(unlink(path), 0);
+  snprintf(arguments, sizeof arguments, "trace -N 8 --block 2 --from 100000 -o %s", path);
+  program_run(&run, arguments);
   assert_int_equal(run.exit_status, 2);
-  assert_int_equal(access("/tmp/tilewalk-test-keep.csv", F_OK), -1);
-  FILE *file = fopen("/tmp/tilewalk-test-keep.csv", "w");
+  assert_int_equal(access(path, F_OK), -1);
+  FILE *file = fopen(path, "w");
   assert_non_null(file);
   fputs("precious\n", file);
   fclose(file);
-  program_run(&run, "trace -N 8 --block 2 --from 100000 -o /tmp/tilewalk-test-keep.csv");
+  program_run(&run, arguments);
   char line[32] = "";
-  file = fopen("/tmp/tilewalk-test-keep.csv", "r");
+  file = fopen(path, "r");
   assert_non_null(file);
   assert_non_null(fgets(line, sizeof line, file));
   fclose(file);
-  unlink("/tmp/tilewalk-test-keep.csv");
+  unlink(path);
   assert_string_equal(line, "precious\n");
 }
 

@@ -1,4 +1,5 @@
 /* tilewalk gpus, as users and programs see it. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -92,31 +94,40 @@ static void csv_has_a_row_for_each_number(void **state) {
   assert_non_null(strstr(run.out, "\na100-40gb,hbm_bandwidth,1.555e+12,B/s,0,"));
 }
 
+static void own_gpu(const char *format, const char *path) {
+  char arguments[SCRATCH_BYTES + 64];
+  snprintf(arguments, sizeof arguments, format, path);
+  program_run(&run, arguments);
+}
+
 /* A file of the user's own is shown with what was filled in for it; a wrong one is explained. */
 static void a_users_file_is_shown_and_checked(void **state) {
   (void)state;
-  FILE *file = fopen("/tmp/tilewalk_test.gpu", "w");
+  char path[SCRATCH_BYTES], expected[SCRATCH_BYTES + 64];
+  assert_true(scratch_file(path, ".gpu"));
+  FILE *file = fopen(path, "w");
   assert_non_null(file);
   fputs("name = mine\nn_sm = 10 # assumed\nsram = 100 KiB # assumed\nclock = 1 GHz # assumed\n"
         "hbm = 8 GB # source: my own measurement\nhbm_bandwidth = 100 GB/s # assumed\n",
         file);
   fclose(file);
-  program_run(&run, "gpus /tmp/tilewalk_test.gpu");
+  own_gpu("gpus %s", path);
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "my own measurement"));
   assert_non_null(strstr(run.out, "assumed: not given, all of sram"));
-  program_run(&run, "sim -N 64 --gpu /tmp/tilewalk_test.gpu --json");
+  own_gpu("sim -N 64 --gpu %s --json", path);
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "\"sram_bytes\": 102400"));
 
-  file = fopen("/tmp/tilewalk_test.gpu", "a");
+  file = fopen(path, "a");
   fputs("l2 = 4 MiB\n", file);
   fclose(file);
-  program_run(&run, "gpus /tmp/tilewalk_test.gpu");
+  own_gpu("gpus %s", path);
   assert_int_equal(run.exit_status, 2);
   assert_string_equal(run.out, "");
-  assert_non_null(strstr(run.err, "/tmp/tilewalk_test.gpu:7: l2 does not say where its number comes from"));
-  remove("/tmp/tilewalk_test.gpu");
+  snprintf(expected, sizeof expected, "%s:7: l2 does not say where its number comes from", path);
+  assert_non_null(strstr(run.err, expected));
+  remove(path);
 }
 
 static void bad_requests(void **state) {

@@ -1,6 +1,6 @@
 /* tilewalk lesson as learners, teachers and authors use it: through the built program, with a
  * folder of its own for the record of progress. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,19 +14,20 @@
 
 #include "tests/support/guide_lesson.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 
 static ProgramRun run;
-static char folder[] = "/tmp/tilewalk-lesson-XXXXXX";
+static char folder[SCRATCH_BYTES];
 
 static int open_folder(void **state) {
   (void)state;
-  if (!mkdtemp(folder)) return 1;
+  if (!scratch_folder(folder)) return 1;
   return setenv("XDG_STATE_HOME", folder, 1);
 }
 
 static int close_folder(void **state) {
   (void)state;
-  char command[64];
+  char command[SCRATCH_BYTES + 16];
   snprintf(command, sizeof command, "rm -rf %s", folder);
   return system(command);
 }

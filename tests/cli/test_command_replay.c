@@ -1,5 +1,5 @@
 /* tilewalk replay, as users and programs see it. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp, sigaction, getrusage, alarm */
+#define _DEFAULT_SOURCE /* mkstemps, sigaction, getrusage, alarm */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 
 #include "sim/cache/din.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -295,17 +296,16 @@ static void a_long_trace_streams_in_constant_memory(void **unused) {
 
 static void an_interrupt_stops_it_cleanly(void **unused) {
   (void)unused;
-  char line[512];
+  char line[1024], out[SCRATCH_BYTES], err[SCRATCH_BYTES];
+  assert_true(scratch_file(out, ".out") && scratch_file(err, ".err"));
   const char *program = getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk";
   snprintf(line, sizeof line,
            "{ printf '0 0\\n0 80\\n'; sleep 3; } | timeout --preserve-status -s INT 1 '%s' replay "
-           "- >/tmp/tilewalk_int.out "
-           "2>/tmp/tilewalk_int.err; test $? = 130 && test ! -s /tmp/tilewalk_int.out && "
-           "grep -q 'interrupted after line 2; nothing was printed' /tmp/tilewalk_int.err",
-           program);
+           "- >%s 2>%s; test $? = 130 && test ! -s %s && grep -q 'interrupted after line 2; nothing was printed' %s",
+           program, out, err, out, err);
   const int status = system(line);
-  remove("/tmp/tilewalk_int.out");
-  remove("/tmp/tilewalk_int.err");
+  remove(out);
+  remove(err);
   assert_int_equal(status, 0);
 }
 

@@ -1,4 +1,5 @@
 /* `tilewalk roofline`: places and ridges worked out by hand, the chart as a file, requests that are refused. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 
 static ProgramRun run;
 
@@ -93,8 +95,9 @@ static void an_unknown_peak_is_left_out(void **state) {
 
 static void a_chart_is_a_file(void **state) {
   (void)state;
-  const char *path = "/tmp/tilewalk_test_roofline.svg";
+  char path[SCRATCH_BYTES];
   char arguments[256], text[4096];
+  assert_true(scratch_file(path, ".svg"));
   snprintf(arguments, sizeof arguments, "--gpu h200 -N 4K -o %s", path);
   roofline(arguments);
   assert_int_equal(run.exit_status, 0);

@@ -1,6 +1,6 @@
 /* Lessons walked from start to end, without a window: every one of the course, laid out and with all its questions and
  * tasks answered; and other people's, which may be hostile or endless. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, clock_gettime, open_memstream */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

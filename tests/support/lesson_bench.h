@@ -8,22 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/scratch.h"
 #include "viz/window/lesson_panel.h"
 
 /* fontconfig keeps what it has read until the process ends. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 
-static char folder[] = "/tmp/tilewalk-panel-XXXXXX";
+static char folder[SCRATCH_BYTES];
 
 static inline int open_folder(void **state) {
   (void)state;
-  return !mkdtemp(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0 || setenv("TILEWALK_ASSETS", "assets", 0) != 0;
+  return !scratch_folder(folder) || setenv("XDG_STATE_HOME", folder, 1) != 0 ||
+         setenv("TILEWALK_ASSETS", "assets", 0) != 0;
 }
 
 static inline int close_folder(void **state) {
   (void)state;
-  char command[64];
+  char command[SCRATCH_BYTES + 16];
   snprintf(command, sizeof command, "rm -rf %s", folder);
   return system(command);
 }

@@ -1,6 +1,6 @@
 /* Lessons beside the viewer, without a window: events go in, and what is read on the page, what the player shows and
  * what is kept come out. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv, open_memstream */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The window's settings: what they say, what is refused, and files that are damaged or cannot be written. */
-#define _POSIX_C_SOURCE 200809L /* setenv, mkdtemp */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,14 +14,14 @@
 #include <cmocka.h>
 
 #ifdef TILEWALK_WINDOW
+#include "tests/support/scratch.h"
 #include "viz/window/settings.h"
 
-static char home[64], file[160];
+static char home[SCRATCH_BYTES], file[160];
 
 static int set_up(void **state) {
   (void)state;
-  strcpy(home, "/tmp/tilewalk-settings-XXXXXX");
-  if (!mkdtemp(home)) return -1;
+  if (!scratch_folder(home)) return -1;
   snprintf(file, sizeof file, "%s/config/tilewalk/view.conf", home);
   char config[80];
   snprintf(config, sizeof config, "%s/config", home);
