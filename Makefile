@@ -65,25 +65,25 @@ binaries = $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(wildcard tests/*/$1_*.c)))
 REPLAYS := $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,fuzz)))
 TESTS := $(call binaries,test) $(BUILD)/tests/test_kernels $(REPLAYS)
 SCRIPTS := $(wildcard tests/*/test_*.sh)
-# Predictions held against measured tables: a minute each, so they begin first; with sanitizers left out, as test_pace and test_many_ctas run the same.
-MEASURED := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_longer
-ifdef SAN
-TESTS := $(filter-out $(MEASURED),$(TESTS))
-SCRIPTS := $(filter-out $(MEASURED),$(SCRIPTS))
-endif
-LONG := $(foreach long,$(MEASURED) %/test_scene %/test_many_ctas,$(filter $(long),$(SCRIPTS) $(TESTS)))
+# Predictions held against recorded counters take minutes: `make test-model` runs them, with sanitizers nobody.
+MODEL := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places %/test_spills %/test_short_launches %/test_l2_counters %/test_longer
+MODEL_TESTS := $(filter $(MODEL),$(SCRIPTS) $(TESTS))
+TESTS := $(filter-out $(MODEL),$(TESTS))
+SCRIPTS := $(filter-out $(MODEL),$(SCRIPTS))
+# The longest begin first.
+LONG := $(foreach long,%/test_scene %/test_commands_memory %/test_l2_run %/test_lesson_walk %/test_view_window.sh,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 comma := ,
 # The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).
 $(BUILD)/tests/test_record: WRAP += $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat,-Wl$(comma)--wrap=$(call))
 
-.PHONY: all run test check bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
+.PHONY: all run test test-model check check-model bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
 .SECONDARY:
 all: $(PROGRAM)
 
 ifeq ($(READY),)
-ifneq ($(filter-out run test setup clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out run test test-model setup clean help,$(or $(MAKECMDGOALS),all)),)
 $(error Some needed packages are missing; `make setup` names and installs them)
 endif
 endif
@@ -97,11 +97,16 @@ run:
 test:
 	@.ci/setup test
 	$(again) check
+test-model:
+	@.ci/setup test
+	$(again) check-model
 setup:
 	@.ci/setup all
 
 check: $(PROGRAM) $(TESTS)
 	@tests/support/run.sh $(BUILD) $(LONG) $(filter-out $(LONG),$(SCRIPTS) $(TESTS))
+check-model: $(PROGRAM) $(filter $(BUILD)/%,$(MODEL_TESTS))
+	@tests/support/run.sh $(BUILD) $(MODEL_TESTS)
 bench: $(PROGRAM) $(call binaries,bench)
 	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
@@ -219,7 +224,8 @@ clean:
 help:
 	@sed -n 's/^#: //p' Makefile
 #: make run        install what is missing, build, take the tour
-#: make test       install what is missing, build, run every test
+#: make test       install what is missing, build, run the tests
+#: make test-model   predictions of L2 against recorded counters: minutes
 #: make            build only; `make setup` installs what is missing
 #: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser

@@ -53,11 +53,11 @@
  * four places of the buffer.)
  *
  * The coalescer was measured by itself: SMs ask for the same granule at chosen moments
- * (assets/counters/h200/coalescer/first.csv, h100/coalescer). Requests of all SMs spread over 100 to 6400 cycles, one or
- * two to an SM, of what L2 has and of what it has not: what reaches L2 is between 0.25 and 0.87 of what is asked for,
- * and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two SMs of different sides: what
- * the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks for
- * as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of
+ * (assets/counters/h200/coalescer/first.csv, h100/coalescer). Requests of all SMs spread over 100 to 6400 cycles, one
+ * or two to an SM, of what L2 has and of what it has not: what reaches L2 is between 0.25 and 0.87 of what is asked
+ * for, and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two SMs of different sides:
+ * what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks
+ * for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of
  * attention: joined by this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left
  * as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs (h200/steps, tests/model/test_steps.c).
  * It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side have

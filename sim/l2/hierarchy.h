@@ -67,8 +67,9 @@ enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back
- * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200/scan/first.csv), nothing the
- * second time; and nothing in launches counted in one pass (h200/l2-one-pass, tests/model/test_one_pass.c). */
+ * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200/scan/first.csv),
+ * nothing the second time; and nothing in launches counted in one pass (h200/l2-one-pass, tests/model/test_one_pass.c).
+ */
 #define HIERARCHY_COLD_STORE 0.05
 
 /* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V),

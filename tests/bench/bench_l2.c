@@ -1,6 +1,7 @@
-/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal, and on other GPUs
- * and with L2s of other sizes: a slider that redraws has 16 ms for one head and 100 ms for 128. Each answer is timed
- * three times; the middle counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. */
+/* How long one waits for an answer of the model of L2, over a grid of N and heads, full and causal, and on other GPUs:
+ * a slider that redraws has 16 ms for one head and 100 ms for 128. Each answer is timed three times; the middle
+ * counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. BENCH_FULL=1: six times as many configurations,
+ * and L2s of other sizes. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,9 +41,11 @@ static double time_of(const char *algorithm, Problem problem) {
   return ms[1];
 }
 
-/* Powers of two, and two lengths just before tiles are merged once more, where most steps are taken. */
-enum { LENGTHS = 8 };
-static const int64_t lengths[LENGTHS] = {4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072};
+/* Two lengths just before tiles are merged once more, where most steps are taken; the full grid has more powers of two.
+ */
+static const int64_t SHORT_LENGTHS[] = {4096, 16384, 34944, 69888, 0},
+                     ALL_LENGTHS[] = {4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072, 0};
+static bool full;
 
 static double most[2]; /* for one head, for more */
 
@@ -51,8 +54,8 @@ static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bo
          in_step ? "in step" : "in time");
   for (int64_t heads = 1; heads <= 128; heads = heads == 1 ? 16 : heads * 8) {
     printf("  %d:", (int)heads);
-    for (int k = 0; k < LENGTHS; k++) {
-      const int64_t N = lengths[k];
+    for (const int64_t *length = full ? ALL_LENGTHS : SHORT_LENGTHS; *length; length++) {
+      const int64_t N = *length;
       const Problem problem = {
           .shape = {.heads = heads, .N_q = N, .d = d, .causal = causal},
           .tiling = {.B_r = block, .B_c = block},
@@ -80,28 +83,36 @@ static void load(const char *name) {
   exit(1);
 }
 
-/* With its own L2 and with a quarter of it. */
+/* With its own L2, and in the full grid with a quarter of it. */
 static void other_gpu(const char *name) {
-  for (int parts = 1; parts <= 4; parts *= 4) {
+  for (int parts = 1; parts <= (full ? 4 : 1); parts *= 4) {
     load(name);
     gpu.l2_bytes /= parts;
     printf("%s, L2 / %d\n", name, parts);
-    row("fa2", 64, 64, false, false);
+    if (full) row("fa2", 64, 64, false, false);
     row("fa2", 128, 64, true, false);
   }
 }
 
-int main(void) {
-  load("h200");
-  printf("L2 of an H200, heads: N = 4096, 8192, 16384, 32768, 34944, 65536, 69888, 131072\n");
+static void our_gpu(void) {
   static const char *const OTHERS[] = {"standard", "fa1", "fa2-split"};
   for (int causal = 0; causal < 2; causal++) {
     for (int64_t d = 64; d <= 128; d *= 2)
-      for (int64_t block = 32; block <= 128; block *= 2) row("fa2", d, block, causal, false);
-    row("fa2", 64, 128, causal, true);
-    for (int k = 0; k < 3; k++) row(OTHERS[k], 128, 128, causal, false);
+      for (int64_t block = 32; block <= 128; block *= 2)
+        if (full || block == d) row("fa2", d, block, causal, false);
+    if (full || !causal) row("fa2", 64, 128, causal, true);
+    for (int k = 0; k < 3 && (full || !causal); k++) row(OTHERS[k], 128, 128, causal, false);
   }
-  other_gpu("h200");
+}
+
+int main(void) {
+  full = getenv("BENCH_FULL") != NULL;
+  load("h200");
+  printf("L2 of an H200, heads: N =");
+  for (const int64_t *length = full ? ALL_LENGTHS : SHORT_LENGTHS; *length; length++) printf(" %d", (int)*length);
+  printf("\n");
+  our_gpu();
+  if (full) other_gpu("h200");
   other_gpu("b200");
   other_gpu("a100-80gb");
   other_gpu("tiny");

@@ -43,7 +43,7 @@ planted=0
 refused() {
   local text=$1
   shift
-  rm -rf "$work/copy" && cp -r assets/counters "$work/copy" && (cd "$work/copy" && "$@") || exit 1
+  rm -rf "$work/copy" && cp -al assets/counters "$work/copy" && (cd "$work/copy" && "$@") || exit 1
   if check "$work/copy" >"$work/out"; then echo "not found out: $text"; exit 1; fi
   grep -qF "$text" "$work/out" || { echo "found out without '$text':"; cat "$work/out"; exit 1; }
   planted=$((planted + 1))
