@@ -107,8 +107,10 @@ check: $(PROGRAM) $(TESTS)
 	@tests/support/run.sh $(BUILD) $(LONG) $(filter-out $(LONG),$(SCRIPTS) $(TESTS))
 check-model: $(PROGRAM) $(filter $(BUILD)/%,$(MODEL_TESTS))
 	@tests/support/run.sh $(BUILD) $(MODEL_TESTS)
-bench: $(PROGRAM) $(call binaries,bench)
-	@for b in $(call binaries,bench); do BUILD=$(BUILD) $$b || exit 1; done
+# Two print every recorded scan beside its prediction, for minutes: they go with `make build/tests/bench_scan_fit` alone.
+BENCHES := $(filter-out %/bench_hierarchy %/bench_scan_fit,$(call binaries,bench))
+bench: $(PROGRAM) $(BENCHES)
+	@for b in $(BENCHES); do BUILD=$(BUILD) $$b || exit 1; done
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
