@@ -5,6 +5,7 @@
 #include "sim/algorithms/schedule.h"
 
 static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error);
+static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error);
 
 const KernelModel KERNEL_MODELS[] = {
     {.name = "standard_naive", .schedule = "standard", .only_block = 1},
@@ -20,6 +21,12 @@ const KernelModel KERNEL_MODELS[] = {
      .bypasses_l1 = true,
      .counted = decode_kernel},
     {.name = "fa2_decode_paged", .schedule = "fa2-split", .skips_masked = true, .counted = decode_kernel},
+    {.name = "fa2_backward", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .counted = backward_kernel},
+    {.name = "fa2_backward_twice",
+     .schedule = "fa2",
+     .skips_masked = true,
+     .bypasses_l1 = true,
+     .counted = backward_kernel},
 };
 const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
 
@@ -30,7 +37,7 @@ const KernelModel *kernel_model_find(const char *name) {
 }
 
 const char *kernel_tensor_name(int tensor) {
-  static const char *const MORE[KERNEL_TENSORS - TENSOR_COUNT] = {"pages"};
+  static const char *const MORE[KERNEL_TENSORS - TENSOR_COUNT] = {"pages", "dO", "dQ", "dK", "dV"};
   return tensor < TENSOR_COUNT ? tensor_name((Tensor)tensor) : MORE[tensor - TENSOR_COUNT];
 }
 
@@ -106,6 +113,53 @@ static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraf
   t->write[TENSOR_O] = checked_add(t->write[TENSOR_O], checked_mul(rows_out, row_bytes, overflow), overflow);
   if (!strcmp(model->name, "fa2_decode_paged"))
     t->read[TENSOR_PAGES] = checked_mul(kv, chunks * PAGE_ENTRY_BYTES, overflow);
+  return STATUS_OK;
+}
+
+/* kernels/ladder/fa2_backward.cu. tiles: those of B_r x B_c that the mask leaves, of a query head; queries: the rows in
+ * them, added up over column blocks, and keys: the keys in them, added up over row blocks (sim/problem/band.h). N_p =
+ * T_r B_r.
+ *
+ *                 prepare            column blocks                     dQ once: convert      twice: row blocks
+ *     Q           -                  queries d                         -                     rows that see a key x d
+ *     K, V        -                  N_k d for each KV head            -                     keys d
+ *     O           N_q d              -                                 -                     -
+ *     dO          N_q d              queries d                         -                     as Q
+ *     stats       reads N_q fp32,    2 B_r fp32 a tile                 -                     2 B_r fp32 for each row
+ *                 writes 2 N_p                                                               block that sees a key
+ *     dQ          once: writes       once: adds, which are writes,     reads N_p d fp32,     writes N_q d
+ *                 N_p d fp32         B_r d fp32 a tile                 writes N_q d
+ *     dK, dV      -                  writes N_k d for each KV head     -                     -  */
+static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow,
+                              Error *error) {
+  enum { FP32_BYTES = 4 };
+  (void)error;
+  const bool once = !strcmp(model->name, "fa2_backward");
+  const Tiling *tile = &plan->tiling;
+  const BandCount columns = band_count(&plan->keys, tile->B_c, tile->B_r, plan->T_c);
+  const BandCount rows = band_count(&plan->band, tile->B_r, tile->B_c, plan->T_r);
+  const Wide heads = wide(plan->shape.batch) * wide(plan->shape.heads), d = wide(plan->shape.d);
+  const Wide kv_heads = wide(plan->shape.batch) * wide(plan->shape.kv_heads);
+  const Wide N_q = wide(plan->shape.N_q), N_p = wide(plan->T_r) * wide(tile->B_r), B_r = wide(tile->B_r);
+  const Wide row_bytes = checked_mul(heads, d * wide(plan->element_bytes), overflow); /* of one row in every head */
+  const Wide kv_bytes = checked_mul(kv_heads * wide(plan->shape.N_k), d * wide(plan->element_bytes), overflow);
+  const Wide walked = wide(plan->T_r - rows.n_empty), blind = wide(rows.n_empty) * B_r;
+  const Wide walked_rows = blind < N_q ? N_q - blind : 0;
+  t->read[TENSOR_Q] = checked_mul(columns.cols + (once ? 0 : walked_rows), row_bytes, overflow);
+  t->read[TENSOR_dO] = checked_add(t->read[TENSOR_Q], checked_mul(N_q, row_bytes, overflow), overflow);
+  t->read[TENSOR_O] = checked_mul(N_q, row_bytes, overflow);
+  t->read[TENSOR_K] = checked_add(kv_bytes, once ? 0 : checked_mul(rows.cols, row_bytes, overflow), overflow);
+  t->read[TENSOR_V] = t->read[TENSOR_K];
+  const Wide stats = N_q + 2 * B_r * (columns.computed + (once ? 0 : walked));
+  t->read[TENSOR_STATS] = checked_mul(heads * FP32_BYTES, stats, overflow);
+  t->write[TENSOR_STATS] = checked_mul(heads * FP32_BYTES, 2 * N_p, overflow);
+  t->write[TENSOR_dQ] = checked_mul(N_q, row_bytes, overflow);
+  t->write[TENSOR_dK] = t->write[TENSOR_dV] = kv_bytes;
+  if (!once) return STATUS_OK;
+  t->read[TENSOR_dQ] = checked_mul(heads * FP32_BYTES, N_p * d, overflow);
+  const Wide added = checked_mul(columns.computed, B_r * d, overflow);
+  t->write[TENSOR_dQ] = checked_add(
+      t->write[TENSOR_dQ], checked_mul(heads * FP32_BYTES, checked_add(added, N_p * d, overflow), overflow), overflow);
   return STATUS_OK;
 }
 

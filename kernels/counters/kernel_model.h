@@ -13,14 +13,23 @@
  *     fa2_tensor       fa2            the same
  *     fa2_async        fa2            the same
  *     fa2_decode       fa2-split      masked tiles skipped; rows are packed, so the formulas are stated in
- * kernel_model.c fa2_decode_paged fa2-split      the same, and the page table */
+ * kernel_model.c fa2_decode_paged fa2-split      the same, and the page table
+ *     fa2_backward     fa2            its own: stated in kernel_model.c
+ *     fa2_backward_twice fa2          its own */
 #ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
 #include "sim/problem/plan.h"
 
 /* What kernels move besides the tensors of sim/algorithms/event.h. */
-enum { TENSOR_PAGES = TENSOR_COUNT, /* the table of pages of K and V, 4 bytes an entry */ KERNEL_TENSORS };
+enum {
+  TENSOR_PAGES = TENSOR_COUNT, /* the table of pages of K and V, 4 bytes an entry */
+  TENSOR_dO,
+  TENSOR_dQ, /* and the fp32 sums that become it; what is added to a sum is written */
+  TENSOR_dK,
+  TENSOR_dV,
+  KERNEL_TENSORS
+};
 
 const char *kernel_tensor_name(int tensor); /* of those too */
 

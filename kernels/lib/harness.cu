@@ -10,6 +10,7 @@
 
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/harness.h"
+#include "kernels/lib/verify_backward.h"
 
 #include "sim/base/splitmix.h"
 
@@ -35,7 +36,7 @@ static Gpu gpu_open() {
 
 /* The memory of one problem. */
 struct Problem {
-  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4], O_parts, L_parts, pages;
+  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4], O_parts, L_parts, pages, dO, L, dQ, dK, dV, stats, dQ_sums;
   Attention a;
   More more;
 };
@@ -114,6 +115,19 @@ static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block blo
     p->pages.take(table.size() * sizeof(int), "the page table");
     GPU(cudaMemcpy(p->pages.data, table.data(), table.size() * sizeof(int), cudaMemcpyHostToDevice));
   }
+  if (rung.trains) {
+    const size_t padded = (size_t)(s.batch * s.heads * ceil_div(s.N_q, block.B_r) * block.B_r);
+    p->dO.take(q_bytes(s), "dO");
+    p->dQ.take(q_bytes(s), "dQ");
+    p->dK.take(k_bytes(s), "dK");
+    p->dV.take(k_bytes(s), "dV");
+    p->L.take(rows * sizeof(float), "L");
+    p->stats.take(2 * padded * sizeof(float), "L and D");
+    p->dQ_sums.take(padded * (size_t)s.d * sizeof(float), "the sums of dQ");
+  }
+  p->more.dO = p->dO.data, p->more.L = (const float *)p->L.data;
+  p->more.dQ = p->dQ.data, p->more.dK = p->dK.data, p->more.dV = p->dV.data;
+  p->more.stats = (float *)p->stats.data, p->more.dQ_sums = (float *)p->dQ_sums.data;
   p->more.O_parts = (float *)p->O_parts.data;
   p->more.L_parts = (float *)p->L_parts.data;
   p->more.pages = (const int *)p->pages.data;
@@ -205,6 +219,31 @@ static Result result_of(const Gpu &gpu, const Request &request, const char *mode
   return r;
 }
 
+static std::vector<unsigned char> fetched(const GpuBuffer &buffer, size_t bytes) {
+  std::vector<unsigned char> data(bytes);
+  GPU(cudaMemcpy(data.data(), buffer.data, bytes, cudaMemcpyDeviceToHost));
+  return data;
+}
+
+/* Q, K and V are there. */
+static void verify_gradients(const Rung &rung, const Shape &s, uint64_t seed, const Inputs &inputs, const Problem &p,
+                             Result *r) {
+  Training t;
+  training_fill(s, seed, r->outliers, inputs, &t);
+  GPU(cudaMemcpy(p.O.data, t.O.data(), q_bytes(s), cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(p.dO.data, t.dO.data(), q_bytes(s), cudaMemcpyHostToDevice));
+  GPU(cudaMemcpy(p.L.data, t.L.data(), t.L.size() * sizeof(float), cudaMemcpyHostToDevice));
+  GPU(cudaMemset(p.dQ.data, 0xff, q_bytes(s)));
+  GPU(cudaMemset(p.dK.data, 0xff, k_bytes(s)));
+  GPU(cudaMemset(p.dV.data, 0xff, k_bytes(s)));
+  launch_checked(rung, p, s.dtype);
+  GPU(cudaDeviceSynchronize());
+  const std::vector<unsigned char> dQ = fetched(p.dQ, q_bytes(s)), dK = fetched(p.dK, k_bytes(s)),
+                                   dV = fetched(p.dV, k_bytes(s));
+  r->verdict = gradients_check(s, t, dQ.data(), dK.data(), dV.data(), r->tolerance);
+  r->good = r->verdict.right;
+}
+
 static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   Inputs inputs;
   inputs_fill(s, seed, r->outliers, &inputs);
@@ -215,13 +254,14 @@ static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   GPU(cudaMemcpy(p.K.data, K.data(), K.size(), cudaMemcpyHostToDevice));
   GPU(cudaMemcpy(p.V.data, V.data(), V.size(), cudaMemcpyHostToDevice));
   GPU(cudaMemset(p.O.data, 0xff, q_bytes(s))); /* NaN in every type */
+  r->tolerance = tolerance(rung, s.dtype);
+  if (rung.trains) return verify_gradients(rung, s, seed, inputs, p, r);
   launch_checked(rung, p, s.dtype);
   GPU(cudaDeviceSynchronize());
   std::vector<unsigned char> O(q_bytes(s));
   GPU(cudaMemcpy(O.data(), p.O.data, O.size(), cudaMemcpyDeviceToHost));
   const int64_t rows = s.batch * s.heads * s.N_q, wanted = std::max<int64_t>(64, 100000000 / (s.N_k * s.d));
   const int64_t step = rows > wanted ? rows / wanted | 1 : 1; /* odd, so that all places in a tile come up */
-  r->tolerance = tolerance(rung, s.dtype);
   r->verdict = output_check(s, inputs, O.data(), std::min(step, s.N_q), r->tolerance);
   r->good = r->verdict.right;
 }
@@ -250,6 +290,12 @@ static void fill_inputs(const Problem &p, const Shape &s) {
   fill_normal(p.Q.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 1);
   fill_normal(p.K.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 2);
   fill_normal(p.V.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 3);
+  if (!p.dO.data) return;
+  const std::vector<float> L((size_t)(s.batch * s.heads * s.N_q),
+                             logf((float)s.N_k) + 0.5f); /* the mean of normal scores */
+  fill_normal(p.O.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 4);
+  fill_normal(p.dO.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 5);
+  GPU(cudaMemcpy(p.L.data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
 }
 
 static double median(std::vector<double> x) {
@@ -284,8 +330,8 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
   }
   r->warm_us = median(warm) * 1e3;
   r->cold_us = median(cold) * 1e3;
-  const double flops =
-      4.0 * (double)s.N_q * (double)s.N_k * (double)s.d * (double)(s.batch * s.heads) / (s.causal ? 2 : 1);
+  const double flops = (rung.trains ? 10.0 : 4.0) * (double)s.N_q * (double)s.N_k * (double)s.d *
+                       (double)(s.batch * s.heads) / (s.causal ? 2 : 1);
   r->tflops = flops / r->warm_us / 1e6;
   r->good = true;
 }
@@ -321,6 +367,7 @@ static std::vector<Shape> grid_shapes(const Request &request, const Rung &rung) 
         s.batch = g.batch, s.heads = g.heads, s.kv_heads = g.kv_heads;
         s.N_q = g.N_q, s.N_k = g.N_k, s.d = g.d;
         s.dtype = dtype, s.causal = causal;
+        if (rung.trains && s.N_q > 2048) continue; /* the reference of gradients takes N_q N_k d steps */
         if (dtype != DTYPE_FP32 || rung.takes_fp32) shapes.push_back(s);
       }
   };

@@ -219,11 +219,12 @@ std::vector<Request> request_lines(const Request &request) {
   return requests;
 }
 
-static const char *const COLUMNS = "mode,rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
-                                   "good,inputs,worst_row_error,tolerance,"
-                                   "rmse,rows_checked,read_Q,read_K,read_V,read_S,read_P,read_O,read_stats,write_S,"
-                                   "write_P,write_O,write_stats,model_read,"
-                                   "model_write,warm_us,cold_us,tflops,note,splits,read_pages";
+static const char *const COLUMNS =
+    "mode,rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
+    "good,inputs,worst_row_error,tolerance,"
+    "rmse,rows_checked,read_Q,read_K,read_V,read_S,read_P,read_O,read_stats,write_S,"
+    "write_P,write_O,write_stats,model_read,"
+    "model_write,warm_us,cold_us,tflops,note,splits,read_pages,read_dO,read_dQ,write_dQ,write_dK,write_dV";
 
 void results_begin(const Request &request) {
   if (request.format == FORMAT_CSV) puts(COLUMNS);
@@ -274,11 +275,13 @@ static void print_csv(const Result &r) {
          (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
          r.good, r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse,
          (long long)r.verdict.rows_checked);
-  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu\n",
+  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu,%llu,%llu,%"
+         "llu,%llu,%llu\n",
          in[TENSOR_Q], in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS],
          out[TENSOR_S], out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS],
          (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
-         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[TENSOR_PAGES]);
+         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[TENSOR_PAGES], in[TENSOR_dO],
+         in[TENSOR_dQ], out[TENSOR_dQ], out[TENSOR_dK], out[TENSOR_dV]);
 }
 
 static void print_json(const Result &r, bool first) {

@@ -130,6 +130,15 @@ TW_DEVICE void hbm_write_16(const Attention &a, int tensor, void *to, uint4 x) {
   count_write(a, tensor, 16);
   store_global_16(to, x);
 }
+/* A lane's four of 128 sums of its warp (kernels/lib/ptx.cuh). */
+TW_DEVICE void hbm_add_4(const Attention &a, int tensor, float *sums, const float (&x)[4]) {
+  count_write(a, tensor, 16);
+  add_in_memory(sums, x);
+}
+TW_DEVICE void hbm_read_sums(const Attention &a, int tensor, const float *sums, float (&x)[4]) {
+  count_read(a, tensor, 16);
+  read_sums(sums, x);
+}
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Sixteen bytes to shared memory in the background; zeros, and no traffic, when not `wanted`. */
 TW_DEVICE void hbm_copy_16(const Attention &a, int tensor, uint32_t to, const void *from, bool wanted) {
@@ -145,6 +154,11 @@ TW_DEVICE uint4 bits_of(const float *x) {
   return y;
 }
 TW_DEVICE void floats_of(uint4 x, float (&y)[4]) { memcpy(y, &x, sizeof y); }
+template <class T> TW_DEVICE void floats_of_8(uint4 x, float (&y)[8]) {
+  const uint32_t pairs[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+  for (int k = 0; k < 8; k++) y[k] = to_float(T{(uint16_t)(pairs[k / 2] >> (k % 2 * 16))});
+}
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 template <class T> TW_DEVICE uint4 pack8(const float (&x)[8]) {
   return {pack2<T>(x[0], x[1]), pack2<T>(x[2], x[3]), pack2<T>(x[4], x[5]), pack2<T>(x[6], x[7])};

@@ -113,6 +113,29 @@ TW_DEVICE uint4 load_shared_16(uint32_t from) {
                : "memory");
   return y;
 }
+/* A warp's 128 sums in memory, four for each lane: adds to them, and reads them. Where in the 128 a lane's lie is for
+ * these two alone to know: before sm_90 there is no addition of more than one number, and a warp's 32 should lie
+ * together. */
+TW_DEVICE void add_in_memory(float *sums, const float (&x)[4]) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums + threadIdx.x % 32 * 4), "f"(x[0]), "f"(x[1]),
+               "f"(x[2]), "f"(x[3])
+               : "memory");
+#else
+#pragma unroll
+  for (int e = 0; e < 4; e++)
+    asm volatile("red.global.add.f32 [%0], %1;" ::"l"(sums + e * 32 + threadIdx.x % 32), "f"(x[e]) : "memory");
+#endif
+}
+TW_DEVICE void read_sums(const float *sums, float (&x)[4]) {
+#if __CUDA_ARCH__ >= 900
+  const uint4 y = load_l2_16(sums + threadIdx.x % 32 * 4);
+  memcpy(x, &y, sizeof y);
+#else
+#pragma unroll
+  for (int e = 0; e < 4; e++) x[e] = load_l2(sums + e * 32 + threadIdx.x % 32);
+#endif
+}
 TW_DEVICE void store_global_16(void *to, uint4 x) { /* named, because the compiler makes four stores of an assignment */
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
 }
@@ -227,6 +250,12 @@ TW_DEVICE uint4 load_shared_16(uint32_t from) {
   return y;
 }
 TW_DEVICE void store_global_16(void *to, uint4 x) { memcpy(to, &x, sizeof x); }
+TW_DEVICE void add_in_memory(float *sums, const float (&x)[4]) {
+  for (int e = 0; e < 4; e++) sums[simt::machine.current->lane * 4 + e] += x[e];
+}
+TW_DEVICE void read_sums(const float *sums, float (&x)[4]) {
+  memcpy(x, sums + simt::machine.current->lane * 4, sizeof x);
+}
 
 /* The strictest reading of cp.async: garbage from the issue on, the data only at the wait. */
 TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {

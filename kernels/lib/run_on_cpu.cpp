@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/lib/simt.h"
+#include "kernels/lib/verify_backward.h"
 
 /* K and V in pages of 16 keys of all KV heads, in an order that is not theirs; what no key fills is NaN. */
 struct Pages {
@@ -28,6 +29,30 @@ static void pages_fill(const Shape &s, const Inputs &inputs, Pages *p) {
         memcpy(&p->K[to], &inputs.K[from], row);
         memcpy(&p->V[to], &inputs.V[from], row);
       }
+}
+
+/* A backward pass: what it is given, and what it leaves. */
+struct Gradients {
+  Training given;
+  std::vector<unsigned char> dQ, dK, dV;
+  std::vector<float> stats, dQ_sums;
+};
+
+static void gradients_start(const Shape &s, Block block, const Inputs &inputs, Gradients *g, More *more) {
+  training_fill(s, 7, false, inputs, &g->given);
+  g->dQ.assign(q_bytes(s), 0xff);
+  g->dK.assign(k_bytes(s), 0xff);
+  g->dV.assign(k_bytes(s), 0xff);
+  const size_t padded = (size_t)(s.batch * s.heads * ceil_div(s.N_q, block.B_r) * block.B_r);
+  g->stats.assign(2 * padded, NAN);
+  g->dQ_sums.assign(padded * (size_t)s.d, NAN);
+  more->dO = g->given.dO.data();
+  more->L = g->given.L.data();
+  more->dQ = g->dQ.data();
+  more->dK = g->dK.data();
+  more->dV = g->dV.data();
+  more->stats = g->stats.data();
+  more->dQ_sums = g->dQ_sums.data();
 }
 
 CpuRun run_on_cpu(const Rung &rung, const Shape &s, Block block, const Inputs &inputs, const Fault &fault) {
@@ -71,6 +96,11 @@ CpuRun run_on_cpu(const Rung &rung, const Shape &s, Block block, const Inputs &i
   more.L_parts = L_parts.data();
   more.pages = pages.table.data();
   more.page_keys = Pages::KEYS;
+  Gradients gradients;
+  if (rung.trains) {
+    gradients_start(s, block, inputs, &gradients, &more);
+    a.O = gradients.given.O.data();
+  }
   a.more = &more;
   simt::machine.complaint.clear();
   simt::machine.descending = fault.descending;
@@ -79,7 +109,9 @@ CpuRun run_on_cpu(const Rung &rung, const Shape &s, Block block, const Inputs &i
   const bool ran = rung.run(a, s.dtype);
   result.complaint = simt::machine.complaint;
   if (!ran && result.complaint.empty()) result.complaint = "the rung refused the shape or block";
-  result.verdict = output_check(s, inputs, O.data(), 1, tolerance(rung, s.dtype));
+  result.verdict = rung.trains ? gradients_check(s, gradients.given, gradients.dQ.data(), gradients.dK.data(),
+                                                 gradients.dV.data(), tolerance(rung, s.dtype))
+                               : output_check(s, inputs, O.data(), 1, tolerance(rung, s.dtype));
   return result;
 }
 

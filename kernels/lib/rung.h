@@ -42,6 +42,12 @@ struct More {
   float *O_parts, *L_parts; /* [split][batch][head][query][d]; log2 of sums: [batch][head][query][split] */
   const int *pages;         /* [batch][page of the sequence]: its number in K and V, [page][KV head][page_keys][d] */
   int page_keys;            /* a multiple of 16 */
+  /* Backward. Gradients are laid out as what they are of. */
+  const void *dO;
+  const float
+      *L; /* natural log of a row's sum of exponentials, [batch][head][query]; +infinity: a row that sees no key */
+  void *dQ, *dK, *dV;
+  float *stats, *dQ_sums; /* room for 2 x and d x (rows of a head, padded to whole row blocks), for each head */
 };
 
 /* One forward pass, O = softmax(scale Q K^T) V. Pointers are to GPU memory (or, on the CPU, to memory). Larger than 128
@@ -78,6 +84,7 @@ struct Rung {
   int (*default_splits)(const Attention &attention,
                         int n_sms) = nullptr; /* decode: keys are split, Attention::more is needed */
   bool pages_keys = false;                    /* K and V lie in pages: More::pages is needed */
+  bool trains = false;                        /* backward: O and L are given, dQ, dK and dV are wanted */
 };
 
 /* The ladder in order, in the build that counts bytes and in the one that does not. */

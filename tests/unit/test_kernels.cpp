@@ -111,7 +111,8 @@ static void run_cases(const char *name) {
     Dtype dtype = types[n++ % (rung.takes_fp32 ? 3 : 2)];
     const Shape s = shape_of(c, dtype);
     Block block = rung.blocks[0];
-    if (is_free(rung)) block = c.B_r ? Block{c.B_r, c.B_c} : rung.default_block((int)s.d, dtype_bytes(dtype));
+    if (rung.default_block) block = rung.default_block((int)s.d, dtype_bytes(dtype));
+    if (is_free(rung) && c.B_r) block = Block{c.B_r, c.B_c};
     expect_right(rung, s, block, n % 2 == 0, n % 3 == 0);
   }
 }
@@ -190,6 +191,38 @@ static void test_decode_splits(void **) {
   assert_int_equal(rung.default_splits(a, 132), 2);
   a.N_k = 32768, a.batch = 33;
   assert_int_equal(rung.default_splits(a, 132), 1);
+}
+
+/* Both orders of dQ: square, ragged, more keys than queries and fewer, groups, rows and keys that see nothing. */
+static void test_fa2_backward(void **) { run_cases("fa2_backward"); }
+static void test_fa2_backward_twice(void **) { run_cases("fa2_backward_twice"); }
+
+/* The other tile of d = 64, over two row blocks and two column blocks. */
+static void test_backward_blocks(void **) {
+  for (const char *name : {"fa2_backward", "fa2_backward_twice"})
+    expect_right(rung_named(name), shape_of({1, 2, 1, 100, 140, 64, true, 0, 0}, DTYPE_FP16), {64, 128}, true, false);
+}
+
+/* N_q = 128, N_k = 256, d = 64, two heads on one, fp16, no mask, blocks of 128 x 128, by hand. A row of d is 128 B. Q:
+ * 128 rows x 2 heads x 2 column blocks x 128 B = 65,536; dO that and once more for D, 98,304; K 256 x 128 B = 32,768,
+ * once. Sums of dQ: a head is 128 x 64 x 4 B = 32,768; written once as zeros and twice by additions, read once. */
+static void test_backward_by_hand(void **) {
+  const Shape s = shape_of({1, 2, 1, 128, 256, 64, false, 0, 0}, DTYPE_FP16);
+  Inputs inputs;
+  inputs_fill(s, 1, false, &inputs);
+  const Counts once = run_on_cpu(rung_named("fa2_backward"), s, {128, 128}, inputs, {}).counts;
+  assert_int_equal(once.read[TENSOR_Q], 65536);
+  assert_int_equal(once.read[TENSOR_dO], 98304);
+  assert_int_equal(once.read[TENSOR_O], 32768);
+  assert_int_equal(once.read[TENSOR_K], 32768);
+  assert_int_equal(once.read[TENSOR_dQ], 65536);
+  assert_int_equal(once.write[TENSOR_dQ], 3 * 65536 + 32768);
+  assert_int_equal(once.write[TENSOR_dK], 32768);
+  assert_int_equal(once.read[TENSOR_STATS],
+                   4 * (256 + 2 * 2 * 256)); /* L; then L and D of 256 rows in 2 column blocks */
+  const Counts twice = run_on_cpu(rung_named("fa2_backward_twice"), s, {128, 128}, inputs, {}).counts;
+  assert_int_equal(twice.write[TENSOR_dQ], 32768);
+  assert_int_equal(twice.read[TENSOR_K], 32768 + 2 * 32768); /* once more in the one row block of each head */
 }
 
 /* Every block that the tensor rungs offer. */
@@ -317,6 +350,10 @@ int main(void) {
       cmocka_unit_test(test_fa2_decode),
       cmocka_unit_test(test_decode_by_hand),
       cmocka_unit_test(test_decode_splits),
+      cmocka_unit_test(test_fa2_backward),
+      cmocka_unit_test(test_fa2_backward_twice),
+      cmocka_unit_test(test_backward_blocks),
+      cmocka_unit_test(test_backward_by_hand),
       cmocka_unit_test(test_block_choices),
       cmocka_unit_test(test_one_extra_load_is_noticed),
       cmocka_unit_test(test_every_barrier_and_wait_is_needed),

@@ -1,0 +1,208 @@
+/* What the two orders of the backward pass share (kernels/ladder/fa2_backward.cu, fa2_backward_twice.cu): products of
+ * tiles in shared memory, and P and dS of one tile.
+ *
+ *     warps cut a product's result among them, D rows of warps down and 8 / D across; each takes 16 x 16 pieces:
+ *         left  16 x 16 K   from [row][k], or turned from [k][row]      right  16 K x 16   from [column][k], or from
+ * [k][column] ldmatrix turns what it reads if asked, so that Q, K, V, dO, P and dS serve as either operand as they lie.
+ */
+#ifndef TILEWALK_KERNELS_BACKWARD_TILE_CUH
+#define TILEWALK_KERNELS_BACKWARD_TILE_CUH
+
+#include "kernels/lib/operands.cuh"
+
+namespace TW_BUILD {
+
+struct BackwardPass : Attention {
+  const void *dO;
+  const float *L;
+  void *dQ, *dK, *dV;
+  float *stats, *dQ_sums; /* [head][row block][L, D][B_r], L in powers of two; [head][row block][16 x 8 piece][lane] */
+};
+
+/* Eight warps; S is cut among S_DOWN x 8 / S_DOWN of them, dQ among Q_DOWN x 8 / Q_DOWN, dK and dV among 4 x 2. */
+template <class T_, int d_, int B_r_, int B_c_, int S_DOWN_, int Q_DOWN_> struct BackwardTile {
+  using T = T_;
+  static constexpr int d = d_, B_r = B_r_, B_c = B_c_, S_DOWN = S_DOWN_, Q_DOWN = Q_DOWN_, KV_DOWN = 4, THREADS = 256;
+  static constexpr int ROW = 2 * d, S_ROW = 2 * B_c; /* bytes */
+  static constexpr int R_BYTES = B_r * ROW, C_BYTES = B_c * ROW, S_BYTES = B_r * S_ROW, STATS_BYTES = 8 * B_r;
+  static constexpr int STAGE_BYTES = 2 * R_BYTES + STATS_BYTES; /* Q, dO, then L and D */
+  /* By columns: K, V, P, dS and two stages of rows. By rows: Q, dO, L and D, dS and two stages of K, V. */
+  static constexpr int COLUMNS_BYTES = 2 * C_BYTES + 2 * S_BYTES + 4 * R_BYTES + 2 * STATS_BYTES;
+  static constexpr int ROWS_BYTES = 4 * C_BYTES + S_BYTES + 2 * R_BYTES + STATS_BYTES;
+};
+
+/* Swizzled as in rung 7: the 16-byte piece of a row of ROW bytes. */
+template <int ROW> TW_DEVICE uint32_t at(int row, int piece) {
+  return (uint32_t)(row * ROW + ((piece ^ (row & 7)) << 4));
+}
+
+TW_DEVICE int first_row_block(const Attention &a, int j0, int B_r) { /* that sees keys from j0 on */
+  return a.causal ? larger(0, j0 + a.N_q - a.N_k) / B_r : 0;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+/* Where this lane begins to read 16 x 16 pieces of a matrix from (row, column) on: ALONG, for ldmatrix to give the left
+ * operand as stored or the right one turned; else the left one turned or the right one as stored. */
+template <int ROW, bool ALONG> TW_DEVICE uint32_t lane_at(int row, int column) {
+  const int lane = (int)threadIdx.x % 32;
+  if (ALONG) return at<ROW>(row + lane % 16, column / 8 + lane / 16);
+  return at<ROW>(row + lane / 16 * 8 + lane % 8, column / 8 + lane / 8 % 2);
+}
+
+/* C += A B in a warp, of M x N x K pieces of 16. Matrices lie in shared memory, in rows of A_ROW and B_ROW bytes;
+ * *_TURNED: what lies there is the operand's transpose (of B that is [k][n], as ldmatrix expects [n][k]). */
+template <class T, int K, int A_ROW, bool A_TURNED, int B_ROW, bool B_TURNED, int M, int N2>
+TW_DEVICE void product(float (&C)[M][N2][4], uint32_t A, uint32_t B) {
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    uint32_t left[M][4];
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      if (A_TURNED)
+        ldmatrix_x4_trans(left[m], (A ^ (uint32_t)(m << 5)) + (uint32_t)(k * 16 * A_ROW));
+      else
+        ldmatrix_x4(left[m], (A ^ (uint32_t)(k << 5)) + (uint32_t)(m * 16 * A_ROW));
+#pragma unroll
+    for (int n = 0; n < N2 / 2; n++) {
+      uint32_t right[4];
+      if (B_TURNED)
+        ldmatrix_x4_trans(right, (B ^ (uint32_t)(n << 5)) + (uint32_t)(k * 16 * B_ROW));
+      else
+        ldmatrix_x4(right, (B ^ (uint32_t)(k << 5)) + (uint32_t)(n * 16 * B_ROW));
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        mma_m16n8k16<T>(C[m][2 * n], left[m], right[0], right[1]);
+        mma_m16n8k16<T>(C[m][2 * n + 1], left[m], right[2], right[3]);
+      }
+    }
+  }
+}
+
+template <int M, int N2> TW_DEVICE void clear(float (&C)[M][N2][4]) {
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int n = 0; n < N2; n++) C[m][n][0] = C[m][n][1] = C[m][n][2] = C[m][n][3] = 0;
+}
+
+/* Starts the copy of a tile; rows from n_rows on become zeros. */
+template <class Tile, int ROWS>
+TW_DEVICE void start_tile(const Attention &a, int tensor, uint32_t to, const typename Tile::T *from, int n_rows) {
+  constexpr int PIECES = Tile::d / 8, STEP = Tile::THREADS / PIECES;
+  const int row = (int)threadIdx.x / PIECES, piece = (int)threadIdx.x % PIECES;
+#pragma unroll
+  for (int r = row; r < ROWS; r += STEP)
+    hbm_copy_16(a, tensor, to + at<Tile::ROW>(r, piece), from + r * Tile::d + piece * 8, r < n_rows);
+}
+
+/* Row block i of a query head: Q, dO, L and D. */
+template <class Tile> TW_DEVICE void start_rows(const BackwardPass &a, int head, int i, uint32_t to) {
+  using T = typename Tile::T;
+  const int i0 = i * Tile::B_r, T_r = (a.N_q + Tile::B_r - 1) / Tile::B_r;
+  const long long row = (long long)head * a.N_q + i0;
+  start_tile<Tile, Tile::B_r>(a, TENSOR_Q, to, (const T *)a.Q + row * Tile::d, a.N_q - i0);
+  start_tile<Tile, Tile::B_r>(a, TENSOR_dO, to + Tile::R_BYTES, (const T *)a.dO + row * Tile::d, a.N_q - i0);
+  const float *stats = a.stats + ((long long)head * T_r + i) * (2 * Tile::B_r);
+  if ((int)threadIdx.x < Tile::B_r / 2)
+    hbm_copy_16(a, TENSOR_STATS, to + 2 * Tile::R_BYTES + threadIdx.x * 16, stats + threadIdx.x * 4, true);
+}
+
+template <class Tile> TW_DEVICE void start_columns(const BackwardPass &a, int kv, int j0, uint32_t to) {
+  using T = typename Tile::T;
+  const long long from = ((long long)kv * a.N_k + j0) * Tile::d;
+  start_tile<Tile, Tile::B_c>(a, TENSOR_K, to, (const T *)a.K + from, a.N_k - j0);
+  start_tile<Tile, Tile::B_c>(a, TENSOR_V, to + Tile::C_BYTES, (const T *)a.V + from, a.N_k - j0);
+}
+
+/* P and dS of one tile into shared memory, rounded; without P_tile only dS. rows and columns: where Q, dO, L, D and K,
+ * V lie. Where the mask cuts the tile, what a row does not see is 0. */
+template <class Tile, bool WITH_P>
+TW_DEVICE void store_P_dS(const BackwardPass &a, int i0, int j0, uint32_t rows, uint32_t columns, uint32_t P_tile,
+                          uint32_t dS_tile) {
+  using T = typename Tile::T;
+  constexpr int ACROSS = 8 / Tile::S_DOWN, M = Tile::B_r / 16 / Tile::S_DOWN, N2 = Tile::B_c / 8 / ACROSS;
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const int row0 = warp / ACROSS * M * 16, column0 = warp % ACROSS * N2 * 8;
+  const uint32_t left = rows + lane_at<Tile::ROW, true>(row0, 0),
+                 right = columns + lane_at<Tile::ROW, false>(column0, 0);
+  const float *stats = (const float *)(shared_memory() + (rows + 2 * Tile::R_BYTES - shared_address(shared_memory())));
+  const bool cut = j0 + Tile::B_c > keys_seen(a, i0);
+  const float scale = a.scale * 1.4426950408889634f; /* log2 e: exponentials are powers of two */
+  float S[M][N2][4], dP[M][N2][4];
+  clear(S);
+  product<T, Tile::d / 16, Tile::ROW, false, Tile::ROW, false>(S, left, right);
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int row = row0 + 16 * m + 8 * half + lane / 4;
+      const int seen = cut ? keys_seen(a, i0 + row) - j0 - column0 - lane % 4 * 2 : Tile::B_c;
+      const float L = stats[row];
+#pragma unroll
+      for (int n = 0; n < N2; n++) {
+        float *x = &S[m][n][2 * half];
+        for (int e = 0; e < 2; e++) x[e] = 8 * n + e >= seen ? 0 : exp2_approx(x[e] * scale - L);
+        if (WITH_P) store_shared_4(P_tile + at<Tile::S_ROW>(row, column0 / 8 + n) + lane % 4 * 4, pack2<T>(x[0], x[1]));
+      }
+    }
+  clear(dP);
+  product<T, Tile::d / 16, Tile::ROW, false, Tile::ROW, false>(dP, left + Tile::R_BYTES, right + Tile::C_BYTES);
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const int row = row0 + 16 * m + 8 * half + lane / 4;
+      const float D = stats[Tile::B_r + row];
+#pragma unroll
+      for (int n = 0; n < N2; n++) {
+        const float *x = &S[m][n][2 * half], *y = &dP[m][n][2 * half];
+        store_shared_4(dS_tile + at<Tile::S_ROW>(row, column0 / 8 + n) + lane % 4 * 4,
+                       pack2<T>(x[0] * (y[0] - D), x[1] * (y[1] - D)));
+      }
+    }
+}
+
+/* This warp's share of factor x C to shared memory, then, once all are there, whole rows to memory. */
+template <class Tile, int M, int N2>
+TW_DEVICE void store_tile(const Attention &a, int tensor, const float (&C)[M][N2][4], int across, float factor,
+                          uint32_t tile, void *to, int rows) {
+  using T = typename Tile::T;
+  constexpr int PIECES = Tile::d / 8;
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const int row0 = warp / across * M * 16, piece0 = warp % across * N2;
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int n = 0; n < N2; n++)
+      for (int half = 0; half < 2; half++)
+        store_shared_4(tile + at<Tile::ROW>(row0 + 16 * m + 8 * half + lane / 4, piece0 + n) + lane % 4 * 4,
+                       pack2<T>(C[m][n][2 * half] * factor, C[m][n][2 * half + 1] * factor));
+  __syncthreads(); /* the tile is complete */
+  for (int e = (int)threadIdx.x; e < rows * PIECES; e += Tile::THREADS)
+    hbm_write_16(a, tensor, (T *)to + e * 8, load_shared_16(tile + at<Tile::ROW>(e / PIECES, e % PIECES)));
+}
+#endif
+
+static inline BackwardPass backward_pass(const Attention &a) {
+  BackwardPass pass;
+  static_cast<Attention &>(pass) = a;
+  pass.dO = a.more->dO, pass.L = a.more->L, pass.stats = a.more->stats, pass.dQ_sums = a.more->dQ_sums;
+  pass.dQ = a.more->dQ, pass.dK = a.more->dK, pass.dV = a.more->dV;
+  return pass;
+}
+
+/* Of kernels/ladder/fa2_backward.cu: D, then dK and dV, without dQ. */
+bool backward_columns(const Attention &a, Dtype dtype);
+
+/* Calls `call` with the tile that a.d and a.B_r, a.B_c name; false if there is none. */
+template <class T, class Call> static bool with_backward_tile(const Attention &a, const Call &call) {
+  if (a.d == 128 && a.B_r == 64 && a.B_c == 128) return call(BackwardTile<T, 128, 64, 128, 2, 2>());
+  if (a.d == 64 && a.B_r == 64 && a.B_c == 128) return call(BackwardTile<T, 64, 64, 128, 2, 4>());
+  return a.d == 64 && a.B_r == 128 && a.B_c == 128 && call(BackwardTile<T, 64, 128, 128, 4, 4>());
+}
+
+static inline Block backward_block(int d, int) { return d == 64 ? Block{128, 128} : Block{64, 128}; }
+
+} // namespace TW_BUILD
+
+#endif
