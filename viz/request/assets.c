@@ -2,6 +2,7 @@
 #include "viz/request/assets.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -52,6 +53,21 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
       "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
       relative, bin);
 }
+
+Status assets_list(const char *relative, bool (*take)(void *data, const char *name), void *data, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  const Status status = assets_find(path, sizeof path, relative, error);
+  if (status != STATUS_OK) return status;
+  DIR *directory = opendir(path);
+  if (!directory)
+    return error_set(error, STATUS_BAD_REQUEST, "cannot list %.200s; it must be a folder that can be read", path);
+  for (const struct dirent *entry; (entry = readdir(directory));)
+    if (!take(data, entry->d_name)) break;
+  closedir(directory);
+  return STATUS_OK;
+}
+
+bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 /* Reads up to `size` bytes, less only at the end of the file; -1 on error. */
 static ssize_t read_fully(int file, char *bytes, size_t size) {

@@ -6,10 +6,12 @@
  *   2. BIN/../share/tilewalk        installed: BIN is the folder of the running program
  *   3. BIN/.., BIN/../.., ...       built: the source tree above build/, at most four folders up
  *
- * so that a build runs in place and an installed tree can be moved as a whole. */
+ * so that a build runs in place and an installed tree can be moved as a whole. In a browser the same calls read what
+ * the page was given (viz/web/web_assets.c). */
 #ifndef TILEWALK_VIZ_CLI_ASSETS_H
 #define TILEWALK_VIZ_CLI_ASSETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/base/error.h"
@@ -19,6 +21,12 @@ enum { ASSETS_PATH_BYTES = 4096 };
 /* Writes the path of the file or folder `relative` (no leading '/', no "..") into path[0..size).
  * STATUS_BAD_REQUEST, naming where it was looked for, when there is none. */
 Status assets_find(char *path, size_t size, const char *relative, Error *error);
+
+/* Calls `take` with the name of each entry of the folder `relative`, in no order, until it returns false. */
+Status assets_list(const char *relative, bool (*take)(void *data, const char *name), void *data, Error *error);
+
+/* Whether a file or folder of that path is there. */
+bool file_exists(const char *path);
 
 /* Reads a whole file (or pipe) of at most max_bytes. *buffer is for the caller to free; it holds *length bytes and
  * a '\0' after them. Errors name the path and the reason: STATUS_BAD_REQUEST when it cannot be opened or read

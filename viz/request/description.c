@@ -1,11 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* access */
 #include "viz/request/description.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -22,20 +19,19 @@ static bool is_name(const char *text) {
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
+static bool take_name(void *data, const char *name) {
+  DescriptionNames *names = data;
+  if (is_name(name)) memcpy(names->names[names->n++], name, strlen(name) + 1);
+  return names->n < DESCRIPTION_NAMES_MAX;
+}
+
 Status description_names(const char *folder, DescriptionNames *names, Error *error) {
-  char relative[64], path[ASSETS_PATH_BYTES];
+  char relative[64];
   snprintf(relative, sizeof relative, "assets/%s", folder);
   names->n = 0;
-  const Status status = assets_find(path, sizeof path, relative, error);
-  if (status != STATUS_OK) return status;
-  DIR *directory = opendir(path);
-  if (!directory)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot list %.200s; it must be a folder that can be read", path);
-  for (const struct dirent *entry; (entry = readdir(directory)) && names->n < DESCRIPTION_NAMES_MAX;)
-    if (is_name(entry->d_name)) memcpy(names->names[names->n++], entry->d_name, strlen(entry->d_name) + 1);
-  closedir(directory);
-  qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
-  return STATUS_OK;
+  const Status status = assets_list(relative, take_name, names, error);
+  if (status == STATUS_OK) qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
+  return status;
 }
 
 typedef struct {
@@ -76,7 +72,7 @@ static Status read_text(const Kind *kind, const char *name, char **buffer, size_
     if (assets_find(path, sizeof path, relative, NULL) == STATUS_OK)
       return file_read(path, KEYFILE_MAX_BYTES, buffer, length, error);
   }
-  if (!strchr(name, '/') && access(name, F_OK) != 0) return refuse(kind, name, error);
+  if (!strchr(name, '/') && !file_exists(name)) return refuse(kind, name, error);
   return file_read(name, KEYFILE_MAX_BYTES, buffer, length, error);
 }
 

@@ -1,4 +1,4 @@
-/* Text on a cairo surface, measured and drawn with pango behind a small interface.
+/* Text on a cairo surface, measured and drawn with pango, or by the browser, behind a small interface.
  *
  * The colour is the current cairo source. Sizes are in user units, so the same call gives the same
  * layout on every surface and resolution: font hinting and metrics hinting are off. A surface may
