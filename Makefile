@@ -83,7 +83,7 @@ $(BUILD)/tests/test_record: WRAP += $(foreach call,open read write fsync close r
 all: $(PROGRAM)
 
 ifeq ($(READY),)
-ifneq ($(filter-out run test test-model setup clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out run test test-model setup clean help web,$(or $(MAKECMDGOALS),all)),)
 $(error Some needed packages are missing; `make setup` names and installs them)
 endif
 endif
@@ -233,7 +233,9 @@ help:
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
 #: make pictures   the scenes for the README        make accuracy  its tables of predicted and measured
+#: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
+include viz/web/web.mk
 -include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(OBJ:.o=.d))

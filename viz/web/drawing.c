@@ -1,5 +1,5 @@
-/* See canvas.h. Names and meanings of the functions are cairo's: https://www.cairographics.org/manual/ */
-#include "viz/web/canvas.h"
+/* See drawing.h. Names and meanings of the functions are cairo's: https://www.cairographics.org/manual/ */
+#include "viz/web/drawing.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static double at_y(cairo_t *cr, double y) { return state_of(cr)->y + state_of(cr
 
 static cairo_surface_t broken_surface = {.references = -1, .is_broken = true};
 
-cairo_surface_t *canvas_new(int width, int height) {
+cairo_surface_t *drawing_new(int width, int height) {
   cairo_surface_t *s = calloc(1, sizeof *s);
   if (!s) return &broken_surface;
   s->references = 1;
@@ -92,7 +92,7 @@ cairo_surface_t *canvas_new(int width, int height) {
   return s;
 }
 
-void canvas_clear(cairo_surface_t *s) {
+void drawing_clear(cairo_surface_t *s) {
   if (s == &broken_surface) return;
   for (size_t k = 0; k < s->n_surfaces; k++) cairo_surface_destroy(s->surfaces[k]);
   s->n_surfaces = s->list.n_numbers = s->list.n_text = 0;
@@ -101,7 +101,7 @@ void canvas_clear(cairo_surface_t *s) {
 
 void cairo_surface_destroy(cairo_surface_t *s) {
   if (!s || s->references < 0 || --s->references > 0) return;
-  canvas_clear(s);
+  drawing_clear(s);
   free(s->surfaces);
   free(s->list.numbers);
   free(s->list.text);
@@ -116,7 +116,7 @@ static cairo_surface_t *reference(cairo_surface_t *s) {
 
 cairo_surface_t *cairo_image_surface_create(cairo_format_t format, int width, int height) {
   (void)format;
-  return canvas_new(width, height);
+  return drawing_new(width, height);
 }
 
 cairo_surface_t *cairo_surface_create_similar_image(cairo_surface_t *other, cairo_format_t format, int width,
@@ -150,12 +150,12 @@ void cairo_surface_get_device_scale(cairo_surface_t *s, double *x, double *y) {
   *x = *y = 1;
 }
 
-CanvasList canvas_list(const cairo_surface_t *s) {
-  return (CanvasList){s->list.numbers, s->list.n_numbers, s->list.text, s->list.n_text};
+DrawingList drawing_list(const cairo_surface_t *s) {
+  return (DrawingList){s->list.numbers, s->list.n_numbers, s->list.text, s->list.n_text};
 }
 
-bool canvas_is_broken(const cairo_surface_t *s) { return s->is_broken; }
-size_t canvas_n_surfaces(const cairo_surface_t *s) { return s->n_surfaces; }
+bool drawing_is_broken(const cairo_surface_t *s) { return s->is_broken; }
+size_t drawing_n_surfaces(const cairo_surface_t *s) { return s->n_surfaces; }
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are so many. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
@@ -182,10 +182,15 @@ static uint64_t hash_of(const cairo_surface_t *s) {
   return hash;
 }
 
-CanvasSurface canvas_surface(const cairo_surface_t *s, size_t index) {
+DrawingSurface drawing_surface(const cairo_surface_t *s, size_t index) {
   const cairo_surface_t *of = s->surfaces[index];
-  return (CanvasSurface){hash_of(of), of->width,    of->height, of->pixels ? (CanvasList){0} : canvas_list(of),
-                         of->pixels,  4 * of->width};
+  return (DrawingSurface){.hash = hash_of(of),
+                          .width = of->width,
+                          .height = of->height,
+                          .list = of->pixels ? (DrawingList){0} : drawing_list(of),
+                          .pixels = of->pixels,
+                          .stride = 4 * of->width,
+                          .surface = of};
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------------------- */
@@ -224,14 +229,14 @@ void cairo_save(cairo_t *cr) {
   cr->states[cr->depth + 1] = cr->states[cr->depth];
   cr->depth++;
   if (state_of(cr)->source.surface) reference(state_of(cr)->source.surface);
-  ADD(cr, CANVAS_SAVE);
+  ADD(cr, DRAWING_SAVE);
 }
 
 void cairo_restore(cairo_t *cr) {
   if (cr->depth == 0) return;
   drop_source(state_of(cr));
   cr->depth--;
-  ADD(cr, CANVAS_RESTORE);
+  ADD(cr, DRAWING_RESTORE);
 }
 
 void cairo_translate(cairo_t *cr, double x, double y) {
@@ -254,7 +259,7 @@ void cairo_get_matrix(cairo_t *cr, cairo_matrix_t *m) {
 
 void cairo_set_source_rgba(cairo_t *cr, double red, double green, double blue, double alpha) {
   drop_source(state_of(cr));
-  ADD(cr, CANVAS_COLOUR, red, green, blue, alpha);
+  ADD(cr, DRAWING_COLOUR, red, green, blue, alpha);
 }
 
 void cairo_set_source_rgb(cairo_t *cr, double red, double green, double blue) {
@@ -289,13 +294,13 @@ static void write_source(cairo_t *cr) {
   }
   s->surfaces = items;
   s->surfaces[s->n_surfaces] = reference(source->surface);
-  ADD(cr, CANVAS_SURFACE, (double)s->n_surfaces++, source->x, source->y, source->repeats, source->smooth);
+  ADD(cr, DRAWING_SURFACE, (double)s->n_surfaces++, source->x, source->y, source->repeats, source->smooth);
 }
 
 /* ---- Paths ----------------------------------------------------------------------------------------------- */
 
 static void begin(cairo_t *cr) {
-  if (!cr->is_path_open) ADD(cr, CANVAS_BEGIN);
+  if (!cr->is_path_open) ADD(cr, DRAWING_BEGIN);
   cr->is_path_open = true;
 }
 
@@ -303,55 +308,55 @@ void cairo_new_path(cairo_t *cr) { cr->is_path_open = false; }
 
 void cairo_move_to(cairo_t *cr, double x, double y) {
   begin(cr);
-  ADD(cr, CANVAS_MOVE, at_x(cr, x), at_y(cr, y));
+  ADD(cr, DRAWING_MOVE, at_x(cr, x), at_y(cr, y));
 }
 
 void cairo_line_to(cairo_t *cr, double x, double y) {
   begin(cr);
-  ADD(cr, CANVAS_LINE, at_x(cr, x), at_y(cr, y));
+  ADD(cr, DRAWING_LINE, at_x(cr, x), at_y(cr, y));
 }
 
 void cairo_rectangle(cairo_t *cr, double x, double y, double width, double height) {
   begin(cr);
-  ADD(cr, CANVAS_RECTANGLE, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * width, state_of(cr)->scale_y * height);
+  ADD(cr, DRAWING_RECTANGLE, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * width, state_of(cr)->scale_y * height);
 }
 
 void cairo_arc(cairo_t *cr, double x, double y, double radius, double from, double to) {
   begin(cr);
-  ADD(cr, CANVAS_ARC, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * radius, from, to);
+  ADD(cr, DRAWING_ARC, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * radius, from, to);
 }
 
-void cairo_close_path(cairo_t *cr) { ADD(cr, CANVAS_CLOSE); }
+void cairo_close_path(cairo_t *cr) { ADD(cr, DRAWING_CLOSE); }
 
-static void use_path(cairo_t *cr, CanvasOp op, bool keeps) {
+static void use_path(cairo_t *cr, DrawingOp op, bool keeps) {
   if (cr->is_path_open) {
-    if (op != CANVAS_CLIP) write_source(cr);
+    if (op != DRAWING_CLIP) write_source(cr);
     ADD(cr, op);
   }
   cr->is_path_open = cr->is_path_open && keeps;
 }
 
-void cairo_fill(cairo_t *cr) { use_path(cr, CANVAS_FILL, false); }
-void cairo_fill_preserve(cairo_t *cr) { use_path(cr, CANVAS_FILL, true); }
-void cairo_stroke(cairo_t *cr) { use_path(cr, CANVAS_STROKE, false); }
-void cairo_stroke_preserve(cairo_t *cr) { use_path(cr, CANVAS_STROKE, true); }
+void cairo_fill(cairo_t *cr) { use_path(cr, DRAWING_FILL, false); }
+void cairo_fill_preserve(cairo_t *cr) { use_path(cr, DRAWING_FILL, true); }
+void cairo_stroke(cairo_t *cr) { use_path(cr, DRAWING_STROKE, false); }
+void cairo_stroke_preserve(cairo_t *cr) { use_path(cr, DRAWING_STROKE, true); }
 
 /* Clipping to an empty path leaves nothing to draw on. */
 void cairo_clip(cairo_t *cr) {
   begin(cr);
-  use_path(cr, CANVAS_CLIP, false);
+  use_path(cr, DRAWING_CLIP, false);
 }
 
 void cairo_paint(cairo_t *cr) {
   write_source(cr);
-  ADD(cr, CANVAS_PAINT);
+  ADD(cr, DRAWING_PAINT);
 }
 
-void cairo_set_line_width(cairo_t *cr, double width) { ADD(cr, CANVAS_WIDTH, state_of(cr)->scale_x * width); }
-void cairo_set_line_join(cairo_t *cr, cairo_line_join_t join) { ADD(cr, CANVAS_JOIN, (double)join); }
+void cairo_set_line_width(cairo_t *cr, double width) { ADD(cr, DRAWING_WIDTH, state_of(cr)->scale_x * width); }
+void cairo_set_line_join(cairo_t *cr, cairo_line_join_t join) { ADD(cr, DRAWING_JOIN, (double)join); }
 
 void cairo_set_dash(cairo_t *cr, const double *dashes, int n, double offset) {
-  ADD(cr, CANVAS_DASH, offset, (double)n);
+  ADD(cr, DRAWING_DASH, offset, (double)n);
   if (n > 0) add_numbers(cr->target, dashes, (size_t)n);
 }
 
@@ -373,15 +378,15 @@ void cairo_set_operator(cairo_t *cr, cairo_operator_t operator) {
 
 enum { STYLE_BOLD = 1, STYLE_ITALIC = 2, STYLE_FIXED = 4 };
 
-static CanvasMeasure *measure_line = canvas_plain_measure;
+static DrawingMeasure *measure_line = drawing_plain_measure;
 static void *measure_data;
 
-void canvas_set_measure(CanvasMeasure *measure, void *data) {
+void drawing_set_measure(DrawingMeasure *measure, void *data) {
   measure_line = measure;
   measure_data = data;
 }
 
-double canvas_plain_measure(void *data, double size, int style, const char *text) {
+double drawing_plain_measure(void *data, double size, int style, const char *text) {
   int characters = 0;
   (void)data;
   for (; *text; text++) characters += ((unsigned char)*text & 0xC0) != 0x80;
@@ -418,7 +423,7 @@ LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double 
   const size_t length = strlen(text), offset = add_text(cr->target, text, length);
   if (lettering->anchor == ANCHOR_MIDDLE) x -= box.width / 2;
   if (lettering->anchor == ANCHOR_END) x -= box.width;
-  ADD(cr, CANVAS_TEXT, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * lettering->size, style_of(lettering),
+  ADD(cr, DRAWING_TEXT, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * lettering->size, style_of(lettering),
       (double)offset, (double)length);
   cr->is_path_open = false; /* as with pango, which draws over the path */
   return box;
@@ -429,12 +434,12 @@ LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double 
 static const struct {
   const char *name;
   size_t numbers;
-} OPS[] = {[CANVAS_SAVE] = {"save", 0},     [CANVAS_RESTORE] = {"restore", 0}, [CANVAS_BEGIN] = {"begin", 0},
-           [CANVAS_MOVE] = {"move", 2},     [CANVAS_LINE] = {"line", 2},       [CANVAS_RECTANGLE] = {"rectangle", 4},
-           [CANVAS_ARC] = {"arc", 5},       [CANVAS_CLOSE] = {"close", 0},     [CANVAS_FILL] = {"fill", 0},
-           [CANVAS_STROKE] = {"stroke", 0}, [CANVAS_CLIP] = {"clip", 0},       [CANVAS_COLOUR] = {"colour", 4},
-           [CANVAS_WIDTH] = {"width", 1},   [CANVAS_DASH] = {"dash", 2},       [CANVAS_JOIN] = {"join", 1},
-           [CANVAS_PAINT] = {"paint", 0},   [CANVAS_SURFACE] = {"surface", 5}, [CANVAS_TEXT] = {"text", 6}};
+} OPS[] = {[DRAWING_SAVE] = {"save", 0},     [DRAWING_RESTORE] = {"restore", 0}, [DRAWING_BEGIN] = {"begin", 0},
+           [DRAWING_MOVE] = {"move", 2},     [DRAWING_LINE] = {"line", 2},       [DRAWING_RECTANGLE] = {"rectangle", 4},
+           [DRAWING_ARC] = {"arc", 5},       [DRAWING_CLOSE] = {"close", 0},     [DRAWING_FILL] = {"fill", 0},
+           [DRAWING_STROKE] = {"stroke", 0}, [DRAWING_CLIP] = {"clip", 0},       [DRAWING_COLOUR] = {"colour", 4},
+           [DRAWING_WIDTH] = {"width", 1},   [DRAWING_DASH] = {"dash", 2},       [DRAWING_JOIN] = {"join", 1},
+           [DRAWING_PAINT] = {"paint", 0},   [DRAWING_SURFACE] = {"surface", 5}, [DRAWING_TEXT] = {"text", 6}};
 
 typedef struct {
   char *bytes;
@@ -465,11 +470,11 @@ static void print_list(Printed *to, const cairo_surface_t *s) {
     const int op = (int)l->numbers[k++];
     const double *of = l->numbers + k;
     size_t n = OPS[op].numbers;
-    if (op == CANVAS_DASH) n += (size_t)of[1];
+    if (op == DRAWING_DASH) n += (size_t)of[1];
     k += n;
     print(to, "%s", OPS[op].name);
-    for (size_t i = 0; i < (op == CANVAS_TEXT ? 4 : n); i++) print(to, " %.3f", round(of[i] * 1000) / 1000 + 0.0);
-    if (op == CANVAS_TEXT) print(to, " %.*s", (int)of[5], l->text + (size_t)of[4]);
+    for (size_t i = 0; i < (op == DRAWING_TEXT ? 4 : n); i++) print(to, " %.3f", round(of[i] * 1000) / 1000 + 0.0);
+    if (op == DRAWING_TEXT) print(to, " %.*s", (int)of[5], l->text + (size_t)of[4]);
     print(to, "\n");
   }
   for (size_t k = 0; k < s->n_surfaces; k++) {
@@ -482,7 +487,7 @@ static void print_list(Printed *to, const cairo_surface_t *s) {
   }
 }
 
-char *canvas_print(const cairo_surface_t *s) {
+char *drawing_print(const cairo_surface_t *s) {
   Printed to = {0};
   print_list(&to, s);
   print(&to, "%s", s->is_broken ? "broken\n" : "");

@@ -1,0 +1,80 @@
+/* cairo's calls written down as a list of numbers, for a canvas that draws them later: the browser's.
+ *
+ *     scene_draw(..., cr, ...)  ->  cairo_rectangle, cairo_fill, ...  ->  drawing_list(cr)  ->  canvas 2D, SVG, a test
+ *
+ * Linked in place of cairo, drawing.c gives the calls that scenes, charts and controls make, with cairo's meanings.
+ * Points are in pixels: the matrix is applied when a path is made, and may only shift and scale. Surfaces are lists
+ * too, but for those whose pixels were asked for.
+ *
+ * NOT MODELLED, since nothing draws so: operators other than over, gradients, curves other than circles, groups, dashes
+ * under a scale, antialiasing switched off. */
+#ifndef TILEWALK_VIZ_WEB_DRAWING_H
+#define TILEWALK_VIZ_WEB_DRAWING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cairo.h>
+
+/* What a list holds: an operation, then its numbers. viz/web/page/canvas.js reads the same table. */
+typedef enum {
+  DRAWING_SAVE = 1,
+  DRAWING_RESTORE,
+  DRAWING_BEGIN,     /* a new path */
+  DRAWING_MOVE,      /* x y */
+  DRAWING_LINE,      /* x y */
+  DRAWING_RECTANGLE, /* x y width height */
+  DRAWING_ARC,       /* x y radius from to */
+  DRAWING_CLOSE,
+  DRAWING_FILL,
+  DRAWING_STROKE,
+  DRAWING_CLIP,
+  DRAWING_COLOUR,  /* red green blue alpha, 0 to 1 */
+  DRAWING_WIDTH,   /* of lines */
+  DRAWING_DASH,    /* offset n lengths... */
+  DRAWING_JOIN,    /* 0 miter, 1 round, 2 bevel */
+  DRAWING_PAINT,   /* all of the clip */
+  DRAWING_SURFACE, /* the source is surface number `index` of the frame, at x y, repeated or not, smooth or not */
+  DRAWING_TEXT,    /* x y size style (1 bold, 2 italic, 4 fixed width) offset length: of the list's text */
+} DrawingOp;
+
+/* A list. A surface in it is named by its place among drawing_surface's. */
+typedef struct {
+  const double *numbers;
+  size_t n_numbers;
+  const char *text;
+  size_t n_text;
+} DrawingList;
+
+typedef struct {
+  uint64_t hash; /* of what it shows: the same hash, the same picture */
+  int width, height;
+  DrawingList list;      /* empty where there are pixels */
+  const uint8_t *pixels; /* blue, green, red, unused; rows of `stride` bytes. Or NULL */
+  int stride;
+  const cairo_surface_t *surface; /* for what it draws in turn */
+} DrawingSurface;
+
+/* A surface that takes a list, as large as said. */
+cairo_surface_t *drawing_new(int width, int height);
+void drawing_clear(cairo_surface_t *surface); /* an empty list again */
+DrawingList drawing_list(const cairo_surface_t *surface);
+bool drawing_is_broken(const cairo_surface_t *surface); /* memory was out: the list is not whole */
+
+/* The surfaces that its list draws; they live until the next drawing_clear. */
+size_t drawing_n_surfaces(const cairo_surface_t *surface);
+DrawingSurface drawing_surface(const cairo_surface_t *surface, size_t index);
+
+/* How wide a line is, in pixels for a size in pixels: the browser's measure, or a test's. */
+typedef double DrawingMeasure(void *data, double size, int style, const char *text);
+void drawing_set_measure(DrawingMeasure *measure, void *data);
+
+/* Every character as wide as half its size, a bold one a tenth more, in fixed width 0.6: what tests lay out by. */
+double drawing_plain_measure(void *data, double size, int style, const char *text);
+
+/* The list, and those of its surfaces, as lines of text: "rectangle 10 20 300 40". The caller frees it; NULL: no
+ * memory. Numbers are rounded to 1/1000. */
+char *drawing_print(const cairo_surface_t *surface);
+
+#endif

@@ -1,0 +1,110 @@
+// The C program in the page: loads the wasm, moves text in and out, and gives it what it asks a page for.
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+// Sends text and bytes to C and reads them back. `calls` are the functions that viz/web/web.c exports.
+export class Engine {
+  constructor(instance) {
+    this.calls = instance.exports
+  }
+  bytes(at, length) {
+    return new Uint8Array(this.calls.memory.buffer, at, length)
+  }
+  read(at) {
+    if (!at) return ''
+    const bytes = new Uint8Array(this.calls.memory.buffer)
+    return decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)))
+  }
+  readPart(at, length) {
+    return decoder.decode(this.bytes(at, length))
+  }
+  // Bytes in C's memory, a zero behind them; freed by C's free.
+  write(bytes) {
+    const at = this.calls.malloc(bytes.length + 1)
+    if (!at) throw new Error('no memory')
+    this.bytes(at, bytes.length + 1).fill(0)
+    this.bytes(at, bytes.length).set(bytes)
+    return at
+  }
+  // Calls `name` with numbers and strings, in any order.
+  call(name, ...values) {
+    const texts = []
+    const numbers = values.map(value => {
+      if (typeof value !== 'string') return value
+      texts.push(this.write(encoder.encode(value.replaceAll('\0', ''))))
+      return texts.at(-1)
+    })
+    try {
+      return this.calls[name](...numbers)
+    } finally {
+      texts.forEach(at => this.calls.free(at))
+    }
+  }
+  text(name, ...values) {
+    return this.read(this.call(name, ...values))
+  }
+  take(bytes) {
+    return this.calls.web_assets(this.write(bytes), bytes.length)
+  }
+}
+
+// WASI, as little of it as a program without files needs: what it prints goes to the console.
+function wasi(engine) {
+  let line = ''
+  return {
+    fd_close: () => 8,
+    fd_seek: () => 8,
+    fd_fdstat_get: () => 8,
+    fd_read: () => 8,
+    clock_time_get(id, precision, at) {
+      new DataView(engine.it.calls.memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
+      return 0
+    },
+    environ_get: () => 0,
+    environ_sizes_get(count, size) {
+      const view = new DataView(engine.it.calls.memory.buffer)
+      view.setUint32(count, 0, true)
+      view.setUint32(size, 0, true)
+      return 0
+    },
+    fd_write(file, pieces, n, written) {
+      const view = new DataView(engine.it.calls.memory.buffer)
+      let total = 0
+      for (let k = 0; k < n; k++) {
+        const at = view.getUint32(pieces + 8 * k, true)
+        const length = view.getUint32(pieces + 8 * k + 4, true)
+        line += engine.it.readPart(at, length)
+        total += length
+      }
+      const lines = line.split('\n')
+      line = lines.pop()
+      lines.forEach(text => console.log(text))
+      view.setUint32(written, total, true)
+      return 0
+    },
+    proc_exit(status) {
+      throw new Error(`the program ended with status ${status}`)
+    },
+  }
+}
+
+// Loads a program and its files. `page` is what C calls: measure and act.
+export async function load(program, bundles, page) {
+  const fetched = [program, ...bundles].map(name =>
+    fetch(new URL(name, import.meta.url)).then(answer => {
+      if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
+      return answer.arrayBuffer()
+    }))
+  const engine = { it: null }
+  const imports = {
+    page: Object.fromEntries(Object.entries(page).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])),
+    wasi_snapshot_preview1: wasi(engine),
+  }
+  const { instance } = await WebAssembly.instantiate(await fetched[0], imports)
+  engine.it = new Engine(instance)
+  instance.exports._initialize?.()
+  for (const bundle of fetched.slice(1))
+    if (!engine.it.take(new Uint8Array(await bundle))) throw new Error('a bundle of files is damaged')
+  return engine.it
+}

@@ -1,0 +1,8 @@
+// A page opened from a file may load no wasm: browsers forbid it. Says so, and what to do.
+if (location.protocol === 'file:')
+  document.addEventListener('DOMContentLoaded', () => {
+    const place = document.getElementById('problem')
+    place.hidden = false
+    place.textContent = 'A browser does not let a page that was opened from a file load its program. ' +
+      'Serve this folder instead: run "make web-serve" in Tilewalk, or "python3 -m http.server" in this folder, and open the address it prints.'
+  })

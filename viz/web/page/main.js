@@ -1,0 +1,74 @@
+// The viewer's page: the canvas, buttons, and the same controls as a list for a phone or a screen reader.
+
+import { Viewer, commandOf, hashOf } from './viewer.js'
+
+const $ = id => document.getElementById(id)
+
+function fail(error) {
+  $('problem').hidden = false
+  $('problem').textContent = `Tilewalk cannot start here: ${error.message}`
+  throw error
+}
+
+// One control for each parameter; rebuilt only when what it offers changed.
+function showParameters(viewer) {
+  const menu = viewer.menu()
+  const lists = [{ title: 'the scene', kind: 'scene', choices: menu.scenes.map(s => ({ name: s.title, on: s.on, input: s.input })) },
+    ...menu.parameters]
+  const shape = JSON.stringify(lists.map(row => [row.title, row.kind, row.choices?.map(c => c.name)]))
+  if (shape !== $('parameters').shape) {
+    $('parameters').shape = shape
+    $('parameters').replaceChildren(...lists.map((row, k) => {
+      const label = document.createElement('label')
+      label.textContent = row.title[0].toUpperCase() + row.title.slice(1) + ' '
+      let field
+      if (row.choices) {
+        field = document.createElement('select')
+        row.choices.forEach((choice, at) => field.add(new Option(choice.name, at)))
+        field.addEventListener('change', () => row.kind === 'scene'
+          ? viewer.input(row.choices[field.value].input) : viewer.set(k - 1, row.choices[field.value].name))
+      } else {
+        field = document.createElement('input')
+        field.type = row.kind === 'switch' ? 'checkbox' : 'text'
+        if (row.kind === 'number') {
+          field.title = row.wants
+          field.inputMode = 'text'
+        }
+        field.addEventListener('change', () => row.kind === 'switch'
+          ? viewer.input(row.edit) : viewer.set(k - 1, field.value))
+      }
+      label.append(field)
+      return label
+    }))
+  }
+  lists.forEach((row, k) => {
+    const field = $('parameters').children[k].lastElementChild
+    if (row.choices) field.value = String(Math.max(-1, row.choices.findIndex(choice => choice.on)))
+    else if (row.kind === 'switch') field.checked = Boolean(row.on)
+    else if (document.activeElement !== field) field.value = row.value
+  })
+}
+
+const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, { follows: true }).catch(fail)
+window.tilewalk = viewer // for the console, and for tests
+
+function update() {
+  document.documentElement.dataset.theme = viewer.engine.call('web_is_dark') ? 'dark' : 'light'
+  document.title = `Tilewalk: ${viewer.engine.text('web_title')}`
+  $('play').textContent = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
+  $('place').value = 1000 * viewer.engine.call('web_part')
+  if ($('panel').open) showParameters(viewer)
+}
+viewer.changed.push(update)
+$('panel').addEventListener('toggle', update)
+$('place').addEventListener('input', () => { viewer.engine.call('web_scrub', $('place').value / 1000); viewer.wake() })
+document.querySelectorAll('[data-input]').forEach(button =>
+  button.addEventListener('click', () => viewer.input(button.dataset.input)))
+$('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + hashOf(viewer.state())))
+$('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.state())))
+$('save-png').addEventListener('click', () => viewer.savePng())
+$('save-svg').addEventListener('click', () => viewer.saveSvg())
+$('theme').addEventListener('click', () => viewer.input('theme'))
+if (matchMedia('(max-width: 700px)').matches) $('panel').open = true
+update()
+if ('serviceWorker' in navigator && location.protocol !== 'file:') navigator.serviceWorker.register('worker.js').catch(() => {})

@@ -1,0 +1,352 @@
+/* The viewer in a browser: what a page calls, and what it is asked for.
+ *
+ *     page/tilewalk.js  --web_key, web_motion, ...-->  viewer  --cairo's calls-->  drawing.c  --lists--> page/canvas.js
+ *
+ * Text goes both ways as UTF-8 that ends in zero. Text that a page sends is its own, and freed by it; text that comes
+ * back is valid until the next call. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/web/drawing.h"
+#include "viz/web/web_assets.h"
+#include "viz/web/web_page.h"
+#include "viz/window/viewer.h"
+
+enum { DESCRIPTION_BYTES = 4096, JSON_BYTES = 1 << 16 };
+
+static Player player;
+static Viewer viewer;
+static cairo_surface_t *surface;
+static bool is_open;
+static Error last_error;
+static DrawingList shown_list;
+static DrawingSurface shown_surface;
+
+/* ---- What the page does ---------------------------------------------------------------------------------- */
+
+/* The page's name of what only it can do; "" for what it does not. */
+static const char *act_name(PlayerInput input) {
+  switch (input) {
+  case INPUT_COPY: return "copy";
+  case INPUT_PASTE: return "paste";
+  case INPUT_DESCRIBE: return "describe";
+  case INPUT_EXPORT_PNG: return "png";
+  case INPUT_EXPORT_SVG: return "svg";
+  case INPUT_FULLSCREEN: return "fullscreen";
+  default: return "other";
+  }
+}
+
+static void act(void *data, PlayerInput input) {
+  (void)data;
+  page_act(act_name(input));
+}
+
+/* A page is given the clipboard later, or never: "paste" asks for it, and web_paste takes it. */
+static char *no_clipboard(void *data) {
+  (void)data;
+  return NULL;
+}
+
+static double measure_in_page(void *data, double size, int style, const char *text) {
+  (void)data;
+  return page_measure(size, style, text, strlen(text));
+}
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
+
+static Status parse_line(const char *line, Request *request, Error *error) {
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0},
+      {"", REQUEST_TILING_OPTIONS, 0},
+      {"", REQUEST_MACHINE_OPTIONS, 0},
+      {"", REQUEST_SCENE_OPTIONS, 0},
+      {0},
+  };
+  OptionParser parser = {.sets = sets, .target = request};
+  *request = (Request){0};
+  return options_parse_state(&parser, line, error);
+}
+
+static Status open_first(const char *line, Error *error) {
+  Request request;
+  Status status = parse_line(line, &request, error);
+  if (!status) status = player_open(&player, &request, request.without_max, error);
+  if (!status) return STATUS_OK;
+  player_free(&player);
+  player_open(&player, &(Request){0}, false, NULL);
+  return status;
+}
+
+/* As a viewer that is started with it: without any size in the line, a problem small enough to be looked at. */
+static bool open_again(const char *line) {
+  char whole[REQUEST_STATE_BYTES];
+  Request request;
+  if (parse_line(line, &request, &last_error)) {
+    player_say(&player, true, "%s", last_error.message);
+    return false;
+  }
+  request_choose_small(&request);
+  return player_restore(&player, request_state(&request, whole));
+}
+
+/* Opens the viewer at a state line; "": the first look. False: web_error or web_message says why, and what was shown
+ * stays. */
+EXPORT bool web_open(const char *line) {
+  last_error = (Error){0};
+  viewer.is_dirty = true;
+  if (is_open) return open_again(line);
+  drawing_set_measure(measure_in_page, NULL);
+  const bool taken = !open_first(line, &last_error);
+  is_open = viewer_open(&viewer, &player, NULL, (ViewerHost){NULL, act, no_clipboard});
+  surface = drawing_new(1, 1);
+  return taken && is_open;
+}
+
+EXPORT const char *web_error(void) { return last_error.message; }
+EXPORT void web_plain_measures(bool plain) {
+  drawing_set_measure(plain ? drawing_plain_measure : measure_in_page, NULL);
+  viewer_resize(&viewer, viewer.width, viewer.height);
+}
+
+EXPORT void web_resize(int width, int height) {
+  cairo_surface_destroy(surface);
+  surface = drawing_new(width, height);
+  viewer_resize(&viewer, width, height);
+}
+
+EXPORT void web_look(bool dark, bool reduced_motion) {
+  player.dark = dark;
+  player.reduced_motion = reduced_motion;
+  viewer.is_dirty = true;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------------------- */
+
+/* Time passes, and a frame is drawn if anything changed: then true, and web_list has it. */
+EXPORT bool web_frame(double seconds) {
+  if (player_is_moving(&player) && player_tick(&player, seconds)) viewer.is_dirty = true;
+  viewer_find_hover(&viewer);
+  if (!viewer.is_dirty) return false;
+  drawing_clear(surface);
+  cairo_t *cr = cairo_create(surface);
+  viewer_draw(&viewer, cr);
+  cairo_destroy(cr);
+  return true;
+}
+
+EXPORT bool web_is_moving(void) { return player_is_moving(&player); }
+
+/* The scene alone, as a file has it: without the bar, with the state at its foot. */
+EXPORT bool web_picture(int width, int height) {
+  char state[REQUEST_STATE_BYTES];
+  const SceneView view = {
+      .presentation = player.presentation, .chart = player_chart(&player), .footer = player_state(&player, state)};
+  cairo_surface_destroy(surface);
+  surface = drawing_new(width, height);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(player.scene, &player.now, &view, cr, width, height, viewer_theme(&viewer));
+  cairo_destroy(cr);
+  viewer.is_dirty = true; /* what web_list has is not the viewer's frame any more */
+  return !drawing_is_broken(surface);
+}
+
+/* Of a surface that the frame draws, or of the frame itself: NULL. */
+EXPORT const DrawingList *web_list(const cairo_surface_t *of) {
+  shown_list = drawing_list(of ? of : surface);
+  return &shown_list;
+}
+EXPORT const DrawingSurface *web_surface(const cairo_surface_t *of, size_t index) {
+  shown_surface = drawing_surface(of ? of : surface, index);
+  return &shown_surface;
+}
+EXPORT char *web_print(void) { return drawing_print(surface); } /* the page frees it */
+
+/* ---- Events ---------------------------------------------------------------------------------------------- */
+
+EXPORT void web_key(int key, bool shift, bool control) {
+  if (key == SIDE_KEY_ESCAPE && player.open == OPEN_NOTHING && player.focus < 0) return; /* it would end a window */
+  viewer_key(&viewer, (SideKey)key, shift, control);
+  viewer.has_ended = false;
+}
+
+/* The number that web_key wants, from the browser's name of a key (KeyboardEvent.key); 0: none. */
+EXPORT int web_key_named(const char *name) {
+  static const struct {
+    const char *name;
+    SideKey key;
+  } KEYS[] = {{"Enter", SIDE_KEY_RETURN},
+              {"Backspace", SIDE_KEY_BACKSPACE},
+              {"Delete", SIDE_KEY_DELETE},
+              {"Escape", SIDE_KEY_ESCAPE},
+              {"Tab", SIDE_KEY_TAB},
+              {"ArrowLeft", SIDE_KEY_LEFT},
+              {"ArrowRight", SIDE_KEY_RIGHT},
+              {"ArrowUp", SIDE_KEY_UP},
+              {"ArrowDown", SIDE_KEY_DOWN},
+              {"PageUp", SIDE_KEY_PAGE_UP},
+              {"PageDown", SIDE_KEY_PAGE_DOWN},
+              {"Home", SIDE_KEY_HOME},
+              {"End", SIDE_KEY_END},
+              {"F1", SIDE_KEY_F1}};
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
+    if (strcmp(KEYS[k].name, name) == 0) return (int)KEYS[k].key;
+  return SIDE_KEY_NONE;
+}
+
+EXPORT void web_text(const char *text) {
+  viewer_text(&viewer, text);
+  viewer.has_ended = false; /* q ends a window; a page stays */
+}
+EXPORT void web_motion(double x, double y) { viewer_motion(&viewer, x, y); }
+EXPORT void web_leave(void) { viewer_leave(&viewer); }
+EXPORT void web_press(int button) { viewer_press(&viewer, button); }
+EXPORT void web_release(int button) { viewer_release(&viewer, button); }
+EXPORT void web_wheel(int turns) { viewer_wheel(&viewer, turns); }
+
+/* What the clipboard holds: into the line for typing if it is open, else a whole state line. */
+EXPORT void web_paste(const char *text) {
+  if (player.open == OPEN_ENTRY)
+    player_type(&player, text);
+  else
+    player_restore(&player, text);
+  viewer.is_dirty = true;
+}
+
+EXPORT void web_say(const char *text, bool is_warning) {
+  player_say(&player, is_warning, "%s", text);
+  viewer.is_dirty = true;
+}
+
+/* ---- What is shown --------------------------------------------------------------------------------------- */
+
+EXPORT const char *web_state(void) {
+  static char state[REQUEST_STATE_BYTES];
+  return player_state(&player, state);
+}
+
+EXPORT const char *web_message(void) { return player.message; }
+
+EXPORT const char *web_describe(void) {
+  static char text[DESCRIPTION_BYTES];
+  return scene_describe(player.scene, &player.now, viewer.memo, text, sizeof text);
+}
+
+EXPORT const char *web_title(void) { return scene_title(player.scene); }
+EXPORT double web_part(void) { return player.now.n_steps ? (double)player.now.step / (double)player.now.n_steps : 0; }
+EXPORT bool web_is_playing(void) { return player.is_playing; }
+EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys step, or -1 */
+EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }
+EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }
+EXPORT bool web_is_dark(void) { return player.dark; }
+
+/* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
+
+EXPORT void web_act(int input) { viewer_act(&viewer, (PlayerInput)input); }
+EXPORT bool web_set(int parameter, const char *value) {
+  if (parameter < 0 || parameter >= PARAMETER_COUNT) return false;
+  viewer.is_dirty = true;
+  return parameter_set(&player, (Parameter)parameter, value);
+}
+EXPORT void web_scrub(double part) {
+  player_scrub(&player, part);
+  viewer.is_dirty = true;
+}
+
+typedef struct {
+  char *text;
+  size_t n;
+} Json;
+
+static void json_raw(Json *j, const char *text) {
+  const size_t length = strlen(text);
+  if (j->n + length >= JSON_BYTES) return;
+  memcpy(j->text + j->n, text, length + 1);
+  j->n += length;
+}
+
+static void json_string(Json *j, const char *key, const char *text) {
+  char one[2] = "", escaped[8];
+  json_raw(j, "\"");
+  json_raw(j, key);
+  json_raw(j, "\":\"");
+  for (; *text; text++) {
+    one[0] = *text;
+    snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned char)*text);
+    json_raw(j, *text == '"' || *text == '\\' || (unsigned char)*text < 0x20 ? escaped : one);
+  }
+  json_raw(j, "\"");
+}
+
+static void json_choices(Json *j, Parameter which) {
+  static Choice choices[CHOICES_MAX];
+  int at = -1;
+  const int n = parameter_choices(&player, which, choices, &at);
+  json_raw(j, ",\"choices\":[");
+  for (int k = 0; k < n; k++) {
+    json_raw(j, k ? ",{" : "{");
+    json_string(j, "name", choices[k].name);
+    json_raw(j, ",");
+    json_string(j, "remark", choices[k].remark);
+    json_raw(j, k == at ? ",\"on\":true}" : "}");
+  }
+  json_raw(j, "]");
+}
+
+/* {"scenes": [{"name", "title", "input", "on"?}...], "parameters": [{"title", "wants", "value", "kind", "edit",
+ * "choices", "on"?}...]}: what the page's menus show. */
+EXPORT const char *web_menu(void) {
+  static char text[JSON_BYTES];
+  Json j = {text, 0};
+  char number[64], value[PARAMETER_VALUE_BYTES];
+  json_raw(&j, "{\"scenes\":[");
+  for (int k = 0; k < SCENE_COUNT; k++) {
+    json_raw(&j, k ? ",{" : "{");
+    json_string(&j, "name", scene_name((SceneKind)k));
+    json_raw(&j, ",");
+    json_string(&j, "title", scene_title((SceneKind)k));
+    snprintf(number, sizeof number, ",\"input\":%d%s}", INPUT_SCENE + k, (int)player.scene == k ? ",\"on\":true" : "");
+    json_raw(&j, number);
+  }
+  json_raw(&j, "],\"parameters\":[");
+  for (int k = 0; k < PARAMETER_COUNT; k++) {
+    static const char *const KINDS[] = {
+        [PARAMETER_NUMBER] = "number", [PARAMETER_LIST] = "list", [PARAMETER_SWITCH] = "switch"};
+    json_raw(&j, k ? ",{" : "{");
+    json_string(&j, "title", PARAMETERS[k].title);
+    json_raw(&j, ",");
+    json_string(&j, "wants", PARAMETERS[k].wants);
+    json_raw(&j, ",");
+    json_string(&j, "value", parameter_value(&player, (Parameter)k, value));
+    json_raw(&j, ",");
+    json_string(&j, "kind", KINDS[PARAMETERS[k].kind]);
+    snprintf(number, sizeof number, ",\"edit\":%d", INPUT_EDIT + k);
+    json_raw(&j, number);
+    if (PARAMETERS[k].kind == PARAMETER_LIST) json_choices(&j, (Parameter)k);
+    json_raw(&j,
+             PARAMETERS[k].kind == PARAMETER_SWITCH && parameter_is_on(&player, (Parameter)k) ? ",\"on\":true}" : "}");
+  }
+  json_raw(&j, "]}");
+  return text;
+}
+
+/* The input of a name, for the page's buttons; 0: there is none. */
+EXPORT int web_input_named(const char *name) {
+  static const struct {
+    const char *name;
+    PlayerInput input;
+  } INPUTS[] = {{"play", INPUT_PLAY},           {"start", INPUT_START},       {"end", INPUT_END},
+                {"next", INPUT_EVENT_NEXT},     {"back", INPUT_EVENT_BACK},   {"tile-next", INPUT_TILE_NEXT},
+                {"tile-back", INPUT_TILE_BACK}, {"row-next", INPUT_ROW_NEXT}, {"row-back", INPUT_ROW_BACK},
+                {"faster", INPUT_FASTER},       {"slower", INPUT_SLOWER},     {"theme", INPUT_THEME},
+                {"help", INPUT_HELP},           {"entry", INPUT_ENTRY},       {"presentation", INPUT_PRESENTATION},
+                {"motion", INPUT_MOTION},       {"export", INPUT_EXPORT}};
+  for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
+    if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;
+  return INPUT_NONE;
+}
