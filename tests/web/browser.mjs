@@ -15,15 +15,15 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 export async function serve(folder, prefix = '/', port = 0) {
   const requests = []
   const server = createServer((request, answer) => {
-    const { pathname } = new URL(request.url, 'http://localhost')
-    requests.push(pathname)
-    const name = normalize(decodeURIComponent(pathname.slice(prefix.length)) || 'index.html')
+    const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname)
+    requests.push(path)
+    const name = normalize(path.slice(prefix.length) || 'index.html')
     try {
-      if (!pathname.startsWith(prefix) || name.startsWith('..')) throw new Error('outside')
-      const path = join(folder, name.endsWith('/') ? name + 'index.html' : name)
-      if (!statSync(path).isFile()) throw new Error('no file')
-      const bytes = readFileSync(path)
-      answer.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream',
+      if (!path.startsWith(prefix) || name.startsWith('..')) throw new Error('outside')
+      const file = join(folder, name.endsWith('/') ? name + 'index.html' : name)
+      if (!statSync(file).isFile()) throw new Error('no file')
+      const bytes = readFileSync(file)
+      answer.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
         'Content-Encoding': 'gzip', 'Cache-Control': 'no-store' })
       answer.end(gzipSync(bytes, { level: 6 }))
     } catch {
@@ -68,8 +68,8 @@ export class Browser {
   async close() {
     await Promise.race([this.send('Browser.close').catch(() => {}), new Promise(resolve => setTimeout(resolve, 3000))])
     this.child.kill('SIGKILL')
-    await new Promise(resolve => setTimeout(resolve, 200))
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 })
+    await new Promise(resolve => setTimeout(resolve, 300))
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
   // A page of its own context: no cache, no storage of others.
   async page({ width = 1280, height = 720, scale = 1, dark = false, mobile = false } = {}) {

@@ -89,6 +89,10 @@ static int collect(Check *checks) {
   checks[n++] = program("nvcc", "/usr/local/cuda/bin", "building the CUDA kernels", "install NVIDIA's CUDA Toolkit 13");
   checks[n++] = program("nvidia-smi", "", "running the CUDA kernels", "an NVIDIA GPU and its driver");
   checks[n++] = program("ncu", "/usr/local/cuda/bin", "hardware counters", "install Nsight Compute");
+  checks[n++] = program("clang-14", "", "make web: the viewer as web pages",
+                        "'make web' installs clang-14, lld-14, wasi-libc and libclang-rt-14-dev-wasm32");
+  checks[n++] = program("wasm-ld-14", "", "make web", "apt-get install lld-14");
+  checks[n++] = program("chromium", "", "make test-web: the pages in a browser", "apt-get install chromium nodejs");
   return n;
 }
 

@@ -29,7 +29,7 @@ web-folder: $(WEB_FILES) $(WEB)/worker.js
 web-serve: web
 	@python3 -m http.server --bind 127.0.0.1 --directory $(WEB) $(or $(PORT),8000)
 test-web: web-folder $(BUILD)/tests/web_native
-	@tests/web/test_web.sh $(BUILD)
+	@tests/web/web.sh $(BUILD)
 
 STAMP_web = $(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS)
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp

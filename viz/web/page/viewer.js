@@ -26,7 +26,7 @@ async function loadFonts() {
 export class Viewer {
   // `elements`: canvas, live (or none), each of the page. `options`: follows (the permalink), dark, engine.
   constructor(engine, ruler, elements, options) {
-    Object.assign(this, { engine, ruler, ...elements, options })
+    Object.assign(this, { engine, ruler, ...elements, options, List })
     this.painter = new Painter()
     this.context = this.canvas.getContext('2d', { alpha: false })
     this.changed = []   // called after a change came to rest
@@ -87,11 +87,17 @@ export class Viewer {
     const drawn = calls.web_frame(wasMoving ? Math.max(0, (now - this.last) / 1000) : 0)
     this.last = now
     if (drawn) {
+      if (!this.hasPicture) this.first()
       this.painter.paint(this.context, new List(this.engine), this.canvas.width, this.canvas.height)
       this.rest()
     }
     this.isMoving = calls.web_is_moving() !== 0
     if (this.isMoving) this.wake()
+  }
+
+  first() {
+    this.hasPicture = true
+    requestAnimationFrame(() => performance.mark('first-picture'))
   }
 
   // When nothing has changed for a while, what is outside the canvas follows.

@@ -1,0 +1,445 @@
+// The folder build/web in a real Chromium, against the C renderer: node tests/web/web.mjs BUILD CHROMIUM [NAME...]
+
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Browser, serve } from './browser.mjs'
+
+const [build, chromium, ...only] = process.argv.slice(2)
+const PREFIX = '/some folder/of any name/' // nothing may depend on where the folder lies
+const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'charts', 'timeline', 'code']
+const scratch = mkdtempSync(join(tmpdir(), 'tilewalk-web-'))
+
+function check(holds, ...what) {
+  if (!holds) throw new Error(what.map(part => typeof part === 'string' ? part : JSON.stringify(part)).join(' '))
+}
+function same(got, wanted, what) {
+  check(got === wanted, `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`)
+}
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
+const addressOf = (server, name, line = '') =>
+  server.origin + encodeURI(PREFIX) + name + (line ? '#' + line.replaceAll(' ', '&') : '')
+
+async function open(world, line = '', name = '', how = {}) {
+  const page = await world.browser.page(how)
+  await page.open(addressOf(world.server, name, line))
+  await page.until('window.tilewalk')
+  return page
+}
+const stateOf = page => page.value('tilewalk.state()')
+const settle = page => page.value('new Promise(done => setTimeout(done, 60))')
+
+// ---- what is drawn
+
+const PROBLEMS = ['', 'N=64 d=16 causal=1 block=8 step=41', 'algorithm=standard N=64 d=16 block=8 step=100',
+  'algorithm=fa1 N=100 d=24 causal=1 block-q=16 block-k=32 step=57',
+  'algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8 step=90',
+  'N=4096 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64 gpu=h200 step=1000',
+  'N=16384 d=128 causal=1 window=4096 block=128 gpu=a100-80gb step=20000', 'N=65536 d=128 causal=1 block=64 step=300000']
+
+// Every primitive, number for number, text by string.
+function comparePrimitives(got, wanted, what) {
+  const a = got.split('\n'), b = wanted.split('\n')
+  for (let k = 0; k < Math.max(a.length, b.length); k++) {
+    if (a[k] === b[k]) continue
+    const x = (a[k] ?? '').split(' '), y = (b[k] ?? '').split(' ')
+    const near = x.length === y.length && x[0] !== 'text' &&
+      x.every((part, i) => part === y[i] || Math.abs(Number(part) - Number(y[i])) <= 0.0011)
+    check(near, `${what}, primitive ${k}: page '${a[k]}', C '${b[k]}'`)
+  }
+}
+
+async function primitives(world) {
+  const lines = SCENES.flatMap(scene => PROBLEMS.map(problem => `${problem} scene=${scene}`.trim()))
+  const [width, height] = [1280, 720]
+  const output = execFileSync(`${build}/tests/web_native`, [`${build}/web/assets.bundle`, width, height],
+    { input: lines.join('\n') + '\n', maxBuffer: 1 << 28, encoding: 'utf8' })
+  const native = output.split(/^state /m).slice(1).map(part => {
+    const head = part.indexOf('\n'), words = part.indexOf('\nwords\n')
+    return { line: part.slice(0, head), list: part.slice(head + 1, words + 1), words: part.slice(words + 7, part.lastIndexOf('end\n')) }
+  })
+  same(native.length, lines.length, 'states that C drew')
+  const page = await open(world)
+  const hash = createHash('sha256')
+  let count = 0
+  for (const one of native) {
+    check(!one.list.startsWith('refused'), `C refuses ${one.line}`)
+    const [list, words] = await page.value(`(() => {
+      const { engine } = tilewalk
+      if (!engine.call('web_open', ${JSON.stringify(one.line)})) return ['refused ' + engine.text('web_message'), '']
+      engine.call('web_look', 0, 0)
+      engine.call('web_plain_measures', 1)
+      engine.call('web_picture', ${width}, ${height})
+      const at = engine.calls.web_print(), text = engine.read(at)
+      engine.calls.free(at)
+      return [text, engine.text('web_describe')]
+    })()`)
+    comparePrimitives(list, one.list, one.line)
+    same(words.trimEnd(), one.words.trimEnd(), `${one.line}: description`)
+    hash.update(one.list)
+    count += one.list.split('\n').length
+  }
+  return `${native.length} states, ${count} primitives, sha256 ${hash.digest('hex').slice(0, 12)}`
+}
+
+async function descriptions(world) {
+  const page = await open(world)
+  for (const scene of SCENES) {
+    const line = `${PROBLEMS[1]} scene=${scene}`
+    const wanted = execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line], { encoding: 'utf8' })
+    await page.value(`tilewalk.engine.call('web_open', ${JSON.stringify(line)})`)
+    same((await page.value(`tilewalk.engine.text('web_describe')`)).trimEnd(), wanted.trimEnd(), scene)
+  }
+  return `${SCENES.length} equal those of tilewalk render`
+}
+
+// cairo's own pixels against the canvas's. Glyphs are antialiased differently, and nothing else may differ by much.
+async function pixels(world) {
+  const page = await open(world), shares = []
+  for (const scene of SCENES) {
+    const line = `${PROBLEMS[1]} scene=${scene}`, file = join(scratch, 'wanted.png')
+    execFileSync(`${build}/tilewalk`, ['render', '--state', line, '--size', '1280x720', '-o', file])
+    const share = await page.value(`(async () => {
+      await tilewalk.engine.call('web_open', ${JSON.stringify(line)})
+      tilewalk.engine.call('web_look', 0, 0)
+      const pixelsOf = async source => {
+        const bitmap = await createImageBitmap(source)
+        const canvas = document.createElement('canvas')
+        canvas.width = 1280
+        canvas.height = 720
+        const context = canvas.getContext('2d')
+        context.drawImage(bitmap, 0, 0)
+        return context.getImageData(0, 0, 1280, 720).data
+      }
+      tilewalk.canvas.width = 1280
+      tilewalk.canvas.height = 720
+      const got = await pixelsOf(await tilewalk.picturePng())
+      const bytes = Uint8Array.from(atob('${readFileSync(file).toString('base64')}'), c => c.charCodeAt(0))
+      const wanted = await pixelsOf(new Blob([bytes], { type: 'image/png' }))
+      let off = 0
+      for (let k = 0; k < got.length; k += 4)
+        if (Math.max(...[0, 1, 2].map(i => Math.abs(got[k + i] - wanted[k + i]))) > 64) off++
+      return off / (got.length / 4)
+    })()`)
+    check(share < 0.01, `${scene}: ${(100 * share).toFixed(2)} % of the pixels differ by more than a quarter`)
+    shares.push(share)
+  }
+  return `at most ${(100 * Math.max(...shares)).toFixed(2)} % differ by more than a quarter`
+}
+
+// ---- how it is driven
+
+async function keys(world) {
+  const page = await open(world, 'N=64 d=16 causal=1 block=8 scene=tiles')
+  await page.value('tilewalk.canvas.focus()')
+  await page.press('ArrowRight')
+  await page.press('ArrowRight')
+  check((await stateOf(page)).includes('step=2'), 'Right twice:', await stateOf(page))
+  await page.press('ArrowLeft')
+  check((await stateOf(page)).endsWith('step=1'), 'Left:', await stateOf(page))
+  await page.type('4')
+  check((await stateOf(page)).includes('scene=softmax'), '4:', await stateOf(page))
+  await page.press('Enter')
+  for (const letter of 'N=128') await page.type(letter)
+  await page.press('Enter')
+  check((await stateOf(page)).includes('N=128'), 'typed N=128:', await stateOf(page))
+  await page.press('Enter')
+  for (const letter of 'gpu=none') await page.type(letter)
+  await page.press('Enter')
+  check((await page.value(`tilewalk.engine.text('web_message')`)).includes("no GPU 'none'"), 'a wrong GPU is refused')
+  await page.press('Escape')
+  await page.press(' ', { text: ' ' })
+  await page.until(`Number(tilewalk.state().match(/step=(\\d+)/)?.[1]) > 3`, 10)
+  await page.press(' ', { text: ' ' })
+  same(await page.value(`tilewalk.engine.call('web_is_playing')`), 0, 'paused')
+  // Tab goes through the parameters and then leaves the canvas.
+  let tabs = 0
+  for (; tabs < 40 && await page.value('document.activeElement === tilewalk.canvas'); tabs++) await page.press('Tab')
+  check(tabs > 5 && tabs < 40, `Tab left the canvas after ${tabs}`)
+  return `${tabs} Tabs through the parameters`
+}
+
+// Finds a control by what it would do: its place is asked of C's own table through the bar's pixels.
+async function pointer(world) {
+  const page = await open(world, 'N=64 d=16 causal=1 block=8')
+  const at = async (x, y) => page.value(`tilewalk.engine.call('web_is_control', ${x}, ${y})`)
+  const { left, top, height } = await page.value(`(({ left, top, height }) => ({ left, top, height }))(tilewalk.canvas.getBoundingClientRect())`)
+  // The scrub bar is the widest control of the bar's first row.
+  const row = height - 85
+  check(await at(800, row), 'a control in the first row')
+  await page.mouse('mouseMoved', left + 700, top + row)
+  await page.mouse('mousePressed', left + 700, top + row)
+  await page.mouse('mouseMoved', left + 900, top + row)
+  await page.mouse('mouseReleased', left + 900, top + row)
+  const step = Number((await stateOf(page)).match(/step=(\d+)/)?.[1])
+  check(step > 20, 'scrubbed to', await stateOf(page))
+  // Dragging N to the right doubles it.
+  let x = 0
+  for (x = 250; x < 330; x += 4) if (await at(x, height - 50)) break
+  await page.mouse('mouseMoved', left + 290, top + height - 50)
+  await page.mouse('mousePressed', left + 290, top + height - 50)
+  await page.mouse('mouseMoved', left + 330, top + height - 50)
+  await page.mouse('mouseReleased', left + 330, top + height - 50)
+  check(!(await stateOf(page)).includes('N=64 '), 'dragged N:', await stateOf(page))
+  await page.mouse('mouseWheel', left + 300, top + 200, { deltaX: 0, deltaY: 100 })
+  await settle(page)
+  return await stateOf(page)
+}
+
+async function touch(world) {
+  const page = await open(world, 'N=64 d=16 causal=1 block=8', '', { width: 390, height: 844, scale: 3, mobile: true })
+  const tap = async selector => {
+    const box = await page.value(`(() => { const e = document.querySelector('${selector}'); e.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = e.getBoundingClientRect(); return { x: left + width / 2, y: top + height / 2 } })()`)
+    await page.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [box] })
+    await page.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await settle(page)
+  }
+  await tap('[data-input="next"]')
+  check((await stateOf(page)).includes('step=1'), 'a tap on Step:', await stateOf(page))
+  same(await page.value('document.documentElement.scrollWidth <= innerWidth'), true, 'the page is no wider than the phone')
+  const low = await page.value(`[...document.querySelectorAll('button, select, summary')].filter(e => e.offsetHeight && e.offsetHeight < 24).length`)
+  same(low, 0, 'controls lower than 24 pixels')
+  await page.value(`(() => { const field = document.querySelector('#parameters select'); field.value = '1'; field.dispatchEvent(new Event('change')) })()`)
+  check((await stateOf(page)).includes('scene=tiles'), 'the list of scenes:', await stateOf(page))
+  return 'a tap steps, a list chooses'
+}
+
+// ---- links
+
+function* randomLines(n) {
+  let seed = 40n
+  const random = below => {
+    seed = (seed * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn
+    return Number((seed >> 33n) % BigInt(below))
+  }
+  const pick = list => list[random(list.length)]
+  for (let k = 0; k < n; k++) {
+    const parts = [`algorithm=${pick(['standard', 'fa1', 'fa2'])}`, `N=${1 + random(300)}`, `d=${8 * (1 + random(8))}`,
+      `block-q=${4 << random(4)}`, `block-k=${4 << random(4)}`, `scene=${pick(['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code'])}`]
+    if (random(2)) parts.push('causal=1')
+    if (random(3) === 0) parts.push(`heads=${8 << random(2)}`, `kv-heads=${pick([1, 2, 4, 8])}`)
+    if (random(3) === 0) parts.push(`gpu=${pick(['h100-sxm', 'h200', 'a100-80gb'])}`)
+    if (random(4) === 0) parts.push(`dtype=${pick(['fp32', 'bf16', 'fp8'])}`)
+    if (random(4) === 0) parts.push(`seed=${random(1000000)}`)
+    if (random(5) === 0) parts.push(`window=${1 + random(64)}`)
+    if (random(4) === 0) parts.push(`sram=${64 + random(100)}K`)
+    parts.push(`step=${random(60)}`)
+    yield parts.join(' ')
+  }
+}
+
+async function permalinks(world) {
+  const page = await open(world)
+  const lines = [...randomLines(1000)]
+  const { taken, bad } = await page.value(`(async () => {
+    const { lineOf, hashOf } = await import('./viewer.js')
+    let taken = 0
+    const bad = []
+    for (const line of ${JSON.stringify(lines)}) {
+      if (!tilewalk.engine.call('web_open', line)) continue
+      taken++
+      const state = tilewalk.state(), words = tilewalk.engine.text('web_describe')
+      const link = new URL(hashOf(state), location.href).hash
+      tilewalk.engine.call('web_open', '')
+      tilewalk.engine.call('web_open', lineOf(link))
+      if (tilewalk.state() !== state || tilewalk.engine.text('web_describe') !== words) bad.push([line, state, tilewalk.state()])
+    }
+    return { taken, bad: bad.slice(0, 3) }
+  })()`)
+  check(bad.length === 0, 'did not come back:', bad)
+  check(taken > 700, `only ${taken} of 1,000 were possible problems`)
+  // A real link, opened, changed by a key, reloaded.
+  const other = await open(world, 'N=100 d=16 block=8 causal=1 scene=causal step=9')
+  await other.value('tilewalk.canvas.focus()')
+  await other.press('ArrowRight')
+  await other.until(`location.hash.includes('step=10')`)
+  const before = await stateOf(other)
+  await other.send('Page.reload')
+  await other.until('window.tilewalk')
+  same(await stateOf(other), before, 'after a reload')
+  const hostile = await open(world, `gpu=../../etc/passwd N=99999999999999 '"><script>alert(1)</script>`)
+  check((await hostile.value(`tilewalk.engine.text('web_message')`)).length > 0, 'a bad link says why')
+  check(other.errors.concat(hostile.errors).length === 0, other.errors, hostile.errors)
+  return `${taken} states of 1,000, the rest refused as no possible problem`
+}
+
+// ---- files
+
+async function exports(world) {
+  const page = await open(world, 'N=64 d=16 causal=1 block=8 step=41')
+  const [size, type] = await page.value(`tilewalk.picturePng().then(async blob => { const b = await createImageBitmap(blob); return [b.width + 'x' + b.height, blob.type] })`)
+  same(type, 'image/png', 'type')
+  check(/^\d+x\d+$/.test(size), size)
+  const [valid, texts, listed] = await page.value(`(() => {
+    const text = tilewalk.pictureSvg(), svg = new DOMParser().parseFromString(text, 'image/svg+xml')
+    tilewalk.engine.call('web_picture', tilewalk.canvas.width, tilewalk.canvas.height)
+    const at = tilewalk.engine.calls.web_print(), list = tilewalk.engine.read(at)
+    tilewalk.engine.calls.free(at)
+    return [!svg.querySelector('parsererror') && svg.querySelector('desc').textContent === tilewalk.state(),
+      [...svg.querySelectorAll('text')].map(t => t.textContent),
+      list.split('\\n').filter(line => line.startsWith('text ')).map(line => line.split(' ').slice(5).join(' '))]
+  })()`)
+  check(valid, 'the SVG is not well-formed, or does not carry its state')
+  same(JSON.stringify(texts), JSON.stringify(listed), 'its text')
+  const command = await page.value(`import('./viewer.js').then(m => m.commandOf(tilewalk.state()))`)
+  const line = command.match(/--state '(.*)'$/)[1]
+  execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line])
+  return `PNG ${size}, SVG with ${texts.length} texts, ${command}`
+}
+
+// ---- where it lies
+
+async function folder(world) {
+  const frames = await world.browser.page()
+  await frames.open(addressOf(world.server, 'embed-example.html'))
+  await frames.until(`document.querySelector('iframe').contentWindow.tilewalk`)
+  same(await frames.value(`document.querySelector('iframe').contentWindow.tilewalk.state().includes('scene=tiles')`), true, 'the frame shows its state')
+  const viewer = await open(world)
+  const outside = [...frames.requests, ...viewer.requests].filter(url => !/^(data|blob):/.test(url) && !url.startsWith(addressOf(world.server, '')))
+  check(outside.length === 0, 'requests that leave the folder:', outside)
+  check(frames.errors.length + viewer.errors.length === 0, frames.errors, viewer.errors)
+  const refused = await viewer.send('Runtime.evaluate', { allowUnsafeEvalBlockedByCSP: false, returnByValue: true,
+    expression: `(() => { try { return String(eval('1')) } catch (e) { return e.name } })()` })
+  same(refused.result.value, 'EvalError', 'eval')
+  same(await viewer.value(`fetch('http://127.0.0.1:1/').then(() => 'allowed', e => e.name)`), 'TypeError', 'another origin')
+  check(viewer.errors.some(text => text.includes('Content Security Policy')), 'the policy refused it')
+  const local = await world.browser.page()
+  await local.open(`file://${join(process.cwd(), build, 'web/index.html')}`)
+  check((await local.until(`document.getElementById('problem')?.textContent`)).includes('make web-serve'), 'a file says why not')
+  return `${frames.requests.length + viewer.requests.length} requests, all in the folder`
+}
+
+async function offline(world) {
+  const server = await serve(join(build, 'web'), PREFIX)
+  const page = await world.browser.page()
+  const link = addressOf(server, '', 'N=64 d=16 block=8 scene=tiles step=3')
+  await page.open(link)
+  await page.until('window.tilewalk')
+  await page.until(`navigator.serviceWorker.ready.then(() => caches.keys()).then(names => names.length === 1)`)
+  await page.until('navigator.serviceWorker.controller !== null')
+  server.close()
+  await pause(100)
+  await page.open('about:blank')
+  await page.open(link)
+  await page.until('window.tilewalk')
+  check((await stateOf(page)).includes('step=3'), await stateOf(page))
+  return 'opened again without a server'
+}
+
+// ---- access
+
+// Everything that can be focused has a name, and text stands out from its ground (WCAG 2.1, 1.4.3).
+async function accessible(world) {
+  const page = await open(world)
+  await page.value(`document.getElementById('panel').open = true`)
+  await settle(page)
+  await page.send('Accessibility.enable')
+  const { nodes } = await page.send('Accessibility.getFullAXTree')
+  const nameless = nodes.filter(n => !n.ignored && n.properties?.some(p => p.name === 'focusable' && p.value.value) &&
+    n.role?.value !== 'RootWebArea' && !n.name?.value && !['generic', 'none'].includes(n.role?.value))
+  check(nameless.length === 0, 'no name:', nameless.map(n => n.role.value))
+  await page.value(`tilewalk.input('next')`)
+  await page.until(`document.getElementById('live').textContent.includes('step 1 of')`)
+  const low = await page.value(`(() => {
+    const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4
+    const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number).map(part); return 0.2126 * r + 0.7152 * g + 0.0722 * b }
+    const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c } return 'rgb(255,255,255)' }
+    return [...document.querySelectorAll('a, button, label, summary, p, h1')].filter(e => e.offsetHeight).map(e => {
+      const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x)
+      return [e.textContent.slice(0, 30), (a + 0.05) / (b + 0.05)]
+    }).filter(([, ratio]) => ratio < 4.5)
+  })()`)
+  check(low.length === 0, 'contrast below 4.5:', low)
+  return `${nodes.length} nodes of the accessibility tree`
+}
+
+// ---- speed: medians and worst, for the record; the limits are loose, since a test machine does other things too
+
+async function speed(world) {
+  const page = await world.browser.page({ width: 1920, height: 1080 })
+  await page.open(addressOf(world.server, ''))
+  await page.until('window.tilewalk')
+  const first = await page.value(`performance.getEntriesByName('first-picture')[0]?.startTime ?? -1`)
+  const times = await page.value(`(() => {
+    const { engine, painter, context, canvas } = tilewalk
+    const frame = call => { const start = performance.now(); call(); engine.calls.web_frame(0)
+      painter.paint(context, new tilewalk.List(engine), canvas.width, canvas.height); context.getImageData(0, 0, 1, 1); return performance.now() - start }
+    const result = {}
+    const take = (name, line, call, n) => {
+      engine.call('web_open', line)
+      const all = []
+      for (let k = 0; k < n; k++) all.push(frame(() => call(k)))
+      all.sort((a, b) => a - b)
+      result[name] = [all[n >> 1], all[n - 1]]
+    }
+    const next = () => engine.call('web_act', engine.call('web_input_named', 'next'))
+    const other = k => engine.call('web_set', 2, k % 2 ? '64' : '128')
+    take('frame', 'N=64 d=16 causal=1 block=8', next, 60)
+    take('frame of N = 65,536', 'N=65536 d=128 causal=1 block=64 scene=tiles step=1000', next, 30)
+    take('another N', 'N=64 d=16 causal=1 block=8', other, 30)
+    take('another N, charts', 'N=64 d=16 causal=1 block=8 scene=charts', other, 8)
+    return result
+  })()`)
+  check(times.frame[0] < 50, 'a frame takes', times)
+  return `first picture ${first.toFixed(0)} ms; ` + Object.entries(times).map(([name, [middle, worst]]) => `${name} ${middle.toFixed(1)}, worst ${worst.toFixed(1)} ms`).join('; ')
+}
+
+// Random states, keys and clicks through the page: no exception, no trap. SECONDS of it.
+async function anything(world) {
+  const seconds = Number(process.env.SECONDS ?? 5)
+  const page = await open(world)
+  const result = await page.value(`(async () => {
+    let seed = ${Number(process.env.SEED ?? 1)}
+    const random = n => (seed = (seed * 1103515245 + 12345) % 2147483648) % n
+    const KEYS = ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab', 'Enter', 'Escape', 'Backspace', 'F1']
+    const WORDS = ['N=', 'd=', 'block=', 'block-q=', 'heads=', 'kv-heads=', 'seed=', 'step=', 'row=', 'window=', 'sram=', 'splits=', 'q-scale=', 'seq-len-k=', 'batch=', 'scene=', 'algorithm=', 'gpu=', 'dtype=', 'causal=', 'kernel=', 'x=']
+    const VALUES = ['0', '1', '7', '64', '-1', '1e9', '9223372036854775807', '1K', '4G', 'main', 'charts', 'tiles', 'fa1', 'fa2', 'standard', 'fa2-split', 'h200', 'paper', 'fp8', 'on', '../x', '', '\\u{1f600}', '%00', "'"]
+    const end = performance.now() + ${seconds} * 1000
+    let n = 0
+    try {
+      for (; performance.now() < end; n++) {
+        const what = random(10), { engine, canvas } = tilewalk
+        if (what < 3) tilewalk.restore(Array.from({ length: random(5) }, () => WORDS[random(WORDS.length)] + VALUES[random(VALUES.length)]).join(' '))
+        else if (what < 6) window.dispatchEvent(new KeyboardEvent('keydown', { key: random(2) ? KEYS[random(KEYS.length)] : String.fromCharCode(32 + random(95)), shiftKey: random(4) === 0 }))
+        else if (what < 9) {
+          engine.call('web_motion', random(canvas.width), random(canvas.height))
+          engine.call('web_press', random(4) ? 1 : 3)
+          engine.call('web_motion', random(canvas.width), random(canvas.height))
+          engine.call('web_release', 1)
+        } else engine.call('web_wheel', random(7) - 3)
+        engine.calls.web_frame(0.05)
+        if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }
+      }
+      return { n, bytes: tilewalk.engine.calls.memory.buffer.byteLength }
+    } catch (error) { return { n, error: String(error.stack) } }
+  })()`)
+  check(!result.error, `after ${result.n}:`, result.error ?? '', await stateOf(page).catch(String))
+  check(page.errors.length === 0, page.errors)
+  return `${result.n} inputs in ${seconds} s, ${result.bytes >> 20} MiB`
+}
+
+// ---- all of them
+
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, folder, offline, accessible, speed, anything }
+const world = { server: await serve(join(build, 'web'), PREFIX), browser: await Browser.start(chromium) }
+let passed = 0, failed = 0
+for (const [name, test] of Object.entries(TESTS)) {
+  if (only.length && !only.some(part => name.includes(part))) continue
+  const start = Date.now()
+  try {
+    const said = await test(world)
+    passed++
+    console.log(`  ${name.padEnd(14)} ok  ${Date.now() - start} ms  ${said ?? ''}`)
+  } catch (error) {
+    failed++
+    console.log(`  ${name.padEnd(14)} FAILED  ${error.stack}`)
+  }
+}
+await world.browser.close()
+world.server.close()
+rmSync(scratch, { recursive: true, force: true })
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed ? 1 : 0

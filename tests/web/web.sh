@@ -1,0 +1,12 @@
+#!/bin/sh
+# Tests the folder BUILD/web in a real Chromium: `tests/web/web.sh BUILD [NAME...]` (or `make test-web`). NAME: only tests
+# whose names hold it. Without Chromium or Node it says so and counts nothing.
+set -eu
+build=$1
+shift
+browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+if [ -z "$browser" ] || ! command -v node >/dev/null; then
+  echo "No Chromium or no Node (Debian: chromium, nodejs): the pages are not tested."
+  exit 0
+fi
+exec node tests/web/web.mjs "$build" "$browser" "$@"
