@@ -91,7 +91,7 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
   }
   k->open_object(k->context, "l2");
   k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
-  k->real(k->context, "hit_rate", many_ctas_hit_rate(&run->l2));
+  k->real(k->context, "hit_rate", l2_run_hit_rate(&run->l2));
   k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
   k->close(k->context);
   k->open_object(k->context, "launch");

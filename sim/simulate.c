@@ -137,9 +137,9 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   if (!status) {
-    s->extra = extra_of(&s->launch, &s->plan);
-    ManyCtasConfig l2 = many_ctas_config(gpu, s->plan.shape.dtype);
-    l2.resident_bytes = s->extra.resident_bytes;
+    s->overheads = overheads_of(&s->launch, &s->plan);
+    L2RunConfig l2 = l2_run_config(gpu, s->plan.shape.dtype);
+    l2.resident_bytes = s->overheads.resident_bytes;
     l2.in_step = problem->in_step;
     l2.skew_turns = problem->skew_turns;
     l2.profiled = problem->profiled;
@@ -148,12 +148,12 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.first_gpc = problem->first_gpc;
     l2.without = problem->without;
     l2.seed = (uint64_t)problem->draw * DRAWS_APART;
-    status = many_ctas_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
-    s->l2.read_bytes += s->extra.read_bytes;
-    s->l2.l2_read_bytes += s->extra.read_bytes;
-    s->l2.write_bytes += s->extra.write_bytes;
-    const double walked = s->launch.n_splits == 1 ? s->extra.block_write_bytes : 0; /* has crossed already */
-    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += (s->extra.write_bytes - walked) / 2;
+    status = l2_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
+    s->l2.read_bytes += s->overheads.read_bytes;
+    s->l2.l2_read_bytes += s->overheads.read_bytes;
+    s->l2.write_bytes += s->overheads.write_bytes;
+    const double walked = s->launch.n_splits == 1 ? s->overheads.block_write_bytes : 0; /* has crossed already */
+    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += (s->overheads.write_bytes - walked) / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;

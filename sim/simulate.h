@@ -32,7 +32,7 @@ typedef struct {
   LaunchConfig launch;        /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
   bool in_step;               /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
   int64_t skew_turns;         /* in step: the last CTA of the first wave begins so many tiles after the first */
-  bool profiled, once;        /* the same: as a profiler runs it (many_ctas.h) */
+  bool profiled, once;        /* the same: as a profiler runs it (l2_run.h) */
   const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
   uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */
   uint32_t draw;              /* the same: which of many draws of what is random; 0: the usual one */
@@ -57,8 +57,8 @@ typedef struct {
 
   bool has_l2; /* simulation_l2 was called and could answer; else *launch and *l2 mean nothing */
   Launch launch;
-  ManyCtas l2; /* what the kernel moves besides its schedule is in its reads, writes and fabric */
-  Extra extra; /* that alone */
+  L2Run l2;            /* what the kernel moves besides its schedule is in its reads, writes and fabric */
+  Overheads overheads; /* that alone */
 
   bool timed; /* simulation_time was called; else *timing means nothing */
   Timing timing;

@@ -9,15 +9,15 @@ enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };
 /* HBM is also read for instructions and kernel parameters: seen up to 46 KB on an H200, allowed 64 KB. */
 enum { HBM_OVERHEAD_BYTES = 64 * 1024 };
 
-KernelModel kernel_model_of_schedule(const char *schedule, const Extra *extra) {
+KernelModel kernel_model_of_schedule(const char *schedule, const Overheads *overheads) {
   return (KernelModel){.name = schedule,
                        .schedule = schedule,
                        .skips_masked = true,
                        .bypasses_l1 = true,
-                       .spills = extra != NULL,
-                       .extra_read_bytes = extra ? (int64_t)extra->read_bytes : 0,
-                       .extra_write_bytes = extra ? (int64_t)extra->write_bytes : 0,
-                       .extra_atomic_bytes = extra ? (int64_t)extra->atomic_bytes : 0};
+                       .spills = overheads != NULL,
+                       .extra_read_bytes = overheads ? (int64_t)overheads->read_bytes : 0,
+                       .extra_write_bytes = overheads ? (int64_t)overheads->write_bytes : 0,
+                       .extra_atomic_bytes = overheads ? (int64_t)overheads->atomic_bytes : 0};
 }
 
 static void add(const CounterRow *row, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high,

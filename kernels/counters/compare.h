@@ -44,8 +44,9 @@ enum { COMPARISONS_MAX = 10 };
 Status counter_compare(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,
                        Comparison comparisons[COMPARISONS_MAX], int *n_comparisons, Error *error);
 
-/* The model of a kernel of someone else that follows `schedule`, and moves what *extra says besides (NULL: nothing).
- * With *extra, what it writes is shown, not judged: spilled registers are known almost, not to the byte. */
-KernelModel kernel_model_of_schedule(const char *schedule, const Extra *extra);
+/* The model of a kernel of someone else that follows `schedule`, and moves what *overheads says besides (NULL:
+ * nothing). With *overheads, what it writes is shown, not judged: spilled registers are known almost, not to the byte.
+ */
+KernelModel kernel_model_of_schedule(const char *schedule, const Overheads *overheads);
 
 #endif

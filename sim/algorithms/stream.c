@@ -99,7 +99,7 @@ static void combine_begin(const Stream *s, StreamSlot *slot, int64_t piece) {
 }
 
 static void combine_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
-  for (int n = 0; n < PACE_ACCESSES_MAX && slot->left > 0; n++, slot->left--)
+  for (int n = 0; n < CLOCK_ACCESSES_MAX && slot->left > 0; n++, slot->left--)
     read_granule(step, s, STREAM_PARTIAL, slot->head * s->plan->tiling.n_splits + slot->at++);
   if (slot->left > 0) return;
   write_granule(step, s, STREAM_O, slot->head);
@@ -135,7 +135,7 @@ static void fa1_next_tile(const Stream *s, StreamSlot *slot) {
 static void fa1_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t rows = slot->head * s->n_rows;
   if (slot->outer < 0) {
-    for (int n = 0; n < PACE_ACCESSES_MAX && slot->left > 0; n++, slot->left--)
+    for (int n = 0; n < CLOCK_ACCESSES_MAX && slot->left > 0; n++, slot->left--)
       write_granule(step, s, STREAM_O, rows + slot->at++);
   } else {
     if (slot->fresh) read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->outer);
@@ -286,7 +286,7 @@ static double steps_per_head(const Stream *s) {
   const Tiling *t = &p->tiling;
   if (s->kernels == STANDARD) return (double)p->T_r * (double)s->n_cols * (3 + (double)parts_of_d(p));
   if (s->kernels == FA1)
-    return (double)s->n_rows / PACE_ACCESSES_MAX +
+    return (double)s->n_rows / CLOCK_ACCESSES_MAX +
            (double)band_count(&p->keys, t->B_c, t->B_r * s->merge, p->T_c).computed;
   const BandCount tiles = band_count(&p->band, t->B_r, t->B_c * s->merge, p->T_r);
   const double walk = (double)tiles.computed * (double)s->rounds +

@@ -59,7 +59,7 @@ typedef struct {
 
 /* One step: accesses, and the arithmetic on them. */
 typedef struct {
-  PaceStep *access; /* its work_cycles are the caller's to fill in */
+  ClockStep *access; /* its work_cycles are the caller's to fill in */
   double flops, exps;
 } StreamStep;
 

@@ -75,9 +75,9 @@ typedef struct {
   uint32_t first, last;
 } Bucket;
 
-struct Pace {
-  PaceConfig config;
-  PaceProgram *program;
+struct Clock {
+  ClockConfig config;
+  ClockProgram *program;
   void *context;
   Hierarchy *hierarchy;
   Cta *ctas;
@@ -99,14 +99,14 @@ struct Pace {
   double side_begins_later[HIERARCHY_SIDES]; /* on one side at once */
   double l2_free[HIERARCHY_SIDES], hbm_free; /* when they have served what was asked for so far */
   uint64_t jitter_seed;
-  PaceResult result;   /* bytes.read_bytes: of requests that joined another */
+  ClockResult result;  /* bytes.read_bytes: of requests that joined another */
   Bucket wheel[WHEEL]; /* CTAs by the time of their next step, first come first served within a bucket; last here, for
                           it begins with any content */
 };
 
 /* --- the clock --- */
 
-static void wait_until(Pace *p, uint32_t cta, double time) {
+static void wait_until(Clock *p, uint32_t cta, double time) {
   const uint64_t due = (uint64_t)(time * p->buckets_per_cycle), soonest = p->bucket + 1,
                  bucket = (due > soonest ? due : soonest) % WHEEL;
   const uint64_t bit = UINT64_C(1) << bucket % 64;
@@ -136,7 +136,7 @@ static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1
 static double exponential(uint64_t bits) { return -log(uniform(bits)); }
 
 /* Of a step, mean 0, standard deviation 1; cheaper than draw. */
-static inline double jitter(const Pace *p, uint32_t cta, uint32_t step) {
+static inline double jitter(const Clock *p, uint32_t cta, uint32_t step) {
   uint64_t x = (p->jitter_seed ^ ((uint64_t)cta << 32 | step)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return about_normal(x ^ (x >> 31));
@@ -155,13 +155,13 @@ static double queue(double *free_at, double now, double bytes, double cycles_per
 }
 
 /* From L2 to a CTA, the longer the more CTAs share its SM. */
-static double hit_cycles(const Pace *p, const Cta *cta) {
+static double hit_cycles(const Clock *p, const Cta *cta) {
   return p->config.hit_cycles + p->config.share_cycles * p->sms[cta->sm].n_there;
 }
 
 /* Asks L2 for the granule at `now`, which comes in `hit` cycles if L2 has it; returns when all of it is there. */
-static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double hit) {
-  const PaceConfig *c = &p->config;
+static double fetch(Clock *p, uint32_t side, uint64_t granule, double now, double hit) {
+  const ClockConfig *c = &p->config;
   Arrival *own = &p->arrivals[granule][side], *far = &p->arrivals[granule][1 - side];
   const double half = hierarchy_granule_bytes(p->hierarchy, granule) / 2;
   const HierarchyRead read = hierarchy_read(p->hierarchy, side, granule);
@@ -187,7 +187,7 @@ static double fetch(Pace *p, uint32_t side, uint64_t granule, double now, double
 }
 
 /* A wait, which takes a little more or less each time. */
-static double varied(const Pace *p, uint32_t at, double cycles) {
+static double varied(const Clock *p, uint32_t at, double cycles) {
   return cycles * (1 + later(p->config.passing_spread * jitter(p, at, p->ctas[at].steps), -0.9));
 }
 
@@ -197,8 +197,8 @@ static uint32_t noted_at(uint64_t granule) { return (uint32_t)(granule * 0x9e377
 
 /* Asks for a granule; returns when it is there. A request joins one that can still be joined at its GPC's coalescer,
  * and never reaches L2. */
-static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
-  const PaceConfig *c = &p->config;
+static double ask(Clock *p, uint32_t at, uint64_t granule, double now) {
+  const ClockConfig *c = &p->config;
   const Cta *cta = &p->ctas[at];
   Pending *pending = &p->pending[cta->gpc][noted_at(granule)];
   if (pending->granule == granule + 1 && pending->n < c->coalesce_most && now < pending->until) {
@@ -216,10 +216,10 @@ static double ask(Pace *p, uint32_t at, uint64_t granule, double now) {
 }
 
 /* CTAs that ask ahead go together on their SM: what varies does so for all of them. */
-static uint32_t goes_with(const PaceConfig *c, uint32_t at, uint32_t sm) { return c->overlapped ? sm : at; }
+static uint32_t goes_with(const ClockConfig *c, uint32_t at, uint32_t sm) { return c->overlapped ? sm : at; }
 
 /* Steps with work until the next slip of an SM's CTAs, which draw the same. */
-static double until_slip(const Pace *p, const Cta *cta) {
+static double until_slip(const Clock *p, const Cta *cta) {
   return 2 * p->slips_every * uniform(draw(p->config.seed, DRAW_SLIP, (uint64_t)cta->sm << 32 | cta->n_slips));
 }
 
@@ -229,7 +229,7 @@ static double rank_among(uint64_t rank, double n) {
 }
 
 /* Among its SM's CTAs, from the oldest to the youngest: mean 0, standard deviation 1. The last of them is *most. */
-static double youth(const Pace *p, const Cta *cta, double *most) {
+static double youth(const Clock *p, const Cta *cta, double *most) {
   uint64_t older = 0, n = 0;
   const Sm *sm = &p->sms[cta->sm];
   for (uint32_t i = sm->first; i < sm->end; i++) {
@@ -241,8 +241,8 @@ static double youth(const Pace *p, const Cta *cta, double *most) {
 }
 
 /* Another CTA takes its place then, and may miss a turn where one more of the SM is new. */
-static void replace(Pace *p, uint32_t at, double then) {
-  const PaceConfig *c = &p->config;
+static void replace(Clock *p, uint32_t at, double then) {
+  const ClockConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   const bool misses = uniform(draw(c->seed, DRAW_HANDOVER, (uint64_t)at << 32 | cta->steps)) < c->missed_turns;
   const Sm *sm = &p->sms[cta->sm];
@@ -256,7 +256,7 @@ static void replace(Pace *p, uint32_t at, double then) {
 }
 
 /* How many times as long as otherwise a CTA takes for its next step with work. */
-static double slipping(const Pace *p, Cta *cta) {
+static double slipping(const Clock *p, Cta *cta) {
   double times = 1 + cta->owes, most;
   p->residents[cta->resident].is_new = false;
   if (p->config.steady && p->config.slot_spread > 0) times += p->config.slot_spread * youth(p, cta, &most);
@@ -271,15 +271,15 @@ static double slipping(const Pace *p, Cta *cta) {
 }
 
 /* So many CTAs more are there, or fewer, and steps vary by more, or less. */
-static void count_there(Pace *p, int more) {
+static void count_there(Clock *p, int more) {
   p->n_there += (uint32_t)more;
   if (p->config.busy_cycles > 0)
     p->own_cycles = hypot(p->config.own_cycles, p->config.busy_cycles * p->n_there / p->config.n_ctas);
 }
 
 /* What a step takes of its GPC's cycles. */
-static double step_cycles(const Pace *p, uint32_t at, double wait, double work) {
-  const PaceConfig *c = &p->config;
+static double step_cycles(const Clock *p, uint32_t at, double wait, double work) {
+  const ClockConfig *c = &p->config;
   Cta *cta = &p->ctas[at];
   if (c->in_step) return 1;
   const double waits = wait * (1 + cta->waits_slower), works = work * (1 + cta->works_slower);
@@ -292,7 +292,7 @@ static double step_cycles(const Pace *p, uint32_t at, double wait, double work) 
 }
 
 /* A CTA's first step would end then, or it has none; they go on when the last of them can. */
-static void begin_together(Pace *p, double ends) {
+static void begin_together(Clock *p, double ends) {
   p->begun_at = later(p->begun_at, ends);
   if (++p->n_begun < p->config.n_ctas) return;
   for (uint32_t i = 0; i < p->config.n_ctas; i++)
@@ -302,12 +302,12 @@ static void begin_together(Pace *p, double ends) {
 /* --- an SM that its CTAs share --- */
 
 /* So many times as long as alone a CTA's work takes. */
-static double shared_by(const Pace *p, const Sm *sm) {
+static double shared_by(const Clock *p, const Sm *sm) {
   const double n_working = sm->n_working, n_waiting = (double)sm->n_there - n_working;
   return n_working + p->config.waiting_share * n_waiting;
 }
 
-static void share(Pace *p, Sm *sm, double now) {
+static void share(Clock *p, Sm *sm, double now) {
   if (now <= sm->until) return; /* within a tick */
   if (sm->n_working) sm->worked += (now - sm->until) / shared_by(p, sm);
   sm->until = now;
@@ -315,7 +315,7 @@ static void share(Pace *p, Sm *sm, double now) {
 
 /* When its work ends if no other begins some before: those with less left are done by then, and wait, the others as far
  * as it is. */
-static double work_ends(const Pace *p, const Cta *cta) {
+static double work_ends(const Clock *p, const Cta *cta) {
   const Sm *sm = &p->sms[cta->sm];
   const double own = p->residents[cta->resident].work_until - sm->worked;
   double cycles = 0;
@@ -327,7 +327,7 @@ static double work_ends(const Pace *p, const Cta *cta) {
 
 /* How many others of its SM are not in step with it: their work begins earlier or later, by a third of it or more; or
  * parts of one. The next one's, or the last of both if the other's next is not known yet. */
-static double n_unlike(const Pace *p, const Cta *cta, double works_at, double work_cycles) {
+static double n_unlike(const Clock *p, const Cta *cta, double works_at, double work_cycles) {
   const Sm *sm = &p->sms[cta->sm];
   const Resident *own = &p->residents[cta->resident];
   double n = 0;
@@ -341,7 +341,7 @@ static double n_unlike(const Pace *p, const Cta *cta, double works_at, double wo
 }
 
 /* Its work begins when its data are there. */
-static void begin_to_work(Pace *p, uint32_t at, double there, double work_cycles) {
+static void begin_to_work(Clock *p, uint32_t at, double there, double work_cycles) {
   Cta *cta = &p->ctas[at];
   double more = 0;
   if (p->config.unlike_spread > 0)
@@ -353,7 +353,7 @@ static void begin_to_work(Pace *p, uint32_t at, double there, double work_cycles
 }
 
 /* Its data are there, or its work should be done; true: it is. */
-static bool has_worked(Pace *p, uint32_t at) {
+static bool has_worked(Clock *p, uint32_t at) {
   Cta *cta = &p->ctas[at];
   Sm *sm = &p->sms[cta->sm];
   Resident *resident = &p->residents[cta->resident];
@@ -373,10 +373,10 @@ static bool has_worked(Pace *p, uint32_t at) {
   return false;
 }
 
-static void take_step(Pace *p, uint32_t at) {
+static void take_step(Clock *p, uint32_t at) {
   Cta *cta = &p->ctas[at];
   const double now = cta->time;
-  PaceStep step; /* its tables stay as they are: only what is counted in them is read */
+  ClockStep step; /* its tables stay as they are: only what is counted in them is read */
   step.n_reads = step.n_writes = 0;
   step.renewed = 0;
   step.work_cycles = step.wait_cycles = step.latency_cycles = 0;
@@ -411,7 +411,7 @@ static void take_step(Pace *p, uint32_t at) {
 }
 
 /* To the next bucket in use; somebody waits. */
-static void turn_wheel(Pace *p) {
+static void turn_wheel(Clock *p) {
   p->bucket++;
   uint64_t rest = p->in_use[p->bucket % WHEEL / 64] >> p->bucket % 64;
   while (!rest) {
@@ -421,7 +421,7 @@ static void turn_wheel(Pace *p) {
   p->bucket += (uint64_t)__builtin_ctzll(rest);
 }
 
-static void run_clock(Pace *p) {
+static void run_clock(Clock *p) {
   while (p->n_waiting) {
     turn_wheel(p);
     const uint64_t at = p->bucket % WHEEL;
@@ -440,25 +440,25 @@ static void run_clock(Pace *p) {
 
 /* --- a run --- */
 
-static void fill_in(PaceConfig *c) {
-  const double own = c->ctas_per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES;
+static void fill_in(ClockConfig *c) {
+  const double own = c->ctas_per_sm > 1 ? CLOCK_OWN_CYCLES_SHARED : CLOCK_OWN_CYCLES;
   const struct {
     double *value, usual;
-  } values[] = {{&c->hit_cycles, PACE_HIT_CYCLES},
-                {&c->share_cycles, PACE_SHARE_CYCLES},
-                {&c->miss_cycles, PACE_MISS_CYCLES},
+  } values[] = {{&c->hit_cycles, CLOCK_HIT_CYCLES},
+                {&c->share_cycles, CLOCK_SHARE_CYCLES},
+                {&c->miss_cycles, CLOCK_MISS_CYCLES},
                 {&c->far_cycles, 200},
                 {&c->unknown_cycles, 85},
                 {&c->coalesce_cycles, 70},
-                {&c->early_cycles, PACE_EARLY_CYCLES},
+                {&c->early_cycles, CLOCK_EARLY_CYCLES},
                 {&c->lasting_spread, 0.0045},
                 {&c->work_spread, 0.0002},
-                {&c->passing_spread, PACE_PASSING_SPREAD},
+                {&c->passing_spread, CLOCK_PASSING_SPREAD},
                 {&c->own_cycles, own},
                 {&c->busy_cycles, 0},
                 {&c->sides_cycles, 95},
-                {&c->slip_steps, PACE_SLIP_STEPS},
-                {&c->missed_turns, PACE_MISSED_TURNS},
+                {&c->slip_steps, CLOCK_SLIP_STEPS},
+                {&c->missed_turns, CLOCK_MISSED_TURNS},
                 {&c->ahead, 1},
                 {&c->turn_steps, 1},
                 {&c->start_cycles, 0},
@@ -478,8 +478,8 @@ static void fill_in(PaceConfig *c) {
   }
 }
 
-static void start_all(Pace *p, double now) {
-  const PaceConfig *c = &p->config;
+static void start_all(Clock *p, double now) {
+  const ClockConfig *c = &p->config;
   p->bucket = (uint64_t)(now * p->buckets_per_cycle) - 1;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     const double start = c->skew_cycles * i / c->n_ctas;
@@ -505,8 +505,8 @@ static uint32_t count_sms(const Place *places, uint32_t n) {
   return n_sms;
 }
 
-static void place(Pace *p, const Place *places) {
-  const PaceConfig *c = &p->config;
+static void place(Clock *p, const Place *places) {
+  const ClockConfig *c = &p->config;
   for (uint32_t i = 0; i < c->n_ctas; i++) {
     Cta *cta = &p->ctas[i];
     const double normal = about_normal(draw(c->seed, DRAW_CTA, goes_with(c, i, places[i].sm)));
@@ -523,15 +523,15 @@ static void place(Pace *p, const Place *places) {
 }
 
 /* The CTAs of an SM are to get apart by slot_spread in the long run. */
-static void set_slips(Pace *p) {
-  const PaceConfig *c = &p->config;
+static void set_slips(Clock *p) {
+  const ClockConfig *c = &p->config;
   if (c->slot_spread <= 0 || c->steady || c->ctas_per_sm < 2) return;
   p->slips_every = c->slip_steps / (c->slot_spread * rank_among(c->ctas_per_sm - 1, c->ctas_per_sm));
   for (uint32_t i = 0; i < c->n_ctas; i++) p->ctas[i].slips_at = until_slip(p, &p->ctas[i]);
 }
 
 /* The CTAs of an SM next to each other. */
-static void set_residents(Pace *p, uint32_t n_sms) {
+static void set_residents(Clock *p, uint32_t n_sms) {
   for (uint32_t i = 0; i < p->config.n_ctas; i++) p->sms[p->ctas[i].sm].end++;
   for (uint32_t i = 0, first = 0; i < n_sms; i++) {
     const uint32_t n = p->sms[i].end;
@@ -542,22 +542,22 @@ static void set_residents(Pace *p, uint32_t n_sms) {
 }
 
 /* One side or the other. */
-static void set_sides_apart(Pace *p) {
+static void set_sides_apart(Clock *p) {
   const double apart = p->config.sides_cycles * about_normal(draw(p->config.seed, DRAW_SIDES, 0));
   p->side_begins_later[0] = later(-apart, 0);
   p->side_begins_later[1] = later(apart, 0);
 }
 
-static Status prepare(Pace *p, Error *error) {
-  const PaceConfig *c = &p->config;
-  if (c->n_ctas < 1 || c->n_ctas > PACE_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
-    return error_set(error, STATUS_BAD_REQUEST, "pace: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
-                     c->ctas_per_sm, PACE_CTAS_MAX);
+static Status prepare(Clock *p, Error *error) {
+  const ClockConfig *c = &p->config;
+  if (c->n_ctas < 1 || c->n_ctas > CLOCK_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
+    return error_set(error, STATUS_BAD_REQUEST, "clock: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
+                     c->ctas_per_sm, CLOCK_CTAS_MAX);
   const size_t bytes = hierarchy_state_bytes(&c->hierarchy);
   Hierarchy probe;
   if (!bytes) return hierarchy_init(&probe, &c->hierarchy, error);
   p->hierarchy = malloc(bytes);
-  if (!p->hierarchy) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for an L2");
+  if (!p->hierarchy) return error_set(error, STATUS_NO_MEMORY, "clock: no memory for an L2");
   const Status status = hierarchy_init(p->hierarchy, &c->hierarchy, error);
   const size_t n = p->hierarchy->n_granules;
   p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
@@ -570,7 +570,7 @@ static Status prepare(Pace *p, Error *error) {
   if (places) p->sms = calloc(n_sms, sizeof *p->sms);
   p->residents = calloc(c->n_ctas, sizeof *p->residents);
   if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals)
-    return error_set(error, STATUS_NO_MEMORY, "pace: no memory for %u CTAs over %zu granules", c->n_ctas, n);
+    return error_set(error, STATUS_NO_MEMORY, "clock: no memory for %u CTAs over %zu granules", c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
   p->buckets_per_cycle = 1 / p->bucket_cycles;
   if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;
@@ -584,10 +584,10 @@ static Status prepare(Pace *p, Error *error) {
   return status;
 }
 
-uint32_t pace_kernel(const Pace *p) { return p->kernel; }
+uint32_t clock_kernel(const Clock *p) { return p->kernel; }
 
-PaceResult pace_so_far(const Pace *p) {
-  PaceResult r = p->result;
+ClockResult clock_so_far(const Clock *p) {
+  ClockResult r = p->result;
   r.bytes = p->hierarchy->counts;
   r.l2_read_bytes = r.bytes.read_bytes;
   r.l2_miss_bytes += r.bytes.miss_bytes;
@@ -596,10 +596,10 @@ PaceResult pace_so_far(const Pace *p) {
   return r;
 }
 
-Status pace_run(const PaceConfig *config, PaceProgram *program, void *context, PaceResult *result, Error *error) {
-  Pace *const p = malloc(sizeof *p);
-  if (!p) return error_set(error, STATUS_NO_MEMORY, "pace: no memory for a clock");
-  memset(p, 0, offsetof(Pace, wheel));
+Status clock_run(const ClockConfig *config, ClockProgram *program, void *context, ClockResult *result, Error *error) {
+  Clock *const p = malloc(sizeof *p);
+  if (!p) return error_set(error, STATUS_NO_MEMORY, "clock: no memory for a clock");
+  memset(p, 0, offsetof(Clock, wheel));
   p->config = *config;
   p->program = program;
   p->context = context;
@@ -612,7 +612,7 @@ Status pace_run(const PaceConfig *config, PaceProgram *program, void *context, P
       start_all(p, now);
       run_clock(p);
     }
-    *result = pace_so_far(p);
+    *result = clock_so_far(p);
   }
   free(p->hierarchy);
   free(p->ctas);

@@ -68,43 +68,43 @@
  * Fitted is early_cycles; the other numbers are measured.
  *
  * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
-#ifndef TILEWALK_SIM_PACE_H
-#define TILEWALK_SIM_PACE_H
+#ifndef TILEWALK_SIM_CLOCK_H
+#define TILEWALK_SIM_CLOCK_H
 
 #include "sim/l2/hierarchy.h"
 #include "sim/l2/placement.h"
 
-enum { PACE_CTAS_MAX = 1 << 17 };
+enum { CLOCK_CTAS_MAX = 1 << 17 };
 
 /* How much the wait for a granule varies from one to the next, one standard deviation, and the size for which it was
  * measured: what is asked for in one step varies as its square root. */
-#define PACE_PASSING_SPREAD 0.16
-#define PACE_SPREAD_BYTES   16384.0
+#define CLOCK_PASSING_SPREAD 0.16
+#define CLOCK_SPREAD_BYTES   16384.0
 
 /* How long a granule takes from L2: this, and this for each CTA of the SM. */
-#define PACE_HIT_CYCLES   525.0
-#define PACE_SHARE_CYCLES 160.0
+#define CLOCK_HIT_CYCLES   525.0
+#define CLOCK_SHARE_CYCLES 160.0
 
 /* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last
  * line comes so much sooner (105 cycles: what CTAs of fa2_tensor wait that are the first to ask,
  * h200/steps-shared), and of less in proportion. */
-#define PACE_MISS_CYCLES  625.0
-#define PACE_EARLY_CYCLES 450.0
-#define PACE_LINES_CYCLES 210.0 /* 16 KiB's */
+#define CLOCK_MISS_CYCLES  625.0
+#define CLOCK_EARLY_CYCLES 450.0
+#define CLOCK_LINES_CYCLES 210.0 /* 16 KiB's */
 
 /* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200/steps-shared;
  * tests/model/test_steps_shared.c): what one that waits for its data takes of it, as part of what one takes that works;
  * and how much the work of a step varies for each other that is not in step with it. */
-#define PACE_WAITING_SHARE 0.7
-#define PACE_UNLIKE_SPREAD 0.03
+#define CLOCK_WAITING_SHARE 0.7
+#define CLOCK_UNLIKE_SPREAD 0.03
 
 /* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks
  * ahead, alone on its SM (19 to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their
  * root, so nothing else lasts). Those of an SM that ask ahead vary together: where neither is ahead for good they end
  * 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
-#define PACE_OWN_CYCLES        15.0
-#define PACE_OWN_CYCLES_AHEAD  20.0
-#define PACE_OWN_CYCLES_SHARED 55.0
+#define CLOCK_OWN_CYCLES        15.0
+#define CLOCK_OWN_CYCLES_AHEAD  20.0
+#define CLOCK_OWN_CYCLES_SHARED 55.0
 
 /* CTAs of an SM (h200/ends, h200/pace; tests/model/test_slot_spread.c): by how much of a step the older gets
  * ahead at once, and the younger falls behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as
@@ -112,31 +112,31 @@ enum { PACE_CTAS_MAX = 1 << 17 };
  * before it from the start; how often the second of two that begin together in the place of others misses a turn. And
  * of any kernel: how long after a CTA ends the next one starts in its place (1059 in the mean of fa2_async, 640 to 1550
  * of fa2_tensor). */
-#define PACE_SLIP_STEPS      0.5
-#define PACE_LAG_CYCLES      720.0
-#define PACE_MISSED_TURNS    0.2
-#define PACE_HANDOVER_CYCLES 1100.0
+#define CLOCK_SLIP_STEPS      0.5
+#define CLOCK_LAG_CYCLES      720.0
+#define CLOCK_MISSED_TURNS    0.2
+#define CLOCK_HANDOVER_CYCLES 1100.0
 
 /* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
  * works for so many cycles. */
-enum { PACE_ACCESSES_MAX = 6 };
+enum { CLOCK_ACCESSES_MAX = 6 };
 typedef struct {
   uint32_t n_reads, n_writes;
-  uint64_t reads[PACE_ACCESSES_MAX], writes[PACE_ACCESSES_MAX];
+  uint64_t reads[CLOCK_ACCESSES_MAX], writes[CLOCK_ACCESSES_MAX];
   uint64_t
       renewed; /* one more than a granule that it has read and reads again with each step: counted elsewhere; 0: none */
   double work_cycles;
   double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
   double wait_cycles;    /* at least so long, besides; it varies as waits do */
   bool is_replaced;      /* by another CTA, when that is over: it is then the youngest of its SM */
-} PaceStep;
+} ClockStep;
 
 /* A run in progress. */
-typedef struct Pace Pace;
+typedef struct Clock Clock;
 
 /* The next step of CTA `cta` of the caller's kernel; false: it has nothing left to do in this kernel. *next holds
  * no accesses and no work when called. */
-typedef bool PaceProgram(void *context, const Pace *pace, uint32_t cta, PaceStep *next);
+typedef bool ClockProgram(void *context, const Clock *clock, uint32_t cta, ClockStep *next);
 
 /* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
  * one at a time; negative cycles and spreads: none. */
@@ -196,7 +196,7 @@ typedef struct {
   uint32_t
       coalesce_most; /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */
   uint64_t seed;
-} PaceConfig;
+} ClockConfig;
 
 typedef struct {
   HierarchyCounts bytes; /* after the coalescer, but for read_bytes: all that SMs asked for */
@@ -206,14 +206,14 @@ typedef struct {
   double dirty_bytes;    /* stored, and still in L2 */
   double cycles;         /* until the last CTA is done */
   uint64_t steps;
-} PaceResult;
+} ClockResult;
 
 /* Runs the program to its end. STATUS_BAD_REQUEST for sizes out of range, STATUS_NO_MEMORY; *result
  * is unchanged on error. */
-Status pace_run(const PaceConfig *config, PaceProgram *program, void *context, PaceResult *result, Error *error);
+Status clock_run(const ClockConfig *config, ClockProgram *program, void *context, ClockResult *result, Error *error);
 
 /* For the program: which of the kernels runs, and what has been counted so far. */
-uint32_t pace_kernel(const Pace *pace);
-PaceResult pace_so_far(const Pace *pace);
+uint32_t clock_kernel(const Clock *clock);
+ClockResult clock_so_far(const Clock *clock);
 
 #endif

@@ -15,7 +15,7 @@ L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
                       .fabric_bytes = s->l2.fabric_bytes > 0 ? s->l2.fabric_bytes + launched : 0,
                       .l2_read_bytes = s->l2.l2_read_bytes,
                       .l2_write_bytes = s->l2.write_bytes,
-                      .hit_rate = many_ctas_hit_rate(&s->l2),
+                      .hit_rate = l2_run_hit_rate(&s->l2),
                       .simulated = s->l2.simulated};
 }
 

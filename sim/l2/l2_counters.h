@@ -1,4 +1,4 @@
-/* What the hardware counters of an NVIDIA GPU would say of a run: the L2 of many_ctas.h under the names of ncu, for
+/* What the hardware counters of an NVIDIA GPU would say of a run: the L2 of l2_run.h under the names of ncu, for
  * comparisons.
  *
  *     hbm_read_bytes     dram__bytes_read.sum

@@ -41,8 +41,8 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 #define PUT_BACK_BYTES 5e6   /* a profiler's, at most (is_put_back) */
 
 /* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs
- * of a GPC (assets/counters/h200/waves/first.csv, tests/model/test_waves.c); and how much longer an atomic takes to the other
- * side, one way (h200/placement: 190 cycles there and back). */
+ * of a GPC (assets/counters/h200/waves/first.csv, tests/model/test_waves.c); and how much longer an atomic takes to the
+ * other side, one way (h200/placement: 190 cycles there and back). */
 #define STARTS_SIDES_NS 69.0
 #define STARTS_GPCS_NS  22.0
 #define STARTS_TPCS_NS  27.0
@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
   Stream stream;
   const Launch *launch;
-  const ManyCtasConfig *config;
+  const L2RunConfig *config;
   Slot *slots;
   Place *places;   /* of each slot */
   int64_t *active; /* slots that owe work, by SM */
@@ -81,14 +81,14 @@ typedef struct {
   struct {
     int64_t piece;
     double steps; /* before which this was counted; 0: not reached */
-    PaceResult counted;
+    ClockResult counted;
   } half, end; /* of the way: half of the pieces have been begun, and all */
 } Run;
 
-ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
-  ManyCtasConfig c = {.l2_bytes = gpu->l2_bytes,
-                      .l2_partitions = gpu->l2_partitions,
-                      .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
+L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype) {
+  L2RunConfig c = {.l2_bytes = gpu->l2_bytes,
+                   .l2_partitions = gpu->l2_partitions,
+                   .side_capacity_bytes = (double)gpu->l2_room_bytes / 2};
   const double clock = gpu->clock_hz, sms = (double)gpu->n_sm;
   if (clock <= 0 || sms <= 0) return c;
   c.flops_per_cycle = timing_rate(gpu, TIME_MATH, dtype) / clock / sms;
@@ -102,7 +102,7 @@ ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype) {
 
 /* A CTA alone on its SM takes products and exponentials in turn; with others there, one's products fill the gaps of
  * another's exponentials, until a unit has no time left: the tensor cores at the rate that the kernel reaches. Of a
- * kernel that waits, that rate has waiting in it, and its CTAs share their SM as they come to work (pace.h). */
+ * kernel that waits, that rate has waiting in it, and its CTAs share their SM as they come to work (clock.h). */
 static Work work_of(const Run *r, double flops, double exps) {
   const double products = flops * r->cycles_per_flop, specials = exps * r->cycles_per_exp,
                reached = products * r->slower;
@@ -116,15 +116,15 @@ static double work_cycles(Work work, double sharing) {
 }
 
 /* At half of the way, and at its end before slots run empty, what has been counted is put aside. */
-static void note_progress(Run *r, const Pace *pace) {
+static void note_progress(Run *r, const Clock *clock) {
   const int64_t begun = r->next_piece[0];
   if (r->half.steps == 0 && (begun >= r->half.piece || r->steps >= r->stop_steps / 2)) {
     r->half.steps = r->steps;
-    r->half.counted = pace_so_far(pace);
+    r->half.counted = clock_so_far(clock);
   }
   if (r->end.steps == 0 && (begun >= r->end.piece || r->steps >= r->stop_steps)) {
     r->end.steps = r->steps;
-    r->end.counted = pace_so_far(pace);
+    r->end.counted = clock_so_far(clock);
   }
 }
 
@@ -140,14 +140,14 @@ static double work_on_owed(Slot *slot, Work next) {
   return cycles;
 }
 
-static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *next) {
+static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep *next) {
   Run *r = context;
   Slot *taker = &r->slots[at];
   StreamSlot *slot = &taker->stream;
-  const uint32_t k = pace_kernel(pace);
+  const uint32_t k = clock_kernel(clock);
   const StreamKernel *kernel = &r->stream.kernels[k];
   if (!slot->busy) {
-    if (k == 0 && r->end.steps == 0) note_progress(r, pace);
+    if (k == 0 && r->end.steps == 0) note_progress(r, clock);
     if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
       next->work_cycles = work_on_owed(taker, (Work){0});
       return next->work_cycles > 0;
@@ -155,7 +155,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
     if (taker->ended) { /* the next CTA is not there at once; or it stays, and has yet to be told its next piece */
       taker->ended = false;
       next->is_replaced = !r->launch->config.persistent;
-      next->wait_cycles = next->is_replaced ? PACE_HANDOVER_CYCLES : PACE_HIT_CYCLES;
+      next->wait_cycles = next->is_replaced ? CLOCK_HANDOVER_CYCLES : CLOCK_HIT_CYCLES;
       return true;
     }
     kernel->begin(&r->stream, slot, r->next_piece[k]++);
@@ -163,7 +163,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
     slot->number = at;
   }
   if (r->steps >= r->stop_steps) {
-    note_progress(r, pace);
+    note_progress(r, clock);
     return false;
   }
   StreamStep step = {.access = next};
@@ -171,7 +171,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
   r->steps++;
   taker->ended = !slot->busy && !r->config->in_step;
   if (r->row_end_cycles && !slot->busy)
-    r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = pace_so_far(pace).cycles;
+    r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = clock_so_far(clock).cycles;
   const Work work = work_of(r, step.flops, step.exps);
   if (r->launch->config.waits && step.flops + step.exps > 0)
     next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
@@ -182,7 +182,7 @@ static bool next_step(void *context, const Pace *pace, uint32_t at, PaceStep *ne
 
 /* ---- How much is walked --------------------------------------------------------------------------- */
 
-static Status check(const Launch *l, const Plan *plan, const ManyCtasConfig *c, Error *error) {
+static Status check(const Launch *l, const Plan *plan, const L2RunConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
     return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2",
                      (long long)c->l2_partitions);
@@ -334,37 +334,37 @@ static double clocks_apart(const Run *r, uint32_t n) {
 }
 
 /* How the CTAs of a kernel that waits for its data share an SM, and how long they wait for a round. */
-static void set_waiting(const Run *r, PaceConfig *p) {
+static void set_waiting(const Run *r, ClockConfig *p) {
   const double round = (double)r->launch->config.round_bytes,
-               asked = round > 0 ? fmin(round, PACE_SPREAD_BYTES) : PACE_SPREAD_BYTES;
-  const double sooner = PACE_LINES_CYCLES * (1 - asked / PACE_SPREAD_BYTES);
-  p->miss_cycles = PACE_MISS_CYCLES - sooner;
-  p->early_cycles = PACE_EARLY_CYCLES - sooner;
-  p->waiting_share = PACE_WAITING_SHARE;
-  p->unlike_spread = PACE_UNLIKE_SPREAD / sqrt((double)r->stream.merge);
+               asked = round > 0 ? fmin(round, CLOCK_SPREAD_BYTES) : CLOCK_SPREAD_BYTES;
+  const double sooner = CLOCK_LINES_CYCLES * (1 - asked / CLOCK_SPREAD_BYTES);
+  p->miss_cycles = CLOCK_MISS_CYCLES - sooner;
+  p->early_cycles = CLOCK_EARLY_CYCLES - sooner;
+  p->waiting_share = CLOCK_WAITING_SHARE;
+  p->unlike_spread = CLOCK_UNLIKE_SPREAD / sqrt((double)r->stream.merge);
 }
 
-static PaceConfig pace_config(const Run *r, uint32_t n) {
-  const ManyCtasConfig *c = r->config;
+static ClockConfig clock_config(const Run *r, uint32_t n) {
+  const L2RunConfig *c = r->config;
   const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
   const uint32_t n_sm = (uint32_t)r->launch->n_sm,
                  per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
-  PaceConfig p = {.n_ctas = n,
-                  .ctas_per_sm = per_sm,
-                  .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
-                  .n_kernels = (uint32_t)r->stream.n_kernels,
-                  .flushed = c->profiled,
-                  .in_step = c->in_step,
-                  .skew_cycles = (double)c->skew_turns,
-                  .overlapped = !r->launch->config.waits,
-                  .shared_work = r->launch->config.waits,
-                  .together = !c->in_step,
-                  .loaded = true,
-                  .clocks_apart = clocks_apart(r, n),
-                  .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
-                  .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
-                  .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
-                  .seed = c->seed + USUAL_DRAW};
+  ClockConfig p = {.n_ctas = n,
+                   .ctas_per_sm = per_sm,
+                   .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
+                   .n_kernels = (uint32_t)r->stream.n_kernels,
+                   .flushed = c->profiled,
+                   .in_step = c->in_step,
+                   .skew_cycles = (double)c->skew_turns,
+                   .overlapped = !r->launch->config.waits,
+                   .shared_work = r->launch->config.waits,
+                   .together = !c->in_step,
+                   .loaded = true,
+                   .clocks_apart = clocks_apart(r, n),
+                   .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
+                   .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
+                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
+                   .seed = c->seed + USUAL_DRAW};
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.is_not_put_back = !c->profiled || c->once;
@@ -376,12 +376,12 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = work_of(r, scores * 4 * (double)r->stream.plan->shape.d, scores);
   p.tick_cycles = fmax(8, work_cycles(longest, per_sm) / 1024);
-  p.passing_spread = PACE_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / PACE_SPREAD_BYTES);
+  p.passing_spread = CLOCK_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / CLOCK_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
-  const double ahead = per_sm > 1 ? PACE_OWN_CYCLES_SHARED : PACE_OWN_CYCLES_AHEAD;
+  const double ahead = per_sm > 1 ? CLOCK_OWN_CYCLES_SHARED : CLOCK_OWN_CYCLES_AHEAD;
   const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
   const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles
-                           : kernel->waits                       ? PACE_OWN_CYCLES
+                           : kernel->waits                       ? CLOCK_OWN_CYCLES
                                                                  : ahead;
   const double of_merged = sqrt((double)r->stream.merge / (double)r->stream.rounds);
   p.own_cycles = by_itself * of_merged;
@@ -392,8 +392,8 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   p.steady = kernel->steady;
   p.turn_steps = 1 / (double)r->stream.merge;
   p.slip_steps =
-      (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : PACE_SLIP_STEPS) / (double)r->stream.merge;
-  p.lag_cycles = PACE_LAG_CYCLES;
+      (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : CLOCK_SLIP_STEPS) / (double)r->stream.merge;
+  p.lag_cycles = CLOCK_LAG_CYCLES;
   if (kernel->waits) set_waiting(r, &p);
   if (c->without == L2_SPREAD) {
     p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles =
@@ -404,35 +404,35 @@ static PaceConfig pace_config(const Run *r, uint32_t n) {
   return p;
 }
 
-static ManyCtas totals(const PaceResult *p) {
-  return (ManyCtas){.read_bytes = p->bytes.read_bytes,
-                    .write_bytes = p->bytes.write_bytes,
-                    .l2_read_bytes = p->l2_read_bytes,
-                    .own_miss_bytes = p->l2_miss_bytes,
-                    .fabric_bytes = p->bytes.fabric_bytes,
-                    .hbm_read_bytes = p->bytes.hbm_read_bytes,
-                    .hbm_write_bytes = p->bytes.hbm_write_bytes,
-                    .left_dirty_bytes = p->dirty_bytes,
-                    .cycles = p->cycles,
-                    .simulated = 1};
+static L2Run totals(const ClockResult *p) {
+  return (L2Run){.read_bytes = p->bytes.read_bytes,
+                 .write_bytes = p->bytes.write_bytes,
+                 .l2_read_bytes = p->l2_read_bytes,
+                 .own_miss_bytes = p->l2_miss_bytes,
+                 .fabric_bytes = p->bytes.fabric_bytes,
+                 .hbm_read_bytes = p->bytes.hbm_read_bytes,
+                 .hbm_write_bytes = p->bytes.hbm_write_bytes,
+                 .left_dirty_bytes = p->dirty_bytes,
+                 .cycles = p->cycles,
+                 .simulated = 1};
 }
 
 /* Its members, one by one. */
-enum { COUNTED = sizeof(ManyCtas) / sizeof(double) };
+enum { COUNTED = sizeof(L2Run) / sizeof(double) };
 
-static void add_part(ManyCtas *to, const ManyCtas *from, double part) {
+static void add_part(L2Run *to, const L2Run *from, double part) {
   for (int i = 0; i < COUNTED; i++) ((double *)to)[i] += ((const double *)from)[i] * part;
 }
 
-static void divide(ManyCtas *sum, int n) {
+static void divide(L2Run *sum, int n) {
   for (int i = 0; i < COUNTED; i++) ((double *)sum)[i] /= n;
 }
 
 /* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did.
  */
-static void go_on(const Run *r, ManyCtas *t, double all_steps) {
+static void go_on(const Run *r, L2Run *t, double all_steps) {
   const bool halved = r->stream.n_kernels == 1 && r->end.steps > r->half.steps;
-  const ManyCtas from = halved ? totals(&r->half.counted) : (ManyCtas){0}, to = halved ? totals(&r->end.counted) : *t;
+  const L2Run from = halved ? totals(&r->half.counted) : (L2Run){0}, to = halved ? totals(&r->end.counted) : *t;
   const double factor = (all_steps - r->steps) / (halved ? r->end.steps - r->half.steps : r->steps);
   const double left_dirty_bytes = t->left_dirty_bytes;
   add_part(t, &to, factor);
@@ -465,7 +465,7 @@ static double lse_bytes(const Plan *p) {
 
 /* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and
  * log-sum-exps, which it does not walk. */
-static void make_writes_exact(ManyCtas *t, double spilled, double lse, double walked_write_bytes) {
+static void make_writes_exact(L2Run *t, double spilled, double lse, double walked_write_bytes) {
   const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
   const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
   const double written = fmax(part * (outputs - lse + spilled) + lse, outputs);
@@ -474,7 +474,7 @@ static void make_writes_exact(ManyCtas *t, double spilled, double lse, double wa
 }
 
 /* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
-static void make_exact(ManyCtas *t, const Schedule *schedule, const Stream *stream) {
+static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream) {
   const Plan *plan = stream->plan;
   Traffic traffic = {0};
   bool overflow = false;
@@ -537,16 +537,16 @@ static void come_as_they_start(Place *places, uint32_t n, uint64_t seed) {
   }
 }
 
-static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, Error *error) {
-  PaceResult counted;
-  deal(r, pace->n_ctas, time);
-  pace->places = r->places;
-  pace->seed += (uint64_t)time;
-  if (r->launch->config.pull_bytes > 0 && pace->n_ctas <= PULLING_MOST && !r->config->in_step)
-    come_as_they_start(r->places, pace->n_ctas, pace->seed);
-  pace->hierarchy.seed = pace->seed; /* where tensors lie is luck too */
-  for (uint32_t i = 0; i < pace->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
-  const Status status = pace_run(pace, next_step, r, &counted, error);
+static Status walk_slots(Run *r, ClockConfig *clock, int time, L2Run *walked, Error *error) {
+  ClockResult counted;
+  deal(r, clock->n_ctas, time);
+  clock->places = r->places;
+  clock->seed += (uint64_t)time;
+  if (r->launch->config.pull_bytes > 0 && clock->n_ctas <= PULLING_MOST && !r->config->in_step)
+    come_as_they_start(r->places, clock->n_ctas, clock->seed);
+  clock->hierarchy.seed = clock->seed; /* where tensors lie is luck too */
+  for (uint32_t i = 0; i < clock->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
+  const Status status = clock_run(clock, next_step, r, &counted, error);
   if (status) return status;
   const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
   const bool all = r->stream.n_heads == (int64_t)all_heads && r->steps < r->stop_steps;
@@ -556,11 +556,11 @@ static Status walk_slots(Run *r, PaceConfig *pace, int time, ManyCtas *walked, E
 }
 
 /* The time-th of several. */
-static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *error) {
-  const bool taken = take_slots(&r, pace.n_ctas);
+static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *error) {
+  const bool taken = take_slots(&r, clock.n_ctas);
   if (time == 0 && r.stream.n_kernels == 1 && !r.launch->config.whole_head) r.row_end_cycles = r.config->row_end_cycles;
-  const Status status = taken ? walk_slots(&r, &pace, time, walked, error)
-                              : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", pace.n_ctas);
+  const Status status = taken ? walk_slots(&r, &clock, time, walked, error)
+                              : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", clock.n_ctas);
   give_slots_back(&r);
   return status;
 }
@@ -570,31 +570,31 @@ static Status walk(Run r, PaceConfig pace, int time, ManyCtas *walked, Error *er
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
   const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);
-  return (double)r->stream.rounds * (PACE_HIT_CYCLES / full + PACE_SHARE_CYCLES) + latency / full;
+  return (double)r->stream.rounds * (CLOCK_HIT_CYCLES / full + CLOCK_SHARE_CYCLES) + latency / full;
 }
 
-static Status walk_all(const Run *r, ManyCtas *mean, Error *error) {
-  const PaceConfig pace = pace_config(r, slots_at_work(r));
+static Status walk_all(const Run *r, L2Run *mean, Error *error) {
+  const ClockConfig clock = clock_config(r, slots_at_work(r));
   const int times = times_to_walk(r);
-  ManyCtas walked[TIMES_MOST];
+  L2Run walked[TIMES_MOST];
   Status status = STATUS_OK;
 #pragma omp parallel for schedule(dynamic) if (times > 1)
   for (int time = 0; time < times; time++) {
     Error failed = {0};
-    const Status one = walk(*r, pace, time, &walked[time], &failed);
+    const Status one = walk(*r, clock, time, &walked[time], &failed);
     if (!one) continue;
 #pragma omp critical
     status = error_set(error, one, "%s", failed.message);
   }
   if (status) return status;
-  *mean = (ManyCtas){0};
+  *mean = (L2Run){0};
   for (int time = 0; time < times; time++) add_part(mean, &walked[time], 1);
   divide(mean, times);
   return STATUS_OK;
 }
 
-Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
-                     const ManyCtasConfig *config, Error *error) {
+Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
+              const L2RunConfig *config, Error *error) {
   Status status = check(launch, plan, config, error);
   if (status) return status;
   const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
@@ -604,9 +604,9 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
   status = choose(&r, schedule, plan, error);
   if (status) return status;
-  if (launch->n_slots > PACE_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
+  if (launch->n_slots > CLOCK_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
   if (launch->config.waits) r.hidden_cycles = hidden_cycles(&r);
-  ManyCtas mean;
+  L2Run mean;
   status = walk_all(&r, &mean, error);
   if (status) return status;
   make_exact(&mean, schedule, &r.stream);
@@ -615,7 +615,7 @@ Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *l
   return STATUS_OK;
 }
 
-double many_ctas_hit_rate(const ManyCtas *t) {
+double l2_run_hit_rate(const L2Run *t) {
   const double all = t->l2_read_bytes + t->write_bytes;
   return all > 0 ? 1 - t->own_miss_bytes / all : 1;
 }

@@ -6,7 +6,7 @@
  * (sim/l2/hierarchy.h) L2 <-------> L2     half of the lines of a tile have their home on the other side: the first
  * reader fetches them \         /       over the fabric and they stay on both sides until they are pushed out HBM
  *
- * Modelled: what stream.h, pace.h, placement.h and hierarchy.h model, together: the order of CTAs and where they run,
+ * Modelled: what stream.h, clock.h, placement.h and hierarchy.h model, together: the order of CTAs and where they run,
  * the walk, what each step waits for and works, two partitions and their copies, write-back, kernels one after another
  * on the same L2. Not modelled: L1, spills of each tile (sim/l2/overheads.h adds them), clusters, slices of L2, the
  * code of the kernel (about 45 KB of reads from HBM in each launch).
@@ -26,12 +26,12 @@
  * of 16 KiB that come and go by themselves, so that a CTA waits for what is missing of a tile that is nearly there: by
  *                                    triangular scans (tests/support/scan_predicted.c). Attention is walked with whole
  * tiles, for time: with parts of 4 KiB no kernel's errors change by more than chance 525, 160, 625, 200 cycles      of
- * waiting: scans of one buffer, h200/l2-scan (pace.h) 0.45 %, 16 % of a wait         how far CTAs differ for good
- * and requests from each other: the same (pace.h) 0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their
+ * waiting: scans of one buffer, h200/l2-scan (clock.h) 0.45 %, 16 % of a wait         how far CTAs differ for good
+ * and requests from each other: the same (clock.h) 0.02 %, 15, 20 or 55 cycles    how far CTAs differ in their
  * arithmetic for good, and a step from the next: clocks of CTAs (h200/pace, tests/model/test_tile_cycles.c), and of
  * those that wait, h200/steps 95 cycles                      by which one side has what it asked for first after
  * the other: h200/steps start_cycles                   by how much the code of its first tile sets the CTAs of a
- * kernel apart: when they ask for tiles, h200/steps (tests/model/test_steps.c; pace.h). That it is exponential:
+ * kernel apart: when they ask for tiles, h200/steps (tests/model/test_steps.c; clock.h). That it is exponential:
  * with such counters in sight. By those clocks it is no chance, but for each TPC of a GPC the same from launch to
  * launch (of nine the last three come first, of every three the third last); put in so, the errors were as large, with
  * ten numbers more Of other people's kernels: by what reaches L2 in launches of up to 2K tokens
@@ -50,7 +50,7 @@
  * a step takes with twice the keys and half of d. Who is the first to ask for what comes from HBM then falls back to
  * those behind, where CTAs have their SMs to themselves 720 cycles, half a step, 1 in 5  how CTAs of an SM that ask
  * ahead follow each other, get apart by whole tiles, and miss a turn as they are replaced; 1100 cycles until they are:
- * clocks of CTAs, h200/ends, h200/pace (pace.h; tests/model/test_slot_spread.c) 0.39 % GPCs' clocks, where
+ * clocks of CTAs, h200/ends, h200/pace (clock.h; tests/model/test_slot_spread.c) 0.39 % GPCs' clocks, where
  * every SM has one CTA; in proportion where fewer SMs have one: h200/steps; where SMs have more, 0.25 % and less as
  * they settle: h200/others-places; in which order, h200/clocks (placement.h) 69, 22, 27, 48 ns              by
  * which CTAs come to the counter that they pull their work from: how far apart the sides, the GPCs of a side and the
@@ -61,7 +61,7 @@
  * between the sides besides, where a profiler has put it back to run the launch again: scans that store (hierarchy.h);
  *                                    and nothing where a launch is counted in one pass: then our kernels' fabric is as
  * predicted to 0.5 % (tests/model/test_one_pass.c) 4 requests, 70 cycles          of a GPC's coalescer:
- * h200/coalescer (pace.h) round                          how much of a tile a kernel that waits asks for at once:
+ * h200/coalescer (clock.h) round                          how much of a tile a kernel that waits asks for at once:
  * its source slot_spread_permille           how unevenly the CTAs of an SM share it, by kernel: clocks of CTAs, and
  * when they store their row blocks (h200/ends, h200/stores). The older one is ahead, by half a tile's
  * arithmetic at once, where the SM is full: pairs of fa2_tensor, of which an SM takes three, go in step
@@ -69,7 +69,7 @@
  * part of what one takes that works, by how long launches take in which SMs have one, two or three
  * (h200/steps-shared; within 2.4 % rms, a seventh less with 0); and how much work varies for each other CTA that is
  * not in step, by the same clocks (2 to 5 %) and with our own counters in sight: with 2 to 4 % all our own hit rates
- * are within a point (pace.h; tests/model/test_steps_shared.c) latency_cycles                 what a tile takes such a
+ * are within a point (clock.h; tests/model/test_steps_shared.c) latency_cycles                 what a tile takes such a
  * CTA besides, by when it asks for tiles, alone and with another in step: the same steady                         with
  * mem-efficient-sm90 the older is ahead with every step, not now and then: when it stores its row blocks, over fifteen
  *                                    waves (h200/stores, tests/model/test_slot_spread.c)
@@ -93,7 +93,7 @@
  * coalescer: who joins a request has its data with it. A kernel that asks for a tile only when it needs it (`waits`,
  * sim/l2/launch.h) stays together that way, round by round, as long as its CTAs have their SMs to themselves; one that
  * asks ahead hides its waiting, and what it gains with it. Where CTAs that wait share an SM, one works faster while
- * another waits (pace.h: shared_work). As long as they ask together they go in step, a whole machine of pairs at a
+ * another waits (clock.h: shared_work). As long as they ask together they go in step, a whole machine of pairs at a
  * time; but once some find what others still wait for (others of their head are alone on an SM, or began before), the
  * CTAs of an SM come out of step, their tiles take longer or shorter, and SMs part. Those that ask ahead go in step on
  * their SM, and what varies does so for both. But an SM serves the older first, in some kernels of either kind: it gets
@@ -135,10 +135,10 @@
  * each (h200/l2-places): of the means of 198 shapes over all of these, HBM is off by 4.5 % at worst, fabric by 3.7,
  * hit rate by 0.97 points (crosscheck, README).
  *
- * Other streams (assets/counters/h200/kernels/first.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs, fabric
- * within 3.2 %, HBM median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its kernels as
- * the profiler does: HBM median 2 %, worst 5 %, fabric median 5 %, worst 11 % (one head of 1K tokens: its kernels are
- * small launches).
+ * Other streams (assets/counters/h200/kernels/first.csv, N = 1K to 4K, 1 to 4 heads; code taken off): fa1, 15 runs,
+ * fabric within 3.2 %, HBM median 1.9 %, worst 20 % (0.1 MB of 0.5); standard_tiled, 8 runs, L2 emptied between its
+ * kernels as the profiler does: HBM median 2 %, worst 5 %, fabric median 5 %, worst 11 % (one head of 1K tokens: its
+ * kernels are small launches).
  *
  * The worst rows. Hit rate: launches of 32 to 128 CTAs. They do not get far from each other, so some hundred cycles
  * decide which requests are merged, and launches differ in them: fa2_async at 4K, d = 128, one head, causal, has hit
@@ -192,8 +192,8 @@
  * more; of a merged granule four parts lie in sets of their own, two beyond 64K keys; where Q is read again, up to
  * sixteen, and four.
  */
-#ifndef TILEWALK_SIM_MANY_CTAS_H
-#define TILEWALK_SIM_MANY_CTAS_H
+#ifndef TILEWALK_SIM_L2_RUN_H
+#define TILEWALK_SIM_L2_RUN_H
 
 #include "sim/l2/launch.h"
 #include "sim/l2/placement.h"
@@ -211,7 +211,7 @@ typedef enum {
   L2_PART_COUNT,
 } L2Part;
 
-/* Zero means what many_ctas_config does not know, or the usual. */
+/* Zero means what l2_run_config does not know, or the usual. */
 typedef struct {
   int64_t l2_bytes;      /* all partitions */
   int64_t l2_partitions; /* 1 or 2 */
@@ -241,7 +241,7 @@ typedef struct {
                     0: 75,000 for each head, two fifths of that where its K and V are more than 1.5 times L2; of up to
                     16 heads half as many for each, of more, or with more than 64K keys, four times as many together */
   uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
-} ManyCtasConfig;
+} L2RunConfig;
 
 /* Doubles alone: sim/l2/l2_run.c adds them up one by one. */
 typedef struct {
@@ -254,17 +254,17 @@ typedef struct {
   double cycles;                          /* of the SMs' clock; turns, in step */
   double kernels;                         /* launched one after another */
   double simulated;                       /* the part of the steps that was walked; 1: all of them */
-} ManyCtas;
+} L2Run;
 
 /* What a GPU's description says, for operands of the type. */
-ManyCtasConfig many_ctas_config(const Gpu *gpu, Dtype dtype);
+L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype);
 
 /* Looks of the SMs that found their bytes on their own side, with stores as hits, as ncu counts them; 0 to 1. */
-double many_ctas_hit_rate(const ManyCtas *result);
+double l2_run_hit_rate(const L2Run *result);
 
 /* Runs *schedule on *plan as launched. Errors: another number of partitions, a plan with other blocks than the launch,
  * no memory, a problem that would take seconds (STATUS_TOO_LARGE). *result is unchanged on error. */
-Status many_ctas_run(ManyCtas *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
-                     const ManyCtasConfig *config, Error *error);
+Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
+              const L2RunConfig *config, Error *error);
 
 #endif

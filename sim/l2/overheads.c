@@ -1,6 +1,6 @@
 #include "sim/l2/overheads.h"
 
-Extra extra_of(const Launch *l, const Plan *plan) {
+Overheads overheads_of(const Launch *l, const Plan *plan) {
   const LaunchConfig *c = &l->config;
   const int64_t B_r = plan->tiling.B_r, last = plan->T_r - 1, ragged = plan->T_r * B_r - plan->shape.N_q;
   const BandCount n = band_count(&plan->band, B_r, plan->tiling.B_c, plan->T_r);
@@ -9,23 +9,23 @@ Extra extra_of(const Launch *l, const Plan *plan) {
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
   const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles,
                spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
-  Extra extra = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
+  Overheads overheads = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
   if (c->reloads_q) { /* rows x tiles of each block, without the first tile; the last block may be ragged */
     const double again = (tiles - blocks) * (double)B_r,
                  missing = end.end > end.begin ? (double)((end.end - end.begin - 1) * ragged) : 0;
-    extra.read_bytes = heads * row_bytes * (again - missing);
+    overheads.read_bytes = heads * row_bytes * (again - missing);
   }
   if (c->clips_k) {
     const double left = (double)(n.cols - band_count(&plan->band, B_r, 1, plan->T_r).cols);
-    extra.read_bytes -= 2 * heads * row_bytes * left;
+    overheads.read_bytes -= 2 * heads * row_bytes * left;
   }
   if (c->persistent) {
     const double pulls = (double)l->n_pieces + (double)l->n_ctas;
-    extra.read_bytes += pulls * (double)c->pull_bytes;
-    extra.write_bytes += pulls * (double)c->pull_bytes;
-    extra.atomic_bytes = pulls * (double)c->pull_bytes;
+    overheads.read_bytes += pulls * (double)c->pull_bytes;
+    overheads.write_bytes += pulls * (double)c->pull_bytes;
+    overheads.atomic_bytes = pulls * (double)c->pull_bytes;
   }
   const int64_t at_work = l->n_slots < l->n_pieces ? l->n_slots : l->n_pieces;
-  extra.resident_bytes = (double)at_work * 1.5 * (double)c->spill_tile_bytes;
-  return extra;
+  overheads.resident_bytes = (double)at_work * 1.5 * (double)c->spill_tile_bytes;
+  return overheads;
 }

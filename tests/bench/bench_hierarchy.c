@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
   const double began = seconds_now();
   for (int i = 0; i < n; i++) {
     const Scan *s = &rows[i];
-    const PaceResult r = scan_mean(s);
+    const ClockResult r = scan_mean(s);
     steps += (double)r.steps;
     const double buffer = (double)s->n_tiles * SCAN_TILE_BYTES;
     double fabric = r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES;

@@ -10,16 +10,16 @@ check() {
   : >"$work/named"
   # shellcheck disable=SC2016 # Markdown's backquotes
   while IFS='|' read -r _ folder files what how reader _; do
-    folder=$(tr -d '` ' <<<"$folder") reader=$(tr -d '` ' <<<"$reader") name=${folder##*/}
-    [ -n "$(tr -d ' ' <<<"$what")" ] || { echo "$folder: the row does not say what it is"; bad=1; }
-    for file in $(tr -d '`,' <<<"$files"); do
+    folder=${folder//[\` ]/} reader=${reader//[\` ]/} name=${folder##*/}
+    [ -n "${what// /}" ] || { echo "$folder: the row does not say what it is"; bad=1; }
+    for file in ${files//[\`,]/}; do
       echo "$folder/$file" >>"$work/named"
       [ -s "$counters/$folder/$file" ] || { echo "$folder/$file: named, but not there"; bad=1; }
     done
     case $how in
     *collect.sh*) stage=${how##*collect.sh } && stage=${stage%%\`*}
       grep -qE "^([a-z0-9 |-]*[ |])?$stage([ |][a-z0-9 |-]*)?\)$" kernels/collect/collect.sh || { echo "$folder: collect.sh has no stage $stage"; bad=1; } ;;
-    *.sh*) [ -x "kernels/collect/$(tr -d '` ' <<<"$how")" ] || { echo "$folder: no script$how"; bad=1; } ;;
+    *.sh*) [ -x "kernels/collect/${how//[\` ]/}" ] || { echo "$folder: no script$how"; bad=1; } ;;
     *"by hand"*) ;;
     *) echo "$folder: the row does not say how it was taken"; bad=1 ;;
     esac

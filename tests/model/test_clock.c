@@ -17,42 +17,42 @@ typedef struct {
   uint64_t at[32]; /* of each CTA */
 } Walk;
 
-static bool walk(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool walk(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Walk *w = context;
-  *next = (PaceStep){.n_reads = 1, .reads = {w->at[cta]}, .work_cycles = w->work_cycles};
+  *next = (ClockStep){.n_reads = 1, .reads = {w->at[cta]}, .work_cycles = w->work_cycles};
   return w->at[cta]++ < w->n;
 }
 
-static PaceResult run(const PaceConfig *config, PaceProgram *program, void *context) {
-  PaceResult result;
+static ClockResult run(const ClockConfig *config, ClockProgram *program, void *context) {
+  ClockResult result;
   Error error = {0};
-  if (pace_run(config, program, context, &result, &error) != STATUS_OK) fail_msg("%s", error.message);
+  if (clock_run(config, program, context, &result, &error) != STATUS_OK) fail_msg("%s", error.message);
   return result;
 }
 
-static PaceResult run_scan(const PaceConfig *config, const Scan *scan) {
+static ClockResult run_scan(const ClockConfig *config, const Scan *scan) {
   ScanRun once = {.scan = scan};
   return run(config, scan_step, &once);
 }
 
-static PaceConfig steady(uint64_t n_granules, uint32_t n_ctas) {
-  return (PaceConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
-                      .n_ctas = n_ctas,
-                      .lasting_spread = -1,
-                      .work_spread = -1,
-                      .passing_spread = -1,
-                      .own_cycles = -1,
-                      .start_cycles = -1,
-                      .sides_cycles = -1};
+static ClockConfig steady(uint64_t n_granules, uint32_t n_ctas) {
+  return (ClockConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
+                       .n_ctas = n_ctas,
+                       .lasting_spread = -1,
+                       .work_spread = -1,
+                       .passing_spread = -1,
+                       .own_cycles = -1,
+                       .start_cycles = -1,
+                       .sides_cycles = -1};
 }
 
 static void one_cta_waits_and_works(void **unused) {
   (void)unused;
   Walk w = {.n = 10, .work_cycles = 1000};
-  PaceConfig config = steady(10, 1);
+  ClockConfig config = steady(10, 1);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
-  const PaceResult r = run(&config, walk, &w);
+  const ClockResult r = run(&config, walk, &w);
   assert_int_equal(r.steps, 10);
   /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
    * work. */
@@ -67,12 +67,12 @@ typedef struct {
   uint64_t at[2][4];
 } TwoKernels;
 
-static bool two_kernels(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+static bool two_kernels(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
   TwoKernels *t = context;
-  const uint32_t kernel = pace_kernel(pace);
-  if (kernel == 1 && t->at[1][cta] == 0) assert_true(pace_so_far(pace).steps >= 1 + 2 + 3 + 4);
+  const uint32_t kernel = clock_kernel(clock);
+  if (kernel == 1 && t->at[1][cta] == 0) assert_true(clock_so_far(clock).steps >= 1 + 2 + 3 + 4);
   const uint64_t step = t->at[kernel][cta]++;
-  *next = (PaceStep){.n_reads = 1, .reads = {step}, .work_cycles = 100};
+  *next = (ClockStep){.n_reads = 1, .reads = {step}, .work_cycles = 100};
   return step < (kernel == 0 ? cta + 1 : 2);
 }
 
@@ -80,10 +80,10 @@ static void kernels_follow_each_other(void **unused) {
   (void)unused;
   for (int flushed = 0; flushed < 2; flushed++) {
     TwoKernels t = {0};
-    PaceConfig config = steady(8, 4);
+    ClockConfig config = steady(8, 4);
     config.n_kernels = 2;
     config.flushed = flushed;
-    const PaceResult r = run(&config, two_kernels, &t);
+    const ClockResult r = run(&config, two_kernels, &t);
     assert_int_equal(r.steps, 1 + 2 + 3 + 4 + 4 * 2);
     assert_true(r.bytes.hbm_read_bytes == (flushed ? 4 + 2 : 4) * 16384.0);
   }
@@ -93,7 +93,7 @@ static void kernels_follow_each_other(void **unused) {
  * of the rest and waiting; in step, a turn; from a slow HBM, as long as its bytes take. */
 static void what_a_step_takes(void **unused) {
   (void)unused;
-  PaceConfig config = steady(10, 1);
+  ClockConfig config = steady(10, 1);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.overlapped = true;
   Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000},
@@ -114,11 +114,11 @@ typedef struct {
   int n, at[3];
 } Late;
 
-static bool late(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool late(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Late *l = context;
   if ((int)cta >= l->n || l->at[cta] == 2) return false;
-  *next = l->at[cta]++ ? (PaceStep){.n_reads = 1} : (PaceStep){.work_cycles = l->begins[cta]};
+  *next = l->at[cta]++ ? (ClockStep){.n_reads = 1} : (ClockStep){.work_cycles = l->begins[cta]};
   return true;
 }
 
@@ -128,8 +128,8 @@ typedef struct {
   double work_cycles;
 } Steps;
 
-static bool work_alone(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool work_alone(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Steps *s = context;
   next->work_cycles = s->work_cycles;
   return s->at[cta]++ < s->n;
@@ -141,10 +141,10 @@ static void a_step_of_no_time_is_followed_at_once(void **unused) {
   (void)unused;
   static const Place together[2] = {{.sm = 0}, {.sm = 1}};
   Late l = {.begins = {0, 200}, .n = 2};
-  PaceConfig config = steady(1, 2);
+  ClockConfig config = steady(1, 2);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.places = together;
-  const PaceResult r = run(&config, late, &l);
+  const ClockResult r = run(&config, late, &l);
   assert_true(r.l2_read_bytes == 16384 && fabs(r.cycles - 1400) < 1e-6); /* 1 joins, and is done with 0 */
 }
 
@@ -152,10 +152,10 @@ static void four_in_step_are_one_for_l2(void **unused) {
   (void)unused;
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
     Walk w = {.n = 50, .work_cycles = 100};
-    PaceConfig config = steady(50, ctas);
+    ClockConfig config = steady(50, ctas);
     static const Place together[16]; /* all on side 0, in one GPC */
     config.places = together;
-    const PaceResult r = run(&config, walk, &w);
+    const ClockResult r = run(&config, walk, &w);
     assert_true(r.bytes.read_bytes == ctas * 50.0 * 16384);
     assert_true(r.l2_read_bytes == (ctas + 3) / 4 * 50.0 * 16384);
     assert_true(r.bytes.hbm_read_bytes == 50.0 * 16384);
@@ -167,10 +167,10 @@ typedef struct {
   uint64_t n, at[4];
 } TwoHeads;
 
-static bool two_heads(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool two_heads(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   TwoHeads *t = context;
-  *next = (PaceStep){.n_reads = 1, .reads = {cta % 2 * t->n + t->at[cta]}, .work_cycles = 100};
+  *next = (ClockStep){.n_reads = 1, .reads = {cta % 2 * t->n + t->at[cta]}, .work_cycles = 100};
   return t->at[cta]++ < t->n;
 }
 
@@ -181,7 +181,7 @@ static void two_heads_join_each_for_itself(void **unused) {
   for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
     const uint64_t n = LENGTHS[i];
     TwoHeads heads = {.n = n};
-    PaceConfig config = steady(2 * n, 4);
+    ClockConfig config = steady(2 * n, 4);
     static const Place together[4];
     config.places = together;
     const double read = run(&config, two_heads, &heads).l2_read_bytes / 16384;
@@ -209,11 +209,11 @@ static void who_is_soon_enough_joins(void **unused) {
           {.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
       const double first = warm ? 5000 : 10;
       Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
-      PaceConfig config = steady(2, 3);
+      ClockConfig config = steady(2, 3);
       config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
       config.tick_cycles = 1;
       config.places = places;
-      const PaceResult r = run(&config, late, &l);
+      const ClockResult r = run(&config, late, &l);
       assert_true(r.l2_read_bytes == (CASES[i].reach[warm] + warm) * 16384.0);
       assert_true(fabs(r.cycles - first - CASES[i].ends[warm]) < 4);
     }
@@ -224,7 +224,7 @@ static void who_is_soon_enough_joins(void **unused) {
 static void a_fast_gpc_takes_less_time(void **unused) {
   (void)unused;
   static const Place fast[1] = {{.clock_ppm = 1000}};
-  PaceConfig config = steady(100, 1);
+  ClockConfig config = steady(100, 1);
   config.places = fast;
   double cycles[3];
   for (int times = 0; times < 3; times++) {
@@ -238,7 +238,7 @@ static void a_fast_gpc_takes_less_time(void **unused) {
 
 /* How much cycles differ from seed to seed, one standard deviation, of a launch whose first CTA takes so many steps of
  * 1000 cycles. */
-static double spread_of_cycles(PaceConfig config, PaceProgram *program, uint32_t n_steps) {
+static double spread_of_cycles(ClockConfig config, ClockProgram *program, uint32_t n_steps) {
   enum { SEEDS = 1000 };
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -260,17 +260,17 @@ static void steps_vary_as_much_as_asked(void **unused) {
     double work_spread, own_cycles, expected;
   } CASES[] = {{0.01, -1, 0.01 * 1000 * STEPS}, {-1, 20, 20 * 10}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    PaceConfig config = steady(1, 1);
+    ClockConfig config = steady(1, 1);
     config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
     assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) <
                 0.1); /* of a thousand: 2 % */
   }
 }
 
-static bool one_ends_half_way(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool one_ends_half_way(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Steps *s = context;
-  *next = (PaceStep){.work_cycles = s->work_cycles};
+  *next = (ClockStep){.work_cycles = s->work_cycles};
   return s->at[cta]++ < (cta ? s->n / 2 : s->n);
 }
 
@@ -284,15 +284,15 @@ static void steps_vary_the_more_the_more_are_there(void **unused) {
   } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)},
                {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    PaceConfig config = steady(1, 2);
+    ClockConfig config = steady(1, 2);
     config.own_cycles = cases[i].own_cycles, config.busy_cycles = cases[i].busy_cycles;
     assert_true(fabs(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected - 1) < 0.1);
   }
 }
 
-static PaceConfig two_ahead(void) {
+static ClockConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
-  PaceConfig config = steady(1, 2);
+  ClockConfig config = steady(1, 2);
   config.ctas_per_sm = 2, config.places = sharing, config.overlapped = true, config.missed_turns = -1,
   config.passing_spread = -1;
   return config;
@@ -307,7 +307,7 @@ static void the_older_gets_ahead_by_whole_steps(void **unused) {
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     Steps steps = {.n = STEPS, .work_cycles = 1000};
-    PaceConfig config = two_ahead();
+    ClockConfig config = two_ahead();
     config.seed = seed, config.slot_spread = 0.025;
     const double slips = (run(&config, work_alone, &steps).cycles - 1000 * STEPS) / 500;
     assert_true(fabs(slips - round(slips)) < 0.01);
@@ -322,7 +322,7 @@ static void the_older_gets_ahead_by_whole_steps(void **unused) {
 static void one_follows_the_other(void **unused) {
   (void)unused;
   Steps steps = {.n = 10, .work_cycles = 1000};
-  PaceConfig config = two_ahead();
+  ClockConfig config = two_ahead();
   config.lag_cycles = 300;
   assert_true(fabs(run(&config, work_alone, &steps).cycles - (10 * 1000 + 300)) < 2);
 }
@@ -335,7 +335,7 @@ static void who_is_replaced_is_the_youngest(void **unused) {
   double apart[WAVES] = {0};
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves w = {.waves = WAVES, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 1};
-    PaceConfig config = two_ahead();
+    ClockConfig config = two_ahead();
     config.seed = seed, config.slot_spread = 0.03;
     run(&config, two_in_waves, &w);
     for (int wave = 0; wave < WAVES; wave++)
@@ -356,7 +356,7 @@ static void the_next_cta_takes_its_place_later(void **unused) {
   double missed = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves w = {.waves = 2, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 700};
-    PaceConfig config = two_ahead();
+    ClockConfig config = two_ahead();
     config.seed = seed, config.lag_cycles = 10, config.missed_turns = seed % 2 ? 0.25 : -1;
     const double more = run(&config, two_in_waves, &w).cycles - (2 * STEPS * 1000 + 700 + 10);
     assert_true(fabs(more) < 3 || (seed % 2 && fabs(more - 1000) < 3));
@@ -372,7 +372,7 @@ static void seeds_draw_numbers_of_their_own(void **unused) {
   double cycles[4];
   for (uint64_t seed = 0; seed < 4; seed++) {
     Walk w = {.n = 1, .work_cycles = 1000};
-    PaceConfig config = steady(1, 4);
+    ClockConfig config = steady(1, 4);
     config.work_spread = 0.1, config.seed = seed;
     cycles[seed] = run(&config, walk, &w).cycles;
     for (uint64_t other = 0; other < seed; other++) assert_true(fabs(cycles[seed] - cycles[other]) > 0.1);
@@ -380,16 +380,16 @@ static void seeds_draw_numbers_of_their_own(void **unused) {
 }
 
 /* CTA 0 asks for nothing first, CTA 1 for a granule that takes 1400 cycles, CTA 2 never for anything. */
-static bool beginners(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool beginners(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   const int step = ((int *)context)[cta]++;
-  *next = (PaceStep){.n_reads = cta == 1, .work_cycles = cta == 0 && step == 1 ? 1000 : 0};
+  *next = (ClockStep){.n_reads = cta == 1, .work_cycles = cta == 0 && step == 1 ? 1000 : 0};
   return cta == 0 ? step < 2 : cta == 1 && step < 1;
 }
 
 static void all_begin_when_all_can(void **unused) {
   (void)unused;
-  PaceConfig config = steady(1, 3);
+  ClockConfig config = steady(1, 3);
   config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   for (int together = 0; together < 2; together++) {
     int steps[3] = {0};
@@ -400,9 +400,9 @@ static void all_begin_when_all_can(void **unused) {
 }
 
 /* CTA 0 works, and CTA 1 asks for nothing and is there. */
-static bool two_steps(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
-  *next = (PaceStep){.work_cycles = cta == 0 ? 1000 : 0};
+static bool two_steps(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
+  *next = (ClockStep){.work_cycles = cta == 0 ? 1000 : 0};
   return ((int *)context)[cta]++ < 2;
 }
 
@@ -412,7 +412,7 @@ static void one_side_begins_after_the_other(void **unused) {
   (void)unused;
   enum { SEEDS = 1000 };
   static const Place apart[2] = {{.side = 0}, {.side = 1}};
-  PaceConfig config = steady(1, 2);
+  ClockConfig config = steady(1, 2);
   config.together = true, config.tick_cycles = 1, config.sides_cycles = 95, config.places = apart;
   double squares = 0;
   int n_later = 0;
@@ -436,11 +436,11 @@ typedef struct {
   int steps[2];
 } Shared;
 
-static bool two_workers(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+static bool two_workers(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
   Shared *s = context;
   const int step = s->steps[cta]++;
-  s->ends[cta][step] = pace_so_far(pace).cycles;
-  *next = (PaceStep){.work_cycles = cta == 0 ? 1000 : 400};
+  s->ends[cta][step] = clock_so_far(clock).cycles;
+  *next = (ClockStep){.work_cycles = cta == 0 ? 1000 : 400};
   return step < (cta == 0 ? 1 : 2);
 }
 
@@ -448,7 +448,7 @@ static void ctas_that_work_share_their_sm(void **unused) {
   (void)unused;
   for (uint32_t sm = 0; sm < 2; sm++) {
     const Place places[2] = {{.sm = 0}, {.sm = sm}};
-    PaceConfig config = steady(1, 2);
+    ClockConfig config = steady(1, 2);
     config.places = places, config.shared_work = true, config.tick_cycles = 1;
     Shared s = {.steps = {0}};
     const double cycles = run(&config, two_workers, &s).cycles;
@@ -459,8 +459,8 @@ static void ctas_that_work_share_their_sm(void **unused) {
 }
 
 /* CTA 0 works ten times for 1000 cycles, CTA 1 waits two times for 4500. */
-static bool one_works_one_waits(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool one_works_one_waits(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Steps *s = context;
   if (cta == 0)
     next->work_cycles = 1000;
@@ -475,7 +475,7 @@ static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
   (void)unused;
   static const Place one_sm[2];
   for (int half = 0; half < 2; half++) {
-    PaceConfig config = steady(1, 2);
+    ClockConfig config = steady(1, 2);
     config.places = one_sm, config.shared_work = true, config.tick_cycles = 1, config.waiting_share = half ? 0.5 : 0;
     Steps steps = {.n = 0};
     assert_true(fabs(run(&config, one_works_one_waits, &steps).cycles - (half ? 6 * 1500 + 4 * 1000 : 10 * 1000)) < 12);
@@ -483,8 +483,8 @@ static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
 }
 
 /* Latency is waited alone: two CTAs of an SM, in step, take 300 + 2 x 1000 for each tile. */
-static bool with_latency(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool with_latency(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Steps *s = context;
   next->latency_cycles = 300, next->work_cycles = 1000;
   return s->at[cta]++ < 10;
@@ -493,7 +493,7 @@ static bool with_latency(void *context, const Pace *pace, uint32_t cta, PaceStep
 static void nobody_shares_latency(void **unused) {
   (void)unused;
   static const Place one_sm[2];
-  PaceConfig config = steady(1, 2);
+  ClockConfig config = steady(1, 2);
   config.places = one_sm, config.shared_work = true, config.tick_cycles = 1;
   Steps steps = {.n = 0};
   assert_true(fabs(run(&config, with_latency, &steps).cycles - 10 * 2300) < 25);
@@ -510,7 +510,7 @@ static void those_not_in_step_vary(void **unused) {
     double sum = 0, squares = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       Steps steps = {.n = 6, .work_cycles = 10000};
-      PaceConfig config = steady(1, 2);
+      ClockConfig config = steady(1, 2);
       config.places = one_sm, config.shared_work = true, config.unlike_spread = 0.1,
       config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
       const double cycles = run(&config, work_alone, &steps).cycles - 12 * 10000;
@@ -528,12 +528,12 @@ static void those_not_in_step_vary(void **unused) {
 static void where_there_is_room_nobody_slips(void **unused) {
   (void)unused;
   Steps steps = {.n = 200, .work_cycles = 1000};
-  PaceConfig config = two_ahead();
+  ClockConfig config = two_ahead();
   config.slot_spread = 0.025, config.full_ctas = 3;
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 200 * 1000) < 4);
 }
 
-static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
+static double alone_on(ClockConfig config, uint32_t sm, uint32_t gpc) {
   const Place place = {.sm = sm, .gpc = gpc};
   Steps steps = {.n = 10, .work_cycles = 1000};
   config.places = &place;
@@ -545,7 +545,7 @@ static double alone_on(PaceConfig config, uint32_t sm, uint32_t gpc) {
 static void first_code_comes_to_a_TPC_at_once(void **unused) {
   (void)unused;
   enum { SEEDS = 1000 };
-  PaceConfig config = steady(1, 1);
+  ClockConfig config = steady(1, 1);
   config.start_cycles = 200;
   assert_true(fabs(alone_on(config, 0, 0)) < 1e-6);
   config.overlapped = true;
@@ -565,10 +565,10 @@ static void a_follower_catches_up_and_pays_nothing(void **unused) {
   /* CTA 1 starts 8 granules behind CTA 0 on a line of 4000; it finds what CTA 0 has fetched and
    * ends with it. */
   Scan s = {.walk = SCAN_FORWARD, .ctas = 2, .rounds = 1, .phase_step = 8, .n_tiles = 4000, .work_cycles = 100};
-  PaceConfig config = steady(4000, 2);
+  ClockConfig config = steady(4000, 2);
   static const Place together[2]; /* both on side 0 */
   config.places = together;
-  const PaceResult r = run_scan(&config, &s);
+  const ClockResult r = run_scan(&config, &s);
   assert_true(r.bytes.hbm_read_bytes < 1.01 * 4000 * 16384);
   assert_true(r.l2_read_bytes < 1.2 * 4000 * 16384); /* most of the way they ask together */
 }
@@ -576,38 +576,38 @@ static void a_follower_catches_up_and_pays_nothing(void **unused) {
 static void the_same_config_gives_the_same_result(void **unused) {
   (void)unused;
   Scan s = {.walk = SCAN_FORWARD, .ctas = 132, .rounds = 2, .phase_step = 7, .n_tiles = 1024};
-  PaceConfig config = scan_config(&s, 5);
-  const PaceResult a = run_scan(&config, &s), b = run_scan(&config, &s);
+  ClockConfig config = scan_config(&s, 5);
+  const ClockResult a = run_scan(&config, &s), b = run_scan(&config, &s);
   assert_memory_equal(&a, &b, sizeof a);
   config.seed = 6;
-  const PaceResult c = run_scan(&config, &s);
+  const ClockResult c = run_scan(&config, &s);
   assert_true(c.cycles != a.cycles);
 }
 
 static void bad_requests_are_explained(void **unused) {
   (void)unused;
   Walk w = {.n = 1};
-  PaceResult r;
+  ClockResult r;
   Error error = {0};
-  PaceConfig config = steady(10, 0);
-  assert_int_equal(pace_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
+  ClockConfig config = steady(10, 0);
+  assert_int_equal(clock_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "0 CTAs"));
   error = (Error){0};
   config = steady(0, 4);
-  assert_int_equal(pace_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(clock_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "0 granules"));
 }
 
 static Status run_small(void *context, Error *error) {
   Walk w = {.n = 3};
-  PaceConfig config = steady(3, 2);
+  ClockConfig config = steady(3, 2);
   config.shared_work = true;
-  return pace_run(&config, walk, &w, context, error);
+  return clock_run(&config, walk, &w, context, error);
 }
 
 static void memory_may_run_out_anywhere(void **unused) {
   (void)unused;
-  PaceResult r;
+  ClockResult r;
   assert_int_equal(alloc_fail_each(run_small, &r),
                    8); /* the clock, L2, CTAs, their places, coalescers, a table of times, SMs, who is on them */
 }
@@ -620,8 +620,8 @@ typedef struct {
 } Errors;
 
 static void predict(const Scan *s, Errors *errors) {
-  const PaceConfig config = scan_config(s, 1);
-  const PaceResult r = run_scan(&config, s);
+  const ClockConfig config = scan_config(s, 1);
+  const ClockResult r = run_scan(&config, s);
   const double hbm = fabs(r.bytes.hbm_read_bytes / s->hbm_read - 1);
   const double fabric = fabs((r.bytes.fabric_bytes + SCAN_FABRIC_BASE_BYTES) / s->fabric - 1);
   if (hbm > errors->worst_hbm) errors->worst_hbm = hbm;

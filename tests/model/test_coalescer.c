@@ -216,8 +216,8 @@ typedef struct {
   bool asked[SLOTS_MOST * SMS + 2], worked[SLOTS_MOST * SMS + 2];
 } Step;
 
-static bool ask_late(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool ask_late(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Step *s = context;
   if (s->asked[cta]) return false;
   if (s->worked[cta])
@@ -241,19 +241,19 @@ static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, ui
       places[n] = (Place){.side = PLACEMENT_H200.gpcs[gpc].side, .gpc = gpc, .sm = sm, .layer = slot};
       step.begins[n] = 8000 + spread_offset(sm, slot, window);
     }
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                             .n_ctas = n,
-                             .ctas_per_sm = ctas_per_sm,
-                             .places = places,
-                             .tick_cycles = 1,
-                             .lasting_spread = -1,
-                             .work_spread = -1,
-                             .passing_spread = -1,
-                             .own_cycles = -1,
-                             .start_cycles = -1};
-  PaceResult r;
+  const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                              .n_ctas = n,
+                              .ctas_per_sm = ctas_per_sm,
+                              .places = places,
+                              .tick_cycles = 1,
+                              .lasting_spread = -1,
+                              .work_spread = -1,
+                              .passing_spread = -1,
+                              .own_cycles = -1,
+                              .start_cycles = -1};
+  ClockResult r;
   Error error = {0};
-  if (pace_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
+  if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
   const double once = 16384, before = warm ? 2 * once : 0;
   return (r.l2_read_bytes - before) / (r.bytes.read_bytes - before);
 }
@@ -263,18 +263,18 @@ static double modelled_missed_at_home(double cycles) {
   const Place places[] = {{.side = 0, .gpc = 0, .sm = 0}, {.side = 1, .gpc = 1, .sm = 1}};
   Step step = {.begins = {0}};
   step.begins[0] = 1000, step.begins[1] = 1000 + cycles;
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                             .n_ctas = 2,
-                             .places = places,
-                             .tick_cycles = 1,
-                             .lasting_spread = -1,
-                             .work_spread = -1,
-                             .passing_spread = -1,
-                             .own_cycles = -1,
-                             .start_cycles = -1};
-  PaceResult r;
+  const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                              .n_ctas = 2,
+                              .places = places,
+                              .tick_cycles = 1,
+                              .lasting_spread = -1,
+                              .work_spread = -1,
+                              .passing_spread = -1,
+                              .own_cycles = -1,
+                              .start_cycles = -1};
+  ClockResult r;
   Error error = {0};
-  if (pace_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
+  if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
   return (r.l2_miss_bytes / 16384 - 1.5) / 0.5;
 }
 

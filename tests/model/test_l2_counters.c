@@ -1,7 +1,7 @@
-/* The L2 of many_ctas.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16
+/* The L2 of l2_run.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16
  * heads, full and causal, each counted eleven times on eight cards, up to 8K three times as often
- * (assets/counters/h200/l2/first.csv): their mean is compared with the model's, which is that of its draws. TILEWALK_TABLE=1
- * prints every row, =2 also what each part of the model does. */
+ * (assets/counters/h200/l2/first.csv): their mean is compared with the model's, which is that of its draws.
+ * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

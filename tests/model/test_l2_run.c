@@ -44,10 +44,10 @@ static Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu
   return make_for("fa2", shape, tiling, config, gpu);
 }
 
-static ManyCtas run(const Case *c, ManyCtasConfig config) {
-  ManyCtas result;
+static L2Run run(const Case *c, L2RunConfig config) {
+  L2Run result;
   Error error = {0};
-  if (many_ctas_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
+  if (l2_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
   return result;
 }
 
@@ -154,7 +154,7 @@ typedef struct {
   int64_t at;
 } SlowSlot;
 
-static void slow_run(SlowL2 *l2, const Case *c, const ManyCtasConfig *config) {
+static void slow_run(SlowL2 *l2, const Case *c, const L2RunConfig *config) {
   static SlowSlot slots[64];
   memset(slots, 0, sizeof slots);
   const Launch *l = &c->launch;
@@ -227,18 +227,18 @@ static void equals_the_slow_lru(void **state) {
                                  .ctas_per_sm = rand_in(&r, 1, 3)};
     const Case c = make(shape, tiling, config, &SMALL);
     /* No sum of tiles comes so close to the capacity that rounding decides. */
-    const ManyCtasConfig l2 = {.l2_bytes = 1,
-                               .l2_partitions = rand_in(&r, 1, 2),
-                               .skew_turns = rand_in(&r, 0, 5),
-                               .in_step = true,
-                               .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331,
-                               .side_ways = -1,
-                               .without = L2_COALESCER};
+    const L2RunConfig l2 = {.l2_bytes = 1,
+                            .l2_partitions = rand_in(&r, 1, 2),
+                            .skew_turns = rand_in(&r, 0, 5),
+                            .in_step = true,
+                            .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331,
+                            .side_ways = -1,
+                            .without = L2_COALESCER};
     memset(&slow, 0, sizeof slow);
     slow.n_sides = (int)l2.l2_partitions;
     slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
     slow_run(&slow, &c, &l2);
-    const ManyCtas fast = run(&c, l2);
+    const L2Run fast = run(&c, l2);
     if (differs(fast.hbm_read_bytes, slow.hbm_read) || differs(fast.fabric_bytes, slow.fabric) ||
         differs(fast.hbm_write_bytes, slow.hbm_write))
       fail_msg("round %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", round, fast.hbm_read_bytes,
@@ -261,8 +261,8 @@ static void laws(void **state) {
     double before = INFINITY;
     for (int64_t l2 = 32 << 10; l2 <= 4 << 20; l2 *= 2) {
       for (int64_t parts = 1; parts <= 2; parts++) {
-        const ManyCtas t =
-            run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
+        const L2Run t =
+            run(&c, (L2RunConfig){.l2_bytes = l2, .l2_partitions = parts, .max_steps = 2000}); /* fewer walks */
         assert_true(t.read_bytes ==
                     once + tiles * 2 * 16 * 32 * 2); /* Q once, and a K and a V tile for each tile of S */
         assert_true(t.write_bytes == once);
@@ -270,7 +270,7 @@ static void laws(void **state) {
         assert_true(t.own_miss_bytes <= t.read_bytes && t.hbm_read_bytes <= t.read_bytes + t.own_miss_bytes);
         assert_true(t.left_dirty_bytes >= 0 && t.hbm_write_bytes + t.left_dirty_bytes == once);
         assert_true(parts == 2 || t.fabric_bytes == 0);
-        assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
+        assert_true(l2_run_hit_rate(&t) >= 0 && l2_run_hit_rate(&t) <= 1);
         assert_true(t.simulated == 1);
         if (parts == 1) { /* LRU: a larger one never misses more */
           assert_true(t.hbm_read_bytes <= before);
@@ -278,7 +278,7 @@ static void laws(void **state) {
         }
       }
     }
-    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2});
+    const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 64 << 20, .l2_partitions = 2});
     assert_true(t.hbm_read_bytes == 3 * once); /* all of it fits */
   }
 }
@@ -308,13 +308,12 @@ static void laws_of_other_streams(void **state) {
     double before = INFINITY;
     for (int64_t l2 = 64 << 10; l2 <= 4 << 20; l2 *= 4) {
       for (int in_step = 0; in_step < 2; in_step++) {
-        const ManyCtas t =
-            run(&c, (ManyCtasConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
+        const L2Run t = run(&c, (L2RunConfig){.l2_bytes = l2, .l2_partitions = 1 + (round & 1), .in_step = in_step});
         assert_true(fabs(t.read_bytes - asked) < 1e-6 * asked);
         assert_true(t.write_bytes == (double)heads * (double)traffic_write_bytes(&traffic, &overflow));
         assert_true(t.hbm_read_bytes >= (1 - 1e-9) * 3 * once);
         assert_true(t.l2_read_bytes <= (1 + 1e-9) * t.read_bytes && t.own_miss_bytes >= 0);
-        assert_true(many_ctas_hit_rate(&t) >= 0 && many_ctas_hit_rate(&t) <= 1);
+        assert_true(l2_run_hit_rate(&t) >= 0 && l2_run_hit_rate(&t) <= 1);
         assert_true(t.hbm_write_bytes + t.left_dirty_bytes >= (1 - 1e-9) * once &&
                     t.hbm_write_bytes + t.left_dirty_bytes <= (1 + 1e-9) * t.write_bytes);
         assert_true(t.simulated == 1 ||
@@ -324,9 +323,9 @@ static void laws_of_other_streams(void **state) {
         before = t.hbm_read_bytes;
       }
     }
-    const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2});
+    const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 256 << 20, .l2_partitions = 2});
     assert_true(fabs(t.hbm_read_bytes - 3 * once) < 1e-6 * once); /* all of it fits */
-    const ManyCtas flushed = run(&c, (ManyCtasConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .profiled = true});
+    const L2Run flushed = run(&c, (L2RunConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .profiled = true});
     const double between = strcmp(name, "standard") == 0 ? (double)heads * 4 * (double)N * (double)N /* S and P */
                            : splits > 1                  ? (double)(heads * N * splits) * (32 * 4 + 4)
                                                          : 0; /* partial O and log-sum-exp */
@@ -342,17 +341,16 @@ static void by_hand(void **state) {
   (void)state;
   const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
                       (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
-  const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
+  const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
   assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
   assert_true(t.hbm_read_bytes == 4 * 1024);
   assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
   assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
-  const ManyCtas once =
-      run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
+  const L2Run once = run(&c, (L2RunConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
   assert_true(once.fabric_bytes == t.fabric_bytes);
-  const ManyCtas again = run(&c, (ManyCtasConfig){.l2_bytes = 1 << 20,
-                                                  .l2_partitions = 2,
-                                                  .profiled = true}); /* what a profiler has put back of O is cold */
+  const L2Run again = run(&c, (L2RunConfig){.l2_bytes = 1 << 20,
+                                            .l2_partitions = 2,
+                                            .profiled = true}); /* what a profiler has put back of O is cold */
   assert_false(differs(again.fabric_bytes, t.fabric_bytes + 2 * 0.05 * 1024));
   assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
 }
@@ -362,14 +360,13 @@ static void by_hand(void **state) {
 static void waiting_keeps_ctas_together(void **state) {
   (void)state;
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
-  const ManyCtasConfig config = {
-      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   double reach[2];
   for (int waits = 0; waits < 2; waits++) {
     const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 8192, .N_k = 8192, .d = 64},
                         (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
                         (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &h200);
-    const ManyCtas t = run(&c, config);
+    const L2Run t = run(&c, config);
     reach[waits] = t.l2_read_bytes / t.read_bytes;
   }
   assert_true(reach[1] < 0.32 && reach[0] > 1.15 * reach[1]);
@@ -387,12 +384,12 @@ static void a_launch_begins_anywhere(void **state) {
             .batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
         (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
     assert_int_equal(c.launch.n_waves, waves);
-    ManyCtasConfig l2 = {.l2_bytes = 64 << 20,
-                         .l2_partitions = 2,
-                         .flops_per_cycle = 4096,
-                         .exps_per_cycle = 16,
-                         .l2_bytes_per_cycle = 4096,
-                         .hbm_bytes_per_cycle = 2048};
+    L2RunConfig l2 = {.l2_bytes = 64 << 20,
+                      .l2_partitions = 2,
+                      .flops_per_cycle = 4096,
+                      .exps_per_cycle = 16,
+                      .l2_bytes_per_cycle = 4096,
+                      .hbm_bytes_per_cycle = 2048};
     const double not_told = run(&c, l2).fabric_bytes,
                  cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
     l2.profiled = true;
@@ -422,11 +419,11 @@ static void rounds_are_parts_of_tiles(void **state) {
     const Shape shape = {
         .heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
     LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
-    ManyCtas whole = {0};
+    L2Run whole = {0};
     for (int64_t bytes = 0; bytes <= 4096; bytes += 512) { /* a tile of K and V: 2 KiB; 0: all of it */
       config.round_bytes = bytes;
       const Case c = make(shape, (Tiling){.B_r = 16, .B_c = 16}, config, &SMALL);
-      const ManyCtas t = run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
+      const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
       if (bytes == 0) whole = t;
       assert_true(t.read_bytes == whole.read_bytes && t.write_bytes == whole.write_bytes && t.simulated == 1);
       assert_false(differs(t.hbm_read_bytes, whole.hbm_read_bytes));
@@ -438,10 +435,9 @@ static void rounds_are_parts_of_tiles(void **state) {
   for (int rounds = 1; rounds <= 2; rounds++) {
     const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
                         (LaunchConfig){.waits = true, .round_bytes = 2048 / rounds}, &SMALL);
-    cycles[rounds - 1] =
-        run(&c, (ManyCtasConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
+    cycles[rounds - 1] = run(&c, (L2RunConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
   }
-  /* pace.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is
+  /* clock.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is
    * taken off as hidden is a hit's wait, for each round */
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
 }
@@ -453,16 +449,15 @@ static void resident_lines_take_room(void **state) {
   const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
                       (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
   const double MIB = 1 << 20;
-  const ManyCtas told =
-      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
-  const ManyCtas smaller =
-      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
-  const ManyCtas without = run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
-  const ManyCtas by_hand =
-      run(&c, (ManyCtasConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
+  const L2Run told = run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .resident_bytes = 1.25 * MIB});
+  const L2Run smaller =
+      run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
+  const L2Run without = run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
+  const L2Run by_hand =
+      run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
   assert_memory_equal(&without, &by_hand, sizeof without);
   assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
-  run(&c, (ManyCtasConfig){
+  run(&c, (L2RunConfig){
               .l2_bytes = 1 << 20, .l2_partitions = 2, .resident_bytes = 2 * MIB}); /* none left: no more than slow */
 }
 
@@ -470,9 +465,9 @@ static void resident_lines_take_room(void **state) {
  * counted elsewhere. */
 static void reloaded_q_takes_room(void **state) {
   (void)state;
-  const ManyCtasConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
-                             .l2_partitions = 2};
-  ManyCtas r[2];
+  const L2RunConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
+                          .l2_partitions = 2};
+  L2Run r[2];
   for (int reloads = 0; reloads < 2; reloads++) {
     const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
@@ -491,18 +486,18 @@ static void merged_tiles_take_their_own_time(void **state) {
   const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true},
                       (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
                       (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
-  ManyCtasConfig config = {.l2_bytes = 15 << 20,
-                           .l2_partitions = 2,
-                           .flops_per_cycle = 1024,
-                           .exps_per_cycle = 16,
-                           .side_ways = -1,
-                           .first_gpc = 1};
+  L2RunConfig config = {.l2_bytes = 15 << 20,
+                        .l2_partitions = 2,
+                        .flops_per_cycle = 1024,
+                        .exps_per_cycle = 16,
+                        .side_ways = -1,
+                        .first_gpc = 1};
   double fine_bytes = 0, coarse_bytes = 0; /* launches have their luck */
   for (config.seed = 0; config.seed < 4; config.seed++) {
     config.max_steps = 1 << 20;
-    const ManyCtas fine = run(&c, config);
+    const L2Run fine = run(&c, config);
     config.max_steps = 1 << 14;
-    const ManyCtas coarse = run(&c, config);
+    const L2Run coarse = run(&c, config);
     assert_true(fabs(coarse.cycles / fine.cycles - 1) < 0.02);
     fine_bytes += fine.hbm_read_bytes, coarse_bytes += coarse.hbm_read_bytes;
   }
@@ -514,12 +509,12 @@ static void merged_tiles_take_their_own_time(void **state) {
 static void log_sum_exps_are_stored_besides(void **state) {
   (void)state;
   for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
-    ManyCtas t[2];
+    L2Run t[2];
     for (int lse = 0; lse < 2; lse++) {
       const Case c =
           make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
                (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
-      t[lse] = run(&c, (ManyCtasConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
+      t[lse] = run(&c, (L2RunConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
     }
     const double bytes = 3 * 2048 * 4; /* fp32 */
     assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes &&
@@ -538,19 +533,19 @@ static void clocks_are_as_told(void **state) {
   const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
   const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
   const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &gpu);
-  ManyCtasConfig l2 = {.l2_bytes = 8 << 20,
-                       .l2_partitions = 2,
-                       .flops_per_cycle = 4096,
-                       .exps_per_cycle = 16,
-                       .l2_bytes_per_cycle = 4096,
-                       .hbm_bytes_per_cycle = 2048};
-  const ManyCtas usual = run(&plain, l2), apart = run(&busy, l2);
+  L2RunConfig l2 = {.l2_bytes = 8 << 20,
+                    .l2_partitions = 2,
+                    .flops_per_cycle = 4096,
+                    .exps_per_cycle = 16,
+                    .l2_bytes_per_cycle = 4096,
+                    .hbm_bytes_per_cycle = 2048};
+  const L2Run usual = run(&plain, l2), apart = run(&busy, l2);
   Placement told = PLACEMENT_H200;
   l2.placement = &told;
   for (int g = 0; g < PLACEMENT_GPCS_MAX; g++)
     told.clocks_ppm[g] = (int32_t)(PLACEMENT_BUSY_CLOCKS_PPM[g] * 20000.0 / (14643 + 8123));
   assert_true(told.clocks_ppm[6] - told.clocks_ppm[7] > 19990 && told.clocks_ppm[6] - told.clocks_ppm[7] <= 20000);
-  const ManyCtas as_told = run(&plain, l2), both = run(&busy, l2);
+  const L2Run as_told = run(&plain, l2), both = run(&busy, l2);
   assert_memory_equal(&as_told, &apart, sizeof apart);
   assert_memory_equal(&both, &as_told, sizeof both);
   assert_memory_not_equal(&apart, &usual, sizeof apart);
@@ -565,9 +560,9 @@ static void who_pulls_comes_as_it_starts(void **state) {
   (void)state;
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 4096, .N_k = 4096, .d = 64};
-  const ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const L2RunConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
-  ManyCtas t[2];
+  L2Run t[2];
   for (int pulls = 0; pulls < 2; pulls++) {
     const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
                         (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
@@ -582,7 +577,7 @@ static void who_pulls_comes_as_it_starts(void **state) {
 static void a_cta_alone_takes_its_own_time(void **state) {
   (void)state;
   const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
-  const ManyCtasConfig l2 = {
+  const L2RunConfig l2 = {
       .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
   const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
   for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
@@ -607,7 +602,7 @@ static void launches_of_split_keys_are_means(void **state) {
   Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64},
                 (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4}, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
   c.schedule = schedule_find("fa2-split");
-  ManyCtasConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  L2RunConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   const double first = run(&c, l2).l2_read_bytes;
   for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
     const double other = run(&c, l2).l2_read_bytes;
@@ -636,11 +631,11 @@ static void going_on_is_close(void **state) {
   for (int round = 0; round < 4; round++) {
     const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .rows = ROWS_LONGEST_FIRST}, &SMALL);
-    const ManyCtasConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
+    const L2RunConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
     const double within = config.in_step ? 0.01 : 0.02;
-    ManyCtasConfig few = config;
+    L2RunConfig few = config;
     few.max_steps = 12840; /* about 15 heads of 64 */
-    const ManyCtas all = run(&c, config), some = run(&c, few);
+    const L2Run all = run(&c, config), some = run(&c, few);
     assert_true(all.simulated == 1 && some.simulated < 0.5);
     assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < within);
     assert_true(fabs(some.fabric_bytes / all.fabric_bytes - 1) < within);
@@ -658,10 +653,10 @@ static void what_is_stored_goes_on(void **state) {
                         (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
     const double once = 2.0 * 64 * 2048 * 64;
     for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
-      const ManyCtasConfig config = {.l2_bytes = l2, .l2_partitions = 2};
-      ManyCtasConfig few = config;
+      const L2RunConfig config = {.l2_bytes = l2, .l2_partitions = 2};
+      L2RunConfig few = config;
       few.max_steps = 12840; /* about 6 heads of 64 */
-      const ManyCtas all = run(&c, config), some = run(&c, few);
+      const L2Run all = run(&c, config), some = run(&c, few);
       const double stored = all.hbm_write_bytes + all.left_dirty_bytes,
                    some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
       assert_true(all.simulated == 1 && some.simulated < 0.5);
@@ -676,14 +671,13 @@ static void cores_change_nothing(void **state) {
   (void)state;
 #ifdef _OPENMP
   const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
-  const ManyCtasConfig config = {
-      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &h200);
-  ManyCtas results[3];
+  L2Run results[3];
   for (int threads = 1; threads <= 3; threads++) {
     omp_set_num_threads(threads);
     results[threads - 1] = run(&c, config);
-    assert_memory_equal(&results[threads - 1], &results[0], sizeof(ManyCtas));
+    assert_memory_equal(&results[threads - 1], &results[0], sizeof(L2Run));
   }
   omp_set_num_threads(omp_get_num_procs());
 #else
@@ -697,22 +691,21 @@ static void impossible_requests(void **state) {
   (void)state;
   const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
-  const ManyCtasConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3},
-                       two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
-  ManyCtas t = {.read_bytes = 77};
+  const L2RunConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
+  L2Run t = {.read_bytes = 77};
   Error error = {0};
-  assert_int_equal(many_ctas_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(l2_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "1 or 2"));
-  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(many_ctas_run(&t, vast.schedule, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
+  assert_int_equal(l2_run(&t, vast.schedule, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
+  assert_int_equal(l2_run(&t, vast.schedule, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
   assert_true(t.read_bytes == 77);
 }
 
 static Status small_run(void *context, Error *error) {
   const Case *c = context;
-  const ManyCtasConfig two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
-  ManyCtas t;
-  return many_ctas_run(&t, c->schedule, &c->launch, &c->plan, &two, error);
+  const L2RunConfig two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
+  L2Run t;
+  return l2_run(&t, c->schedule, &c->launch, &c->plan, &two, error);
 }
 
 /* Of a launch so long that it is walked twice: both walks may find no memory anywhere. */

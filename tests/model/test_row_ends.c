@@ -1,7 +1,7 @@
 /* When the row blocks of a causal launch of other people's kernels end, short rows first, against when an H200 stored
- * them (assets/counters/h200/stores-causal/first.csv): three launches each, with a CTA beside them that watches, so one of
- * the kernel's has no place. In which order rows read K and V, and how far apart, decides what they find in L2. With d
- * = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
+ * them (assets/counters/h200/stores-causal/first.csv): three launches each, with a CTA beside them that watches, so one
+ * of the kernel's has no place. In which order rows read K and V, and how far apart, decides what they find in L2. With
+ * d = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
  * predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,11 +54,11 @@ static void predict(Rows *r) {
                                                           .causal = true,
                                                           .dtype = DTYPE_FP16});
   assert_int_equal(s.launch.n_row_blocks, r->n_rows);
-  ManyCtasConfig l2 = many_ctas_config(&gpu, DTYPE_FP16);
-  l2.resident_bytes = s.extra.resident_bytes;
+  L2RunConfig l2 = l2_run_config(&gpu, DTYPE_FP16);
+  l2.resident_bytes = s.overheads.resident_bytes;
   l2.row_end_cycles = r->predicted;
-  ManyCtas counted;
-  if (many_ctas_run(&counted, s.schedule, &s.launch, &s.plan, &l2, &error)) fail_msg("%s", error.message);
+  L2Run counted;
+  if (l2_run(&counted, s.schedule, &s.launch, &s.plan, &l2, &error)) fail_msg("%s", error.message);
   assert_true(counted.simulated == 1);
 }
 

@@ -83,8 +83,8 @@ static Status predict(void *context, const ScanList *scan, Error *error) {
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
   if (place > DRAWS) return STATUS_OK;
-  const PaceResult r = scan_predicted(scan, (HierarchyConfig){.seed = place, .side_capacity_bytes = t->side_bytes},
-                                      place, &PLACEMENT_H200);
+  const ClockResult r = scan_predicted(scan, (HierarchyConfig){.seed = place, .side_capacity_bytes = t->side_bytes},
+                                       place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;
   s->predicted_fabric += r.bytes.fabric_bytes / DRAWS;

@@ -1,5 +1,5 @@
-/* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same lists
- * (kernels/counters/scan_lists.h): what L2 keeps, apart from attention. TILEWALK_TABLE=1 prints every row. */
+/* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same
+ * lists (kernels/counters/scan_lists.h): what L2 keeps, apart from attention. TILEWALK_TABLE=1 prints every row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,16 +60,16 @@ typedef struct {
   bool print;
 } Table;
 
-static PaceResult predict(const ScanList *scan, uint64_t seed, const Placement *card) {
+static ClockResult predict(const ScanList *scan, uint64_t seed, const Placement *card) {
   return scan_predicted(scan, (HierarchyConfig){.seed = seed}, seed, card);
 }
 
 /* The mean of a few draws: what rows read depends on how far their CTAs happen to get from each other, and on where K
  * and V lie. */
-static PaceResult predict_mean(const ScanList *scan, int draws) {
-  PaceResult mean = predict(scan, 1, &PLACEMENT_H200);
+static ClockResult predict_mean(const ScanList *scan, int draws) {
+  ClockResult mean = predict(scan, 1, &PLACEMENT_H200);
   for (int i = 1; i < draws; i++) {
-    const PaceResult r = predict(scan, 1 + (uint64_t)i, &PLACEMENT_H200);
+    const ClockResult r = predict(scan, 1 + (uint64_t)i, &PLACEMENT_H200);
     mean.bytes.hbm_read_bytes += r.bytes.hbm_read_bytes, mean.bytes.fabric_bytes += r.bytes.fabric_bytes;
   }
   mean.bytes.hbm_read_bytes /= draws, mean.bytes.fabric_bytes /= draws;
@@ -128,7 +128,7 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
   const ScanCounted *row = scan_counted(t->rows, t->n, scan->name);
   const Family family = family_of(scan->name);
   if (family == FAMILIES) return STATUS_OK;
-  const PaceResult r = predict_mean(scan, family == PIECE || family == HOT_ROWS || family == TURNS ? 4 : 1);
+  const ClockResult r = predict_mean(scan, family == PIECE || family == HOT_ROWS || family == TURNS ? 4 : 1);
   const double fabric = r.bytes.fabric_bytes + LAUNCH_BYTES;
   assert_true(fabs(r.bytes.read_bytes / row->boundary - 1) < 0.01);
   Errors *e = &t->errors[family];

@@ -164,7 +164,7 @@ static void descriptions_say_what_was_measured(void **state) {
 
 /* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number
  * varies by less than chance alone would make it vary (of a Poisson process, by itself; here by a third of it,
- * PACE_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, PACE_LAG_CYCLES apart. */
+ * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_LAG_CYCLES apart. */
 static void one_gets_ahead_by_whole_tiles(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];
@@ -198,7 +198,7 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   assert_true(whole > 0.75 * 2 * SMS); /* of 2 SMS drawn evenly, 0.3 */
   assert_true(fabs(variance / tiles - 1.0 / 3) < 0.1);
   assert_true(fabs(tiles / (2 * 0.001 * described_permille("fa2_async", 64) * 128) - 1) < 0.1);
-  assert_true(fabs(lag / PACE_LAG_CYCLES - 1) < 0.06);
+  assert_true(fabs(lag / CLOCK_LAG_CYCLES - 1) < 0.06);
 }
 
 enum { SHARING = 3 }; /* CTAs of fa2_tensor on an SM */
@@ -209,10 +209,10 @@ typedef struct {
   double work_cycles, ends[SHARING];
 } Sharing;
 
-static bool three_that_wait(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+static bool three_that_wait(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
   Sharing *t = context;
-  if (t->at[cta] == t->steps) t->ends[cta] = pace_so_far(pace).cycles; /* and others come in their place */
-  *next = (PaceStep){.work_cycles = t->work_cycles};
+  if (t->at[cta] == t->steps) t->ends[cta] = clock_so_far(clock).cycles; /* and others come in their place */
+  *next = (ClockStep){.work_cycles = t->work_cycles};
   return t->at[cta]++ < 2 * t->steps;
 }
 
@@ -255,7 +255,7 @@ static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
 }
 
 /* fa2_tensor: who came first gets ahead now and then, as with those that ask ahead, half a tile at a time. How often is
- * from these ends; that it is then so different from SM to SM, by 40 % of itself, is PACE_SLIP_STEPS, which is from
+ * from these ends; that it is then so different from SM to SM, by 40 % of itself, is CLOCK_SLIP_STEPS, which is from
  * fa2_async. */
 static void those_that_wait_get_apart_as_recorded(void **state) {
   (void)state;
@@ -266,17 +266,17 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
     const Behind recorded = recorded_behind(d, TILES, &tile_cycles);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       Sharing t = {.steps = TILES, .work_cycles = tile_cycles / SHARING};
-      PaceResult result;
+      ClockResult result;
       Error error = {0};
-      const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                                 .n_ctas = SHARING,
-                                 .ctas_per_sm = SHARING,
-                                 .places = places,
-                                 .shared_work = true,
-                                 .slot_spread = 0.001 * described_permille("fa2_tensor", d),
-                                 .unlike_spread = PACE_UNLIKE_SPREAD,
-                                 .seed = seed};
-      if (pace_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
+      const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                                  .n_ctas = SHARING,
+                                  .ctas_per_sm = SHARING,
+                                  .places = places,
+                                  .shared_work = true,
+                                  .slot_spread = 0.001 * described_permille("fa2_tensor", d),
+                                  .unlike_spread = CLOCK_UNLIKE_SPREAD,
+                                  .seed = seed};
+      if (clock_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
       double first = t.ends[0], last = t.ends[0];
       for (int i = 1; i < SHARING; i++) first = fmin(first, t.ends[i]), last = fmax(last, t.ends[i]);
       sum += (last - first) / tile_cycles, squares += pow((last - first) / tile_cycles, 2);
@@ -318,18 +318,18 @@ static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
   double sum = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves r = {
-        .waves = waves, .steps = tiles, .work_cycles = TILE_CYCLES, .handover_cycles = PACE_HANDOVER_CYCLES};
-    PaceResult result;
+        .waves = waves, .steps = tiles, .work_cycles = TILE_CYCLES, .handover_cycles = CLOCK_HANDOVER_CYCLES};
+    ClockResult result;
     Error error = {0};
-    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                               .n_ctas = 2,
-                               .ctas_per_sm = 2,
-                               .places = places,
-                               .overlapped = true,
-                               .slot_spread = 0.001 * described_permille("fa2_async", 64),
-                               .lag_cycles = PACE_LAG_CYCLES,
-                               .seed = seed};
-    if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
+    const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                                .n_ctas = 2,
+                                .ctas_per_sm = 2,
+                                .places = places,
+                                .overlapped = true,
+                                .slot_spread = 0.001 * described_permille("fa2_async", 64),
+                                .lag_cycles = CLOCK_LAG_CYCLES,
+                                .seed = seed};
+    if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     sum += r.ends[1][wave] - r.ends[0][wave];
   }
   return sum / SEEDS / (TILE_CYCLES * tiles);
@@ -355,9 +355,9 @@ static void who_is_replaced_is_the_youngest(void **state) {
   }
 }
 
-/* PACE_HANDOVER_CYCLES, which vary as waits do, and PACE_MISSED_TURNS: with d = 128 two that began together are a tile
- * further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the launches
- * with one CTA to an SM. */
+/* CLOCK_HANDOVER_CYCLES, which vary as waits do, and CLOCK_MISSED_TURNS: with d = 128 two that began together are a
+ * tile further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the
+ * launches with one CTA to an SM. */
 static void the_next_cta_takes_its_place_later(void **state) {
   (void)state;
   FILE *file = open_asset("counters/h200/pace/first.csv");
@@ -383,9 +383,9 @@ static void the_next_cta_takes_its_place_later(void **state) {
         "the next CTA starts %.0f cycles later (%.0f), of those that begin together %.2f miss a turn (%d waves)\n",
         sum_after / n, sum_sd / n, missed / n_missed, n_missed);
   assert_true(n > 50 && n_alone == 2 && n_missed == 5);
-  assert_true(fabs(sum_after / n / PACE_HANDOVER_CYCLES - 1) < 0.06);
-  assert_true(fabs(sum_sd / sum_after / PACE_PASSING_SPREAD - 1) < 0.15);
-  assert_true(fabs(missed / n_missed - PACE_MISSED_TURNS) < 0.03);
+  assert_true(fabs(sum_after / n / CLOCK_HANDOVER_CYCLES - 1) < 0.06);
+  assert_true(fabs(sum_sd / sum_after / CLOCK_PASSING_SPREAD - 1) < 0.15);
+  assert_true(fabs(missed / n_missed - CLOCK_MISSED_TURNS) < 0.03);
 }
 
 /* In each of the eight launches: the CTAs that began together on an SM are one of each layer. */
@@ -448,18 +448,18 @@ static Behind modelled_slips(const Profile *profile, int d, int tiles) {
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves r = {.waves = 1, .steps = (uint32_t)tiles, .work_cycles = 1000, .handover_cycles = 1};
-    PaceResult result;
+    ClockResult result;
     Error error = {0};
-    const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                               .n_ctas = 2,
-                               .ctas_per_sm = 2,
-                               .places = places,
-                               .overlapped = true,
-                               .slot_spread = 0.001 * (double)profile_tile(profile, d, false)->slot_spread_permille,
-                               .slip_steps = 0.01 * (double)profile->slip_percent,
-                               .own_cycles = -1,
-                               .seed = seed};
-    if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
+    const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                                .n_ctas = 2,
+                                .ctas_per_sm = 2,
+                                .places = places,
+                                .overlapped = true,
+                                .slot_spread = 0.001 * (double)profile_tile(profile, d, false)->slot_spread_permille,
+                                .slip_steps = 0.01 * (double)profile->slip_percent,
+                                .own_cycles = -1,
+                                .seed = seed};
+    if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     const double behind = (r.ends[1][0] - r.ends[0][0]) / 1000;
     sum += behind, squares += behind * behind;
   }
@@ -505,17 +505,17 @@ static void one_gets_ahead_steadily(void **state) {
   const int n = read_stores("mem-efficient-sm90", 128, N, HEADS, stored);
   assert_true(n >= (WAVES + 1) * SLOTS);
   TwoInWaves r = {.waves = WAVES + 1, .steps = TILES, .work_cycles = 1000, .handover_cycles = 1};
-  PaceResult result;
+  ClockResult result;
   Error error = {0};
-  const PaceConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                             .n_ctas = 2,
-                             .ctas_per_sm = 2,
-                             .places = places,
-                             .overlapped = true,
-                             .steady = true,
-                             .slot_spread = 0.001 * described_permille("mem-efficient-sm90", 128),
-                             .own_cycles = -1};
-  if (pace_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
+  const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
+                              .n_ctas = 2,
+                              .ctas_per_sm = 2,
+                              .places = places,
+                              .overlapped = true,
+                              .steady = true,
+                              .slot_spread = 0.001 * described_permille("mem-efficient-sm90", 128),
+                              .own_cycles = -1};
+  if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
   double tile_us = 0;
   for (int wave = 1; wave < WAVES; wave++) {
     durations(stored, n, SLOTS, wave * SLOTS, (wave + 1) * SLOTS, us);

@@ -1,8 +1,8 @@
-/* How much room in L2 spilled registers take (assets/counters/h200/spills/first.csv, kernels/probes/probe_spills.cu): all
- * CTAs read a buffer three times, and store so much of their own after each granule. What the walk of attention says of
- * them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of it at home on
- * the other), against what is left of the buffer: as much as where the same is stored to global memory, granule by
- * granule. TILEWALK_TABLE=1 prints every buffer. */
+/* How much room in L2 spilled registers take (assets/counters/h200/spills/first.csv, kernels/probes/probe_spills.cu):
+ * all CTAs read a buffer three times, and store so much of their own after each granule. What the walk of attention
+ * says of them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of it at
+ * home on the other), against what is left of the buffer: as much as where the same is stored to global memory, granule
+ * by granule. TILEWALK_TABLE=1 prints every buffer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +67,8 @@ typedef struct {
   uint32_t at[CTAS];
 } Circle;
 
-static bool step(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static bool step(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   Circle *c = context;
   if (c->at[cta] >= PASSES * c->n) return false;
   next->reads[next->n_reads++] = c->at[cta]++ % c->n;
@@ -83,15 +83,15 @@ static double predicted(int mib, double part, int bytes) {
     static Place places[CTAS];
     Circle circle = {.n = (uint32_t)mib * GRANULES_PER_MIB};
     placement_deal(&PLACEMENT_H200, 132, (uint32_t)seed, places, CTAS);
-    const PaceConfig config = {
+    const ClockConfig config = {
         .hierarchy = {.kinds = {{circle.n, 16384, 1, 4}}, .side_resident_bytes = part * bytes * CTAS / 2, .seed = seed},
         .n_ctas = CTAS,
         .ctas_per_sm = 2,
         .places = places,
         .seed = seed};
-    PaceResult r;
+    ClockResult r;
     Error error = {0};
-    if (pace_run(&config, step, &circle, &r, &error)) fail_msg("%s", error.message);
+    if (clock_run(&config, step, &circle, &r, &error)) fail_msg("%s", error.message);
     sum += r.bytes.hbm_read_bytes / mib / 1048576;
   }
   return sum / DRAWS;

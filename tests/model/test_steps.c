@@ -1,5 +1,5 @@
-/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200/steps/first.csv): the
- * rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
+/* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200/steps/first.csv):
+ * the rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
  * launch. */
 #include <math.h>
 #include <setjmp.h>
@@ -167,7 +167,7 @@ static void add_steps(const Recorded *l, int ask, double *variances, int *n_grou
   }
 }
 
-/* By 15 cycles (PACE_OWN_CYCLES of sim/l2/clock.h). */
+/* By 15 cycles (CLOCK_OWN_CYCLES of sim/l2/clock.h). */
 static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
   (void)state;
   double variances = 0;
@@ -177,7 +177,7 @@ static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
       add_steps(&launches[i], ask, &variances, &n);
   const double own = sqrt(variances / n / 2);
   if (getenv("TILEWALK_TABLE")) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
-  assert_true(n > 80 && fabs(own / PACE_OWN_CYCLES - 1) < 0.15);
+  assert_true(n > 80 && fabs(own / CLOCK_OWN_CYCLES - 1) < 0.15);
 }
 
 enum {

@@ -1,6 +1,7 @@
-/* When CTAs of fa2_tensor that share SMs asked for tiles of K and V on an H200 (assets/counters/h200/steps-shared/first.csv):
- * how long they wait and work, one, two and three on an SM, which sim/l2/clock.h and the kernel's description have as
- * numbers; and what the model of L2 says of the same launches. TILEWALK_TABLE=1 prints each. */
+/* When CTAs of fa2_tensor that share SMs asked for tiles of K and V on an H200
+ * (assets/counters/h200/steps-shared/first.csv): how long they wait and work, one, two and three on an SM, which
+ * sim/l2/clock.h and the kernel's description have as numbers; and what the model of L2 says of the same launches.
+ * TILEWALK_TABLE=1 prints each. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,8 +99,8 @@ static void a_tile_is_waiting_arithmetic_and_latency(void **state) {
   for (int d = 64; d <= 128; d *= 2) {
     const double rounds = 2.0 * BLOCK * d * 2 / (double)profile.round_bytes, alone = middle_cycles(d, ASK_48, ASK_64),
                  pair = middle_cycles(d, ASK_2, ASK_16);
-    work[d / 128] = pair - alone - rounds * PACE_SHARE_CYCLES;
-    const double latency = alone - work[d / 128] - rounds * (PACE_HIT_CYCLES + PACE_SHARE_CYCLES);
+    work[d / 128] = pair - alone - rounds * CLOCK_SHARE_CYCLES;
+    const double latency = alone - work[d / 128] - rounds * (CLOCK_HIT_CYCLES + CLOCK_SHARE_CYCLES);
     if (getenv("TILEWALK_TABLE"))
       printf("d %3d: one %.0f cycles, two %.0f: arithmetic %.0f, latency %.0f\n", d, alone, pair, work[d / 128],
              latency);

@@ -46,8 +46,8 @@ static bool next_op(Run *run, uint32_t slot, uint32_t *op) {
   }
 }
 
-static bool step(void *context, const Pace *pace, uint32_t slot, PaceStep *next) {
-  (void)pace;
+static bool step(void *context, const Clock *clock, uint32_t slot, ClockStep *next) {
+  (void)clock;
   Run *run = context;
   uint32_t op;
   if (!next_op(run, slot, &op)) return false;
@@ -60,7 +60,7 @@ static bool step(void *context, const Pace *pace, uint32_t slot, PaceStep *next)
   return true;
 }
 
-PaceResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t seed, const Placement *card) {
+ClockResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t seed, const Placement *card) {
   static Place places[SCAN_SLOTS];
   static Run run;
   memset(&run, 0, sizeof run);
@@ -68,11 +68,11 @@ PaceResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t see
   const uint32_t n = scan->n_ctas < SCAN_SLOTS ? scan->n_ctas : SCAN_SLOTS;
   placement_deal(card, SMS, 0, places, n);
   l2.kinds[0] = (HierarchyKind){.n = SCAN_POOL_GRANULES, .bytes = SCAN_GRANULE_BYTES, .n_tiles = PARTS};
-  const PaceConfig config = {
+  const ClockConfig config = {
       .hierarchy = l2, .n_ctas = n, .ctas_per_sm = (n + SMS - 1) / SMS, .places = places, .seed = seed};
-  PaceResult result;
+  ClockResult result;
   Error error = {0};
-  if (pace_run(&config, step, &run, &result, &error)) fail_msg("%s", error.message);
+  if (clock_run(&config, step, &run, &result, &error)) fail_msg("%s", error.message);
   return result;
 }
 

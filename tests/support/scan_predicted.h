@@ -7,7 +7,7 @@
 #include "sim/l2/placement.h"
 
 /* One launch of a scan on an H200 laid out as `card` says. l2: but for its kinds, which are the pool's granules. */
-PaceResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t seed, const Placement *card);
+ClockResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t seed, const Placement *card);
 
 /* A row of a table of scans: bytes. */
 typedef struct {

@@ -52,8 +52,8 @@ typedef struct {
   uint64_t step[SCAN_CTAS_MAX]; /* of each CTA, the next */
 } ScanRun;
 
-static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
-  (void)pace;
+static inline bool scan_step(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
   ScanRun *run = (ScanRun *)context;
   const Scan *s = run->scan;
   const uint64_t n = s->walk == SCAN_TRIANGULAR ? s->n_tiles * (cta + 1) / s->ctas : s->n_tiles;
@@ -67,31 +67,31 @@ static inline bool scan_step(void *context, const Pace *pace, uint32_t cta, Pace
   return true;
 }
 
-static inline PaceConfig scan_config(const Scan *s, uint64_t seed) {
-  PaceConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles,
-                                                .bytes = SCAN_TILE_BYTES,
-                                                .n_tiles = 4 /* as tests/support/scan_predicted.c has it */}}},
-                       .n_ctas = s->ctas,
-                       .seed = seed};
+static inline ClockConfig scan_config(const Scan *s, uint64_t seed) {
+  ClockConfig config = {.hierarchy = {.kinds = {{.n = s->n_tiles,
+                                                 .bytes = SCAN_TILE_BYTES,
+                                                 .n_tiles = 4 /* as tests/support/scan_predicted.c has it */}}},
+                        .n_ctas = s->ctas,
+                        .seed = seed};
   static Place places[SCAN_CTAS_MAX];
   placement_deal(&PLACEMENT_H200, 132, 0, places, s->ctas);
   config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
   config.places = places;
   if (s->work_cycles > 0)
-    config.own_cycles = PACE_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
+    config.own_cycles = CLOCK_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
   return config;
 }
 
 /* The mean of four places of the buffer. */
-static inline PaceResult scan_mean(const Scan *s) {
+static inline ClockResult scan_mean(const Scan *s) {
   enum { PLACES = 4 };
-  PaceResult mean = {0};
+  ClockResult mean = {0};
   for (uint64_t place = 1; place <= PLACES; place++) {
-    PaceConfig config = scan_config(s, 1);
-    PaceResult r;
+    ClockConfig config = scan_config(s, 1);
+    ClockResult r;
     Error error = {0};
     config.hierarchy.seed = place;
-    if (pace_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
+    if (clock_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
       fprintf(stderr, "%s\n", error.message);
       abort();
     }

@@ -16,17 +16,17 @@ typedef struct {
                                      way ends later */
 } TwoInWaves;
 
-static inline bool two_in_waves(void *context, const Pace *pace, uint32_t cta, PaceStep *next) {
+static inline bool two_in_waves(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
   TwoInWaves *w = context;
   const uint32_t step = w->at[cta], wave = step / w->steps;
   if (step > 0 && step % w->steps == 0 && !w->ended[cta]) {
-    w->ends[cta][wave - 1] = pace_so_far(pace).cycles;
+    w->ends[cta][wave - 1] = clock_so_far(clock).cycles;
     w->ended[cta] = true;
-    *next = (PaceStep){.wait_cycles = w->handover_cycles, .is_replaced = true};
+    *next = (ClockStep){.wait_cycles = w->handover_cycles, .is_replaced = true};
     return wave < w->waves;
   }
   w->ended[cta] = false;
-  *next = (PaceStep){.work_cycles = w->work_cycles};
+  *next = (ClockStep){.work_cycles = w->work_cycles};
   return w->at[cta]++ < w->waves * w->steps;
 }
 

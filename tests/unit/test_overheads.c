@@ -85,9 +85,9 @@ static void a_slow_walk_agrees(void **state) {
       read += (double)config.pull_bytes;
       written += (double)config.pull_bytes;
     }
-    const Extra extra = extra_of(&launch, &plan);
-    assert_true(extra.read_bytes == read && extra.write_bytes == written);
-    assert_true(extra.atomic_bytes ==
+    const Overheads overheads = overheads_of(&launch, &plan);
+    assert_true(overheads.read_bytes == read && overheads.write_bytes == written);
+    assert_true(overheads.atomic_bytes ==
                 (config.persistent ? (double)(config.pull_bytes * (launch.n_pieces + launch.n_ctas)) : 0));
   }
 }
@@ -136,9 +136,9 @@ static void other_peoples_kernels_to_the_byte(void **state) {
     assert_int_equal(config.block_k, row->tiling.B_c);
     p.schedule->traffic(&plan, &t, &overflow);
     const double heads = (double)(row->shape.batch * row->shape.heads);
-    const Extra extra = extra_of(&launch, &plan);
-    const double read = heads * (double)traffic_read_bytes(&t, &overflow) + extra.read_bytes;
-    const double written = heads * (double)traffic_write_bytes(&t, &overflow) + extra.write_bytes;
+    const Overheads overheads = overheads_of(&launch, &plan);
+    const double read = heads * (double)traffic_read_bytes(&t, &overflow) + overheads.read_bytes;
+    const double written = heads * (double)traffic_write_bytes(&t, &overflow) + overheads.write_bytes;
     const double less = row->shape.causal && config.spill_tile_bytes ? heads * 1024 : 0;
     const bool spills = config.spill_tile_bytes || config.spill_block_bytes;
     const double more = (double)row->value[COUNTER_BOUNDARY_READ] - read;
@@ -165,7 +165,7 @@ static void room_for_spills(void **state) {
     if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) ||
         plan_make(&plan, &shape, &tiling, &error))
       fail_msg("%s", error.message);
-    assert_true(extra_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
+    assert_true(overheads_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
   }
 }
 
@@ -194,7 +194,7 @@ static void other_algorithms_have_nothing_of_the_kind(void **state) {
       if (simulate(s, &problem, schedule_find(algorithms[k]), &error) || simulation_l2(s, &problem, &gpu, &error))
         fail_msg("%s", error.message);
     }
-    const ManyCtas *a = &with[0].l2, *b = &with[1].l2;
+    const L2Run *a = &with[0].l2, *b = &with[1].l2;
     const bool same = a->read_bytes == b->read_bytes && a->write_bytes == b->write_bytes &&
                       a->fabric_bytes == b->fabric_bytes && a->hbm_read_bytes == b->hbm_read_bytes &&
                       a->l2_read_bytes == b->l2_read_bytes;
@@ -237,5 +237,5 @@ int main(void) {
       cmocka_unit_test(room_for_spills),          cmocka_unit_test(other_algorithms_have_nothing_of_the_kind),
       cmocka_unit_test(spilled_blocks_reach_hbm),
   };
-  return cmocka_run_group_tests_name("extra", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("overheads", tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   const Schedule *schedule = is_split ? schedule_find("fa2-split") : j->profile.schedule;
   Tiling tiles = *tiling;
   tiles.lse = j->profile.lse || is_split;
-  Extra extra = {0};
+  Overheads overheads = {0};
   Status status = launch_of(j, shape, &launch, error);
   launch.block_q = tiles.B_r;
   launch.block_k = tiles.B_c;
@@ -175,11 +175,11 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
   if (status == STATUS_OK && is_split) become_split(&launch, profile_tile(&j->profile, shape->d, shape->causal), &plan);
   if (status == STATUS_OK) status = launch_make(&launched, shape, &launch, &j->gpu, error);
-  if (status == STATUS_OK) extra = extra_of(&launched, &plan);
-  if (status == STATUS_OK && (fabs(extra.read_bytes) >= 0x1p62 || extra.write_bytes >= 0x1p62))
+  if (status == STATUS_OK) overheads = overheads_of(&launched, &plan);
+  if (status == STATUS_OK && (fabs(overheads.read_bytes) >= 0x1p62 || overheads.write_bytes >= 0x1p62))
     status = error_set(error, STATUS_TOO_LARGE, "the kernel would move 2^62 bytes or more: choose a smaller shape");
   if (status) return status;
-  const KernelModel model = kernel_model_of_schedule(schedule->name, &extra);
+  const KernelModel model = kernel_model_of_schedule(schedule->name, &overheads);
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status) return status;
   const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);

@@ -177,7 +177,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   table_text(t, ROLE_PLAIN, "  found there");
   for (int k = 0; k < n; k++) {
     if (runs[k].has_l2)
-      table_percent(t, ROLE_PLAIN, many_ctas_hit_rate(&runs[k].l2));
+      table_percent(t, ROLE_PLAIN, l2_run_hit_rate(&runs[k].l2));
     else
       table_empty(t, true);
   }
