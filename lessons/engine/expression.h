@@ -8,8 +8,8 @@
  * in `return`.
  *
  * An expression may come from anybody. Instructions, the work of each function and memory are
- * counted against a budget, and processor time has a limit behind that, so every evaluation ends
- * within a second. Every error is one line that begins with file and line.
+ * counted against a budget, texts end at 64 KiB, and processor time has a limit behind that, so every evaluation ends
+ * within a second. No value shows an address. Every error is one line that begins with file and line.
  *
  * Expressions that belong together share a scope: what one assigns without `local`, the others see.
  *

@@ -104,9 +104,9 @@ static Simulation answer(lua_State *lua, const char *function, Problem *read) {
 }
 
 /* With a GPU named: what its L2 keeps from HBM. The walk takes 100,000 steps a head or fewer, and
- * six heads' at most (sim/l2/l2_run.h). */
+ * six heads' at most (sim/l2/l2_run.h). The caps hold one walk below half a second and 100 MB, measured. */
 static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
-  enum { WALK_MAX = 600000, STEPS_PER_READ = 8 };
+  enum { WALK_MAX = 600000, STEPS_PER_READ = 12, CTAS_MAX = 65536, KEY_BLOCKS_MAX = 2048 };
   const int type = arguments_push(lua, "gpu");
   if (type == LUA_TSTRING) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
@@ -115,6 +115,11 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
     const Problem launched = {
         .shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine, .in_step = problem->in_step};
     Error error = {0};
+    const double ctas = (double)s->plan.T_r * (double)s->plan.shape.heads * (double)s->plan.shape.batch *
+                        (double)(s->plan.tiling.n_splits ? s->plan.tiling.n_splits : 1);
+    if (ctas > CTAS_MAX || s->plan.T_c > KEY_BLOCKS_MAX)
+      sandbox_fail(lua, "sim: with a GPU at most %d CTAs and %d blocks of keys; take larger blocks", CTAS_MAX,
+                   KEY_BLOCKS_MAX);
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
     if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
     lua_pop(lua, 1);

@@ -13,11 +13,16 @@
 #include "sim/base/quote.h"
 
 enum {
-  HOOK_STEPS = 200,     /* Lua instructions between two looks at the budget */
-  HOOKS_PER_CLOCK = 16, /* looks at the budget between two looks at the clock */
-  BYTES_PER_STEP = 64,  /* allocating and filling so many bytes costs about what an instruction does */
+  HOOK_STEPS = 200,       /* Lua instructions between two looks at the budget */
+  HOOKS_PER_CLOCK = 4,    /* looks at the budget between two looks at the clock */
+  BLOCKS_PER_CLOCK = 256, /* allocations between two looks: each may collect all garbage */
+  BYTES_PER_STEP = 64,    /* allocating and filling so many bytes costs about what an instruction does */
+  TEXT_BYTES = 1 << 16,   /* the longest text, so that no instruction takes long over one */
+  TEXT_HEADER_BYTES = 32, /* what Lua puts before a text */
+  CHARS_PER_STEP = 8,     /* characters that a text function goes through in the time of an instruction */
+  COSTLY_STEPS = 1000,    /* a charge that looks at the clock first */
 };
-#define MAX_SECONDS 0.5 /* behind the budget, for single instructions that are slow (comparing long texts) */
+#define MAX_SECONDS 0.5 /* of processor time, behind the budget: for steps that take longer than was reckoned */
 
 /* ---- Budget
  * --------------------------------------------------------------------------------------- */
@@ -30,11 +35,23 @@ static double thread_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Whether the present call has had its time. */
+static bool is_late(const ExpressionScope *s) { return thread_seconds() - s->started_s > MAX_SECONDS; }
+
+static void watch(lua_State *lua, lua_Debug *at);
+
+/* Has the next instruction raise the error that the budget is spent. */
+static void stop_next(ExpressionScope *s) {
+  s->steps_left = -1;
+  if (s->lua) lua_sethook(s->lua, watch, LUA_MASKCOUNT, 1);
+}
+
 /* Lua's allocator. Lua collects garbage and asks again when it gets NULL, so a failure must last.
  */
 static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes) {
   ExpressionScope *s = context;
-  if (!block) old_bytes = 0; /* then it is the kind of object, not a size */
+  const bool is_text = !block && old_bytes == LUA_TSTRING; /* without a block it is the kind of object, not a size */
+  if (!block) old_bytes = 0;
   if (bytes == 0) {
     free(block);
     s->used_bytes -= old_bytes;
@@ -43,6 +60,8 @@ static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes
   if (bytes > old_bytes) {
     const size_t more = bytes - old_bytes;
     if (s->no_memory) return NULL;
+    if (is_text && bytes > TEXT_BYTES + TEXT_HEADER_BYTES) return s->long_text = true, NULL;
+    if (++s->n_blocks % BLOCKS_PER_CLOCK == 0 && is_late(s)) stop_next(s);
     if (more > s->limits.max_memory_bytes - s->used_bytes) return NULL;
     s->steps_left -= (int64_t)(bytes / BYTES_PER_STEP); /* noticed by the next hook */
   }
@@ -80,7 +99,7 @@ static void watch(lua_State *lua, lua_Debug *at) {
   s->steps_left -= HOOK_STEPS;
   if (++s->n_hooks >= HOOKS_PER_CLOCK) {
     s->n_hooks = 0;
-    if (thread_seconds() - s->started_s > MAX_SECONDS) s->steps_left = -1;
+    if (is_late(s)) s->steps_left = -1;
   }
   if (s->steps_left >= 0) return;
   lua_getinfo(lua, "Sl", at);
@@ -99,7 +118,7 @@ static void caller(lua_State *lua, lua_Debug *at) {
 
 void sandbox_charge(lua_State *lua, double steps) {
   ExpressionScope *s = sandbox_scope(lua);
-  if (steps <= (double)s->steps_left) {
+  if (steps <= (double)s->steps_left && (steps < COSTLY_STEPS || !is_late(s))) {
     s->steps_left -= (int64_t)steps;
     return;
   }
@@ -130,6 +149,9 @@ int sandbox_refuse(lua_State *lua, const char *function, const Error *error) {
 /* The message on top of the stack, made one printable line that begins with file and line. */
 Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error *error) {
   if (s->no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory for an expression of %s", s->limits.file);
+  if (s->long_text)
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the expression makes a text of more than %d KiB", s->limits.file,
+                     line, TEXT_BYTES / 1024);
   if (lua_status == LUA_ERRMEM)
     return error_set(error, STATUS_TOO_LARGE,
                      "%s:%d: the expression needs more than %zu KiB of memory, which is all it may use", s->limits.file,
@@ -276,31 +298,97 @@ ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {
 /* ---- The state
  * ------------------------------------------------------------------------------------ */
 
+/* A function of Lua's own (upvalue 1), charged for what it is given: the length of texts and of lists. */
+static int charged(lua_State *lua) {
+  const int n = lua_gettop(lua);
+  double steps = n;
+  for (int k = 1; k <= n; k++)
+    if (lua_type(lua, k) == LUA_TSTRING || lua_type(lua, k) == LUA_TTABLE)
+      steps += (double)lua_rawlen(lua, k) / (lua_istable(lua, k) ? 1 : CHARS_PER_STEP);
+  sandbox_charge(lua, steps);
+  return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
+}
+
+/* These take no time over a long list. */
+static bool is_quick(const char *name) {
+  static const char *const quick[] = {"next", "ipairs", "pairs", "type", "assert"};
+  for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
+    if (strcmp(name, quick[k]) == 0) return true;
+  return false;
+}
+
 /* Keeps the named functions of the library on top of the stack and pops it; the rest is out of
  * reach. */
 static void keep(lua_State *lua, const char *const *names) {
   lua_newtable(lua);
   for (; *names; names++) {
     lua_getfield(lua, -2, *names);
+    if (lua_iscfunction(lua, -1) && !is_quick(*names)) lua_pushcclosure(lua, charged, 1);
     lua_setfield(lua, -2, *names);
   }
   lua_replace(lua, -2);
 }
 
+/* A value as a text that is the same in every run: of what has only an address the type. */
+static void push_text(lua_State *lua, int index) {
+  switch (lua_type(lua, index)) {
+  case LUA_TNIL:
+  case LUA_TBOOLEAN:
+  case LUA_TNUMBER:
+  case LUA_TSTRING: luaL_tolstring(lua, index, NULL); break;
+  default: lua_pushstring(lua, luaL_typename(lua, index));
+  }
+}
+
+static int base_tostring(lua_State *lua) {
+  luaL_checkany(lua, 1);
+  push_text(lua, 1);
+  return 1;
+}
+
+/* string.format (upvalue 1), which shows no addresses: not by %p, and not by %s of a table. */
+static int text_format(lua_State *lua) {
+  size_t length;
+  const char *format = luaL_checklstring(lua, 1, &length);
+  const int n = lua_gettop(lua);
+  double steps = (double)length;
+  int argument = 1;
+  for (const char *p = format, *end = format + length; p < end; p++) {
+    if (*p != '%') continue;
+    p++;
+    while (p < end && (strchr("-+ #.", *p) || (*p >= '0' && *p <= '9')) && *p) p++;
+    if (p == end || *p == '%') continue;
+    argument++;
+    if (*p == 'p') return sandbox_fail(lua, "format: %%p would show an address, which differs from run to run");
+    if (*p != 's' || argument > n) continue;
+    push_text(lua, argument);
+    steps += (double)lua_rawlen(lua, -1) / CHARS_PER_STEP;
+    lua_replace(lua, argument);
+  }
+  sandbox_charge(lua, steps + n);
+  return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
+}
+
 static void open_base(lua_State *lua) {
-  static const char *const base[] = {"assert", "error",    "ipairs",   "next", "pairs",
-                                     "select", "tonumber", "tostring", "type", NULL};
+  static const char *const base[] = {"assert", "error", "ipairs", "next", "pairs", "select", "tonumber", "type", NULL};
   luaL_requiref(lua, LUA_GNAME, luaopen_base, 0);
   keep(lua, base);
+  lua_pushcfunction(lua, base_tostring);
+  lua_setfield(lua, -2, "tostring");
   lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 
 /* Text functions with pattern matching are left out, because a pattern can take forever within one
  * instruction; so is `rep`. Methods of texts are looked up in the same table. */
 static void open_text(lua_State *lua) {
-  static const char *const text[] = {"byte", "char", "format", "len", "lower", "reverse", "sub", "upper", NULL};
+  static const char *const text[] = {"byte", "char", "len", "lower", "reverse", "sub", "upper", NULL};
   luaL_requiref(lua, LUA_STRLIBNAME, luaopen_string, 0);
+  lua_getfield(lua, -1, "format");
+  lua_pushcclosure(lua, text_format, 1);
+  lua_insert(lua, -2);
   keep(lua, text);
+  lua_insert(lua, -2);
+  lua_setfield(lua, -2, "format");
   lua_pushliteral(lua, "");
   lua_getmetatable(lua, -1);
   lua_pushvalue(lua, -3);
@@ -360,7 +448,8 @@ static int open_all(lua_State *lua) {
 
 void sandbox_begin(ExpressionScope *s) {
   s->out_of_steps = false;
-  s->n_hooks = 0;
+  s->long_text = false;
+  s->n_hooks = s->n_blocks = 0;
   s->started_s = thread_seconds();
   lua_sethook(s->lua, watch, LUA_MASKCOUNT, HOOK_STEPS);
 }
@@ -374,6 +463,7 @@ Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *li
   if (!s->limits.max_steps) s->limits.max_steps = EXPRESSION_STEPS;
   if (!s->limits.max_memory_bytes) s->limits.max_memory_bytes = EXPRESSION_MEMORY_BYTES;
   s->steps_left = s->limits.max_steps;
+  s->started_s = thread_seconds();
   s->lua = lua_newstate(allocate, s);
   if (!s->lua) {
     free(s);

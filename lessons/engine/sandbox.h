@@ -19,9 +19,11 @@ struct ExpressionScope {
   size_t used_bytes;
   int64_t steps_left;
   int n_hooks;      /* since the clock was last read */
+  int n_blocks;     /* allocations of the present call */
   double started_s; /* processor time of this thread when the present call began */
   bool no_memory;   /* an allocation failed: every later one does */
   bool out_of_steps;
+  bool long_text; /* a text grew too long */
 };
 
 /* The scope that runs `lua`. */

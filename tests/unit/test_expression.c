@@ -15,6 +15,7 @@
 #include "lessons/engine/expression.h"
 #include "sim/simulate.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/open_gpu.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -259,11 +260,21 @@ typedef struct {
   int line;         /* source begins on line 10 */
 } Refused;
 
+static Status load_any(void *context, const char *name, Gpu *gpu, Error *error) {
+  (void)context, (void)name, (void)error;
+  *gpu = open_gpu("h200");
+  return STATUS_OK;
+}
+
 static void expect_refusal(const Refused *r) {
   ExpressionScope *scope;
   ExpressionValue value = {.n = -1};
   Error error = {0};
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, &error), STATUS_OK);
+  assert_int_equal(
+      expression_scope_open(
+          &scope, &(ExpressionLimits){.file = "t.md", .load_gpu = strstr(r->source, "gpu='any'") ? load_any : NULL},
+          &error),
+      STATUS_OK);
   const clock_t began = clock();
   const Status status = expression_scope_eval(scope, r->source, strlen(r->source), 10, &value, &error);
   const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
@@ -289,18 +300,40 @@ static void hostile_expressions_end_within_a_second(void **state) {
       {"::again:: goto again return 1", "too much work", 10},
       {"local function f() return f() end return f()", "too much work", 10},
       {"local function f() return 1 + f() end return f()", "memory", 10},
-      {"local s = 'x' while true do s = s .. s end return s", "memory", 10},
+      {"local s = 'x' while true do s = s .. s end return s", "text of more than 64 KiB", 10},
       {"local t = {} for k = 1, 1e9 do t[k] = k end return 1", "memory", 10},
       {"local t = {} while true do t = {t} end return 1", "", 10},
-      {"local s = 'aaaaaaaaaaaaaaaa' for k = 1, 17 do s = s .. s end\nlocal r = s .. '' local n = "
+      {"local s = 'aaaaaaaaaaaaaaaa' for k = 1, 11 do s = s .. s end\nlocal r = s .. '' local n = "
        "0\nfor k = 1, 1e9 do if s < r then n = n + 1 end end return n",
        "too much work", 12},
-      {"local s = 'aaaaaaaaaaaaaaaa' for k = 1, 16 do s = s .. s end\nfor k = 1, 1e9 do local r = "
+      {"local s = 'aaaaaaaaaaaaaaaa' for k = 1, 11 do s = s .. s end\nfor k = 1, 1e9 do local r = "
        "s .. k end return 1",
        "too much work", 11},
       {"local t = {} for k = 1, 100 do t[k] = 'aaaaaaaaaaaaaaaaaaaaaaaaa' end\nfor k = 1, 1e9 do "
        "table.concat(t) end return 1",
        "too much work", 11},
+      /* numbers out of long texts, and back; long lists of arguments; collecting at the brink of memory */
+      {"local s = '9' for k = 1, 15 do s = s .. s end while true do tonumber(s) end return 1", "too much work", 10},
+      {"local s = '9' for k = 1, 15 do s = s .. s end local n = 0 while true do n = s + 1 end return n",
+       "too much work", 10},
+      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do ('%s%s'):format(s, 1) end return 1",
+       "too much work", 10},
+      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do s:upper() end return 1", "too much work", 10},
+      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do s:byte(1, -1) end return 1", "", 10},
+      {"local t = {} for k = 1, 1e5 do t[k] = k end while true do max(table.unpack(t)) end return 1", "too much work",
+       10},
+      {"local t = {} for k = 1, 1e5 do t[k] = k end while true do select(2, table.unpack(t)) end return 1",
+       "too much work", 10},
+      {"local t = {} for k = 1, 6e4 do t[k] = {} end local n = 0 while true do n = {n} n = 0 end return n",
+       "too much work", 10},
+      {"('%99s'):rep(9)", "rep", 10},
+      {"('%p'):format({})", "would show an address", 10},
+      {"('%-20p'):format('x')", "would show an address", 10},
+      /* one walk of L2 takes half a second and 100 MB at most */
+      {"sim{N=2^20, d=128, block=64, heads=8, gpu='any'}", "at most 65536 CTAs and 2048 blocks", 10},
+      {"sim{N=2^17, d=128, block_q=128, block_k=1, gpu='any'}", "at most 65536 CTAs and 2048 blocks", 10},
+      {"sim{N=2^17, d=128, block=128, heads=64, algorithm='fa2-split', splits=8, gpu='any'}",
+       "at most 65536 CTAs and 2048 blocks", 10},
       {"for k = 1, 1e9 do sim{N=k} end return 1", "too much work", 10},
       {"for k = 1, 1e9 do attention{N=64, d=64} end return 1", "too much work", 10},
       {"attention{N=1000000, d=64}", "too much work", 10},
@@ -334,6 +367,34 @@ static void hostile_expressions_end_within_a_second(void **state) {
       {"\x1bLua", "", 10}, /* precompiled code */
   };
   for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
+}
+
+/* What has only an address shows its type: the same in every run. */
+static void no_value_shows_an_address(void **state) {
+  (void)state;
+  static const char *const ROWS[][2] = {
+      {"tostring({})", "table"},
+      {"tostring(max)", "function"},
+      {"tostring(sim{N=64, d=8})", "table"},
+      {"('%s'):format({})", "table"},
+      {"('%d %-9s|%5.1f%%%s'):format(7, max, 1.25, {})", "7 function |  1.2%table"},
+      {"string.format('%s %s %s %q', 1, true, 'a', 'b')", "1 true a \"b\""},
+      {"tostring(1) .. tostring(0.5) .. tostring(nil) .. tostring('x') .. tostring(true)", "10.5nilxtrue"},
+  };
+  for (size_t k = 0; k < COUNT_OF(ROWS); k++) {
+    ExpressionValue value;
+    Error error = {0};
+    if (expression_eval(ROWS[k][0], NULL, &value, &error)) fail_msg("%s", error.message);
+    assert_int_equal(value.kind, EXPRESSION_TEXT);
+    assert_string_equal(value.text, ROWS[k][1]);
+  }
+}
+
+/* A text may have 64 KiB, and what is made of it is charged, not refused. */
+static void long_texts_are_texts(void **state) {
+  (void)state;
+  assert_true(flag("local s = 'x' for k = 1, 16 do s = s .. s end return #s == 65536 and #s:upper() == 65536"));
+  assert_true(flag("local t = {} for k = 1, 1000 do t[k] = 'ab' end return #table.concat(t) == 2000"));
 }
 
 static void wrong_expressions_say_what_and_where(void **state) {
@@ -569,6 +630,8 @@ int main(void) {
       cmocka_unit_test(order_tells_how_a_quantity_grows),
       cmocka_unit_test(random_numbers_are_the_same_every_time),
       cmocka_unit_test(hostile_expressions_end_within_a_second),
+      cmocka_unit_test(no_value_shows_an_address),
+      cmocka_unit_test(long_texts_are_texts),
       cmocka_unit_test(wrong_expressions_say_what_and_where),
       cmocka_unit_test(long_sources_are_refused),
       cmocka_unit_test(a_scope_keeps_names),
