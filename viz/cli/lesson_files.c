@@ -1,6 +1,4 @@
-/* Finding lessons, and what they refer to. Part of viz/cli/lesson_library.h. */
-#define _POSIX_C_SOURCE 200809L /* scandir */
-#include <dirent.h>
+/* Finding lessons and the glossary. Part of viz/cli/lesson_library.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,37 +7,29 @@
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 #include "viz/cli/lesson_library.h"
-#include "viz/cli/lesson_view.h"
-#include "viz/request/request.h"
 
 /* ---- Files */
 
-static int is_lesson(const struct dirent *entry) {
-  const char *name = entry->d_name;
+static bool is_lesson(const char *name) {
   const size_t length = strlen(name);
   return length > 6 && length < LESSON_NAME_BYTES * 2 && ascii_is_digit((unsigned char)name[0]) &&
          ascii_is_digit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static bool take_lesson(void *data, const char *name) {
+  LessonFiles *files = data;
+  if (is_lesson(name))
+    snprintf(files->names[files->n++], sizeof files->names[0], "%.*s", (int)(strlen(name) - 3), name);
+  return files->n < LESSON_FILES_MAX;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 Status lesson_files(LessonFiles *files, Error *error) {
-  char path[ASSETS_PATH_BYTES];
-  const Status status = assets_find(path, sizeof path, "lessons/course/template.md", error);
-  if (status) return status;
-  *strrchr(path, '/') = '\0';
-  struct dirent **entries = NULL;
-  const int n = scandir(path, &entries, is_lesson, by_name);
-  if (n < 0) return error_set(error, STATUS_BAD_REQUEST, "the folder '%s' cannot be read", path);
   files->n = 0;
-  for (int k = 0; k < n; k++) {
-    if (files->n < LESSON_FILES_MAX)
-      snprintf(files->names[files->n++], sizeof files->names[0], "%.*s", (int)(strlen(entries[k]->d_name) - 3),
-               entries[k]->d_name);
-    free(entries[k]);
-  }
-  free(entries);
-  return STATUS_OK;
+  const Status status = assets_list("lessons/course", take_lesson, files, error);
+  if (!status) qsort(files->names, (size_t)files->n, sizeof files->names[0], by_name);
+  return status;
 }
 
 /* The full name of a lesson that comes with Tilewalk. */
@@ -126,74 +116,7 @@ static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) 
 
 const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu};
 
-/* ---- Needs */
-
-static bool is_command(const char *name) {
-  for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_' && strcmp((*c)->name, name) == 0) return true;
-  return false;
-}
-
-static bool is_function(const char *name) {
-  char source[LESSON_NAME_BYTES + 16];
-  ExpressionValue value;
-  if (strchr(name, '-')) return false;
-  snprintf(source, sizeof source, "%s ~= nil", name);
-  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK && value.kind == EXPRESSION_FLAG &&
-         value.flag;
-}
-
-static const char *need_command(const char *need) { return strcmp(need, "viewer") == 0 ? "view" : need; }
-
-Status lesson_needs(const Lesson *lesson, Error *error) {
-  char missing[256] = "";
-  for (int k = 0; k < lesson->n_needs; k++) {
-    const char *need = need_command(lesson_text(lesson, lesson->needs[k]));
-    if (is_command(need) || is_function(need)) continue;
-    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'", *missing ? " and " : "",
-             need);
-  }
-  if (!*missing) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' needs %s, which this version does not have yet",
-                   lesson->name, missing);
-}
-
-/* ---- Hooks of --lint */
-
-static bool is_known_need(void *context, const char *name) {
-  static const char *const PLANNED[] = {"view", "viewer", "render", "roofline", "crosscheck"};
-  (void)context;
-  for (size_t k = 0; k < sizeof PLANNED / sizeof *PLANNED; k++)
-    if (strcmp(name, PLANNED[k]) == 0) return true;
-  return is_command(name) || is_function(name);
-}
-
-typedef struct {
-  Request request;
-} StateOptions;
-
-static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
-  static const OptionSet SETS[] = {REQUEST_OPTION_SETS(StateOptions, request), {0}};
-  (void)context;
-  StateOptions o = {0};
-  OptionParser parser = {.sets = SETS, .target = &o};
-  Problem problem;
-  Simulation run;
-  Status status = options_parse_state(&parser, state, error);
-  if (!status && strchr(o.request.gpu, '/'))
-    status = error_set(error, STATUS_BAD_REQUEST, "gpu is a file; a lesson names a GPU that comes with Tilewalk");
-  if (!status) status = request_algorithms(&o.request, "fa2", error);
-  if (!status) status = request_problem(&o.request, &problem, NULL, error);
-  for (int k = 0; k < o.request.n_algorithms && !status; k++) {
-    status = simulate(&run, &problem, o.request.algorithms[k], error);
-    if (status || !show || !show->has_steps) continue;
-    const Wide n = schedule_n_steps(run.schedule, &run.plan);
-    if ((Wide)(uint64_t)show->first >= n)
-      status = error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
-                         (long long)show->first, (long long)n);
-  }
-  return status;
-}
+/* ---- Anchors and the glossary */
 
 /* Writes the anchor that web pages give a heading: lower case, '-' for blanks, no punctuation. */
 static void slug(const char *heading, size_t length, char *out, size_t size) {
@@ -209,7 +132,7 @@ static void slug(const char *heading, size_t length, char *out, size_t size) {
 }
 
 /* The heading with that anchor, at its marks; NULL. */
-static const char *find_anchor(const char *text, const char *anchor) {
+const char *lesson_find_anchor(const char *text, const char *anchor) {
   char own[256];
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
@@ -229,7 +152,7 @@ Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, c
   size_t bytes = 0;
   Status status = assets_find(path, sizeof path, "lessons/course/glossary.md", error);
   if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
-  const char *at = status ? NULL : find_anchor(buffer, anchor);
+  const char *at = status ? NULL : lesson_find_anchor(buffer, anchor);
   if (!status && !at)
     status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote(anchor, strlen(anchor)).text);
   if (!status) {
@@ -241,51 +164,4 @@ Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, c
   }
   free(buffer);
   return status;
-}
-
-static Status check_link(void *context, const char *target, size_t length, Error *error) {
-  const LessonLintContext *c = context;
-  char link[1024], path[2 * ASSETS_PATH_BYTES];
-  if (length >= sizeof link)
-    return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
-  snprintf(link, sizeof link, "%.*s", (int)length, target);
-  if (strncmp(link, "https://", 8) == 0 || strncmp(link, "http://", 7) == 0) return STATUS_OK;
-  char *anchor = strchr(link, '#');
-  if (anchor) *anchor++ = '\0';
-  if (strchr(link, ':') || link[0] == '/')
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
-                     quote(link, strlen(link)).text);
-  const char *slash = strrchr(c->path, '/');
-  if (!*link)
-    snprintf(path, sizeof path, "%s", c->path);
-  else
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - c->path) + 1 : 0, c->path, link);
-  char *buffer = NULL;
-  size_t bytes = 0;
-  Error inner = {0};
-  const Status status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
-  if (status)
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' leads nowhere: there is no such file",
-                     quote(link, strlen(link)).text);
-  const bool found = !anchor || find_anchor(buffer, anchor);
-  free(buffer);
-  if (found) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name",
-                   quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
-}
-
-static void print_finding(void *context, const char *message) {
-  LessonLintContext *c = context;
-  c->n_printed++;
-  fprintf(c->io->out, "%s\n", message);
-}
-
-LessonHooks lesson_hooks(LessonLintContext *context) {
-  return (LessonHooks){.context = context,
-                       .check_state = check_state,
-                       .check_link = check_link,
-                       .is_known_need = is_known_need,
-                       .look_at = lesson_look,
-                       .finding = print_finding};
 }

@@ -34,6 +34,9 @@ Status lesson_load_named(const char *name, Lesson *lesson, Error *error);
  * to the sizes. */
 Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error);
 
+/* Where in a Markdown text the heading with that anchor begins, at its marks; NULL: there is none. */
+const char *lesson_find_anchor(const char *text, const char *anchor);
+
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
 extern const ExpressionLimits LESSON_LIMITS;
 
