@@ -67,7 +67,7 @@ static bool run(const Attention &a, Dtype dtype) {
 static size_t shared_bytes(int d, Block b, int) {
   const int columns = 4 * d * (b.B_c + 2 * b.B_r) + 4 * b.B_r * b.B_c + 16 * b.B_r;
   const int rows = 4 * d * (2 * b.B_c + b.B_r) + 2 * b.B_r * b.B_c + 8 * b.B_r;
-  return (size_t)larger(columns, rows);
+  return (size_t)(columns > rows ? columns : rows);
 }
 
 extern const Rung FA2_BACKWARD_TWICE;

@@ -223,7 +223,7 @@ template <class Tile> static bool run_tile(const Attention &a) {
   DecodePass pass;
   static_cast<Attention &>(pass) = a;
   pass.O_parts = a.more->O_parts, pass.L_parts = a.more->L_parts;
-  pass.pages = a.more->pages, pass.page_keys = a.more->page_keys, pass.n_splits = larger(1, a.more->n_splits);
+  pass.pages = a.more->pages, pass.page_keys = a.more->page_keys, pass.n_splits = a.more->n_splits;
   const dim3 grid((unsigned)pass.n_splits, (unsigned)((a.N_q * group + Tile::B_r - 1) / Tile::B_r),
                   (unsigned)(a.batch * a.kv_heads));
   if (!launch(fa2_decode<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, pass)) return false;
