@@ -1,9 +1,9 @@
 """The grids of shapes for `kernels/collect/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `spills`, `coalescer`,
 `steps`, `steps-shared`, `ends`, `waves` and `begins`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, more, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
-    metrics GRID      the metrics, separated by commas; but for ladder, those of standard input (ncu --query-metrics) alone;
+    metrics GRID      the metrics, separated by commas; but for ladder and more, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan, spills, coalescer, steps, steps-shared, ends, waves or begins
     merge GRID CSV... one row per run: its shape, then the metrics, summed over the run's kernels; more than one CSV: the same runs again with
                       other metrics
@@ -50,7 +50,7 @@ NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer"
                 "begins": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
                 "begins-replayed": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes", "lookup_hits", "lookup_misses")}}
 SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
-KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3}
+KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3, "fa2_backward": 3, "fa2_backward_twice": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
 
 
@@ -126,9 +126,30 @@ def ladder():
     yield from runs("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], causals=(0,))
 
 
+def more():
+    """Decode and the backward pass. Decode runs a second kernel where keys are split."""
+    for rung in ("fa2_decode", "fa2_decode_paged"):
+        for d in (64, 128):
+            for batch, heads, kv_heads, keys, splits in ((1, 32, 8, 32 * K, 32), (4, 32, 8, 8 * K, 8), (1, 32, 32, 4 * K, 8), (16, 32, 8, 4 * K, 1), (1, 8, 1, 1000, 8)):
+                yield dict(rung=rung, dtype="fp16", batch=batch, heads=heads, kv_heads=kv_heads, seq_q=1, seq_k=keys, head_dim=d, causal=0,
+                           block_q=16, block_k=64, splits=splits)
+    for rung in ("fa2_backward", "fa2_backward_twice"):
+        for run in [*runs(rung, [K, 4 * K], [64, 128], [1, 16], {64: (128, 128), 128: (64, 128)}),
+                    *runs(rung, [2 * K], [64, 128], [8], {64: (128, 128), 128: (64, 128)}, kv_heads=2)]:
+            yield dict(run, splits=1)
+
+
+def kernels_of(run):
+    if run["rung"].startswith("fa2_decode"):
+        return 1 if run["splits"] == 1 else 2
+    return KERNELS_PER_RUN.get(run["rung"], 1)
+
+
 def options(run):
     line = f"--rung {run['rung']} -N {run['seq_q']} -d {run['head_dim']} --heads {run['heads']} --kv-heads {run['kv_heads']}"
-    if not run["rung"].startswith("standard"):
+    if run["rung"].startswith("fa2_decode"):
+        line += f" --batch {run['batch']} --seq-len-k {run['seq_k']} --splits {run['splits']}"
+    elif not run["rung"].startswith("standard"):
         line += f" --block-q {run['block_q']} --block-k {run['block_k']}"
     return line + (" --causal" if run["causal"] else "") + (f" --apart {run['apart']}" if "apart" in run else "")
 
@@ -141,7 +162,7 @@ def in_order(grid):
 
 
 GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
-         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS)}
+         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS)}
 
 
 def read_ncu(path):
@@ -168,18 +189,19 @@ def merge(name, paths):
     grid, metrics = GRIDS[name]
     metrics = [m for m in metrics if m in names]
     at = [names.index(m) for m in metrics]
-    print(",".join(SHAPE + metrics))
-    print(",".join([""] * len(SHAPE) + [units[i] for i in at]))
+    shape = SHAPE + ["splits"] * (name == "more")
+    print(",".join(shape + metrics))
+    print(",".join([""] * len(shape) + [units[i] for i in at]))
     next_row = 0
     for run in in_order(grid):
-        n = KERNELS_PER_RUN.get(run["rung"], 1)
+        n = kernels_of(run)
         mine = rows[next_row:next_row + n]
         next_row += n
-        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_"}.get(run["rung"], run["rung"])
+        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_", "fa2_decode_paged": "fa2_decode", "fa2_backward_twice": "fa2_backward"}.get(run["rung"], run["rung"])
         if len(mine) < n or any(prefix not in row[names.index("Kernel Name")] for row in mine):
             sys.exit(f"collect_ncu.py: row {next_row} is not {run['rung']}")
         sums = [sum(number(row[i]) for row in mine) for i in at]
-        print(",".join([str(run[s]) for s in SHAPE] + [str(s) for s in sums]))
+        print(",".join([str(run[s]) for s in shape] + [str(s) for s in sums]))
     if next_row != len(rows):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
 
@@ -215,7 +237,7 @@ def main():
     elif verb == "merge":
         merge(name, sys.argv[3:])
     else:
-        print(",".join(METRICS if name == "ladder" else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
+        print(",".join(METRICS if name in ("ladder", "more") else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
 
 
 if __name__ == "__main__":
