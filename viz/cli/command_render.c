@@ -29,7 +29,7 @@ typedef struct {
   int64_t sub_frames; /* of each step; 0: 1 */
 } RenderOptions;
 
-enum { DEFAULT_FRAMES = 150, DESCRIPTION_BYTES = 4096 };
+enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYTES = 4096 };
 
 /* ---- Options --------------------------------------------------------------------------------------------- */
 
@@ -88,6 +88,11 @@ static Status set_frames(void *target, const char *value, Error *error) {
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
+/* What is seen in one beat: from a step on, so many steps. */
+typedef struct {
+  uint64_t step, length;
+} Beat;
+
 typedef struct {
   const RenderOptions *options;
   Stage stage;
@@ -97,6 +102,9 @@ typedef struct {
   const Theme *theme;
   char footer[REQUEST_STATE_BYTES];
   uint64_t first, stride, last;
+  uint64_t each; /* frames a beat */
+  Beat *beats;
+  uint64_t n_beats;
   Progress progress;
 } Render;
 
@@ -106,10 +114,13 @@ static void on_interrupt(int signal_number) {
   interrupted = 1;
 }
 
-static void show_step(Render *r, uint64_t step) {
+static void show_moment(Render *r, uint64_t step, double fraction) {
   Request shown = r->options->request;
-  stage_snapshot(&r->stage, step, &r->now);
-  shown.step = (int64_t)r->now.step;
+  const SceneMoment moment = scene_moment(step, step < r->stage.n_steps ? fraction : 0);
+  stage_snapshot(&r->stage, moment.step, &r->now);
+  r->view.phase = moment.phase;
+  shown.step = (int64_t)(step < r->stage.n_steps ? step : r->stage.n_steps);
+  shown.step_thousandths = (int)lround(1000 * fraction);
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(r->scene));
   request_state(&shown, r->footer);
 }
@@ -119,12 +130,13 @@ static void draw_still(cairo_t *cr, double width, double height, const void *dat
   scene_draw(r->scene, &r->now, &r->view, cr, width, height, r->theme);
 }
 
+/* Frame number `frame` of one every 1 / each of a beat: a step is a beat, and so are skips in a row. */
 static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
   Render *r = data;
-  const uint64_t each = r->options->sub_frames ? (uint64_t)r->options->sub_frames : 1;
-  const uint64_t step = r->first + frame / each * r->stride;
-  show_step(r, step < r->last ? step : r->last);
-  r->view.phase = each > 1 ? (double)(frame % each + 1) / (double)each : 0;
+  const uint64_t each = r->each, beat = frame / each, part = frame % each;
+  const Beat *at = &r->beats[beat < r->n_beats ? beat : r->n_beats - 1];
+  const double steps = (double)at->length * (double)part / (double)each;
+  show_moment(r, at->step + (uint64_t)steps, at->length > 0 ? steps - floor(steps) : 0);
   draw_still(cr, width, height, r);
 }
 
@@ -134,24 +146,48 @@ static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
   return !interrupted;
 }
 
+/* The beats from the first step to the last: of `stride` steps, or with a stride of 1 all skips in a row together. */
+static Status fill_beats(Render *r, Error *error) {
+  const uint64_t most = (r->last - r->first) / r->stride + 3;
+  if (most > ANIMATION_FRAMES_MAX + 3u)
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%" PRIu64 " steps; an animation has at most %d frames. A larger stride takes fewer: --frames "
+                     "0:END:STRIDE",
+                     most - 2, ANIMATION_FRAMES_MAX);
+  r->beats = calloc((size_t)most, sizeof *r->beats);
+  if (!r->beats) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRIu64 " steps", most);
+  for (uint64_t step = r->first; step < r->last;) {
+    uint64_t length = r->each > 1 && r->stride == 1 ? stage_beat(&r->stage, step) : r->stride;
+    if (length > r->last - step) length = r->last - step;
+    r->beats[r->n_beats++] = (Beat){step, length};
+    step += length;
+  }
+  r->beats[r->n_beats++] = (Beat){r->last, 0};
+  return STATUS_OK;
+}
+
 static Status save_animation(Render *r, Io *io, Error *error) {
   const RenderOptions *o = r->options;
   const uint64_t end = r->stage.n_steps;
   r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
   r->last = o->ranged && o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
-  r->stride = o->stride ? (uint64_t)o->stride : (r->last - r->first) / DEFAULT_FRAMES + 1;
-  const uint64_t n_steps = (r->last - r->first + r->stride - 1) / r->stride + 1,
-                 each = o->sub_frames ? (uint64_t)o->sub_frames : 1;
-  const uint64_t n_frames = n_steps > UINT64_MAX / each ? UINT64_MAX : n_steps * each;
+  const uint64_t n_steps = r->last - r->first;
+  const bool is_short = n_steps <= SHORT_STEPS && !o->stride; /* then every step is seen, and the way to the next */
+  r->stride = o->stride ? (uint64_t)o->stride : is_short ? 1 : n_steps / DEFAULT_FRAMES + 1;
+  r->each = o->sub_frames ? (uint64_t)o->sub_frames : is_short || r->stride == 1 ? IN_BETWEENS : 1;
+  if (fill_beats(r, error)) return error->status;
+  const uint64_t n_frames = (r->n_beats - 1) * r->each + 1;
   const TextStyle style = text_style_for(io->err);
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
   interrupted = 0;
   signal(SIGINT, on_interrupt);
-  show_step(r, r->first);
+  show_moment(r, r->first, 0);
+  const int beat_ms = r->each > 1 ? 360 : 125; /* a step is to be seen happening, or to pass */
+  const int frame_ms = beat_ms / (int)r->each < 20 ? 20 : beat_ms / (int)r->each;
   const Animation animation = {.width = o->picture.width ? o->picture.width : 1280,
                                .height = o->picture.height ? o->picture.height : 720,
                                .n_frames = n_frames,
-                               .frame_ms = (int)o->frame_ms,
+                               .frame_ms = o->frame_ms ? (int)o->frame_ms : frame_ms,
                                .title = "Tilewalk",
                                .state = r->footer,
                                .draw = draw_frame,
@@ -206,16 +242,17 @@ static int run_render(void *options, Io *io, Error *error) {
   Render *r = calloc(1, sizeof *r);
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a scene"), EXIT_BAD_REQUEST;
   Status status = prepare(o, r, error);
-  if (!status) show_step(r, (uint64_t)o->request.step);
+  if (!status) show_moment(r, (uint64_t)o->request.step, o->request.step_thousandths / 1000.0);
   if (!status && *o->output.output)
     status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);
   if (!status && o->describe) {
     char text[DESCRIPTION_BYTES];
-    show_step(r, (uint64_t)o->request.step);
+    show_moment(r, (uint64_t)o->request.step, 0);
     fputs(scene_describe(r->scene, &r->now, r->view.memo, text, sizeof text), io->out);
   }
   stage_free(&r->stage);
   memo_free(r->view.memo);
+  free(r->beats);
   free(r);
   if (status && interrupted) return EXIT_INTERRUPTED;
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -225,11 +262,14 @@ static const Option RENDER_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false,
      false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
-    {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run in about 150 frames.",
+    {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps.",
      set_frames, false, false, NULL},
-    {"sub-frames", 0, "COUNT", "Frames of an animation for each step, in which tiles are seen on their way. Default 1.",
+    {"sub-frames", 0, "COUNT",
+     "Frames of an animation for each step, in which tiles are seen on their way. Default 4, of long runs 1.",
      set_sub_frames, false, false, NULL},
-    {"frame-ms", 0, "MS", "How long an animation shows each frame. Default 125.", set_frame_ms, false, false, NULL},
+    {"frame-ms", 0, "MS",
+     "How long an animation shows each frame. Default: a step in 360, or 125 where tiles are not seen on their way.",
+     set_frame_ms, false, false, NULL},
     {0},
 };
 

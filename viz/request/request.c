@@ -142,8 +142,27 @@ static Status set_whole(const char *value, int64_t *out, Error *error) {
   return status;
 }
 
+/* "122", or "122.25": a quarter of the way from step 122 to 123. */
 static Status set_step(void *target, const char *value, Error *error) {
-  return set_whole(value, &((Request *)target)->step, error);
+  Request *r = target;
+  char whole[32];
+  const char *point = strchr(value, '.');
+  if (!point) {
+    r->step_thousandths = 0;
+    return set_whole(value, &r->step, error);
+  }
+  const size_t length = (size_t)(point - value), digits = strspn(point + 1, "0123456789");
+  if (length == 0 || length >= sizeof whole || digits < 1 || digits > 3 || point[1 + digits])
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no step; give a number such as 122, or 122.25 to be between two",
+                     quote(value, strlen(value)).text);
+  memcpy(whole, value, length);
+  whole[length] = '\0';
+  int thousandths = 0;
+  for (size_t k = 1; k <= 3; k++) thousandths = 10 * thousandths + (k <= digits ? point[k] - '0' : 0);
+  const Status status = set_whole(whole, &r->step, error);
+  if (!status) r->step_thousandths = thousandths;
+  return status;
 }
 
 static Status set_row(void *target, const char *value, Error *error) {
@@ -286,7 +305,8 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      false, false, "main tiles hierarchy softmax causal charts timeline code"},
     {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.",
      set_chart, false, false, "all traffic misses roofline blocks"},
-    {"step", 0, "STEP", "The moment after so many events. Default 0.", set_step, false, false, NULL},
+    {"step", 0, "STEP", "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0.",
+     set_step, false, false, NULL},
     {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
     {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false,
      false, NULL},
@@ -451,6 +471,13 @@ static void put_count(char *text, const char *key, int64_t value, int64_t left_o
   if (value != left_out) put(text, " %s=%" PRId64, key, value);
 }
 
+/* "step=122.25", without zeros at its end. */
+static void put_between(char *text, const Request *r) {
+  int digits = 3, part = r->step_thousandths;
+  for (; part % 10 == 0; part /= 10) digits--;
+  put(text, " step=%" PRId64 ".%0*d", r->step, digits, part);
+}
+
 const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   text[0] = '\0';
   for (int k = 0; k < r->n_algorithms; k++) put(text, "%s%s", k ? "," : " algorithm=", r->algorithms[k]->name);
@@ -482,7 +509,10 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);
   if (*r->chart) put(text, " chart=%s", r->chart);
-  put_count(text, "step", r->step, 0);
+  if (r->step_thousandths)
+    put_between(text, r);
+  else
+    put_count(text, "step", r->step, 0);
   put_count(text, "row", r->row, 0);
   if (r->without_max) put(text, " without-max=1");
   put_count(text, "q-scale", r->q_scale, 0);

@@ -32,8 +32,9 @@ typedef struct {
   char scene[32]; /* state only: which scene, which chart of it, which step */
   char chart[16]; /* "": all */
   int64_t step;
-  int64_t row;     /* of a row block, whose softmax is shown, from 1; 0: the middle one */
-  int64_t q_scale; /* Q is multiplied by it; 0: see StageConfig */
+  int step_thousandths; /* of the way to the next step: pictures are drawn between steps too */
+  int64_t row;          /* of a row block, whose softmax is shown, from 1; 0: the middle one */
+  int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
 } Request;
 

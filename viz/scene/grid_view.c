@@ -5,17 +5,20 @@
  *       Q ▪  ┌──────────┐ ▪ O  a grid costs its rows, not its tiles. With more tiles than units, each unit shows the
  * mix ▪  │ S, P     │ ▪    of the tiles it covers. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "viz/scene/pen.h"
+#include "viz/text/number.h"
 
 typedef struct {
   const Pen *pen;
   const SnapshotGrid *g;
-  Box box;               /* of the tiles alone */
-  double cell_x, cell_y; /* size of a tile; whole when one or more */
-  double gap;            /* between tiles */
+  Box box;                  /* of the tiles alone */
+  Box strips[TENSOR_COUNT]; /* of Q, K, V and O along the edges: HBM; of S and P where they are shown whole */
+  double cell_x, cell_y;    /* size of a tile; whole when one or more */
+  double gap;               /* between tiles */
 } Grid;
 
 static double min2(double a, double b) { return a < b ? a : b; }
@@ -272,35 +275,285 @@ static void draw_mixed(const Grid *v) {
   cairo_surface_destroy(image);
 }
 
-/* ---- What stands out ------------------------------------------------------------------------------------- */
+/* ---- What moves ---------------------------------------------------------------------------------------------
+ *
+ *         K ▪▪▪▪▪▪▪        A block drops from its strip to the tile that needs it, or waits at the head of its row or
+ *           │  ↓           column when it is there for all of it; scores fill the tile, and flow as weights to O; what
+ *       Q ▪→┌──▓──→▪ O     was there before fades. Where a body is follows from the snapshot and the phase alone. */
+
+static bool is_small(const Grid *v) { return min2(v->cell_x, v->cell_y) < 7 * v->pen->unit; }
+
+/* A tile as it is shown where something happens in it: never so small that it cannot be seen. */
+static Box shown_tile(const Grid *v, int64_t i, int64_t j) {
+  const Box tile = tile_box(v, i, j);
+  const double side = round(13 * v->pen->unit);
+  if (!is_small(v)) return tile;
+  return box_at(tile.x + tile.width / 2 - side / 2, tile.y + tile.height / 2 - side / 2, side, side);
+}
+
+static bool is_upright(int tensor) { return tensor == TENSOR_Q || tensor == TENSOR_O || tensor == TENSOR_STATS; }
+
+/* What comes with every tile goes to the tile; what stays for a row or a column of them waits at its head. */
+static bool is_inner(const Grid *v, int tensor) { return is_upright(tensor) == v->g->column_by_column; }
+
+static double bar_width(const Grid *v) {
+  return round(fmax(4 * v->pen->unit, min2(0.17 * min2(v->cell_x, v->cell_y), 14 * v->pen->unit)));
+}
+
+/* A block's place in HBM: in the strip at the edge. */
+static Box home_of(const Grid *v, int tensor, int64_t block) {
+  const Box strip = v->strips[tensor == TENSOR_STATS ? TENSOR_O : tensor];
+  const double least = round(3 * v->pen->unit);
+  if (tensor == TENSOR_STATS) /* it has no strip: it comes from beyond O's */
+    return box_at(strip.x + strip.width + 3 * v->pen->unit, strip.y + floor(v->cell_y * (double)block), least,
+                  fmax(least, v->cell_y - v->gap));
+  if (is_upright(tensor))
+    return box_at(strip.x, strip.y + floor(v->cell_y * (double)block), strip.width, fmax(least, v->cell_y - v->gap));
+  return box_at(strip.x + floor(v->cell_x * (double)block), strip.y, fmax(least, v->cell_x - v->gap), strip.height);
+}
+
+/* A tile of S or P in HBM: in the whole matrix where it is shown, else left of the row. */
+static Box stored_tile(const Grid *v, int tensor, int64_t i, int64_t j) {
+  const Box all = v->strips[tensor];
+  if (all.width <= 0) {
+    const Box row = home_of(v, TENSOR_Q, i);
+    return box_at(row.x, row.y, row.width, row.height);
+  }
+  const double x = all.width / (double)v->g->T_c, y = all.height / (double)v->g->T_r, least = round(4 * v->pen->unit);
+  return (Box){all.x + x * (double)j, all.y + y * (double)i, fmax(least, x), fmax(least, y)};
+}
+
+/* Where a block lies while it is on chip. */
+static Box dock_of(const Grid *v, int tensor, int64_t i, int64_t j) {
+  const double bar = bar_width(v), rail = round(2 * v->pen->unit);
+  if (is_inner(v, tensor) && i >= 0 && j >= 0) {
+    const Box t = shown_tile(v, i, j);
+    switch (tensor) {
+    case TENSOR_K: return box_at(t.x, t.y, t.width, bar);
+    case TENSOR_V: return box_at(t.x, t.y + bar + 1, t.width, bar);
+    case TENSOR_Q: return box_at(t.x, t.y, bar, t.height);
+    case TENSOR_STATS: return box_at(t.x + t.width - 2 * bar - 1, t.y, bar, t.height);
+    default: return box_at(t.x + t.width - bar, t.y, bar, t.height);
+    }
+  }
+  const Box home = home_of(v, tensor, is_upright(tensor) ? i : j);
+  const double width = fmax(3, round(8 * v->pen->unit));
+  switch (tensor) {
+  case TENSOR_K: return box_at(home.x, v->box.y - rail - width, home.width, width);
+  case TENSOR_V: return box_at(home.x, v->box.y - rail - 2 * width - 1, home.width, width);
+  case TENSOR_Q: return box_at(v->box.x - rail - width, home.y, width, home.height);
+  case TENSOR_STATS: return box_at(v->box.x + v->box.width - v->gap + rail + width + 1, home.y, width / 2, home.height);
+  default: return box_at(v->box.x + v->box.width - v->gap + rail, home.y, width, home.height);
+  }
+}
+
+/* The tile that a block on chip belongs to: its own index, and the other one from what is on chip with it. */
+static Box dock_of_slot(const Grid *v, const SnapshotSlot *slots, int tensor) {
+  const SnapshotSlot *s = &slots[tensor];
+  int64_t i = s->i, j = s->j;
+  if (is_upright(tensor)) j = slots[TENSOR_K].is_filled ? slots[TENSOR_K].j : slots[TENSOR_S].j;
+  if (!is_upright(tensor))
+    i = slots[TENSOR_Q].is_filled && slots[TENSOR_Q].tensor == TENSOR_Q ? slots[TENSOR_Q].i : slots[TENSOR_S].i;
+  return dock_of(v, tensor, i, j);
+}
+
+static bool is_same_block(const SnapshotSlot *a, const SnapshotSlot *b) {
+  return a->is_filled && b->is_filled && a->tensor == b->tensor && a->i == b->i && a->j == b->j;
+}
+
+/* How much of what was there before is still seen. */
+static double fading(const Pen *pen) {
+  const double phase = pen->view->phase;
+  return phase > 0 && phase < 1 ? 1 - phase : 0;
+}
+
+/* Blocks on chip, the one on its way, and those that were there before. */
+static void draw_blocks(const Grid *v) {
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  const Event *e = &now->event;
+  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
+  for (int k = 0; k < TENSOR_COUNT; k++) {
+    const SnapshotSlot *s = &now->slots[k], *old = &now->before.slots[k];
+    const int t = s->is_filled ? s->tensor : k;
+    if (k == TENSOR_S || k == TENSOR_P) continue;
+    const bool has_left = now->before.event.kind == EVENT_STORE && now->before.event.tensor == old->tensor;
+    if (old->is_filled && !is_same_block(s, old) && !has_left && old->tensor != TENSOR_S && old->tensor != TENSOR_P)
+      pen_tile(pen, old->tensor, dock_of_slot(v, now->before.slots, k), orange, fading(pen));
+    if (!s->is_filled || t == TENSOR_S || t == TENSOR_P) continue;
+    const Box dock = dock_of_slot(v, now->slots, k), home = home_of(v, t, is_upright(t) ? s->i : s->j);
+    const bool moves = (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor == t;
+    const double part = !moves ? 0 : e->kind == EVENT_LOAD ? 1 - pen_happened(pen) : pen_happened(pen);
+    pen_body(pen, BODY_HOME, t, home, 1);
+    pen_tile(pen, t, box_between(dock, home, part), pen_lit(pen, orange, moves || pen_talks_of(pen, t)), 1);
+  }
+}
+
+/* What the event does to the blocks of O on chip: an edge goes over it, and it is squeezed where it shrinks. */
+static void draw_change_of_O(const Grid *v) {
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  const SnapshotSlot *O = &now->slots[now->slots[TENSOR_O].is_filled ? TENSOR_O : TENSOR_Q];
+  const int kind = now->event.kind;
+  if (kind != EVENT_RESCALE && kind != EVENT_NORMALISE && kind != EVENT_ACCUMULATE && kind != EVENT_NEW_MAX) return;
+  if (now->event.i < 0) return;
+  Box dock = O->is_filled && O->tensor == TENSOR_O ? dock_of_slot(v, now->slots, (int)(O - now->slots))
+                                                   : dock_of(v, TENSOR_O, now->event.i, now->event.j);
+  dock = box_inset(dock, -2 * pen->unit);
+  pen_edge(pen, TENSOR_O, dock, false, pen_happened(pen), pen_passing(pen));
+}
+
+static void draw_strike(const Grid *v, const SnapshotSkips *k, int64_t line, double part, double alpha) {
+  const Pen *pen = v->pen;
+  const Theme *t = pen->theme;
+  const bool by_column = v->g->column_by_column;
+  if (k->n <= 0 || line < 0 || alpha <= 0) return;
+  const int64_t last = k->first + k->n - 1;
+  const Box a = by_column ? tile_box(v, k->first, line) : tile_box(v, line, k->first),
+            b = by_column ? tile_box(v, last, line) : tile_box(v, line, last);
+  const double thick = fmax(2, round(4 * pen->unit));
+  Box strike;
+  if (by_column)
+    strike = box_at(a.x + a.width / 2 - thick / 2, a.y, thick, b.y + part * v->cell_y - a.y);
+  else
+    strike = box_at(a.x, a.y + a.height / 2 - thick / 2, b.x + part * v->cell_x - a.x, thick);
+  pen_fill(pen, strike, t->tile[TILE_COLOUR_CURRENT], alpha);
+  const double end = 2.2 * thick;
+  const Box head = by_column ? box_at(strike.x + thick / 2 - end / 2, strike.y + strike.height - end / 2, end, end)
+                             : box_at(strike.x + strike.width - end / 2, strike.y + thick / 2 - end / 2, end, end);
+  pen_body(pen, BODY_LINE, TENSOR_S, head, alpha);
+  pen_fill(pen, head, t->tile[TILE_COLOUR_CURRENT], alpha);
+  if (alpha == 1) pen_frame(pen, head, t->ink, 1.2);
+}
+
+/* "never loaded: 1.75 KiB", on the tiles that are struck out, where they leave room for it. */
+static void draw_spared(const Grid *v) {
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  char words[NUMBER_CHARS + 24];
+  if (now->skips.n <= 0 || now->skips.bytes == 0 || v->g->column_by_column) return;
+  const Box a = tile_box(v, now->event.i, now->skips.first),
+            b = tile_box(v, now->event.i, now->skips.first + now->skips.n - 1);
+  snprintf(words, sizeof words, "never loaded: %s", number_bytes(now->skips.bytes).text);
+  const double size = pen_size(pen, TYPE_BODY), width = pen_text_width(pen, TYPE_BODY, true, words) + 14 * pen->unit;
+  if (b.x + b.width - a.x < width || a.height < 1.6 * size) return;
+  const Box badge =
+      box_at(a.x + (b.x + b.width - a.x - width) / 2, a.y + a.height / 2 - 0.75 * size, width, 1.5 * size);
+  pen_fill(pen, badge, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  pen_text(pen, TYPE_BODY, theme_on(pen->theme->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE,
+           badge.x + badge.width / 2, badge.y + 1.08 * size, 0, words);
+}
+
+/* Whether the scores of the present tile are on chip. */
+static bool has_scores(const Snapshot *now) {
+  const SnapshotSlot *s = &now->slots[TENSOR_S];
+  return s->is_filled && s->i == now->grid.i && s->j == now->grid.j;
+}
+
+static void path_of_masked(const Grid *v, Box tile, int64_t i, int64_t j);
+
+static void draw_mask_of(const Grid *v, Box tile, double alpha) {
+  const SnapshotGrid *g = v->g;
+  if (v->pen->hit || alpha <= 0 || is_small(v)) return;
+  cairo_t *cr = v->pen->cr;
+  cairo_save(cr);
+  cairo_rectangle(cr, tile.x, tile.y, tile.width, tile.height);
+  cairo_clip(cr);
+  cairo_new_path(cr);
+  path_of_masked(v, tile, g->i, g->j);
+  theme_use(cr, v->pen->theme->background, alpha);
+  cairo_fill(cr);
+  cairo_restore(cr);
+}
+
+/* The scores of the present tile: they fill it, are looked at, become weights, and flow to O. */
+static void draw_scores_of_tile(const Grid *v, Box tile) {
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  const Theme *t = pen->theme;
+  const int kind = now->event.kind;
+  const bool there = has_scores(now),
+             comes = kind == EVENT_LOAD && (now->event.tensor == TENSOR_S || now->event.tensor == TENSOR_P);
+  const double part = pen_happened(pen);
+  const Colour orange = t->tile[TILE_COLOUR_CURRENT], pale = theme_mix(t->background, orange, 0.35);
+  const double filled = !there ? 0 : kind == EVENT_PRODUCT ? part : comes && part < 1 ? 0 : 1;
+  pen_fill(pen, tile, pale, 1);
+  pen_fill(pen, box_at(tile.x, tile.y, round(filled * tile.width), tile.height), orange, 1);
+  if (there && now->event.tile == TILE_PARTIAL && kind != EVENT_PRODUCT)
+    draw_mask_of(v, tile, 0.62 * (kind == EVENT_MASK ? part : 1));
+  if (kind == EVENT_PRODUCT || kind == EVENT_NEW_MAX || kind == EVENT_MASK ||
+      (kind == EVENT_NORMALISE && now->event.tensor == TENSOR_P))
+    pen_edge(pen, TENSOR_S, tile, true, part, pen_passing(pen));
+}
+
+static void draw_flow_of_tile(const Grid *v, Box tile) {
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  const Event *e = &now->event;
+  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
+  const double part = pen_happened(pen);
+  if (e->kind == EVENT_ACCUMULATE && e->j >= 0 && pen_passing(pen) > 0) {
+    const Box to = dock_of(v, TENSOR_O, e->i, e->j);
+    pen_tile(pen, TENSOR_P, box_between(tile, to, part), orange, fmin(1, 4 * (1 - pen->view->phase)));
+  }
+  const bool is_score = e->tensor == TENSOR_S || e->tensor == TENSOR_P;
+  if (is_score && (e->kind == EVENT_LOAD || e->kind == EVENT_STORE)) {
+    const Box away = stored_tile(v, e->tensor, e->i, e->j);
+    pen_body(pen, BODY_HOME, e->tensor, away, 1);
+    pen_body(pen, BODY_HOME, e->tensor, tile, 1);
+    if (pen_passing(pen) > 0 || v->strips[e->tensor].width > 0)
+      pen_tile(pen, e->tensor, box_between(tile, away, e->kind == EVENT_STORE ? part : 1 - part), orange,
+               v->strips[e->tensor].width > 0 ? 1 : fmin(1, 4 * (e->kind == EVENT_STORE ? 1 - part : part)));
+  }
+}
+
+/* The tile at work before this event, on its way to the colour of what is done. */
+static void draw_tile_before(const Grid *v) {
+  const SnapshotBefore *b = &v->pen->now->before;
+  if (!b->at_work || (v->g->at_work && b->i == v->g->i && b->j == v->g->j) || b->event.kind == EVENT_SKIP) return;
+  pen_fill(v->pen, shown_tile(v, b->i, b->j), v->pen->theme->tile[TILE_COLOUR_CURRENT], fading(v->pen));
+}
+
+static void draw_cross(const Grid *v, Box tile) {
+  const Pen *pen = v->pen;
+  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
+  pen_fill(pen, box_at(v->box.x, tile.y + floor(tile.height / 2), v->box.width, fmax(1, round(pen->unit))), orange,
+           0.8);
+  pen_fill(pen, box_at(tile.x + floor(tile.width / 2), v->box.y, fmax(1, round(pen->unit)), v->box.height), orange,
+           0.8);
+}
 
 static void draw_current(const Grid *v) {
   const SnapshotGrid *g = v->g;
-  const Theme *t = v->pen->theme;
-  const double u = v->pen->unit;
-  if (!g->at_work) return;
-  const Box tile = tile_box(v, g->i, g->j);
-  const bool skip = v->pen->now->event.kind == EVENT_SKIP;
-  if (min2(v->cell_x, v->cell_y) < 7 * u) { /* too small to be seen: a cross over the matrix leads to it */
-    const double side = round(9 * u);
-    const Box mark = box_at(tile.x + tile.width / 2 - side / 2, tile.y + tile.height / 2 - side / 2, side, side);
-    pen_fill(v->pen, box_at(v->box.x, tile.y + floor(tile.height / 2), v->box.width, fmax(1, round(u))),
-             t->tile[TILE_COLOUR_CURRENT], 0.8);
-    pen_fill(v->pen, box_at(tile.x + floor(tile.width / 2), v->box.y, fmax(1, round(u)), v->box.height),
-             t->tile[TILE_COLOUR_CURRENT], 0.8);
-    pen_fill(v->pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
-    pen_frame(v->pen, mark, t->ink, 1.4);
-    return;
+  const Pen *pen = v->pen;
+  const Snapshot *now = pen->now;
+  const Theme *t = pen->theme;
+  const bool skip = now->event.kind == EVENT_SKIP && g->at_work;
+  const SnapshotBefore *b = &now->before;
+  const int64_t line = g->column_by_column ? b->j : b->i;
+  draw_tile_before(v);
+  if (b->event.kind == EVENT_SKIP && !(skip && now->skips.n > b->skips.n))
+    draw_strike(v, &b->skips, line, 1, fading(pen));
+  if (g->at_work) {
+    const Box tile = shown_tile(v, g->i, g->j);
+    if (is_small(v)) draw_cross(v, tile);
+    if (skip) {
+      pen_frame(pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), t->tile[TILE_COLOUR_CURRENT], 3);
+      draw_strike(v, &now->skips, g->column_by_column ? g->j : g->i, pen_happened(pen), 1);
+      draw_spared(v);
+    } else {
+      draw_scores_of_tile(v, tile);
+      pen_frame(pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), t->ink, 2);
+      const char *letter = !has_scores(now) ? "" : now->slots[TENSOR_S].holds_P ? "P" : "S";
+      if (min2(tile.width, tile.height) > 2.4 * pen_size(pen, TYPE_BODY))
+        pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
+                 tile.y + 0.62 * tile.height + 0.36 * pen_size(pen, TYPE_BODY), 0, letter);
+    }
   }
-  if (!skip) pen_fill(v->pen, tile, t->tile[TILE_COLOUR_CURRENT], 1);
-  pen_frame(v->pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2),
-            skip ? t->tile[TILE_COLOUR_CURRENT] : t->ink, skip ? 3 : 2);
-  const SnapshotSlot *s = &v->pen->now->slots[TENSOR_S];
-  const bool is_there = !skip && s->is_filled && s->i == g->i && s->j == g->j; /* not those of the tile before */
-  const char *letter = !is_there ? "" : s->holds_P ? "P" : "S";
-  if (min2(tile.width, tile.height) > 1.5 * pen_size(v->pen, TYPE_BODY))
-    pen_text(v->pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
-             tile.y + tile.height / 2 + 0.36 * pen_size(v->pen, TYPE_BODY), 0, letter);
+  draw_blocks(v);
+  draw_change_of_O(v);
+  if (now->has_event && now->event.i >= 0 && now->event.j >= 0 && !skip)
+    draw_flow_of_tile(v, shown_tile(v, now->event.i, now->event.j));
 }
 
 static void point_at_tiles(const Grid *v) {
@@ -360,8 +613,8 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
     if (!small || pen->hit == NULL) {
       const SceneHit *hover = &pen->view->hover;
       const bool linked = hover->kind == HIT_TILE && (upright ? hover->i == k : hover->j == k);
-      if (in_sram(pen->now, tensor, k))
-        pen_fill(pen, block, pen_lit(pen, t->tile[TILE_COLOUR_CURRENT], pen_talks_of(pen, (int)tensor)), 1);
+      if (in_sram(pen->now, tensor, k) && tensor != TENSOR_O) /* a copy of it is on chip */
+        pen_fill(pen, block, theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.45), 1);
       if (linked) pen_frame(pen, block, t->ink, 2);
     }
     if (!small) pen_region(pen, HIT_TENSOR, tensor, i, j, 0, block);
@@ -373,13 +626,17 @@ static void draw_letter(const Pen *pen, double x, double y, const char *letter) 
   pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, x, y + 0.36 * pen_size(pen, TYPE_HEAD), 0, letter);
 }
 
-static void draw_edges(const Grid *v, double strip, double gap) {
+static void draw_edges(Grid *v, double strip, double gap) {
   const Pen *pen = v->pen;
   const Box b = v->box;
   const double across = b.width - v->gap, down = b.height - v->gap; /* no gap behind the last tile */
   const Box V = box_at(b.x, b.y - gap - strip, across, strip),
             K = box_at(b.x, V.y - 4 * pen->unit - strip, across, strip);
   const Box Q = box_at(b.x - gap - strip, b.y, strip, down), O = box_at(b.x + across + gap, b.y, strip, down);
+  v->strips[TENSOR_K] = K;
+  v->strips[TENSOR_V] = V;
+  v->strips[TENSOR_Q] = Q;
+  v->strips[TENSOR_O] = O;
   draw_strip(v, TENSOR_K, K, false);
   draw_strip(v, TENSOR_V, V, false);
   draw_strip(v, TENSOR_Q, Q, true);
@@ -391,14 +648,16 @@ static void draw_edges(const Grid *v, double strip, double gap) {
   draw_letter(pen, O.x + strip + 14 * pen->unit, O.y + fmin(O.height / 2, 12 * pen->unit), "O");
 }
 
-Box draw_grid(const Pen *pen, Box box) {
-  const double u = pen->unit, strip = round(17 * u), gap = round(7 * u), letter = 26 * u;
+Box draw_grid(const Pen *pen, Box box, Box S, Box P) {
+  const double u = pen->unit, strip = round(fmax(17 * u, 0.95 * pen_size(pen, TYPE_HEAD))), gap = round(13 * u), letter = 8 * u + pen_size(pen, TYPE_HEAD);
   box_cut_left(&box, strip + gap + letter, 0);
   box_cut_right(&box, strip + gap + letter, 0);
   box_cut_top(&box, 2 * strip + gap + 4 * u, 0);
   Grid v = place_grid(pen, box);
   v.box = box_at(box.x + (box.width - v.box.width) / 2, box.y, v.box.width, v.box.height);
   if (!(v.cell_x > 0 && v.cell_y > 0)) return v.box; /* no room at all */
+  v.strips[TENSOR_S] = S;
+  v.strips[TENSOR_P] = P;
   draw_edges(&v, strip, gap);
   if (v.cell_x < 1 || v.cell_y < 1) {
     draw_mixed(&v);

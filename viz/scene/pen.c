@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/narration.h"
 #include "viz/text/number.h"
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------- */
 
 double pen_size(const Pen *pen, TypeSize type) {
-  static const double PLAIN[N_TYPES] = {14.6, 16, 18, 22, 40}, LARGE[N_TYPES] = {16, 18.5, 20, 25, 46};
+  static const double PLAIN[N_TYPES] = {14.6, 16, 18, 22, 40}, LARGE[N_TYPES] = {23.5, 27, 30, 36, 68};
   return (pen->view->presentation ? LARGE : PLAIN)[type] * pen->unit;
 }
 
@@ -18,6 +19,24 @@ double pen_happened(const Pen *pen) {
   const double phase = pen->view->phase;
   if (!(phase > 0 && phase < 1)) return 1;
   return phase * phase * (3 - 2 * phase);
+}
+
+double pen_passing(const Pen *pen) {
+  const double phase = pen->view->phase;
+  if (!(phase > 0 && phase < 1)) return 0;
+  return fmin(1, fmin(8 * phase, 8 * (1 - phase)));
+}
+
+Box box_between(Box from, Box to, double part) {
+  return (Box){from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part,
+               from.width + (to.width - from.width) * part, from.height + (to.height - from.height) * part};
+}
+
+void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha) {
+  SceneBodies *all = pen->view->bodies;
+  if (pen->hit || !all || all->n >= SCENE_BODIES_MAX) return;
+  all->bodies[all->n++] =
+      (SceneBody){kind, (Tensor)(tensor < TENSOR_COUNT ? tensor : 0), box.x, box.y, box.width, box.height, alpha};
 }
 
 /* ---- What is talked about -------------------------------------------------------------------------------- */
@@ -126,6 +145,30 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
+
+static const char *short_letter_of(int tensor) { return tensor == TENSOR_STATS ? "m,l" : tensor_name((Tensor)tensor); }
+
+void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) {
+  const double size = pen_size(pen, TYPE_BODY);
+  if (pen->hit || alpha <= 0) return;
+  const Box at = box_at(round(box.x), round(box.y), fmax(2, round(box.width)), fmax(2, round(box.height)));
+  pen_body(pen, BODY_TILE, tensor, box, alpha);
+  pen_fill(pen, at, colour, alpha);
+  if (alpha < 0.6) return;
+  pen_frame(pen, at, pen->theme->ink, 1.2);
+  if (at.height > 1.15 * size && at.width > (tensor == TENSOR_STATS ? 2.2 : 1) * size)
+    pen_text(pen, TYPE_BODY, theme_on(colour), true, ANCHOR_MIDDLE, at.x + at.width / 2,
+             at.y + at.height / 2 + 0.36 * size, 0, short_letter_of(tensor));
+}
+
+void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha) {
+  const double t = thickness_of(pen, 3);
+  if (pen->hit || alpha <= 0 || box.width <= 0 || box.height <= 0) return;
+  const Box at = upright ? box_at(round(box.x + part * (box.width - t)), box.y, t, box.height)
+                         : box_at(box.x, round(box.y + part * (box.height - t)), box.width, t);
+  pen_body(pen, BODY_LINE, tensor, at, alpha);
+  pen_fill(pen, at, pen->theme->ink, alpha);
+}
 
 static double hatch_step(const Pen *pen) { return fmax(5, round(7 * pen->unit)); }
 
@@ -256,16 +299,41 @@ Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) 
   return box_at(box.x + 14 * u, box.y + head, box.width - 28 * u, box.height - head - 12 * u);
 }
 
-/* "N = 64, d = 16, causal, tiles of 8 x 8" */
-static void problem_words(const Snapshot *now, char *text, size_t size) {
+/* Adds a part where there is room for it, and says whether there was. */
+static bool add_part(const Pen *pen, double room, char *text, size_t size, const char *part) {
+  const size_t used = strlen(text), more = strlen(part) + 2;
+  if (used + more + 1 >= size) return false;
+  if (used) memcpy(text + used, ", ", 3);
+  memcpy(text + used + (used ? 2 : 0), part, strlen(part) + 1);
+  if (pen_text_width(pen, TYPE_SMALL, false, text) <= room) return true;
+  text[used] = '\0';
+  return false;
+}
+
+/* "N = 64", "d = 16", "fp16", "causal", "tiles of 8 × 8", "1 of 16 heads", "H200": the most important first, as many as
+ * there is room for. */
+static void problem_words(const Pen *pen, double room, char *text, size_t size) {
+  const Snapshot *now = pen->now;
   const SnapshotGrid *g = &now->grid;
-  char keys[NUMBER_CHARS + 8] = "", mask[48] = "";
-  if (g->N_k != g->N_q) snprintf(keys, sizeof keys, ", %s keys", number_tokens(wide(g->N_k)).text);
-  if (now->problem.shape.causal) snprintf(mask, sizeof mask, ", causal");
-  if (now->problem.shape.window)
-    snprintf(mask + strlen(mask), sizeof mask - strlen(mask), ", window %" PRId64, now->problem.shape.window);
-  snprintf(text, size, "N = %s%s, d = %" PRId64 ", %s%s, tiles of %" PRId64 " × %" PRId64,
-           number_tokens(wide(g->N_q)).text, keys, g->d, dtype_name(now->problem.shape.dtype), mask, g->B_r, g->B_c);
+  const Shape *shape = &now->problem.shape;
+  const Wide heads = wide(now->launched.batch) * wide(now->launched.heads);
+  char part[NUMBER_CHARS + 64];
+  text[0] = '\0';
+  snprintf(part, sizeof part, "N = %s", number_tokens(wide(g->N_q)).text);
+  if (!add_part(pen, room, text, size, part)) return;
+  snprintf(part, sizeof part, "%s keys", number_tokens(wide(g->N_k)).text);
+  if (g->N_k != g->N_q && !add_part(pen, room, text, size, part)) return;
+  snprintf(part, sizeof part, "d = %" PRId64, g->d);
+  if (!add_part(pen, room, text, size, part)) return;
+  snprintf(part, sizeof part, "tiles of %" PRId64 " × %" PRId64, g->B_r, g->B_c);
+  if (!add_part(pen, room, text, size, part)) return;
+  if (shape->causal && !add_part(pen, room, text, size, "causal")) return;
+  snprintf(part, sizeof part, "window %" PRId64, shape->window);
+  if (shape->window && !add_part(pen, room, text, size, part)) return;
+  snprintf(part, sizeof part, "1 of %s heads", number_count(heads).text);
+  if (heads > 1 && !add_part(pen, room, text, size, part)) return;
+  if (!add_part(pen, room, text, size, dtype_name(shape->dtype))) return;
+  if (strlen(now->gpu.name) < 20) add_part(pen, room, text, size, now->gpu.name);
 }
 
 static void draw_footer(const Pen *pen, Box *page) {
@@ -282,31 +350,63 @@ static void draw_footer(const Pen *pen, Box *page) {
              pen->view->footer);
 }
 
+/* At least 1/25 of the height, larger on a projector; on a page that is not wide, as large as its lines allow. */
+static double narration_size(const Pen *pen) {
+  const double part = pen->view->presentation ? 22.5 : 24.5, high = pen->page.height / part;
+  return fmin(high, pen->page.width / (pen->view->presentation ? 36.0 : 40.0));
+}
+
+static void draw_narration(const Pen *pen, Box box, double size, int n_lines) {
+  const Theme *t = pen->theme;
+  Narration said;
+  char both[2 * NARRATION_BYTES];
+  narrate(pen->now, &said);
+  const Lettering plain = {.family = t->sans, .size = size}, bold = {.family = t->sans, .size = size, .bold = true};
+  if (pen->hit || box.width < 2 * size) return;
+  const Box mark = box_at(box.x, box.y + 0.28 * size, 0.62 * size, 0.62 * size);
+  if (pen->now->has_event) pen_fill(pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
+  const double left = box.x + 0.95 * size, width = box.x + box.width - left;
+  theme_use(pen->cr, t->ink, 1);
+  if (n_lines == 2 && letter_measure(pen->cr, &bold, said.what).width <= width &&
+      letter_measure(pen->cr, &plain, said.why).width <= width) {
+    letter_draw(pen->cr, &bold, left, box.y + 0.98 * size, said.what);
+    letter_draw(pen->cr, &plain, left, box.y + 2.2 * size, said.why);
+    return;
+  }
+  snprintf(both, sizeof both, "%s %s", said.what, said.why);
+  letter_draw_wrapped(pen->cr, &plain, left, box.y + 0.98 * size, width, 1.22, n_lines, both);
+}
+
+/* Lines that two sentences may take. */
+static int narration_lines(const Pen *pen, double size) {
+  const double letters = (pen->page.width - 48 * pen->unit) / (0.56 * size);
+  return letters >= 64 ? 2 : letters >= 45 ? 3 : 4;
+}
+
 Box pen_page(const Pen *pen, const char *title) {
-  const double u = pen->unit;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), size = narration_size(pen);
   const Snapshot *now = pen->now;
   const Theme *t = pen->theme;
-  char words[320], step[2 * NUMBER_CHARS + 16], sentence[SNAPSHOT_LOG_BYTES];
+  const int n_lines = narration_lines(pen, size);
+  char words[320], step[2 * NUMBER_CHARS + 16];
   Box page = pen->page;
   pen_fill(pen, page, t->background, 1);
   draw_footer(pen, &page);
-  const Box head = box_cut_top(&page, 74 * u, 0);
-  const double left = head.x + 24 * u, right = head.x + head.width - 24 * u, first = head.y + 32 * u,
-               second = head.y + 60 * u;
+  const double left = page.x + 24 * u, right = page.x + page.width - 24 * u;
+  const Box head = box_cut_top(&page, 10 * u + 1.25 * pen_size(pen, TYPE_TITLE), 0);
+  const Box told = box_cut_top(&page, 1.22 * n_lines * size + 10 * u, 0);
+  const double base = head.y + 8 * u + 0.9 * pen_size(pen, TYPE_TITLE);
   snprintf(step, sizeof step, "step %s of ", number_count(now->step).text);
   snprintf(step + strlen(step), sizeof step - strlen(step), "%s", number_count(now->n_steps).text);
-  const double step_width = pen_text_width(pen, TYPE_BODY, false, step);
-  pen_text(pen, TYPE_TITLE, t->ink, true, ANCHOR_START, left, first, 0, title);
-  const double title_width = pen_text_width(pen, TYPE_TITLE, true, title);
-  problem_words(now, words, sizeof words);
-  const double room = right - left - title_width - 18 * u;
-  pen_text(pen, TYPE_BODY, t->ink_soft, false, ANCHOR_END, right, first, fmax(1, room), words);
-  pen_text(pen, TYPE_BODY, t->ink_soft, false, ANCHOR_END, right, second, 0, step);
-  const Box mark = box_at(left, second - 13 * u, 13 * u, 13 * u);
-  if (now->has_event) pen_fill(pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
-  const char *said = now->has_event ? snapshot_sentence(&now->event, sentence, sizeof sentence)
-                                    : "Nothing has happened yet: what comes first?";
-  pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, now->has_event ? mark.x + 22 * u : left, second,
-           right - left - step_width - 60 * u, said);
+  const double step_width = pen_text_width(pen, TYPE_SMALL, false, step),
+               title_width = pen_text_width(pen, TYPE_TITLE, true, title);
+  pen_text(pen, TYPE_TITLE, t->ink, true, ANCHOR_START, left, base, right - left, title);
+  const bool has_step = left + title_width + 18 * u + step_width < right;
+  if (has_step) pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, right, base, 0, step);
+  if (has_step && !pen->view->presentation) {
+    problem_words(pen, right - left - title_width - step_width - 3 * small, words, sizeof words);
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, right - step_width - 1.6 * small, base, 0, words);
+  }
+  draw_narration(pen, box_at(left, told.y, right - left, told.height), size, n_lines);
   return box_at(page.x + 24 * u, page.y + 4 * u, page.width - 48 * u, page.height - 8 * u);
 }

@@ -40,6 +40,15 @@ bool pen_talks_of(const Pen *pen,
 Colour pen_lit(const Pen *pen, Colour colour, bool is_subject);
 Colour pen_ink(const Pen *pen, bool is_subject);
 
+/* An edge that goes over something with the present event comes and goes softly: 1, but near its beginning and end. */
+double pen_passing(const Pen *pen);
+
+/* A box on its way: `part` 0 is at `from`, 1 is at `to`. */
+Box box_between(Box from, Box to, double part);
+
+/* Notes what moves in view->bodies. */
+void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha);
+
 /* Box arithmetic; every box has whole coordinates. */
 Box box_at(double x, double y, double width, double height);
 Box box_inset(Box box, double by);
@@ -51,6 +60,10 @@ Box box_cut_bottom(Box *box, double height, double gap);
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
+/* A tile on its way or at rest, with its letter where there is room; noted. */
+void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha);
+/* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
+void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
 void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
 void pen_hatch_path(const Pen *pen, Box box, Colour ground,
                     Colour colour); /* the present path, all of it within the box */
@@ -71,12 +84,14 @@ int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const c
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
 void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box);
 
-/* Ground, heading, present event and progress of a scene that fills the page; returns what is left. */
+/* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
 Box pen_page(const Pen *pen, const char *title);
 
 /* ---- Parts that several scenes share ---- */
 
-Box draw_grid(const Pen *pen, Box box);    /* tiles, with Q, K, V and O along the edges; returns where the tiles are */
+/* Tiles, with Q, K, V and O along the edges; returns where the tiles are. S and P: where they are shown as they lie in
+ * HBM, or empty boxes. */
+Box draw_grid(const Pen *pen, Box box, Box S, Box P);
 void draw_legend(const Pen *pen, Box box); /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);

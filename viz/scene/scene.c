@@ -60,6 +60,11 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   return text;
 }
 
+SceneMoment scene_moment(uint64_t step, double fraction) {
+  if (!(fraction > 0)) return (SceneMoment){step, 0};
+  return (SceneMoment){step + 1, fmin(fraction, 1)};
+}
+
 static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
                    const Theme *theme) {
   return (Pen){.cr = cr,
@@ -70,10 +75,18 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
                .unit = fmin(width / NARROW_UNITS, height / HIGH_UNITS)};
 }
 
+/* On a projector one chart is shown at a time. */
+static SceneView shown_view(SceneKind scene, const SceneView *view) {
+  SceneView shown = *view;
+  if (scene == SCENE_CHARTS && view->presentation && view->chart == CHART_ALL) shown.chart = CHART_TRAFFIC;
+  return shown;
+}
+
 void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
                 const Theme *theme) {
   if (!(width >= 1 && height >= 1)) return; /* no pixel, no picture */
-  const Pen pen = pen_for(now, view, cr, width, height, theme);
+  const SceneView shown = shown_view(scene, view);
+  const Pen pen = pen_for(now, &shown, cr, width, height, theme);
   SCENES[scene].draw(&pen);
 }
 
@@ -82,7 +95,8 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (!(width >= 1 && height >= 1)) return hit;
   cairo_t *cr = cairo_create(measures);
-  Pen pen = pen_for(now, view, cr, width, height, &theme_light);
+  const SceneView shown = shown_view(scene, view);
+  Pen pen = pen_for(now, &shown, cr, width, height, &theme_light);
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;

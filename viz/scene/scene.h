@@ -55,6 +55,25 @@ typedef enum {
   CHART_KIND_COUNT
 } ChartKind;
 
+/* What moves in a picture, noted as it is drawn: for tests, which measure how far things go between pictures. */
+typedef enum {
+  BODY_HOME = 0, /* where a block lies in HBM: what moves may come from there and end there */
+  BODY_TILE,     /* a tile on its way, or where it has docked */
+  BODY_LINE      /* an edge that goes over something: a sweep, a level, a strike */
+} SceneBodyKind;
+
+typedef struct {
+  SceneBodyKind kind;
+  Tensor tensor;
+  double x, y, width, height, alpha;
+} SceneBody;
+
+enum { SCENE_BODIES_MAX = 1024 };
+typedef struct {
+  SceneBody bodies[SCENE_BODIES_MAX];
+  int n;
+} SceneBodies;
+
 typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 
 /* How a scene is to look, beside the snapshot. Zero is the default. */
@@ -63,11 +82,12 @@ typedef struct {
   ChartKind chart; /* of the charts scene */
   SceneMemo *memo; /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
   double phase;    /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a
-                      still    picture, which shows what has happened, and the tile in flight half way. Only shapes move with
-                      it; numbers are always those after the event. Reduced motion is phase 0. */
-  bool undimmed;   /* nothing is dimmed: for fast playing, where it would flicker */
-  SceneHit hover;  /* kind HIT_NONE: nothing is pointed at */
-  const char *footer; /* one line at the bottom, such as the state; NULL: none */
+                      still picture, which shows what has happened, as 1 does. Only shapes move with it; numbers are
+                      always those after the event. Reduced motion is phase 0. */
+  SceneBodies *bodies; /* noted here what moves; NULL: nowhere */
+  bool undimmed;       /* nothing is dimmed: for fast playing, where it would flicker */
+  SceneHit hover;      /* kind HIT_NONE: nothing is pointed at */
+  const char *footer;  /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
 typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
@@ -75,6 +95,13 @@ typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t 
 
 void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width,
                 double height, const Theme *theme);
+
+/* A moment between steps: a whole step is a still picture, 122.25 is a quarter of the way from step 122 to 123. */
+typedef struct {
+  uint64_t step; /* of the snapshot */
+  double phase;  /* of the view */
+} SceneMoment;
+SceneMoment scene_moment(uint64_t step, double fraction);
 
 /* What lies under a point of scene_draw's drawing. */
 SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height,

@@ -59,8 +59,9 @@ static void draw_comparison(const Pen *pen, Box box) {
        .all = now->dense.flops},
   };
   const Wide whole[3] = {whole_tiles, now->whole_bytes, now->whole.flops};
-  const double height = (box.height - 2 * gap) / 3;
-  for (int k = 0; k < 3; k++) {
+  const bool only_bytes = pen->view->presentation; /* one idea a screen */
+  const double height = only_bytes ? fmin(0.6 * box.height, 300 * u) : (box.height - 2 * gap) / 3;
+  for (int k = only_bytes ? 1 : 0; k < (only_bytes ? 2 : 3); k++) {
     for (int m = 0; m < 2; m++) {
       const Wide value = m ? pairs[k].with_mask : pairs[k].without;
       const Number n = k == 0 ? number_count(value) : k == 1 ? number_bytes(value) : number_flops(value);
@@ -77,7 +78,7 @@ void scene_causal(const Pen *pen) {
   Box body = pen_page(pen, SCHEDULES[now->schedule]->title);
   Box side = box_cut_right(&body, 0.46 * body.width, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
-  const Box tiles = draw_grid(pen, body);
+  const Box tiles = draw_grid(pen, body, (Box){0}, (Box){0});
   draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
                           legend.height));
   box_cut_top(&side, 4 * u, 0);

@@ -110,6 +110,10 @@ void draw_log(const Pen *pen, Box box) {
 
 void scene_code(const Pen *pen) {
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  if (pen->view->presentation) { /* one idea a screen */
+    draw_code(pen, body);
+    return;
+  }
   const Box code = box_cut_left(&body, 0.48 * body.width, 16 * pen->unit);
   draw_code(pen, code);
   draw_log(pen, body);

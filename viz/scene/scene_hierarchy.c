@@ -16,6 +16,13 @@ static double base_in(const Pen *pen, Box row, TypeSize type) {
 
 /* ---- HBM ------------------------------------------------------------------------------------------------- */
 
+/* Where things are drawn, for what travels between them. */
+typedef struct {
+  Box home[TENSOR_COUNT]; /* the matrices in HBM */
+  Box slot[TENSOR_COUNT]; /* places on chip, by index of snapshot.slots */
+  Box l2;
+} Places;
+
 /* S and P exist in HBM only where an algorithm stores them. */
 static bool is_ghost(const Snapshot *now, int tensor) {
   return (tensor == TENSOR_S || tensor == TENSOR_P) && now->whole.write[tensor] == 0;
@@ -31,43 +38,120 @@ static double presence(const Snapshot *now, int tensor) {
   return fmin(1, part_of(now->traffic.write[tensor], now->whole.write[tensor]));
 }
 
-/* Rows [from, to) of n of a matrix, as a stretch of its bar. */
-static Box stretch(const Pen *pen, Box bar, int64_t from, int64_t to, int64_t n) {
-  const double width = fmax(3 * pen->unit, bar.width * (double)(to - from) / (double)n);
-  return box_at(bar.x + fmin(bar.width * (double)from / (double)n, bar.width - width), bar.y, width, bar.height);
+static bool is_of_keys(int tensor) { return tensor == TENSOR_K || tensor == TENSOR_V; }
+static bool is_of_scores(int tensor) { return tensor == TENSOR_S || tensor == TENSOR_P; }
+
+/* Rows [from, to) of a matrix, and of S and P columns too. */
+static Box block_of(const Pen *pen, const Places *places, int tensor, int64_t row0, int64_t row1, int64_t col0,
+                    int64_t col1) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const Box home = places->home[tensor];
+  const double least = round(4 * pen->unit);
+  const double n = (double)(is_of_keys(tensor) ? g->N_k : g->N_q), from = (double)(is_of_keys(tensor) ? col0 : row0),
+               to = (double)(is_of_keys(tensor) ? col1 : row1);
+  const double height = fmax(least, home.height * (to - from) / n),
+               y = fmin(home.y + home.height * from / n, home.y + home.height - fmin(height, home.height));
+  if (!is_of_scores(tensor)) return (Box){home.x, y, fmax(least, home.width), height};
+  const double width = fmax(least, home.width * (double)(col1 - col0) / (double)g->N_k);
+  return (Box){fmin(home.x + home.width * (double)col0 / (double)g->N_k, home.x + home.width - width), y, width,
+               height};
 }
 
 /* The block of a tensor that the pointer is over, here or in another part of the screen. */
-static void mark_hovered(const Pen *pen, Box bar, int tensor) {
+static void mark_hovered(const Pen *pen, const Places *places, int tensor) {
   const SceneHit *hover = &pen->view->hover;
   const SnapshotGrid *g = &pen->now->grid;
-  const bool by_rows = tensor != TENSOR_K && tensor != TENSOR_V;
-  const int64_t block = by_rows ? hover->i : hover->j, B = by_rows ? g->B_r : g->B_c, n = by_rows ? g->N_q : g->N_k;
+  const int64_t block = is_of_keys(tensor) ? hover->j : hover->i, B = is_of_keys(tensor) ? g->B_c : g->B_r,
+                n = is_of_keys(tensor) ? g->N_k : g->N_q;
   if ((hover->kind != HIT_TILE && !(hover->kind == HIT_TENSOR && (int)hover->tensor == tensor)) || block < 0 ||
       block * B >= n)
     return;
-  pen_frame(pen, stretch(pen, bar, block * B, (block + 1) * B < n ? (block + 1) * B : n, n), pen->theme->ink, 2);
+  const int64_t end = (block + 1) * B < n ? (block + 1) * B : n;
+  pen_frame(pen, block_of(pen, places, tensor, block * B, end, block * B, end), pen->theme->ink, 2);
 }
 
-static void draw_tensor_bar(const Pen *pen, Box bar, int tensor, bool is_subject) {
+static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
+  const Box bar = places->home[tensor];
+  const bool is_subject = pen_moves(pen, tensor);
+  if (bar.width <= 0) return;
   if (is_ghost(now, tensor)) {
     pen_dashed(pen, bar, t->axis, 1);
     return;
   }
   const Colour lies =
       tensor <= TENSOR_V ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * presence(now, tensor), bar.height), pen_lit(pen, lies, is_subject), 1);
-  mark_hovered(pen, bar, tensor);
   const Event *e = &now->event;
-  if (!pen_moves(pen, tensor)) return;
-  const bool by_rows = e->col1 == e->col0 || e->row1 > e->row0;
-  pen_fill(pen,
-           stretch(pen, bar, by_rows ? e->row0 : e->col0, by_rows ? e->row1 : e->col1,
-                   by_rows ? now->grid.N_q : now->grid.N_k),
-           t->tile[TILE_COLOUR_CURRENT], 1);
+  double there = presence(now, tensor);
+  if (is_subject && e->kind == EVENT_STORE && now->whole.write[tensor] > 0) /* it is there when it has arrived */
+    there -= (1 - pen_happened(pen)) * (double)e->bytes / (double)now->whole.write[tensor];
+  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width, bar.height * fmax(0, there)), pen_lit(pen, lies, is_subject), 1);
+  mark_hovered(pen, places, tensor);
+  if (!is_subject) return;
+  const Box block = block_of(pen, places, tensor, e->row0, e->row1, e->col0, e->col1);
+  pen_body(pen, BODY_HOME, tensor, block, 1);
+  pen_fill(pen, box_at(block.x, block.y, block.width, block.height),
+           theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.6), 1);
+}
+
+/* Matrices side by side, to scale: as many pixels for each byte of S as of Q. Q, K, V and O are d wide; S and P as wide
+ * as there are keys, beside each other or one above the other, whichever is larger. */
+static void place_matrices(const Pen *pen, Box box, Places *places) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const double letter = pen_size(pen, TYPE_BODY), gap = 7 * pen->unit, least = 1.5 * letter;
+  const bool has_stats = has_row(pen->now, TENSOR_STATS);
+  const double rows = (double)(g->N_q > g->N_k ? g->N_q : g->N_k), bars = has_stats ? 5 : 4;
+  static const int ORDER[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_STATS};
+  const Box all = box_at(box.x, box.y + 1.4 * letter, box.width, box.height - 1.4 * letter);
+  double best = 0;
+  bool is_stacked = false;
+  for (int stacked = 0; stacked < 2; stacked++) {
+    const double high = stacked ? fmax(rows, 2 * (double)g->N_q) : rows;
+    double scale = (all.height - (stacked ? gap + 1.4 * letter : 0)) / high;
+    for (int k = 0; k < 40; k++, scale *= 0.93) { /* until it is not too wide */
+      const double wide_ = bars * (fmax(least, scale * (double)g->d) + gap) +
+                           (stacked ? 1 : 2) * (fmax(least, scale * (double)g->N_k) + gap);
+      if (wide_ <= all.width) break;
+    }
+    if (scale > best) {
+      best = scale;
+      is_stacked = stacked;
+    }
+  }
+  double x = all.x;
+  for (int k = 0; k < (int)bars; k++) {
+    const int t = ORDER[k];
+    const double width = fmax(round(2 * pen->unit), best * (t == TENSOR_STATS ? 2 : (double)g->d));
+    places->home[t] = box_at(x, all.y, width, fmax(2, best * (double)(is_of_keys(t) ? g->N_k : g->N_q)));
+    x += fmax(least, width) + gap;
+  }
+  const double width = fmax(2, best * (double)g->N_k), height = fmax(2, best * (double)g->N_q);
+  places->home[TENSOR_S] = box_at(x, all.y, width, height);
+  places->home[TENSOR_P] = is_stacked ? box_at(x, all.y + height + gap + 1.4 * letter, width, height)
+                                      : box_at(x + fmax(least, width) + gap, all.y, width, height);
+}
+
+/* SRAM as large as it is beside these matrices, where it is small. */
+static void draw_sram_to_scale(const Pen *pen, Box box, const Places *places) {
+  const Snapshot *now = pen->now;
+  const Box S = places->home[TENSOR_S], P = places->home[TENSOR_P];
+  const double small = pen_size(pen, TYPE_SMALL),
+               bytes_each = wide(now->grid.element_bytes) * wide(now->grid.N_k) * wide(now->grid.N_q) > 0
+                                ? S.width * S.height /
+                                      ((double)now->grid.element_bytes * (double)now->grid.N_k * (double)now->grid.N_q)
+                                : 0;
+  const double side = sqrt((double)now->sram_capacity_bytes * bytes_each);
+  const double words = pen_text_width(pen, TYPE_SMALL, false, "SRAM, to scale");
+  const Box room = box_at(P.x, P.y + P.height + 6 * pen->unit, box.x + box.width - P.x,
+                          box.y + box.height - P.y - P.height - 6 * pen->unit);
+  if (side < 2 || side > 0.5 * S.width || room.height < fmax(side, 1.4 * small) ||
+      room.width < side + words + 8 * pen->unit)
+    return;
+  pen_fill(pen, box_at(room.x, room.y, side, side), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, room.x + side + 6 * pen->unit,
+           room.y + fmax(side, small) / 2 + 0.4 * small, 0, "SRAM, to scale");
 }
 
 static void draw_bytes(const Pen *pen, double right, double base, Wide bytes, bool strong) {
@@ -92,39 +176,53 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
   }
 }
 
-static void draw_hbm(const Pen *pen, Box box) {
+/* The matrices to scale, and beside them a table of what has moved. */
+static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), column = 6.2 * small,
-               letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.4) * small;
-  Box body = pen_panel(pen, box, "HBM", NULL);
+  const double small = pen_size(pen, TYPE_SMALL), column = 5.9 * small,
+               letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.0) * small;
+  Box body = pen_panel(pen, box, "HBM", is_large && !pen->view->presentation ? "to scale" : NULL);
   int n = 0;
   for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
-  const bool is_narrow = body.width < 2 * column + letter + 5 * small;
-  const double right = body.x + body.width, head = box.y + 12 * u + pen_size(pen, TYPE_HEAD);
-  if (!is_narrow) pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, head, 0, "read");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, head, 0, is_narrow ? "moved" : "written");
-  const double height = fmin(body.height / n, 58 * u);
-  for (int t = 0; t < TENSOR_COUNT; t++) {
-    if (!has_row(now, t)) continue;
-    Box row = box_cut_top(&body, height, 0);
-    const Box whole = row;
-    const bool is_subject = pen_moves(pen, t);
-    pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0,
-             letter_of(t));
-    box_cut_left(&row, letter, 0);
-    const Box numbers = box_cut_right(&row, (is_narrow ? 1 : 2) * column, 8 * u);
-    draw_tensor_bar(pen, box_at(row.x, row.y + fmax(2, 0.2 * height), row.width, height - 2 * fmax(2, 0.2 * height)), t,
-                    is_subject);
-    draw_moved_bytes(pen, numbers, base_in(pen, row, TYPE_SMALL), t, is_narrow);
-    pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, whole);
+  const bool is_narrow =
+      body.width<2 * column + letter + 16 * small, has_table = body.width> letter + column + 9 * small &&
+      body.height > (n + 1) * 1.15 * small;
+  if (has_table) {
+    Box table = box_cut_right(&body, letter + (is_narrow ? 1 : 2) * column, 10 * pen->unit);
+    const double right = table.x + table.width, height = fmin(table.height / (n + 1), 2.6 * small);
+    const Box head = box_cut_top(&table, height, 0);
+    const double base = base_in(pen, head, TYPE_SMALL);
+    if (!is_narrow) pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, base, 0, "read");
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0, is_narrow ? "moved" : "written");
+    for (int t = 0; t < TENSOR_COUNT; t++) {
+      if (!has_row(now, t)) continue;
+      Box row = box_cut_top(&table, height, 0);
+      const Box whole = row;
+      pen_text(pen, TYPE_SMALL, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, row.x,
+               base_in(pen, row, TYPE_SMALL), 0, letter_of(t));
+      box_cut_left(&row, letter, 0);
+      draw_moved_bytes(pen, row, base_in(pen, row, TYPE_SMALL), t, is_narrow);
+      pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, whole);
+    }
   }
+  place_matrices(pen, body, places);
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    const Box home = places->home[t];
+    if (!has_row(now, t) || home.width <= 0) continue;
+    draw_matrix(pen, places, t);
+    pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
+             t == TENSOR_STATS ? "ml" : letter_of(t));
+    pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, box_inset(home, -2));
+  }
+  if (is_large) draw_sram_to_scale(pen, body, places);
 }
 
 /* ---- The link -------------------------------------------------------------------------------------------- */
 
 static void draw_arrow(const Pen *pen, Box lane, double thickness, bool to_right, bool active) {
   const Theme *t = pen->theme;
-  const Colour colour = active ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.55);
+  const Colour colour =
+      active ? theme_mix(t->background, t->tile[TILE_COLOUR_CURRENT], 0.55) : theme_mix(t->background, t->axis, 0.55);
   const double head = fmin(0.4 * lane.width, thickness * 0.9 + 8 * pen->unit), y = lane.y + lane.height / 2;
   const double wing = thickness / 2 + 6 * pen->unit, from = to_right ? lane.x : lane.x + lane.width,
                sign = to_right ? 1 : -1;
@@ -143,34 +241,39 @@ static void draw_arrow(const Pen *pen, Box lane, double thickness, bool to_right
   cairo_fill(pen->cr);
 }
 
-/* The tile on its way: half way across in a still picture, else where the view's phase has taken it. */
-static void draw_parcel(const Pen *pen, Box lane, bool to_right) {
-  const Theme *t = pen->theme;
-  const Event *e = &pen->now->event;
-  const double size = fmin(lane.height, 2.1 * pen_size(pen, TYPE_BODY));
-  const double part = pen->view->phase > 0 ? pen_happened(pen) : 0.45;
-  const double x = lane.x + (to_right ? part : 1 - part) * (lane.width - size);
-  const Box parcel = box_at(x, lane.y + (lane.height - size) / 2, size, size);
-  pen_fill(pen, parcel, t->tile[TILE_COLOUR_CURRENT], 1);
-  pen_frame(pen, parcel, t->ink, 1.6);
-  pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, parcel.x + parcel.width / 2,
-           base_in(pen, parcel, TYPE_BODY), parcel.width,
-           e->tensor == TENSOR_STATS ? "m,l" : tensor_name((Tensor)e->tensor));
+/* "4.8 TB/s", or nothing. */
+static const char *rate_words(double bytes_per_s, char *text, size_t size) {
+  if (!(bytes_per_s > 0))
+    text[0] = '\0';
+  else
+    snprintf(text, size, bytes_per_s >= 1e13 ? "%.0f TB/s" : "%.1f TB/s", bytes_per_s / 1e12);
+  return text;
 }
 
-static void draw_lane(const Pen *pen, Box box, const char *word, Wide bytes, Wide of, EventKind kind) {
+/* Bytes so far over an arrow as wide as the link is fast, on the scale of the fastest; `part` where no rate is known.
+ */
+static void draw_lane(const Pen *pen, Box box, const char *word, const char *number, bool strong, double part,
+                      double bytes_per_s, bool to_right, bool active) {
   const Snapshot *now = pen->now;
-  const bool active = now->has_event && now->event.kind == kind, to_right = kind == EVENT_LOAD;
-  const double body = pen_size(pen, TYPE_BODY), most = fmin(44 * pen->unit, box.height - 3.4 * body);
+  char rate[32];
+  const double body = pen_size(pen, TYPE_BODY), small = pen_size(pen, TYPE_SMALL),
+               fastest = fmax(now->gpu.l2_bytes_per_s, gpu_hbm_bytes_per_s(&now->gpu));
+  const bool has_rate = bytes_per_s > 0 && fastest > 0 && *rate_words(bytes_per_s, rate, sizeof rate) &&
+                        box.height > 3.4 * body + 2.6 * small &&
+                        pen_text_width(pen, TYPE_SMALL, false, rate) <= box.width;
+  const double most = fmin(44 * pen->unit, box.height - 3.4 * body - (has_rate ? 1.5 * small : 0));
   Box label = box_cut_top(&box, 2.9 * body, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body, 0,
-           word);
-  const TypeSize type = label.width < 6.2 * body ? TYPE_SMALL : TYPE_BODY;
-  pen_text(pen, type, pen->theme->ink, true, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body,
-           label.width, number_bytes(bytes).text);
-  const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 2.2 * body)));
-  draw_arrow(pen, lane, fmax(2 * pen->unit, most * part_of(bytes, of)), to_right, active);
-  if (active) draw_parcel(pen, lane, to_right);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body,
+           label.width, word);
+  const TypeSize type = pen_text_width(pen, TYPE_BODY, true, number) > label.width ? TYPE_SMALL : TYPE_BODY;
+  pen_text(pen, type, strong ? pen->theme->ink : pen->theme->ink_soft, strong, ANCHOR_MIDDLE, label.x + label.width / 2,
+           label.y + 2.3 * body, label.width, number);
+  if (has_rate) part = bytes_per_s / fastest;
+  const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 1.4 * body)));
+  if (part >= 0 && lane.height > 4) draw_arrow(pen, lane, fmax(2 * pen->unit, most * part), to_right, active);
+  if (has_rate)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, box.x + box.width / 2,
+             lane.y + lane.height + 1.05 * small, 0, rate);
 }
 
 static void draw_link(const Pen *pen, Box box) {
@@ -178,10 +281,13 @@ static void draw_link(const Pen *pen, Box box) {
   bool overflow = false;
   const Wide read = traffic_read_bytes(&now->whole, &overflow), written = traffic_write_bytes(&now->whole, &overflow);
   const Wide most = read > written ? read : written;
+  const double rate = now->l2.capacity_bytes ? now->gpu.l2_bytes_per_s : gpu_hbm_bytes_per_s(&now->gpu);
   box_cut_top(&box, 8 * pen->unit, 0);
   const Box upper = box_cut_top(&box, box.height / 2, 0);
-  draw_lane(pen, upper, "read", now->read_bytes, most, EVENT_LOAD);
-  draw_lane(pen, box, "written", now->write_bytes, most, EVENT_STORE);
+  draw_lane(pen, upper, "read", number_bytes(now->read_bytes).text, true, part_of(now->read_bytes, most), rate, true,
+            now->has_event && now->event.kind == EVENT_LOAD);
+  draw_lane(pen, box, "written", number_bytes(now->write_bytes).text, true, part_of(now->write_bytes, most), rate,
+            false, now->has_event && now->event.kind == EVENT_STORE);
 }
 
 /* ---- L2 -------------------------------------------------------------------------------------------------- */
@@ -232,25 +338,17 @@ static void draw_gate(const Pen *pen, Box box) {
   pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
 }
 
-/* Between HBM and L2: as thick as the whole launch will make it, on the scale of what is asked of L2. */
-static void draw_far_lane(const Pen *pen, Box box, const char *word, Wide bytes, Wide of, bool to_right) {
-  const double body = pen_size(pen, TYPE_BODY), most = fmin(44 * pen->unit, box.height - 3.4 * body);
-  Box label = box_cut_top(&box, 2.9 * body, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body,
-           label.width, word);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + 2.3 * body,
-           label.width, pen->now->l2.is_known ? number_bytes(bytes).text : "not known");
-  const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 2.2 * body)));
-  if (pen->now->l2.is_known) draw_arrow(pen, lane, fmax(2 * pen->unit, most * part_of(bytes, of)), to_right, false);
-}
-
+/* Between HBM and L2: what the whole launch moves. */
 static void draw_far_link(const Pen *pen, Box box) {
   const SnapshotL2 *l2 = &pen->now->l2;
   const Wide most = l2->asked_read_bytes > l2->asked_write_bytes ? l2->asked_read_bytes : l2->asked_write_bytes;
+  const double rate = gpu_hbm_bytes_per_s(&pen->now->gpu);
   box_cut_top(&box, 8 * pen->unit, 0);
   const Box upper = box_cut_top(&box, box.height / 2, 0);
-  draw_far_lane(pen, upper, "launch:", l2->hbm_read_bytes, most, true);
-  draw_far_lane(pen, box, "launch:", l2->hbm_write_bytes, most, false);
+  draw_lane(pen, upper, "launch:", l2->is_known ? number_bytes(l2->hbm_read_bytes).text : "not known", false,
+            l2->is_known ? part_of(l2->hbm_read_bytes, most) : -1, rate, true, false);
+  draw_lane(pen, box, "launch:", l2->is_known ? number_bytes(l2->hbm_write_bytes).text : "not known", false,
+            l2->is_known ? part_of(l2->hbm_write_bytes, most) : -1, rate, false, false);
 }
 
 /* ---- SRAM ------------------------------------------------------------------------------------------------ */
@@ -275,9 +373,52 @@ static bool is_hovered(const Pen *pen, const SnapshotSlot *s) {
   return hover->kind == HIT_TILE && (s->i < 0 || s->i == hover->i) && (s->j < 0 || s->j == hover->j);
 }
 
+/* What lies in a place on chip, as far as the present event has got with it. */
+static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_subject) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const SnapshotSlot *old = &now->before.slots[s - now->slots];
+  const int kind = now->event.kind;
+  const Colour orange = t->tile[TILE_COLOUR_CURRENT], still = theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
+  const double part = fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0),
+               happened = pen_happened(pen), phase = pen->view->phase, fading = phase > 0 && phase < 1 ? 1 - phase : 0;
+  const bool is_other =
+      old->is_filled && (!s->is_filled || old->tensor != s->tensor || old->i != s->i || old->j != s->j);
+  const bool had_left = now->before.event.kind == EVENT_STORE && now->before.event.tensor == old->tensor;
+  if (is_other && !had_left) pen_fill(pen, bar, still, fading);
+  if (!s->is_filled) return;
+  const Box held = box_at(bar.x, bar.y, bar.width * part, bar.height);
+  const bool is_moved = s->is_touched && (kind == EVENT_LOAD || kind == EVENT_STORE) && now->event.tensor == s->tensor;
+  if (is_moved) { /* drawn on its way */
+    if (kind == EVENT_LOAD && happened >= 1) pen_fill(pen, held, orange, 1);
+    return;
+  }
+  const Colour colour = pen_lit(pen, s->is_touched ? orange : still, is_subject);
+  if (s->tensor == TENSOR_S && kind == EVENT_PRODUCT) {
+    pen_fill(pen, box_at(held.x, held.y, held.width * happened, held.height), colour, 1);
+    return;
+  }
+  pen_fill(pen, held, colour, 1);
+}
+
+/* An edge goes over what the event works on. */
+static void draw_work(const Pen *pen, Box bar, const SnapshotSlot *s) {
+  const int kind = pen->now->event.kind, t = s->tensor;
+  const bool is_S = t == TENSOR_S || t == TENSOR_P;
+  const bool works = kind == EVENT_PRODUCT   ? is_S || t == TENSOR_K || t == TENSOR_Q
+                     : kind == EVENT_MASK    ? is_S
+                     : kind == EVENT_NEW_MAX ? is_S || t == TENSOR_STATS
+                     : kind == EVENT_RESCALE ? t == TENSOR_O || t == TENSOR_STATS
+                     : kind == EVENT_NORMALISE
+                         ? t == pen->now->event.tensor || (is_S && pen->now->event.tensor == TENSOR_P)
+                     : kind == EVENT_ACCUMULATE ? t == TENSOR_V || t == TENSOR_O
+                                                : false;
+  if (works && s->is_filled) pen_edge(pen, t, box_inset(bar, -pen->unit), true, pen_happened(pen), pen_passing(pen));
+}
+
 /* Bytes of a slot are left out (bytes_width 0) where there is no room. */
 static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width,
-                      double bytes_width) {
+                      double bytes_width, Places *places) {
   const Theme *t = pen->theme;
   char words[64];
   const Box whole = row;
@@ -293,13 +434,8 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest),
                          row.height - 2 * pad);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  const bool arrives = s->is_touched && pen->now->event.kind == EVENT_LOAD;
-  const double part =
-      fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0) * (arrives ? pen_happened(pen) : 1);
-  const Colour held =
-      s->is_touched ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
-  if (s->is_filled)
-    pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), pen_lit(pen, held, is_subject), 1);
+  fill_slot(pen, bar, s, is_subject);
+  places->slot[s - pen->now->slots] = bar;
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
   slot_words(s, words, sizeof words);
   pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START,
@@ -370,7 +506,7 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
 }
 
 /* SRAM, and below a line what fast kernels keep in registers; the papers count both as SRAM. */
-static void draw_sram(const Pen *pen, Box box, bool is_large) {
+static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   Box body = pen_panel(pen, box, "SRAM", is_large ? "and registers" : NULL);
@@ -400,32 +536,111 @@ static void draw_sram(const Pen *pen, Box box, bool is_large) {
                pen->theme->axis, 1);
       is_parted = true;
     }
-    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width, bytes_width);
+    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width, bytes_width, places);
   }
   draw_capacity(pen, capacity, is_large);
+}
+
+/* ---- What travels ---------------------------------------------------------------------------------------- */
+
+/* Between two edges: out of the one straight to the other. */
+static void draw_travel(const Pen *pen, const Places *places) {
+  const Snapshot *now = pen->now;
+  const Event *e = &now->event;
+  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
+  if (!now->has_event || (e->kind != EVENT_LOAD && e->kind != EVENT_STORE)) return;
+  const Box home = block_of(pen, places, e->tensor, e->row0, e->row1, e->col0, e->col1);
+  for (int k = 0; k < TENSOR_COUNT; k++) {
+    const SnapshotSlot *s = &now->slots[k];
+    const bool is_it =
+        s->is_touched && (s->tensor == e->tensor || (is_of_scores(s->tensor) && is_of_scores(e->tensor)));
+    if (!is_it || places->slot[k].width <= 0) continue;
+    const bool from_l2 = places->l2.width > 0 && snapshot_was_loaded(now, e);
+    const Box l2 = places->l2, away = from_l2 ? box_at(l2.x, home.y, l2.width, home.height) : home;
+    if (from_l2) pen_body(pen, BODY_HOME, e->tensor, away, 1);
+    const Box at =
+        box_between(away, places->slot[k], e->kind == EVENT_LOAD ? pen_happened(pen) : 1 - pen_happened(pen));
+    const double size = 1.5 * pen_size(pen, TYPE_BODY);
+    Box seen = at; /* never too small for its letter, but at its ends */
+    const double part = pen_happened(pen), grown = 4 * part * (1 - part);
+    seen.width = fmax(at.width, at.width + (size - at.width) * grown);
+    seen.height = fmax(at.height, at.height + (size - at.height) * grown);
+    seen.x -= (seen.width - at.width) / 2;
+    seen.y -= (seen.height - at.height) / 2;
+    pen_tile(pen, e->tensor, seen, orange, 1);
+  }
+}
+
+/* The scores become weights and flow from their place to O's. */
+static void draw_flow(const Pen *pen, const Places *places) {
+  const Snapshot *now = pen->now;
+  const Box from = places->slot[TENSOR_S];
+  int O = -1;
+  for (int k = 0; k < TENSOR_COUNT; k++)
+    if (now->slots[k].is_filled && now->slots[k].tensor == TENSOR_O) O = k;
+  if (now->event.kind != EVENT_ACCUMULATE || O < 0 || from.width <= 0 || pen_passing(pen) <= 0) return;
+  pen_tile(pen, TENSOR_P, box_between(from, places->slot[O], pen_happened(pen)), pen->theme->tile[TILE_COLOUR_CURRENT],
+           fmin(1, 4 * (1 - pen->view->phase)));
+}
+
+/* Blocks that a skipped tile would have needed: struck out where they lie. */
+static void draw_strike(const Pen *pen, const Places *places) {
+  const Snapshot *now = pen->now;
+  const SnapshotGrid *g = &now->grid;
+  if (!now->has_event || now->event.kind != EVENT_SKIP || now->skips.n <= 0) return;
+  const double thick = fmax(2, round(3 * pen->unit));
+  for (int t = 0; t < TENSOR_COUNT; t++) {
+    const Box home = places->home[t];
+    const bool is_meant = g->column_by_column ? t == TENSOR_Q || t == TENSOR_O : is_of_keys(t);
+    if (!is_meant || home.width <= 0) continue;
+    const double n = g->column_by_column ? (double)g->T_r : (double)g->T_c, each = home.height / n;
+    const double y = home.y + each * (double)now->skips.first,
+                 end = fmin(home.y + home.height,
+                            home.y + each * ((double)(now->skips.first + now->skips.n - 1) + pen_happened(pen)));
+    const Box line = box_at(home.x + home.width / 2 - thick / 2, y, thick, fmax(1, end - y));
+    pen_fill(pen, line, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    const Box head = box_at(line.x - thick, end - 1.5 * thick, 3 * thick, 3 * thick);
+    pen_body(pen, BODY_LINE, t, head, 1);
+    pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    pen_frame(pen, head, pen->theme->ink, 1);
+  }
+}
+
+static void draw_motion(const Pen *pen, const Places *places) {
+  for (int k = 0; k < TENSOR_COUNT; k++)
+    if (places->slot[k].width > 0) draw_work(pen, places->slot[k], &pen->now->slots[k]);
+  draw_strike(pen, places);
+  draw_flow(pen, places);
+  draw_travel(pen, places);
 }
 
 /* ---- Together -------------------------------------------------------------------------------------------- */
 
 void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   const double gap = 14 * pen->unit, whole = box.width;
+  Places places = {0};
   if (pen->now->l2.capacity_bytes == 0) {
-    draw_hbm(pen, box_cut_left(&box, (is_large ? 0.42 : 0.45) * whole, gap));
-    draw_sram(pen, box_cut_right(&box, (is_large ? 0.4 : 0.38) * whole, gap), is_large);
+    const double link = fmax(0.12 * whole, 6.4 * pen_size(pen, TYPE_SMALL));
+    draw_hbm(pen, box_cut_left(&box, (is_large ? 0.56 : 0.6) * (whole - link - 2 * gap), gap), is_large, &places);
+    draw_sram(pen, box_cut_right(&box, (is_large ? 0.44 : 0.4) * (whole - link - 2 * gap), gap), is_large, &places);
     draw_link(pen, box);
+    draw_motion(pen, &places);
     return;
   }
-  draw_hbm(pen, box_cut_left(&box, (is_large ? 0.3 : 0.35) * whole, is_large ? 0.6 * gap : 0));
-  draw_sram(pen, box_cut_right(&box, (is_large ? 0.34 : 0.36) * whole, 0.6 * gap), is_large);
+  draw_hbm(pen, box_cut_left(&box, (is_large ? 0.34 : 0.37) * whole, is_large ? 0.6 * gap : 0), is_large, &places);
+  draw_sram(pen, box_cut_right(&box, (is_large ? 0.31 : 0.35) * whole, 0.6 * gap), is_large, &places);
   if (is_large) {
-    draw_far_link(pen, box_cut_left(&box, 0.08 * whole, 0.6 * gap));
-    draw_l2(pen, box_cut_left(&box, 0.145 * whole, 0.6 * gap));
+    draw_far_link(pen, box_cut_left(&box, 0.075 * whole, 0.6 * gap));
+    places.l2 = box_cut_left(&box, 0.145 * whole, 0.6 * gap);
+    draw_l2(pen, places.l2);
   } else {
     Box gate = box_cut_left(&box, 0.11 * whole, 0.6 * gap);
     box_cut_left(&gate, fmax(2, round(3 * pen->unit)), 0);
+    places.l2 = gate;
     draw_gate(pen, gate);
   }
   draw_link(pen, box);
+  draw_motion(pen, &places);
 }
 
 /* The number to read from the back row: bytes so far, and the whole run against standard (or standard against fa2). */
@@ -439,20 +654,29 @@ static void draw_headline(const Pen *pen, Box box) {
   const double x = box.x + pen_text_width(pen, TYPE_NUMBER, true, words) + 14 * pen->unit;
   snprintf(words, sizeof words, "moved of %s", number_bytes(now->whole_bytes).text);
   pen_text(pen, TYPE_HEAD, t->ink_soft, false, ANCHOR_START, x, base, 0, words);
-  const char *other = strcmp(SCHEDULES[now->schedule]->name, "standard") == 0 ? "fa2" : "standard";
+  int other = -1; /* the run that differs most */
+  double most = 1;
   for (int k = 0; k < now->n_runs; k++) {
-    const SnapshotRun *run = &now->runs[k];
-    if (strcmp(SCHEDULES[run->schedule]->name, other) != 0) continue;
-    snprintf(words, sizeof words, "%s moves %s as much", other,
-             number_ratio_of(run->total_bytes, now->whole_bytes).text);
-    pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
+    const double ratio = part_of(now->runs[k].total_bytes, now->whole_bytes), off = ratio < 1 ? 1 / ratio : ratio;
+    if (now->runs[k].schedule == now->schedule || !(off > most)) continue;
+    other = k;
+    most = off;
   }
+  if (other < 0) return;
+  snprintf(words, sizeof words, "%s moves %s as much", SCHEDULES[now->runs[other].schedule]->name,
+           number_ratio_of(now->runs[other].total_bytes, now->whole_bytes).text);
+  pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
 }
 
 void scene_hierarchy(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
   const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * u);
+  if (pen->view->presentation) { /* one idea a screen: the race has a scene of its own */
+    draw_headline(pen, head);
+    draw_hierarchy(pen, body, true);
+    return;
+  }
   Box race = box_cut_bottom(&body, race_height(pen) * 1.15 + 2.2 * pen_size(pen, TYPE_SMALL), 12 * u);
   draw_headline(pen, head);
   draw_hierarchy(pen, body, true);

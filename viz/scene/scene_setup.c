@@ -139,24 +139,35 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
 }
 
-/* What the same walk without a mask would have moved up to the same place. */
-static void fill_spared(const Stage *stage, Snapshot *now) {
+/* What the same walk without a mask would have moved up to the same place, less what it has moved. */
+static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *flops) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
   SchedulePlace place;
   Plan dense;
   Traffic with, without;
   Shape open = plan->shape;
-  now->dense = stage->dense;
-  now->dense_bytes = sum_of(&stage->dense);
+  *bytes = *flops = 0;
   if (!s->skips || (!open.causal && !open.window)) return;
   open.causal = false;
   open.window = 0;
-  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_place(s, plan, now->step, &place)) return;
+  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_place(s, plan, step, &place)) return;
   if (!prefix_at(s, plan, place.pass, place.outer, place.inner, &with)) return;
   prefix_at(s, &dense, place.pass, place.outer, place.inner, &without);
-  now->spared_bytes = sum_of(&without) - sum_of(&with);
-  now->spared_flops = without.flops - with.flops;
+  *bytes = sum_of(&without) - sum_of(&with);
+  *flops = without.flops - with.flops;
+}
+
+Wide stage_spared_bytes(const Stage *stage, uint64_t step) {
+  Wide bytes, flops;
+  spared_at(stage, step, &bytes, &flops);
+  return bytes;
+}
+
+static void fill_spared(const Stage *stage, Snapshot *now) {
+  now->dense = stage->dense;
+  now->dense_bytes = sum_of(&stage->dense);
+  spared_at(stage, now->step, &now->spared_bytes, &now->spared_flops);
 }
 
 static void fill_log(const Stage *stage, Snapshot *now) {
@@ -166,6 +177,7 @@ static void fill_log(const Stage *stage, Snapshot *now) {
   if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
   while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
     snapshot_sentence(&event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
+    now->before.event = now->event;
     now->event = event;
     now->has_event = true;
   }
@@ -183,9 +195,69 @@ static void fill_totals(const Stage *stage, Snapshot *now) {
   now->whole_bytes = stage->run.total_bytes;
 }
 
+/* Where the walk stands in the grid, and what lies in SRAM; the step and the present event are known. */
+static void fill_place(const Stage *stage, Snapshot *now) {
+  SchedulePlace place;
+  SnapshotGrid *g = &now->grid;
+  schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
+  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, g);
+  if (now->step == 0) g->at_work = false;
+  if (now->step == now->n_steps && g->at_work) { /* the last event ends the last tile */
+    g->at_work = false;
+    g->n_done = g->column_by_column ? g->T_r : g->T_c;
+  }
+  if (!g->at_work) g->i = g->j = -1;
+  snapshot_fill_slots(stage, &place, now);
+}
+
+/* Skips follow each other along a line of tiles, before what is computed of it or after that. */
+static void fill_skips(const Stage *stage, Snapshot *now) {
+  enum { MOST_COUNTED = 4096 };
+  const Plan *plan = stage_plan(stage);
+  SnapshotSkips *k = &now->skips;
+  Cursor cursor;
+  Event event;
+  if (!now->has_event || now->event.kind != EVENT_SKIP) return;
+  const bool by_column = now->grid.column_by_column;
+  const int64_t along = by_column ? now->event.i : now->event.j;
+  uint64_t n = (uint64_t)along + 1;
+  if (!by_column) {
+    const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, now->event.i).computed;
+    if (along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
+  }
+  if (n > now->step) n = now->step;
+  if (by_column || plan->tiling.n_splits > 1) { /* not all of a line need follow each other: count them */
+    if (n > MOST_COUNTED) n = MOST_COUNTED;
+    schedule_seek(stage_schedule(stage), plan, &cursor, now->step - n);
+    n = 0;
+    while (cursor.step < now->step && schedule_next(stage_schedule(stage), plan, &cursor, &event))
+      n = event.kind == EVENT_SKIP && (by_column ? event.j == now->event.j : event.i == now->event.i) ? n + 1 : 0;
+  }
+  k->n = (int64_t)n;
+  k->first = along - k->n + 1;
+}
+
+/* The moment before the present event. */
+static void fill_before(const Stage *stage, Snapshot *now) {
+  SnapshotBefore *b = &now->before;
+  Snapshot then;
+  memset(&then, 0, sizeof then);
+  then.n_steps = now->n_steps;
+  then.step = now->step > 0 ? now->step - 1 : 0;
+  then.has_event = then.step > 0;
+  then.event = b->event; /* from the log */
+  fill_place(stage, &then);
+  fill_skips(stage, &then);
+  b->has_event = then.has_event;
+  b->at_work = then.grid.at_work;
+  b->i = then.grid.i;
+  b->j = then.grid.j;
+  b->skips = then.skips;
+  memcpy(b->slots, then.slots, sizeof b->slots);
+}
+
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   memset(now, 0, sizeof *now);
-  SchedulePlace place;
   now->problem = stage->config.problem;
   now->problem.shape = stage_plan(stage)->shape;
   now->problem.tiling = stage_plan(stage)->tiling;
@@ -202,22 +274,26 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->has_layout = !layout_make(&now->layout, stage_plan(stage), NULL);
   fill_log(stage, now);
-  schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
-  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, &now->grid);
-  SnapshotGrid *g = &now->grid;
-  if (now->step == 0) g->at_work = false;
-  if (now->step == now->n_steps && g->at_work) { /* the last event ends the last tile */
-    g->at_work = false;
-    g->n_done = g->column_by_column ? g->T_r : g->T_c;
-  }
-  if (!g->at_work) g->i = g->j = -1;
+  fill_place(stage, now);
+  fill_before(stage, now);
   now->code_line = now->has_event ? code_line_of(stage_schedule(stage), &now->event) : -1;
   fill_totals(stage, now);
   fill_spared(stage, now);
   fill_runs(stage, now);
-  snapshot_fill_slots(stage, &place, now);
+  fill_skips(stage, now);
+  now->skips.bytes =
+      now->skips.n ? now->spared_bytes - stage_spared_bytes(stage, now->step - (uint64_t)now->skips.n) : 0;
   snapshot_fill_row(stage, now);
+  snapshot_fill_line(stage, now);
   snapshot_fill_rows(stage, now);
+}
+
+bool snapshot_was_loaded(const Snapshot *now, const Event *e) {
+  const bool by_column = now->grid.column_by_column, is_rows = e->tensor == TENSOR_Q;
+  if (e->kind != EVENT_LOAD || e->tensor > TENSOR_V || is_rows != by_column) return false;
+  if (e->i < 0 || e->j < 0) return false;
+  const int64_t i = by_column ? e->i : e->i - 1, j = by_column ? e->j - 1 : e->j;
+  return i >= 0 && j >= 0 && snapshot_tile(&now->grid, i, j).kind != TILE_SKIPPED;
 }
 
 /* ---- Strides --------------------------------------------------------------------------------------------- */
@@ -287,6 +363,22 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
     end = begin;
   }
   return 0;
+}
+
+uint64_t stage_beat(const Stage *stage, uint64_t step) {
+  enum { MOST = 4096 };
+  Cursor cursor;
+  Event event = {0};
+  int64_t i = -1, j = -1;
+  uint64_t n = 0;
+  if (step >= stage->n_steps || !schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, step)) return 1;
+  while (n < MOST && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
+    if (event.kind != EVENT_SKIP || (n > 0 && event.i != i && event.j != j)) break; /* of one row, or one column */
+    i = event.i;
+    j = event.j;
+    n++;
+  }
+  return n > 0 ? n : 1;
 }
 
 uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction) {

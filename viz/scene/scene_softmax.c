@@ -32,28 +32,101 @@ static const char *shorter_number(double value, char *text, size_t size) {
   return text;
 }
 
-/* ---- Scores ---------------------------------------------------------------------------------------------- */
+/* ---- The row: scores above, weights below, over the same columns ------------------------------------------------ */
 
 typedef struct {
-  double low, high;
-} Range;
+  const Pen *pen;
+  const SnapshotRow *r;
+  Box K, V;            /* lanes where blocks wait over and under the columns that they belong to */
+  Box scores, weights; /* the two plots */
+  int64_t first, n;    /* columns shown: [first, first + n) */
+  double low, high, largest;
+  bool online;
+} RowPlot;
 
-static Range range_of(const SnapshotRow *r) {
-  Range v = {-0.25, 0.5};
-  for (int64_t k = 0; k < r->n_cols && k < SNAPSHOT_SCORES; k++) {
-    if (!isfinite(r->scores[k])) continue;
-    v.low = fmin(v.low, r->scores[k]);
-    v.high = fmax(v.high, r->scores[k]);
-  }
-  if (isfinite(r->m_old)) v.high = fmax(v.high, r->m_old);
-  if (isfinite(r->m_old)) v.low = fmin(v.low, r->m_old);
-  v.low -= 0.12 * (v.high - v.low);
-  v.high += 0.12 * (v.high - v.low);
-  return v;
+static bool is_past(const RowPlot *p, int64_t col) { return col < p->r->col0; }
+static bool is_of_tile(const RowPlot *p, int64_t col) {
+  return p->r->tile >= 0 && col >= p->r->col0 && col < p->r->col0 + p->r->n_cols;
 }
 
-static double at(Box plot, Range range, double value) {
-  return plot.y + plot.height * (range.high - value) / (range.high - range.low);
+/* The score of a column as it stands: of the present tile only once it is computed; not a number: not known yet. */
+static double score_at(const RowPlot *p, int64_t col) {
+  const SnapshotLine *line = &p->pen->now->line;
+  const int64_t k = col - line->first, of_tile = col - p->r->col0;
+  if (p->r->tile < 0 || k < 0 || k >= line->n) return NAN;
+  if (is_past(p, col)) return line->scores[k];
+  if (p->r->phase < ROW_SCORES) return NAN;
+  return of_tile < SNAPSHOT_SCORES ? p->r->scores[of_tile] : line->scores[k];
+}
+
+/* What the weights of earlier tiles are measured against: the old maximum, the new one, or on the way between. */
+static double weight_of_past(const RowPlot *p, double score) {
+  const SnapshotRow *r = p->r;
+  if (r->without_max) return exp(score);
+  if (!p->online) return r->phase >= ROW_ACCUMULATED ? exp(score - r->m_new) / r->l_new : 0;
+  const double old = exp(score - r->m_old), new_ = exp(score - r->m_new);
+  if (r->phase < ROW_RESCALED) return old;
+  return old + (new_ - old) * happened(p->pen, EVENT_RESCALE);
+}
+
+static double weight_at(const RowPlot *p, int64_t col) {
+  const SnapshotRow *r = p->r;
+  const double score = score_at(p, col);
+  if (isnan(score) || score == -INFINITY) return 0;
+  if (is_past(p, col)) return weight_of_past(p, score);
+  if (r->phase < ROW_ACCUMULATED) return 0;
+  const int64_t k = col - r->col0;
+  const double weight = k < SNAPSHOT_SCORES ? r->weights[k] : exp(score - (r->without_max ? 0 : r->m_new));
+  return weight * happened(p->pen, p->online ? EVENT_ACCUMULATE : EVENT_NORMALISE);
+}
+
+/* The scale does not follow the present event, or bars would move with it: it holds all that the row has shown. */
+static void set_range(RowPlot *p) {
+  const SnapshotRow *r = p->r;
+  const SnapshotLine *line = &p->pen->now->line;
+  p->low = -0.25;
+  p->high = 0.5;
+  for (int64_t k = 0; k < line->n; k++) {
+    if (!isfinite(line->scores[k])) continue;
+    p->low = fmin(p->low, line->scores[k]);
+    p->high = fmax(p->high, line->scores[k]);
+  }
+  if (isfinite(r->m_old)) {
+    p->high = fmax(p->high, r->m_old);
+    p->low = fmin(p->low, r->m_old);
+  }
+  const double room = p->high - p->low;
+  p->low -= 0.08 * room;
+  p->high += 0.12 * room;
+  p->largest = p->online ? 1 : 1e-6;
+  for (int64_t k = 0; k < p->n; k++) {
+    const double weight = weight_at(p, p->first + k);
+    if (isfinite(weight)) p->largest = fmax(p->largest, weight);
+  }
+}
+
+static double level_of(const RowPlot *p, double value) {
+  return p->scores.y + p->scores.height * (p->high - value) / (p->high - p->low);
+}
+
+static double gap_of(const Pen *pen, double cell) {
+  return cell > 14 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0;
+}
+
+/* Column `col` of a plot. */
+static Box column_of(const RowPlot *p, Box plot, int64_t col) {
+  const double k = (double)(col - p->first), n = (double)p->n, gap = gap_of(p->pen, plot.width / n);
+  const double left = floor(plot.x + plot.width * k / n), right = floor(plot.x + plot.width * (k + 1) / n);
+  return box_at(left, plot.y, fmax(1, right - left - gap), plot.height);
+}
+
+/* All columns of tile j that are shown. */
+static Box tile_columns(const RowPlot *p, Box plot, int64_t j) {
+  const SnapshotGrid *g = &p->pen->now->grid;
+  const double n = (double)p->n, from = fmax(0, fmin(n, (double)(j * g->B_c - p->first))),
+               to = fmax(from, fmin(n, (double)((j + 1) * g->B_c - p->first)));
+  const double x = plot.x + plot.width * from / n;
+  return (Box){x, plot.y, fmax(3 * p->pen->unit, plot.width * (to - from) / n), plot.height};
 }
 
 static void draw_level(const Pen *pen, Box plot, double y, const char *label, double value, bool dashed, Colour colour,
@@ -65,108 +138,214 @@ static void draw_level(const Pen *pen, Box plot, double y, const char *label, do
     const double dash[] = {6 * pen->unit, 4 * pen->unit};
     cairo_set_dash(pen->cr, dash, 2, 0);
   }
-  pen_line(pen, colour, 2, plot.x, y, plot.x + plot.width, y);
+  pen_line(pen, colour, dashed ? 2 : 3, plot.x, y, plot.x + plot.width, y);
+  if (!dashed) pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(plot.x, y, plot.width, 2), 1);
   if (!pen->hit) cairo_set_dash(pen->cr, NULL, 0, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit,
            y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
 }
 
-static int64_t n_shown(const SnapshotRow *r) { return r->n_cols < SNAPSHOT_SCORES ? r->n_cols : SNAPSHOT_SCORES; }
-
-static double gap_of(const Pen *pen, double cell) {
-  return cell > 12 * pen->unit ? round(4 * pen->unit) : cell > 4 ? 1 : 0;
+static void draw_masked_column(const Pen *pen, Box column, double part) {
+  const Box masked = box_at(column.x, column.y, column.width, column.height * part);
+  if (pen->hit || masked.height <= 0) return;
+  cairo_save(pen->cr);
+  cairo_rectangle(pen->cr, masked.x, masked.y, masked.width, masked.height);
+  cairo_clip(pen->cr);
+  pen_hatch(pen, masked, theme_mix(pen->theme->panel, pen->theme->axis, 0.6));
+  cairo_restore(pen->cr);
 }
 
-/* Column k of n. */
-static Box column_of(Box plot, int64_t k, int64_t n, double gap) {
-  const double left = floor(plot.x + plot.width * (double)k / (double)n),
-               right = floor(plot.x + plot.width * (double)(k + 1) / (double)n);
-  return box_at(left, plot.y, fmax(1, right - left - gap), plot.height);
-}
-
-static void draw_bars(const Pen *pen, Box plot, Range range) {
+static void draw_scores(const RowPlot *p) {
+  const Pen *pen = p->pen;
   const Theme *t = pen->theme;
-  const SnapshotRow *r = &pen->now->row;
-  const int64_t n = n_shown(r);
-  if (n <= 0) return;
-  const double gap = gap_of(pen, plot.width / (double)n);
-  const double zero = at(plot, range, 0), grown = happened(pen, EVENT_PRODUCT);
-  for (int64_t k = 0; k < n; k++) {
-    const double score = r->scores[k];
-    const Box column = column_of(plot, k, n, gap);
-    if (r->phase < ROW_SCORES) { /* still to come */
+  const SnapshotRow *r = p->r;
+  const double zero = fmin(level_of(p, 0), p->scores.y + p->scores.height), grown = happened(pen, EVENT_PRODUCT);
+  for (int64_t k = 0; k < p->n; k++) {
+    const int64_t col = p->first + k;
+    const Box column = column_of(p, p->scores, col);
+    const double score = score_at(p, col);
+    if (isnan(score)) { /* still to come */
       pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->tile[TILE_COLOUR_WAITING],
                1);
       continue;
     }
-    if (!isfinite(score)) {
-      const Box masked = box_at(column.x, plot.y, column.width, plot.height);
-      if (pen->hit) continue;
-      cairo_save(pen->cr);
-      cairo_rectangle(pen->cr, masked.x, masked.y, masked.width, masked.height);
-      cairo_clip(pen->cr);
-      pen_hatch(pen, masked, theme_mix(t->panel, t->axis, 0.6));
-      cairo_restore(pen->cr);
+    const bool is_now = is_of_tile(p, col);
+    if (score == -INFINITY) {
+      draw_masked_column(pen, column, is_now ? happened(pen, EVENT_MASK) : 1);
       continue;
     }
-    const double y = at(plot, range, score * grown);
-    const bool largest = r->phase >= ROW_MAX && score == r->block_max;
-    pen_fill(pen, box_at(column.x, fmin(y, zero), column.width, fmax(1, fabs(y - zero))),
-             largest ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_PARTIAL], 1);
+    const double y = level_of(p, score * (is_now ? grown : 1));
+    const bool largest = is_now && r->phase >= ROW_MAX && score == r->block_max;
+    const Colour colour = largest  ? t->tile[TILE_COLOUR_CURRENT]
+                          : is_now ? t->tile[TILE_COLOUR_PARTIAL]
+                                   : theme_mix(t->panel, t->tile[TILE_COLOUR_PARTIAL], 0.55);
+    pen_fill(pen, box_at(column.x, fmin(y, zero), column.width, fmax(1, fabs(y - zero))), colour, 1);
   }
-  pen_line(pen, t->axis, 1, plot.x, zero, plot.x + plot.width, zero);
+  pen_line(pen, t->axis, 1, p->scores.x, zero, p->scores.x + p->scores.width, zero);
 }
 
-/* P of the tile, from 0 to 1, or to the largest. */
-static void draw_weights(const Pen *pen, Box box) {
+/* The badge of the rescale: "× 0.773", over all that shrinks. */
+static void draw_factor(const RowPlot *p) {
+  const Pen *pen = p->pen;
+  const SnapshotRow *r = p->r;
+  char number[32], words[48];
+  if (pen->now->event.kind != EVENT_RESCALE || r->without_max || !isfinite(r->m_old)) return;
+  snprintf(words, sizeof words, "× %s", short_number(r->factor, number, sizeof number));
+  const TypeSize type = p->weights.height > 4 * pen_size(pen, TYPE_TITLE) ? TYPE_TITLE : TYPE_BODY;
+  const double size = pen_size(pen, type), width = pen_text_width(pen, type, true, words) + 16 * pen->unit;
+  const double past = p->weights.width * (double)(r->col0 - p->first) / (double)p->n;
+  const Box badge = box_at(p->weights.x + fmax(0, fmin(past / 2 - width / 2, p->weights.width - width)), p->weights.y,
+                           width, 1.4 * size);
+  pen_fill(pen, badge, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  pen_text(pen, type, theme_on(pen->theme->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, badge.x + badge.width / 2,
+           badge.y + 1.03 * size, 0, words);
+}
+
+/* e^(S − m) of all columns so far: they sum to l. */
+static void draw_weights(const RowPlot *p) {
+  const Pen *pen = p->pen;
   const Theme *t = pen->theme;
-  const SnapshotRow *r = &pen->now->row;
-  const int64_t n = n_shown(r);
-  double largest = pen->now->grid.n_laps > 1 ? 1e-6 : 1; /* standard's P is divided by l */
-  for (int64_t k = 0; k < n; k++)
-    if (isfinite(r->weights[k])) largest = fmax(largest, r->weights[k]);
-  const double floor_y = box.y + box.height - 1;
-  char label[32];
-  if (largest < 1 && r->phase < ROW_ACCUMULATED)
+  const SnapshotRow *r = p->r;
+  const double floor_y = p->weights.y + p->weights.height - 1;
+  const bool rescales = pen->now->event.kind == EVENT_RESCALE && r->factor != 1 && isfinite(r->m_old);
+  char label[48];
+  for (int64_t k = 0; k < p->n; k++) {
+    const int64_t col = p->first + k;
+    const double weight = weight_at(p, col);
+    if (weight == 0) continue;
+    const bool finite = isfinite(weight);
+    const double height = round((finite ? weight / p->largest : 1) * (p->weights.height - 2));
+    const Box column = column_of(p, p->weights, col);
+    const Colour colour = !finite                            ? t->bad
+                          : rescales && is_past(p, col)      ? t->tile[TILE_COLOUR_CURRENT]
+                          : is_of_tile(p, col) || !p->online ? t->tile[TILE_COLOUR_DONE]
+                                                             : theme_mix(t->panel, t->tile[TILE_COLOUR_DONE], 0.75);
+    pen_fill(pen, box_at(column.x, floor_y - height, column.width, height), colour, 1);
+  }
+  pen_line(pen, t->axis, 1, p->weights.x, floor_y, p->weights.x + p->weights.width, floor_y);
+  if (p->largest <= 1 && p->online)
+    snprintf(label, sizeof label, "P, 0 to 1");
+  else if (p->largest < 1 && r->phase < ROW_ACCUMULATED)
     snprintf(label, sizeof label, "P");
   else
-    snprintf(label, sizeof label, "P, 0 to %.3g", largest);
-  for (int64_t k = 0; k < n && r->phase >= ROW_ACCUMULATED; k++) {
-    const bool finite = isfinite(r->weights[k]);
-    const double height =
-        round((finite ? r->weights[k] / largest : 1) * (box.height - 2) * happened(pen, EVENT_ACCUMULATE));
-    const Box column = column_of(box, k, n, gap_of(pen, box.width / (double)n));
-    pen_fill(pen, box_at(column.x, floor_y - height, column.width, height), finite ? t->tile[TILE_COLOUR_DONE] : t->bad,
-             1);
-  }
-  pen_line(pen, t->axis, 1, box.x, floor_y, box.x + box.width, floor_y);
-  pen_text(pen, TYPE_SMALL, r->phase >= ROW_ACCUMULATED ? t->ink : t->ink_soft, false, ANCHOR_START,
-           box.x + box.width + 8 * pen->unit, floor_y, 0, label);
+    snprintf(label, sizeof label, "P, 0 to %.3g", p->largest);
+  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, p->weights.x + p->weights.width + 8 * pen->unit, floor_y, 0,
+           label);
+  draw_factor(p);
 }
 
-static void draw_scores(const Pen *pen, Box box) {
+static void draw_maximum(const RowPlot *p) {
+  const Pen *pen = p->pen;
   const Theme *t = pen->theme;
-  const SnapshotRow *r = &pen->now->row;
-  const double labels = 7.4 * pen_size(pen, TYPE_SMALL);
-  box_cut_top(&box, 0.55 * pen_size(pen, TYPE_SMALL), 0); /* the upper label stands over its line */
-  box_cut_right(&box, labels, 0);
-  draw_weights(pen, box_cut_bottom(&box, 0.27 * box.height, 8 * pen->unit));
-  const Range range = range_of(r);
-  draw_bars(pen, box, range);
-  const bool online = pen->now->grid.n_laps <= 1;
-  const double bottom = box.y + box.height, level = isfinite(r->m_old) ? at(box, range, r->m_old) : bottom;
-  if (bottom - level > 2.2 * pen_size(pen, TYPE_SMALL))
+  const SnapshotRow *r = p->r;
+  const double small = pen_size(pen, TYPE_SMALL), bottom = p->scores.y + p->scores.height,
+               level = isfinite(r->m_old) ? level_of(p, r->m_old) : bottom;
+  if (bottom - level > 2.2 * small)
     pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START,
-             box.x + box.width + 8 * pen->unit, bottom, 0, "scores S");
-  if (r->tile >= 0 && (online || r->phase >= ROW_MAX)) {
-    const double old = level;
-    const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
-    const double goal = isfinite(r->m_new) && r->phase >= ROW_MAX ? at(box, range, r->m_new) : old;
-    const double now = old + (goal - old) * happened(pen, EVENT_NEW_MAX);
-    draw_level(pen, box, old, "m", r->m_old, true, t->axis,
-               rises && old - now < 1.6 * pen_size(pen, TYPE_SMALL) ? false : !isfinite(r->m_old));
-    if (rises) draw_level(pen, box, now, "m′", r->m_new, false, t->series[INK_ORANGE], true);
+             p->scores.x + p->scores.width + 8 * pen->unit, bottom, 0, "scores S");
+  if (r->tile < 0 || (!p->online && r->phase < ROW_MAX)) return;
+  const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
+  const double goal = isfinite(r->m_new) && r->phase >= ROW_MAX ? level_of(p, r->m_new) : level;
+  const double now = level + (goal - level) * happened(pen, EVENT_NEW_MAX);
+  draw_level(pen, p->scores, level, "m", r->m_old, true, t->axis,
+             rises && level - goal < 1.6 * small ? false : !isfinite(r->m_old));
+  if (!rises) return;
+  const bool is_moving = now != goal; /* its words wait where it goes, the line is on its way */
+  if (is_moving) pen_line(pen, t->series[INK_ORANGE], 3, p->scores.x, now, p->scores.x + p->scores.width, now);
+  if (is_moving) pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(p->scores.x, now, p->scores.width, 2), 1);
+  char number[32], words[64];
+  snprintf(words, sizeof words, "m′ = %s", short_number(r->m_new, number, sizeof number));
+  if (!is_moving)
+    draw_level(pen, p->scores, goal, "m′", r->m_new, false, t->series[INK_ORANGE], true);
+  else
+    pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, p->scores.x + p->scores.width + 8 * pen->unit,
+             goal - 2 * pen->unit, 0, words);
+}
+
+/* Blocks that come and go, each in its lane: K over the scores that it makes, V under the weights that it takes, and
+ * what else moves from the right. */
+static void draw_traffic(const RowPlot *p) {
+  const Pen *pen = p->pen;
+  const Snapshot *now = pen->now;
+  const Event *e = &now->event;
+  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
+  const bool moves = e->kind == EVENT_LOAD || e->kind == EVENT_STORE;
+  const double happened_part = pen_happened(pen);
+  for (int k = 0; k < 2; k++) {
+    const int t = k ? TENSOR_V : TENSOR_K;
+    const Box lane = k ? p->V : p->K;
+    const SnapshotSlot *s = NULL;
+    for (int m = 0; m < TENSOR_COUNT; m++)
+      if (now->slots[m].is_filled && now->slots[m].tensor == t) s = &now->slots[m];
+    pen_fill(pen, lane, pen->theme->tile[TILE_COLOUR_WAITING], 0.6);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, lane.x + lane.width + 8 * pen->unit,
+             lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, k ? "V" : "K");
+    if (!s) continue;
+    const Box dock = tile_columns(p, lane, s->j),
+              away = {lane.x + lane.width - dock.width / 2, lane.y, dock.width, lane.height};
+    const bool comes = e->kind == EVENT_LOAD && (int)e->tensor == t;
+    pen_body(pen, BODY_HOME, t, away, 1);
+    pen_tile(pen, t, comes ? box_between(away, dock, happened_part) : dock, pen_lit(pen, orange, pen_talks_of(pen, t)),
+             1);
   }
+  if (!moves || e->tensor == TENSOR_K || e->tensor == TENSOR_V || pen_passing(pen) <= 0) return;
+  const double side = 1.5 * pen_size(pen, TYPE_BODY);
+  const bool is_score = e->tensor == TENSOR_S || e->tensor == TENSOR_P;
+  const Box plot = is_score ? p->scores : p->weights, right = {plot.x + plot.width - side, plot.y, side, side};
+  const Box left = is_score && e->j >= 0 ? tile_columns(p, (Box){plot.x, plot.y, plot.width, side}, e->j)
+                                         : (Box){plot.x, plot.y, side, side};
+  const double part = e->kind == EVENT_LOAD ? 1 - happened_part : happened_part;
+  pen_tile(pen, e->tensor, box_between(left, right, part), orange, pen_passing(pen));
+}
+
+/* What the event looks at: an edge over it. Skipped tiles are struck out. */
+static void draw_row_work(const RowPlot *p) {
+  const Pen *pen = p->pen;
+  const Snapshot *now = pen->now;
+  const Event *e = &now->event;
+  const double passing = pen_passing(pen), part = pen_happened(pen);
+  if (e->kind == EVENT_SKIP && now->skips.n > 0 && !now->grid.column_by_column) {
+    const double thick = fmax(2, round(4 * pen->unit));
+    const Box first = tile_columns(p, p->K, now->skips.first), last = tile_columns(p, p->K, e->j);
+    const Box strike =
+        box_at(first.x, p->K.y + p->K.height / 2 - thick / 2, last.x + part * last.width - first.x, thick);
+    pen_fill(pen, strike, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    const Box head = box_at(strike.x + strike.width - thick, strike.y - thick, 3 * thick, 3 * thick);
+    pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    pen_body(pen, BODY_LINE, TENSOR_K, head, 1);
+  }
+  if (e->kind == EVENT_SKIP && now->grid.column_by_column) pen_edge(pen, TENSOR_Q, p->K, true, part, passing);
+  if (p->r->tile < 0) return;
+  const Box tile = tile_columns(p, p->scores, p->r->tile);
+  if (e->kind == EVENT_NEW_MAX || e->kind == EVENT_MASK || e->kind == EVENT_PRODUCT)
+    pen_edge(pen, TENSOR_S, box_at(tile.x, tile.y, tile.width, tile.height), true, part, passing);
+  if (e->kind == EVENT_RESCALE && p->r->col0 > p->first) {
+    const Box past = box_at(p->weights.x, p->weights.y, tile.x - p->weights.x, p->weights.height);
+    pen_edge(pen, TENSOR_STATS, past, false, part, passing);
+  } else if (e->kind == EVENT_RESCALE || e->kind == EVENT_NORMALISE || (e->kind == EVENT_ACCUMULATE && !p->online))
+    pen_edge(pen, TENSOR_O, p->weights, true, part, passing);
+}
+
+static void draw_row(const Pen *pen, Box box) {
+  const Snapshot *now = pen->now;
+  RowPlot p = {.pen = pen, .r = &now->row, .online = now->grid.n_laps <= 1};
+  const double labels = 7.4 * pen_size(pen, TYPE_SMALL),
+               lane = fmax(4 * pen->unit, fmin(22 * pen->unit, 0.07 * box.height));
+  box_cut_right(&box, labels, 0);
+  p.K = box_cut_top(&box, lane, 0.95 * pen_size(pen, TYPE_SMALL)); /* the upper label stands over its line */
+  p.V = box_cut_bottom(&box, lane, 5 * pen->unit);
+  p.weights = box_cut_bottom(&box, 0.42 * box.height, 8 * pen->unit);
+  p.scores = box;
+  p.first = now->line.n > 0 ? now->line.first : 0;
+  const int64_t left = now->grid.N_k - p.first;
+  p.n = left < SNAPSHOT_LINE ? left : SNAPSHOT_LINE;
+  if (p.n < 1 || p.scores.height < 4 || p.weights.height < 4 || box.width < 8) return;
+  set_range(&p);
+  draw_scores(&p);
+  draw_weights(&p);
+  draw_maximum(&p);
+  draw_traffic(&p);
+  draw_row_work(&p);
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------------------- */
@@ -494,10 +673,16 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
     return;
   }
   draw_verdict(pen, &body, is_large);
+  if (is_large && pen->view->presentation) { /* one idea a screen: the row */
+    Box right = box_cut_right(&body, 0.3 * body.width, 20 * u);
+    draw_row(pen, body);
+    draw_O(pen, box_at(right.x, right.y + 0.1 * right.height, right.width, 0.8 * right.height));
+    return;
+  }
   if (is_large) {
-    const Box rows = box_cut_bottom(&body, 0.3 * body.height, 14 * u);
-    Box right = box_cut_right(&body, 0.47 * body.width, 30 * u);
-    draw_scores(pen, body);
+    const Box rows = box_cut_bottom(&body, 0.27 * body.height, 14 * u);
+    Box right = box_cut_right(&body, 0.36 * body.width, 20 * u);
+    draw_row(pen, body);
     if (pen->now->n_rows > 1)
       draw_small_rows(pen, rows);
     else
@@ -508,7 +693,7 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   }
   const Box formulas = box_cut_bottom(&body, 4 * 1.55 * pen_size(pen, TYPE_SMALL), 6 * u);
   const Box O = box_cut_bottom(&body, fmin(0.36 * body.height, 60 * u), 8 * u);
-  draw_scores(pen, body);
+  draw_row(pen, body);
   draw_O(pen, O);
   draw_formulas(pen, box_at(formulas.x + 8 * u, formulas.y, formulas.width - 8 * u, formulas.height), false);
 }

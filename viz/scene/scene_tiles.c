@@ -68,35 +68,48 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
 }
 
-static void draw_ghosts(const Pen *pen, Box box) {
+/* Where S and P are drawn, under their words; empty when there is no room. */
+static void place_ghosts(const Pen *pen, Box box, Box ghosts[2]) {
+  const double small = pen_size(pen, TYPE_SMALL);
+  box_cut_top(&box, 1.9 * small, 0);
+  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 190 * pen->unit));
+  ghosts[0] = ghosts[1] = (Box){0};
+  if (side < 30 * pen->unit) return;
+  ghosts[0] = box_at(box.x, box.y, side, side);
+  ghosts[1] = box_at(box.x + side + 20 * pen->unit, box.y, side, side);
+}
+
+static void draw_ghosts(const Pen *pen, Box box, const Box ghosts[2]) {
   const double small = pen_size(pen, TYPE_SMALL);
   const Snapshot *now = pen->now;
   const bool real = now->whole.write[TENSOR_S] > 0;
   const Wide bytes = wide(now->grid.N_q) * wide(now->grid.N_k) * wide(now->grid.element_bytes);
   char words[2 * NUMBER_CHARS];
+  if (ghosts[0].width <= 0) return;
   snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM",
            number_bytes(bytes).text);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
-  box_cut_top(&box, 1.9 * small, 0);
-  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 190 * pen->unit));
-  if (side < 30 * pen->unit) return;
-  box.height = side + 1.7 * small;
-  draw_ghost(pen, box_cut_left(&box, side, 20 * pen->unit), TENSOR_S);
-  draw_ghost(pen, box_at(box.x, box.y, side, box.height), TENSOR_P);
+  for (int k = 0; k < 2; k++) {
+    const Box g = ghosts[k];
+    draw_ghost(pen, box_at(g.x, g.y, g.width, g.height + 1.7 * small), k ? TENSOR_P : TENSOR_S);
+  }
 }
 
 void scene_tiles(const Pen *pen) {
   const double u = pen->unit;
-  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title), ghosts[2];
   Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
-  const Box tiles = draw_grid(pen, body);
-  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
-                          legend.height));
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
-  draw_ghosts(pen, side);
+  const bool real = pen->now->whole.write[TENSOR_S] > 0;
+  if (pen->view->presentation && !real) side.height = 0; /* what is not there is said once, in numbers */
+  place_ghosts(pen, side, ghosts);
+  draw_ghosts(pen, side, ghosts);
+  const Box none = {0}, tiles = draw_grid(pen, body, real ? ghosts[0] : none, real ? ghosts[1] : none);
+  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
+                          legend.height));
 }
 
 /* The headline of the main screen: bytes so far, of how many. */
@@ -110,14 +123,27 @@ static void draw_moved(const Pen *pen, Box box) {
   pen_text(pen, TYPE_BODY, pen->theme->ink_soft, false, ANCHOR_START, x, base, fmax(1, box.x + box.width - x), rest);
 }
 
+/* On a projector: where the tiles are, and what crosses for them. */
+static void draw_main_idea(const Pen *pen, Box body) {
+  Box left = box_cut_left(&body, 0.42 * body.width, 20 * pen->unit);
+  const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * pen->unit);
+  draw_grid(pen, left, (Box){0}, (Box){0});
+  draw_moved(pen, count);
+  draw_hierarchy(pen, body, false);
+}
+
 void scene_main(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  if (pen->view->presentation) {
+    draw_main_idea(pen, body);
+    return;
+  }
   Box left = box_cut_left(&body, 0.4 * body.width, 14 * u);
   const Box race = box_cut_bottom(&left, race_height(pen), 0);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
   const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
-  const Box tiles = draw_grid(pen, left);
+  const Box tiles = draw_grid(pen, left, (Box){0}, (Box){0});
   draw_legend(pen, box_at(legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width, legend.height));
   draw_moved(pen, count);
   draw_race(pen, race, false);

@@ -60,6 +60,11 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[1024];
   StillPlaces places;
+  if (pen->view->presentation) { /* one idea a screen: the present CTA */
+    const TimelineMoment m = timeline_now(t, pen->now);
+    draw_lanes(pen, body, t, &m);
+    return;
+  }
   model_words(t, pen->now, words, sizeof words);
   const Box foot = box_cut_bottom(&body, 2.85 * small, 4 * u);
   pen_paragraph(pen, TYPE_SMALL, pen->theme->ink_soft, foot, words);

@@ -33,6 +33,7 @@ enum {
   SNAPSHOT_O = 16,       /* columns of O that are computed */
   STAGE_SCORES = 64,
   SNAPSHOT_HISTORY = 64, /* tiles of the row before and with the present one */
+  SNAPSHOT_LINE = 256,   /* columns of the row that are kept beside each other */
   SNAPSHOT_ROWS = 8,     /* rows of the tile whose m and l are shown small, the large one among them */
 };
 
@@ -166,6 +167,30 @@ typedef struct {
   double history_m[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
 } SnapshotSmallRow;
 
+/* Skipped tiles in a row, the present one the last: they are struck out in one gesture. */
+typedef struct {
+  int64_t n;     /* 0: the present event is no skip */
+  int64_t first; /* the first of them, along the row (or column) */
+  Wide bytes;    /* loads that they spare */
+} SnapshotSkips;
+
+/* The moment before the present event: where the things that move in a picture come from. */
+typedef struct {
+  bool has_event, at_work;
+  Event event;
+  int64_t i, j; /* its tile, or -1 */
+  SnapshotSlot slots[TENSOR_COUNT];
+  SnapshotSkips skips; /* without bytes */
+} SnapshotBefore;
+
+/* The whole row as far as it is known: its scores up to and with the present tile, the last of them if there are
+ * more. */
+typedef struct {
+  int64_t first, n;             /* columns [first, first + n) */
+  int64_t n_past;               /* of them before the present tile */
+  double scores[SNAPSHOT_LINE]; /* as compared with m: masked ones -infinity */
+} SnapshotLine;
+
 typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
   Shape launched;  /* all heads of it, as a kernel would be launched */
@@ -196,7 +221,10 @@ typedef struct {
   SnapshotL2 l2;
   int n_runs;
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
+  SnapshotBefore before;
+  SnapshotSkips skips;
   SnapshotRow row;
+  SnapshotLine line;
   int n_rows; /* spread evenly over the tile, in order */
   SnapshotSmallRow rows[SNAPSHOT_ROWS];
   int n_log;
@@ -229,8 +257,15 @@ void stage_give_scores(Stage *stage, const double *scores, int n);
  * scores of one row. */
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
 
+/* What the loads of tiles that were skipped in the first `step` events would have cost. */
+Wide stage_spared_bytes(const Stage *stage, uint64_t step);
+
 /* Tile (i, j) of the grid. */
 TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
+
+/* Whether a block of Q, K or V that an event loads was loaded before in this run: by the row (or column) of tiles
+ * before this one. */
+bool snapshot_was_loaded(const Snapshot *snapshot, const Event *event);
 
 /* Where a walk goes when someone steps by more than an event. */
 typedef enum {
@@ -249,6 +284,9 @@ typedef enum {
 /* The step reached from `step` by one stride forward (direction 1) or back (-1); the end or the start when
  * there is nothing further, and `step` itself when nothing was found within STAGE_SEARCH_EVENTS. */
 uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction);
+
+/* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
+uint64_t stage_beat(const Stage *stage, uint64_t step);
 
 /* A sentence about the present event, and a description of the whole step in a few lines. Returns text. */
 const char *snapshot_sentence(const Event *event, char *text, size_t size);

@@ -26,6 +26,9 @@ Status stage_fill_levels(Stage *stage, Error *error);
 /* Fills snapshot->row; the grid and the present event are known. */
 void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
 
+/* Fills snapshot->line; the row is known. */
+void snapshot_fill_line(const Stage *stage, Snapshot *snapshot);
+
 /* The same for the rows shown small. */
 void snapshot_fill_rows(const Stage *stage, Snapshot *snapshot);
 

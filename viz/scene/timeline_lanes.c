@@ -16,7 +16,7 @@ static int choose_ctas(const Pen *pen, const Timeline *t, const TimelineMoment *
   const int64_t n = timeline_ctas_of_head(t, m->kernel),
                 wanted[CTAS_MAX] = {m->outer, 0, n - 1,
                                     m->outer < n / 2 ? m->outer + (n - 1 - m->outer) / 2 : m->outer / 2};
-  const int most = pen->view->presentation ? CTAS_MAX - 1 : CTAS_MAX;
+  const int most = pen->view->presentation ? 1 : CTAS_MAX;
   int found = 0;
   for (int k = 0; k < most; k++) {
     int at = 0;
@@ -169,8 +169,10 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
 void draw_lanes(const Pen *pen, Box box, const Timeline *t, const TimelineMoment *m) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   int64_t ctas[CTAS_MAX + 1];
-  Box in = pen_panel(pen, box, "CTAs of one head",
-                     "each from its own start; the present event is orange, stores are frames");
+  Box in = pen->view->presentation
+               ? pen_panel(pen, box, "The present CTA", NULL)
+               : pen_panel(pen, box, "CTAs of one head",
+                           "each from its own start; the present event is orange, stores are frames");
   const int n = choose_ctas(pen, t, m, ctas);
   box_cut_bottom(&in, 1.6 * small, 0);
   const double gap = 9 * u, height = fmin((in.height - gap * (n - 1)) / n, 210 * u);
