@@ -113,7 +113,7 @@ static Pieces *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView
   return all;
 }
 
-/* In presentation mode, and otherwise too, no text is smaller than 1/50 of the height. */
+/* No text is smaller than 1/50 of the height, and in presentation mode than 1/32. */
 static void test_smallest_text(void **state) {
   (void)state;
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
@@ -128,7 +128,7 @@ static void test_smallest_text(void **state) {
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1]);
           assert_true(all->n > 5);
           for (int n = 0; n < all->n; n++)
-            if (all->pieces[n].size < SIZES[k][1] / 50.0 - 1e-9)
+            if (all->pieces[n].size < SIZES[k][1] / (presentation ? 32.0 : 50.0) - 1e-9)
               fail_msg("%s at %d x %d: '%s' is %.1f units high", scene_name((SceneKind)scene), SIZES[k][0], SIZES[k][1],
                        all->pieces[n].text, all->pieces[n].size);
           free(all);
@@ -259,7 +259,21 @@ static bool is_colour(const unsigned char *pixels, int stride, double x, double 
   return p[0] == colour.blue && p[1] == colour.green && p[2] == colour.red;
 }
 
-/* The lower left corner of every tile has the colour of its state: what is drawn is what is counted. */
+/* Whether the scores of tile (i, j) have been computed or loaded since the walk came to it, from the events alone. */
+static bool has_scores(const Stage *stage, uint64_t step, int64_t i, int64_t j) {
+  Cursor cursor = {0};
+  Event e;
+  bool there = false;
+  while (cursor.step < step && schedule_next(stage->run.schedule, &stage->run.plan, &cursor, &e)) {
+    const bool is_here = e.i == i && e.j == j, is_score = e.tensor == TENSOR_S || e.tensor == TENSOR_P;
+    if (!is_here && e.j >= 0) there = false;
+    if (is_here && (e.kind == EVENT_PRODUCT || (e.kind == EVENT_LOAD && is_score))) there = true;
+  }
+  return there;
+}
+
+/* Every tile has the colour of its state, the one at work a paler one until its scores are there: what is drawn is what
+ * is counted. */
 static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
   enum { W = 1280, H = 720 };
   Stage stage = open_case(c);
@@ -280,14 +294,17 @@ static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
       n_seen++;
       const TileState tile = snapshot_tile(&now.grid, hit.i, hit.j);
       const Colour *colours = theme_dark.tile;
-      const Colour want = tile.progress == TILE_CURRENT ? colours[TILE_COLOUR_CURRENT]
+      const Colour at_work = has_scores(&stage, step, hit.i, hit.j)
+                                 ? colours[TILE_COLOUR_CURRENT]
+                                 : theme_mix(theme_dark.background, colours[TILE_COLOUR_CURRENT], 0.35);
+      const Colour want = tile.progress == TILE_CURRENT ? at_work
                           : tile.progress == TILE_DONE
                               ? colours[tile.kind == TILE_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE]
                               : theme_mix(colours[TILE_COLOUR_WAITING], colours[TILE_COLOUR_DONE],
                                           now.grid.n_laps > 1 ? 0.22 * tile.laps : 0);
       if (tile.kind == TILE_SKIPPED) continue; /* hatched */
-      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), hit.x + 2,
-                     hit.y + hit.height - 3, want))
+      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface),
+                     floor(hit.x + 0.3 * hit.width), hit.y + hit.height - 4, want))
         fail_msg("%s: tile %d, %d is drawn in another colour than its state has", c->algorithm, (int)hit.i, (int)hit.j);
     }
   assert_int_equal(n_seen, now.grid.T_r * now.grid.T_c);
@@ -397,9 +414,14 @@ static void test_geometry(void **state) {
     assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720), geometry(&late, (SceneKind)scene, 1280, 720));
   for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
+      bool is_on_edge = false; /* whole units may round to either side there */
       const SceneHit one = scene_hit(SCENE_TILES, &early, &view, 1280, 720, x, y),
                      two = scene_hit(SCENE_TILES, &early, &view, 2560, 1440, 2 * x, 2 * y);
-      assert_int_equal(one.kind, two.kind);
+      for (int k = 0; k < 4; k++)
+        is_on_edge |=
+            scene_hit(SCENE_TILES, &early, &view, 1280, 720, x + (k % 2 ? 3 : -3), y + (k / 2 ? 3 : -3)).kind !=
+            one.kind;
+      if (!is_on_edge) assert_int_equal(one.kind, two.kind);
     }
   stage_free(&stage);
 }
@@ -414,9 +436,9 @@ static void test_geometry_is_the_same_as_ever(void **state) {
     int width, height;
     uint64_t hash;
   } GOLDEN[] = {
-      {0, SCENE_TILES, 1280, 720, 0xa2d27380b65ecc55},  {0, SCENE_HIERARCHY, 1920, 1080, 0x5eabe38b747a7c84},
-      {4, SCENE_CAUSAL, 1280, 720, 0xd29c397cb2c6f092}, {8, SCENE_HIERARCHY, 3840, 2160, 0x24e76473064e29c7},
-      {2, SCENE_TILES, 1920, 1080, 0x60bb08be94276cd7},
+      {0, SCENE_TILES, 1280, 720, 0x682fad40f5206fc},  {0, SCENE_HIERARCHY, 1920, 1080, 0xdd9525686b852cd9},
+      {4, SCENE_CAUSAL, 1280, 720, 0x1b2ab914ae6f61d}, {8, SCENE_HIERARCHY, 3840, 2160, 0x87e17e4303ac5537},
+      {2, SCENE_TILES, 1920, 1080, 0xaef93b88a12cb6f6},
   };
   bool all_same = true;
   for (size_t k = 0; k < sizeof GOLDEN / sizeof *GOLDEN; k++) {
@@ -571,44 +593,36 @@ static void test_dimming(void **state) {
   stage_free(&stage);
 }
 
-/* The first step at which an event of that kind has just happened, from row block 4 and tile 3 on, where the maximum
- * rises. */
-static void find_event(const Stage *stage, EventKind kind, Snapshot *now) {
-  uint64_t step = 115;
-  do stage_snapshot(stage, ++step, now);
-  while (step < stage->n_steps && now->event.kind != kind);
-  assert_int_equal(now->event.kind, kind);
-}
+static bool is_word(const char *text) { return strlen(text) > 3; } /* no letter of a tile, which travels with it */
 
-/* Within a step the tile on its link moves, scores rise, O shrinks and grows; nothing else moves, no word changes, and
- * where nothing moves the picture is the still one. */
+/* A still picture is what the motion ends with, and within a step no word changes. */
 static void test_motion(void **state) {
   (void)state;
-  static const struct {
-    EventKind kind;
-    bool moves[2]; /* the hierarchy, the softmax */
-  } EXPECTED[] = {{EVENT_LOAD, {true, false}},    {EVENT_STORE, {true, false}},      {EVENT_PRODUCT, {false, true}},
-                  {EVENT_RESCALE, {false, true}}, {EVENT_ACCUMULATE, {false, true}}, {EVENT_SKIP, {false, false}},
-                  {EVENT_MASK, {false, false}}};
-  static const SceneKind SCENES[] = {SCENE_HIERARCHY, SCENE_SOFTMAX};
-  Stage stage = open_case(&CASES[0]);
-  for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; k++) {
-    Snapshot now;
-    find_event(&stage, EXPECTED[k].kind, &now);
-    for (int s = 0; s < 2; s++) {
-      const SceneView still = {0}, early = {.phase = 0.3}, late = {.phase = 0.7}, over = {.phase = 1};
-      if (looks_alike(SCENES[s], &now, &early, &late) == EXPECTED[k].moves[s])
-        fail_msg("%s: %s", event_kind_name(EXPECTED[k].kind), scene_name(SCENES[s]));
-      if (SCENES[s] == SCENE_SOFTMAX || !EXPECTED[k].moves[s])
-        assert_true(looks_alike(SCENES[s], &now, &still, &over)); /* all has happened */
-      Pieces *a = draw_pieces(SCENES[s], &now, &still, 1280, 720), *b = draw_pieces(SCENES[s], &now, &early, 1280, 720);
-      assert_int_equal(a->n, b->n);
-      for (int n = 0; n < a->n; n++) assert_string_equal(a->pieces[n].text, b->pieces[n].text);
+  static const SceneKind SCENES[] = {SCENE_MAIN, SCENE_TILES, SCENE_HIERARCHY, SCENE_SOFTMAX, SCENE_CAUSAL};
+  for (int c = 0; c < 4; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (uint64_t step = 1; step <= stage.n_steps; step += c == 3 ? 97 : 7) {
+      Snapshot now;
+      stage_snapshot(&stage, step, &now);
+      const SceneKind scene = SCENES[step % 5];
+      const SceneView still = {0}, early = {.phase = 0.3}, over = {.phase = 1};
+      if (!looks_alike(scene, &now, &still, &over))
+        fail_msg("%s of %s, step %d: the still picture is not the end", scene_name(scene), CASES[c].algorithm,
+                 (int)step);
+      Pieces *a = draw_pieces(scene, &now, &still, 1280, 720), *b = draw_pieces(scene, &now, &early, 1280, 720);
+      for (int n = 0, m = 0; n < a->n || m < b->n;) {
+        if (n < a->n && !is_word(a->pieces[n].text))
+          n++;
+        else if (m < b->n && !is_word(b->pieces[m].text))
+          m++;
+        else
+          assert_string_equal(n < a->n ? a->pieces[n++].text : "", m < b->n ? b->pieces[m++].text : "");
+      }
       free(a);
       free(b);
     }
+    stage_free(&stage);
   }
-  stage_free(&stage);
 }
 
 /* ---- Files and odd sizes -------------------------------------------------------------------------------------- */

@@ -47,7 +47,9 @@ static Box keyed_panel(const Pen *pen, Box box, const char *heading, const char 
   const Box in = pen_panel(pen, box, heading, NULL);
   const char *words[] = {dot, ring};
   double x = box.x + box.width - 14 * u;
-  for (int k = 0; k < 2; k++) {
+  const double needed = pen_text_width(pen, TYPE_SMALL, false, dot) + pen_text_width(pen, TYPE_SMALL, false, ring) +
+                        pen_text_width(pen, TYPE_HEAD, true, heading) + 90 * u;
+  for (int k = 0; k < (needed < box.width ? 2 : 0); k++) {
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, x, base, 0, words[k]);
     x -= pen_text_width(pen, TYPE_SMALL, false, words[k]) + 6 * u + r;
     if (k == 0)
@@ -208,7 +210,8 @@ static void add_ceilings(Chart *chart, const Pen *pen, const RooflineNumbers *r,
                number_si(r->peak_flops_per_s, "FLOP/s").text);
     chart_horizontal(chart, r->peak_flops_per_s, words);
   }
-  if (r->exp_flops_per_s > 0 && (r->peak_flops_per_s <= 0 || r->exp_flops_per_s < 0.8 * r->peak_flops_per_s)) {
+  if (r->exp_flops_per_s > 0 &&
+      (r->peak_flops_per_s <= 0 || r->exp_flops_per_s < (pen->view->presentation ? 0.2 : 0.8) * r->peak_flops_per_s)) {
     snprintf(words, sizeof words, "exponentials");
     if (is_alone)
       snprintf(words + strlen(words), sizeof words - strlen(words), ", %s",
@@ -218,13 +221,13 @@ static void add_ceilings(Chart *chart, const Pen *pen, const RooflineNumbers *r,
 }
 
 /* Where there is room: where all algorithms end, and the one shown by the bytes that reach HBM. */
-static void add_ends(Chart *chart, const ChartNumbers *c) {
+static void add_ends(Chart *chart, const Pen *pen, const ChartNumbers *c) {
   const RooflineNumbers *r = &c->roofline;
   for (int k = 0; k < c->n_runs; k++) {
     chart_series(chart, SCHEDULES[c->schedules[k]]->name, ink_of(c->schedules[k]), SERIES_POINTS);
     chart_point(chart, r->ends[k].flops_per_byte, r->ends[k].flops_per_s);
   }
-  if (r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0)
+  if (!pen->view->presentation && r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0)
     chart_mark(chart, r->end_hbm.flops_per_byte, r->end_hbm.flops_per_s, "by the bytes of HBM");
 }
 
@@ -261,7 +264,7 @@ void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone
                                      .log = true,
                                      .low = low_y,
                                      .high = high_y}});
-  if (is_alone) add_ends(&chart, c);
+  if (is_alone) add_ends(&chart, pen, c);
   name_roof(words, sizeof words, is_alone, "HBM", r->hbm_bytes_per_s);
   add_roof(&chart, r, words, INK_PURPLE, r->hbm_bytes_per_s, low, high);
   name_roof(words, sizeof words, is_alone, "L2", r->level_bytes_per_s);

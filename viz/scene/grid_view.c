@@ -384,8 +384,10 @@ static void draw_blocks(const Grid *v) {
     const Box dock = dock_of_slot(v, now->slots, k), home = home_of(v, t, is_upright(t) ? s->i : s->j);
     const bool moves = (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor == t;
     const double part = !moves ? 0 : e->kind == EVENT_LOAD ? 1 - pen_happened(pen) : pen_happened(pen);
+    const bool is_made = !moves && !is_same_block(s, old); /* by this event, on chip: it comes softly */
     pen_body(pen, BODY_HOME, t, home, 1);
-    pen_tile(pen, t, box_between(dock, home, part), pen_lit(pen, orange, moves || pen_talks_of(pen, t)), 1);
+    pen_tile(pen, t, box_between(dock, home, part), pen_lit(pen, orange, moves || pen_talks_of(pen, t)),
+             is_made ? 1 - fading(pen) : 1);
   }
 }
 
@@ -477,6 +479,7 @@ static void draw_scores_of_tile(const Grid *v, Box tile) {
   const double part = pen_happened(pen);
   const Colour orange = t->tile[TILE_COLOUR_CURRENT], pale = theme_mix(t->background, orange, 0.35);
   const double filled = !there ? 0 : kind == EVENT_PRODUCT ? part : comes && part < 1 ? 0 : 1;
+  if (there) pen_body(pen, BODY_HOME, TENSOR_S, tile, 1);
   pen_fill(pen, tile, pale, 1);
   pen_fill(pen, box_at(tile.x, tile.y, round(filled * tile.width), tile.height), orange, 1);
   if (there && now->event.tile == TILE_PARTIAL && kind != EVENT_PRODUCT)
@@ -501,7 +504,7 @@ static void draw_flow_of_tile(const Grid *v, Box tile) {
     const Box away = stored_tile(v, e->tensor, e->i, e->j);
     pen_body(pen, BODY_HOME, e->tensor, away, 1);
     pen_body(pen, BODY_HOME, e->tensor, tile, 1);
-    if (pen_passing(pen) > 0 || v->strips[e->tensor].width > 0)
+    if (pen_passing(pen) > 0)
       pen_tile(pen, e->tensor, box_between(tile, away, e->kind == EVENT_STORE ? part : 1 - part), orange,
                v->strips[e->tensor].width > 0 ? 1 : fmin(1, 4 * (e->kind == EVENT_STORE ? 1 - part : part)));
   }
@@ -649,7 +652,8 @@ static void draw_edges(Grid *v, double strip, double gap) {
 }
 
 Box draw_grid(const Pen *pen, Box box, Box S, Box P) {
-  const double u = pen->unit, strip = round(fmax(17 * u, 0.95 * pen_size(pen, TYPE_HEAD))), gap = round(13 * u), letter = 8 * u + pen_size(pen, TYPE_HEAD);
+  const double u = pen->unit, strip = round(fmax(17 * u, 0.95 * pen_size(pen, TYPE_HEAD))), gap = round(13 * u),
+               letter = 8 * u + pen_size(pen, TYPE_HEAD);
   box_cut_left(&box, strip + gap + letter, 0);
   box_cut_right(&box, strip + gap + letter, 0);
   box_cut_top(&box, 2 * strip + gap + 4 * u, 0);

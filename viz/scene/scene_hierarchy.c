@@ -100,7 +100,8 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
  * as there are keys, beside each other or one above the other, whichever is larger. */
 static void place_matrices(const Pen *pen, Box box, Places *places) {
   const SnapshotGrid *g = &pen->now->grid;
-  const double letter = pen_size(pen, TYPE_BODY), gap = 7 * pen->unit, least = 1.5 * letter;
+  const double letter = pen_size(pen, TYPE_BODY), gap = 7 * pen->unit,
+               least = (pen->view->presentation ? 1.15 : 1.5) * letter;
   const bool has_stats = has_row(pen->now, TENSOR_STATS);
   const double rows = (double)(g->N_q > g->N_k ? g->N_q : g->N_k), bars = has_stats ? 5 : 4;
   static const int ORDER[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_STATS};
@@ -266,8 +267,9 @@ static void draw_lane(const Pen *pen, Box box, const char *word, const char *num
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body,
            label.width, word);
   const TypeSize type = pen_text_width(pen, TYPE_BODY, true, number) > label.width ? TYPE_SMALL : TYPE_BODY;
-  pen_text(pen, type, strong ? pen->theme->ink : pen->theme->ink_soft, strong, ANCHOR_MIDDLE, label.x + label.width / 2,
-           label.y + 2.3 * body, label.width, number);
+  if (pen_text_width(pen, type, strong, number) <= label.width)
+    pen_text(pen, type, strong ? pen->theme->ink : pen->theme->ink_soft, strong, ANCHOR_MIDDLE,
+             label.x + label.width / 2, label.y + 2.3 * body, label.width, number);
   if (has_rate) part = bytes_per_s / fastest;
   const Box lane = box_at(box.x, box.y, box.width, fmin(box.height, fmax(most + 16 * pen->unit, 1.4 * body)));
   if (part >= 0 && lane.height > 4) draw_arrow(pen, lane, fmax(2 * pen->unit, most * part), to_right, active);
@@ -332,9 +334,10 @@ static void draw_gate(const Pen *pen, Box box) {
   pen_fill(pen, box, pen->theme->panel, 1);
   pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, middle,
            box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, "L2");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle,
-           box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD) + 1.6 * small, box.width,
-           number_bytes(pen->now->l2.capacity_bytes).text);
+  const Number size = number_bytes(pen->now->l2.capacity_bytes);
+  if (pen_text_width(pen, TYPE_SMALL, false, size.text) <= box.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle,
+             box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD) + 1.6 * small, 0, size.text);
   pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
 }
 
@@ -428,6 +431,7 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0,
            letter);
   box_cut_left(&row, 2.9 * pen_size(pen, TYPE_SMALL), 0);
+  if (words_width + 20 * u > row.width) words_width = 0; /* no room for words: the bar alone */
   const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
   const Box words_box = box_cut_right(&row, words_width, 8 * u);
   const double pad = fmax(2, 0.2 * row.height);
@@ -438,8 +442,9 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   places->slot[s - pen->now->slots] = bar;
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
   slot_words(s, words, sizeof words);
-  pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START,
-           words_box.x, base, words_box.width, words);
+  if (words_width > 0)
+    pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START,
+             words_box.x, base, words_box.width, words);
   if (bytes_width > 0)
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u,
              number_bytes(s->slot_bytes).text);
@@ -494,6 +499,10 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   }
   pen_fill(pen, box_at(bar.x + capacity - 2 * u, bar.y - 4 * u, 2 * u, bar.height + 8 * u), t->ink, 1);
   capacity_words(now, is_large, words, sizeof words);
+  if (is_large && pen_text_width(pen, TYPE_SMALL, !now->fits, words) > box.width)
+    capacity_words(now, false, words, sizeof words);
+  if (pen_text_width(pen, TYPE_SMALL, !now->fits, words) > box.width) /* the room asked for alone */
+    snprintf(words, sizeof words, "%s", number_bytes(now->sram_bytes).text);
   pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x,
            bar.y + bar.height + 6 * u + small, box.width, words);
   if (!is_large || pen->view->presentation) return;
@@ -609,6 +618,7 @@ static void draw_strike(const Pen *pen, const Places *places) {
 static void draw_motion(const Pen *pen, const Places *places) {
   for (int k = 0; k < TENSOR_COUNT; k++)
     if (places->slot[k].width > 0) draw_work(pen, places->slot[k], &pen->now->slots[k]);
+  if (pen->now->slots[TENSOR_S].is_filled) pen_body(pen, BODY_HOME, TENSOR_S, places->slot[TENSOR_S], 1);
   draw_strike(pen, places);
   draw_flow(pen, places);
   draw_travel(pen, places);
@@ -629,7 +639,7 @@ void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   }
   draw_hbm(pen, box_cut_left(&box, (is_large ? 0.34 : 0.37) * whole, is_large ? 0.6 * gap : 0), is_large, &places);
   draw_sram(pen, box_cut_right(&box, (is_large ? 0.31 : 0.35) * whole, 0.6 * gap), is_large, &places);
-  if (is_large) {
+  if (is_large && !pen->view->presentation) {
     draw_far_link(pen, box_cut_left(&box, 0.075 * whole, 0.6 * gap));
     places.l2 = box_cut_left(&box, 0.145 * whole, 0.6 * gap);
     draw_l2(pen, places.l2);

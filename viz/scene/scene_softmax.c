@@ -76,7 +76,13 @@ static double weight_at(const RowPlot *p, int64_t col) {
   if (is_past(p, col)) return weight_of_past(p, score);
   if (r->phase < ROW_ACCUMULATED) return 0;
   const int64_t k = col - r->col0;
-  const double weight = k < SNAPSHOT_SCORES ? r->weights[k] : exp(score - (r->without_max ? 0 : r->m_new));
+  return k < SNAPSHOT_SCORES ? r->weights[k] : exp(score - (r->without_max ? 0 : r->m_new));
+}
+
+/* As far as the present event has got with it. */
+static double weight_now(const RowPlot *p, int64_t col) {
+  const double weight = weight_at(p, col);
+  if (!is_of_tile(p, col) || !isfinite(weight)) return weight;
   return weight * happened(p->pen, p->online ? EVENT_ACCUMULATE : EVENT_NORMALISE);
 }
 
@@ -139,7 +145,7 @@ static void draw_level(const Pen *pen, Box plot, double y, const char *label, do
     cairo_set_dash(pen->cr, dash, 2, 0);
   }
   pen_line(pen, colour, dashed ? 2 : 3, plot.x, y, plot.x + plot.width, y);
-  if (!dashed) pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(plot.x, y, plot.width, 2), 1);
+  pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(plot.x, y, plot.width, 2), 1);
   if (!pen->hit) cairo_set_dash(pen->cr, NULL, 0, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit,
            y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
@@ -211,7 +217,7 @@ static void draw_weights(const RowPlot *p) {
   char label[48];
   for (int64_t k = 0; k < p->n; k++) {
     const int64_t col = p->first + k;
-    const double weight = weight_at(p, col);
+    const double weight = weight_now(p, col);
     if (weight == 0) continue;
     const bool finite = isfinite(weight);
     const double height = round((finite ? weight / p->largest : 1) * (p->weights.height - 2));
@@ -278,8 +284,9 @@ static void draw_traffic(const RowPlot *p) {
     for (int m = 0; m < TENSOR_COUNT; m++)
       if (now->slots[m].is_filled && now->slots[m].tensor == t) s = &now->slots[m];
     pen_fill(pen, lane, pen->theme->tile[TILE_COLOUR_WAITING], 0.6);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, lane.x + lane.width + 8 * pen->unit,
-             lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, k ? "V" : "K");
+    if (lane.height > 0.8 * pen_size(pen, TYPE_SMALL))
+      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, lane.x + lane.width + 8 * pen->unit,
+               lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, k ? "V" : "K");
     if (!s) continue;
     const Box dock = tile_columns(p, lane, s->j),
               away = {lane.x + lane.width - dock.width / 2, lane.y, dock.width, lane.height};

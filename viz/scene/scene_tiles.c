@@ -15,8 +15,8 @@ static void draw_count(const Pen *pen, Box *box, TypeSize type, const char *labe
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
   pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
   const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size,
-           fmax(1, row.x + row.width - x), rest);
+  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
 }
 
 static Wide tiles_worked(const Snapshot *now) {
@@ -98,7 +98,7 @@ static void draw_ghosts(const Pen *pen, Box box, const Box ghosts[2]) {
 void scene_tiles(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title), ghosts[2];
-  Box side = box_cut_right(&body, 0.34 * body.width, 26 * u);
+  Box side = box_cut_right(&body, (pen->view->presentation ? 0.4 : 0.34) * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
@@ -120,7 +120,8 @@ static void draw_moved(const Pen *pen, Box box) {
   snprintf(rest, sizeof rest, "moved of %s", number_bytes(pen->now->whole_bytes).text);
   pen_text(pen, TYPE_NUMBER, pen->theme->ink, true, ANCHOR_START, box.x, base, 0, number);
   const double x = box.x + pen_text_width(pen, TYPE_NUMBER, true, number) + 12 * pen->unit;
-  pen_text(pen, TYPE_BODY, pen->theme->ink_soft, false, ANCHOR_START, x, base, fmax(1, box.x + box.width - x), rest);
+  if (x + pen_text_width(pen, TYPE_BODY, false, rest) <= box.x + box.width)
+    pen_text(pen, TYPE_BODY, pen->theme->ink_soft, false, ANCHOR_START, x, base, 0, rest);
 }
 
 /* On a projector: where the tiles are, and what crosses for them. */

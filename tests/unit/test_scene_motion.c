@@ -1,0 +1,177 @@
+/* Motion, measured over what is drawn: most steps move in every scene that shows tiles, and nothing jumps. */
+#include "viz/scene/scene.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/sanitized.h"
+
+enum { W = 1280, H = 720, STEPS = 40, BETWEEN = 4, FINE = 32 };
+
+typedef struct {
+  const char *algorithm;
+  Shape shape;
+  Tiling tiling;
+} Case;
+
+static const Case CASES[] = {
+    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}},
+    {"fa1", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 16, .B_c = 8}},
+    {"standard", {.N_q = 64, .d = 16}, {.B_r = 8, .B_c = 8}},
+    {"fa2-split", {.N_q = 16, .N_k = 256, .d = 16}, {.B_r = 8, .B_c = 16, .n_splits = 4}},
+    {"fa2", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}},
+};
+enum { N_CASES = sizeof CASES / sizeof *CASES };
+static const SceneKind SCENES[] = {SCENE_TILES, SCENE_CAUSAL, SCENE_HIERARCHY, SCENE_SOFTMAX, SCENE_MAIN};
+enum { N_SCENES = sizeof SCENES / sizeof *SCENES };
+
+static Stage open_case(const Case *c) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
+                              .schedule = schedule_find(c->algorithm)};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+/* The picture of a moment, and what moves in it. */
+static void draw(const Stage *stage, SceneKind scene, uint64_t step, double fraction, cairo_surface_t *to,
+                 SceneBodies *bodies) {
+  Snapshot now;
+  const SceneMoment at = scene_moment(step, fraction);
+  stage_snapshot(stage, at.step, &now);
+  bodies->n = 0;
+  const SceneView view = {.phase = at.phase, .bodies = bodies};
+  cairo_t *cr = cairo_create(to);
+  scene_draw(scene, &now, &view, cr, W, H, &theme_light);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_flush(to);
+  assert_true(bodies->n < SCENE_BODIES_MAX);
+}
+
+/* Of four pictures between two steps, do any two neighbours differ? */
+static bool step_moves(const Stage *stage, SceneKind scene, uint64_t step, cairo_surface_t *surfaces[2],
+                       SceneBodies *bodies) {
+  const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * H;
+  for (int k = 0; k < BETWEEN; k++) {
+    draw(stage, scene, step, (k + 1) / (BETWEEN + 1.0), surfaces[k % 2], bodies);
+    if (k > 0 && memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes))
+      return true;
+  }
+  return false;
+}
+
+static void test_most_steps_move(void **state) {
+  (void)state;
+  SceneBodies *bodies = calloc(1, sizeof *bodies);
+  cairo_surface_t *surfaces[2];
+  for (int k = 0; k < 2; k++) surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  for (int s = 0; s < N_SCENES; s++) {
+    int moving = 0, n = 0;
+    for (int c = 0; c < N_CASES; c++) {
+      Stage stage = open_case(&CASES[c]);
+      for (int k = 0; k < STEPS; k += ONE_OF) { /* 40 steps of each of five problems: 200 */
+        const uint64_t step = (uint64_t)k * stage.n_steps / STEPS;
+        moving += step_moves(&stage, SCENES[s], step, surfaces, bodies);
+        n++;
+      }
+      stage_free(&stage);
+    }
+    print_message("%s: %d of %d steps move\n", scene_name(SCENES[s]), moving, n);
+    if (10 * moving <= 9 * n) fail_msg("%s: only %d of %d steps move", scene_name(SCENES[s]), moving, n);
+  }
+  for (int k = 0; k < 2; k++) cairo_surface_destroy(surfaces[k]);
+  free(bodies);
+}
+
+/* How far a body is from where a body of its tensor was in the picture before. */
+static double displacement(const SceneBody *a, const SceneBody *b) {
+  const double dx = fabs(a->x + a->width / 2 - b->x - b->width / 2),
+               dy = fabs(a->y + a->height / 2 - b->y - b->height / 2);
+  return dx > dy ? dx : dy;
+}
+
+/* Of the same tensor, and P comes out of S. */
+static bool is_kin(const SceneBody *a, const SceneBody *b) {
+  return a->tensor == b->tensor || (a->tensor == TENSOR_P && b->tensor == TENSOR_S);
+}
+
+/* The distance to the nearest body from which this one may have come. */
+static double nearest(const SceneBody *a, const SceneBodies *before, const SceneBodies *now) {
+  double best = INFINITY;
+  for (int k = 0; k < now->n; k++) /* homes stay where they are */
+    if (now->bodies[k].kind == BODY_HOME && is_kin(a, &now->bodies[k]))
+      best = fmin(best, displacement(a, &now->bodies[k]));
+  for (int k = 0; k < before->n; k++) {
+    const SceneBody *b = &before->bodies[k];
+    if (is_kin(a, b) && displacement(a, b) < best) best = displacement(a, b);
+  }
+  return best;
+}
+
+/* Between neighbours of 32 pictures a step, over the step's ends too, nothing that is seen is further from where it was
+ * than a tile of the grid is wide: bodies come out of their home in HBM, or fade in. */
+static void test_nothing_jumps(void **state) {
+  (void)state;
+  SceneBodies *bodies[2] = {calloc(1, sizeof *bodies[0]), calloc(1, sizeof *bodies[1])};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  const double SIDE = 66; /* of a tile in the scene of tiles: 64 a side, in eight */
+  double largest = 0;
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (int k = 0; k < 12; k += ONE_OF) {
+      const SceneKind scene = SCENES[k % N_SCENES];
+      const uint64_t step = 1 + (uint64_t)k * (stage.n_steps - 3) / 12;
+      int current = 0;
+      draw(&stage, scene, step, 0.02, surface, bodies[0]);
+      for (int f = 1; f < 2 * FINE; f++, current = !current) { /* two steps on */
+        draw(&stage, scene, step + (uint64_t)(f / FINE), f % FINE ? (double)(f % FINE) / FINE : 0.001, surface,
+             bodies[!current]);
+        const SceneBodies *now = bodies[!current], *before = bodies[current];
+        for (int n = 0; n < now->n; n++) {
+          const SceneBody *a = &now->bodies[n];
+          if (a->kind == BODY_HOME || a->alpha < 0.35) continue;
+          const double far = nearest(a, before, now);
+          if (far < INFINITY && far > largest) largest = far;
+          if (far > SIDE)
+            fail_msg("%s of %s, step %d and %d/%d: a body of %s is %.0f units from where it was", scene_name(scene),
+                     CASES[c].algorithm, (int)step, f, FINE, tensor_name(a->tensor), far);
+        }
+      }
+    }
+    stage_free(&stage);
+  }
+  print_message("the largest displacement between neighbours: %.1f units of %d x %d\n", largest, W, H);
+  cairo_surface_destroy(surface);
+  free(bodies[0]);
+  free(bodies[1]);
+}
+
+static void test_moments(void **state) {
+  (void)state;
+  assert_int_equal(scene_moment(122, 0).step, 122);
+  assert_true(scene_moment(122, 0).phase == 0);
+  assert_int_equal(scene_moment(122, 0.25).step, 123);
+  assert_true(scene_moment(122, 0.25).phase == 0.25);
+}
+
+/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_most_steps_move),
+      cmocka_unit_test(test_nothing_jumps),
+      cmocka_unit_test(test_moments),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
