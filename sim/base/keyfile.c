@@ -24,6 +24,7 @@ typedef struct {
   int line;
   int unsourced; /* the field on an earlier line that still waits for its source; -1: none */
   Error *error;
+  bool free; /* numbers need no source */
 } Parser;
 
 Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...) {
@@ -226,7 +227,7 @@ static Status store_source(Parser *p, int field, Piece comment) {
 
 /* The house rule; called where no later line can bring the source any more. */
 static Status check_sourced(Parser *p) {
-  if (p->unsourced < 0) return STATUS_OK;
+  if (p->unsourced < 0 || p->free) return STATUS_OK;
   return keyfile_refuse(p->display_name, p->notes[p->unsourced].line, p->error,
                         "%s does not say where its number comes from; add '# source: document, "
                         "page' or '# assumed: why'",
@@ -252,7 +253,7 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
   if (status != STATUS_OK) return status;
   p->notes[field].line = p->line;
   if (is_source(comment)) return store_source(p, field, comment);
-  if (p->fields[field].kind != KEYFILE_TEXT) p->unsourced = field;
+  p->unsourced = p->fields[field].kind != KEYFILE_TEXT ? field : -1;
   return STATUS_OK;
 }
 
@@ -281,10 +282,9 @@ static Status check_required(Parser *p) {
   return STATUS_OK;
 }
 
-Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
-                     int n_fields, void *record, KeyfileNote *notes, Error *error) {
-  Parser parser = {display_name, fields, n_fields, record, notes, 0, -1, error};
-  Parser *p = &parser;
+static Status parse(Parser *p, const char *buffer, size_t length) {
+  const char *display_name = p->display_name;
+  Error *error = p->error;
   if (length > KEYFILE_MAX_BYTES)
     return keyfile_refuse(display_name, 0, error, "%zu bytes long, too long for a description; at most %d are read",
                           length, KEYFILE_MAX_BYTES);
@@ -301,4 +301,40 @@ Status keyfile_parse(const char *buffer, size_t length, const char *display_name
   }
   const Status status = check_sourced(p);
   return status != STATUS_OK ? status : check_required(p);
+}
+
+Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
+                     int n_fields, void *record, KeyfileNote *notes, Error *error) {
+  Parser parser = {.display_name = display_name,
+                   .fields = fields,
+                   .n_fields = n_fields,
+                   .record = record,
+                   .notes = notes,
+                   .unsourced = -1,
+                   .error = error};
+  return parse(&parser, buffer, length);
+}
+
+Status keyfile_parse_unsourced(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
+                               int n_fields, void *record, KeyfileNote *notes, Error *error) {
+  Parser parser = {.display_name = display_name,
+                   .fields = fields,
+                   .n_fields = n_fields,
+                   .record = record,
+                   .notes = notes,
+                   .unsourced = -1,
+                   .error = error,
+                   .free = true};
+  return parse(&parser, buffer, length);
+}
+
+Status keyfile_check_sources(const char *display_name, const KeyfileField *fields, int n_fields,
+                             const KeyfileNote *notes, Error *error) {
+  for (int f = 0; f < n_fields; f++)
+    if (notes[f].line && fields[f].kind != KEYFILE_TEXT && !notes[f].source[0])
+      return keyfile_refuse(display_name, notes[f].line, error,
+                            "%s does not say where its number comes from; add '# source: document, "
+                            "page' or '# assumed: why'",
+                            fields[f].name);
+  return STATUS_OK;
 }

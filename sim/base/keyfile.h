@@ -12,7 +12,8 @@
  * that the caller brings; values go straight into the caller's struct, sources into an array beside
  * it.
  *
- * The house rule is enforced here: a number without "# source: ..." or "# assumed" is an error.
+ * The house rule is enforced here: a number without "# source: ..." or "# assumed" is an error, but not in files that
+ * users write for themselves (kernels, models).
  * Text (names) needs none. Files are written by people and may come from anywhere: at most
  * KEYFILE_MAX_BYTES long, UTF-8, no control characters; LF or CRLF; a leading byte order mark is
  * skipped. Time and memory are bounded, nothing is allocated. Messages read "FILE:LINE: what, why,
@@ -74,6 +75,14 @@ const char *keyfile_base_unit(KeyfileKind kind);
  * be partly filled and must not be used. display_name stands at the start of every message. */
 Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
                      int n_fields, void *record, KeyfileNote *notes, Error *error);
+
+/* The same for a user's own file: a number needs no source (its note has none). */
+Status keyfile_parse_unsourced(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
+                               int n_fields, void *record, KeyfileNote *notes, Error *error);
+
+/* The house rule afterwards: every number that the file gives has a source. */
+Status keyfile_check_sources(const char *display_name, const KeyfileField *fields, int n_fields,
+                             const KeyfileNote *notes, Error *error);
 
 /* "FILE:LINE: message" for checks that a caller makes afterwards; line 0 leaves the line out. */
 Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...)

@@ -44,15 +44,34 @@ static Status check_row(const KvCache *c, Error *error) {
 }
 
 static Status check_scales(const KvCache *c, Error *error) {
-  const int64_t row = c->latent ? c->latent : c->d;
-  if (c->group < 0 || c->group > row)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "groups of %lld elements do not fit a row of %lld; a group lies within one row",
-                     (long long)c->group, (long long)row);
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  for (int g = 0; g < n; g++) {
+    const int64_t row = groups[g].latent ? groups[g].latent : groups[g].d;
+    if (c->group < 0 || c->group > row)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "groups of %lld elements do not fit a row of %lld; a group lies within one row",
+                       (long long)c->group, (long long)row);
+  }
   if (c->scale_bytes && !c->group)
     return error_set(error, STATUS_BAD_REQUEST, "scales of %lld B belong to groups, but no group size is given",
                      (long long)c->scale_bytes);
   return check_range("scale bytes", c->scale_bytes, 0, 64, error);
+}
+
+static Status check_more(const KvCache *c, Error *error) {
+  Status status = check_range("groups of layers", c->n_more, 0, KVCACHE_MORE_MAX, error);
+  int64_t layers = c->layers;
+  for (int g = 0; g < c->n_more && status == STATUS_OK; g++) {
+    const KvGroup *m = &c->more[g];
+    const KvCache row = {.kv_heads = m->kv_heads, .d = m->d, .latent = m->latent};
+    status = check_range("layers of a group", m->layers, 1, KVCACHE_MAX_LAYERS, error);
+    if (status == STATUS_OK) status = check_row(&row, error);
+    if (status == STATUS_OK) status = check_range("d of V", m->d_v, 0, KVCACHE_MAX_D, error);
+    if (status == STATUS_OK) status = check_range("window", m->window, 0, KVCACHE_MAX_TOKENS, error);
+    layers += m->layers;
+  }
+  return status ? status : check_range("layers", layers, 1, KVCACHE_MAX_LAYERS, error);
 }
 
 Status kvcache_complete(KvCache *cache, Error *error) {
@@ -62,108 +81,154 @@ Status kvcache_complete(KvCache *cache, Error *error) {
   if (c.page_tokens == 0) c.page_tokens = 16;
   Status status = check_range("layers", c.layers, 1, KVCACHE_MAX_LAYERS, error);
   if (status == STATUS_OK) status = check_row(&c, error);
+  if (status == STATUS_OK) status = check_range("d of V", c.d_v, 0, KVCACHE_MAX_D, error);
   if (status == STATUS_OK && c.window_layers && c.window == 0)
     status = error_set(error, STATUS_BAD_REQUEST, "%lld layers are to have a window, but no window is given",
                        (long long)c.window_layers);
   if (status == STATUS_OK) status = check_range("window", c.window, 0, KVCACHE_MAX_TOKENS, error);
   if (status == STATUS_OK) status = check_range("window layers", c.window_layers, 0, c.layers, error);
+  if (status == STATUS_OK) status = check_more(&c, error);
   if (status == STATUS_OK) status = check_scales(&c, error);
   if (status == STATUS_OK) status = check_range("page tokens", c.page_tokens, 1, KVCACHE_MAX_PAGE, error);
   if (status == STATUS_OK) *cache = c;
   return status;
 }
 
-/* --- Sizes --- */
+/* --- Groups --- */
 
-static int64_t rows_per_layer(const KvCache *c) { return c->latent ? 1 : 2 * c->kv_heads; }
-static int64_t row_elements(const KvCache *c) { return c->latent ? c->latent : c->d; }
-
-int64_t kvcache_element_bytes_per_layer(const KvCache *c) {
-  return rows_per_layer(c) * ceil_div(row_elements(c) * DTYPES[c->dtype].bits, 8);
+int kvcache_groups(const KvCache *c, KvGroup groups[KVCACHE_GROUPS_MAX]) {
+  const KvGroup row = {.kv_heads = c->kv_heads, .d = c->d, .d_v = c->d_v, .latent = c->latent};
+  int n = 0;
+  if (c->layers > c->window_layers) {
+    groups[n] = row;
+    groups[n++].layers = c->layers - c->window_layers;
+  }
+  if (c->window_layers > 0) {
+    groups[n] = row;
+    groups[n].layers = c->window_layers;
+    groups[n].window = c->window;
+    groups[n++].chunked = c->chunked;
+  }
+  for (int g = 0; g < c->n_more && g < KVCACHE_MORE_MAX; g++) groups[n++] = c->more[g];
+  return n;
 }
 
-static int64_t scale_bytes_per_layer(const KvCache *c) {
-  return c->group ? rows_per_layer(c) * ceil_div(row_elements(c), c->group) * c->scale_bytes : 0;
+static int64_t row_bytes(const KvCache *c, int64_t elements) { return ceil_div(elements * DTYPES[c->dtype].bits, 8); }
+static int64_t row_scales(const KvCache *c, int64_t elements) {
+  return c->group ? ceil_div(elements, c->group) * c->scale_bytes : 0;
+}
+
+static int64_t element_bytes(const KvCache *c, const KvGroup *g) {
+  if (g->latent) return row_bytes(c, g->latent);
+  return g->kv_heads * (row_bytes(c, g->d) + row_bytes(c, g->d_v ? g->d_v : g->d));
+}
+
+static int64_t scale_bytes(const KvCache *c, const KvGroup *g) {
+  if (g->latent) return row_scales(c, g->latent);
+  return g->kv_heads * (row_scales(c, g->d) + row_scales(c, g->d_v ? g->d_v : g->d));
+}
+
+int64_t kvcache_group_bytes(const KvCache *c, const KvGroup *g) { return element_bytes(c, g) + scale_bytes(c, g); }
+
+int64_t kvcache_group_tokens(const KvGroup *g, int64_t tokens) {
+  if (!g->window || tokens <= g->window) return tokens;
+  return g->chunked ? (tokens - 1) % g->window + 1 : g->window;
+}
+
+/* Of the pages of `tokens` tokens, those that hold a token that is still held. */
+static int64_t group_pages(const KvCache *c, const KvGroup *g, int64_t tokens) {
+  return ceil_div(tokens, c->page_tokens) - (tokens - kvcache_group_tokens(g, tokens)) / c->page_tokens;
+}
+
+int64_t kvcache_layers(const KvCache *c) {
+  int64_t layers = c->layers;
+  for (int g = 0; g < c->n_more; g++) layers += c->more[g].layers;
+  return layers;
+}
+
+/* --- Sizes --- */
+
+static KvGroup base_of(const KvCache *c) {
+  return (KvGroup){.kv_heads = c->kv_heads, .d = c->d, .d_v = c->d_v, .latent = c->latent};
+}
+
+int64_t kvcache_element_bytes_per_layer(const KvCache *c) {
+  const KvGroup base = base_of(c);
+  return element_bytes(c, &base);
 }
 
 int64_t kvcache_bytes_per_layer(const KvCache *c) {
-  return kvcache_element_bytes_per_layer(c) + scale_bytes_per_layer(c);
+  const KvGroup base = base_of(c);
+  return kvcache_group_bytes(c, &base);
 }
 
-Wide kvcache_bytes_per_token(const KvCache *c) { return wide(c->layers) * wide(kvcache_bytes_per_layer(c)); }
-
-static int64_t held_by_window(const KvCache *c, int64_t tokens) {
-  return c->window ? min64(tokens, c->window) : tokens;
+Wide kvcache_bytes_per_token(const KvCache *c) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  Wide sum = 0;
+  for (int g = 0; g < n; g++) sum += wide(groups[g].layers) * wide(kvcache_group_bytes(c, &groups[g]));
+  return sum;
 }
 
-/* Tokens x layers that are held: what every size is a multiple of. */
-static Wide held_rows(const KvCache *c, int64_t tokens) {
-  return wide(c->layers - c->window_layers) * wide(tokens) + wide(c->window_layers) * wide(held_by_window(c, tokens));
+/* Of the first kind of layers that have a window. */
+static int64_t held_by_window(const KvGroup *groups, int n, int64_t tokens) {
+  for (int g = 0; g < n; g++)
+    if (groups[g].window) return kvcache_group_tokens(&groups[g], tokens);
+  return tokens;
 }
 
 Status kvcache_size(const KvCache *c, int64_t tokens, KvSize *size, Error *error) {
   const Status status = check_range("tokens", tokens, 0, KVCACHE_MAX_TOKENS, error);
   if (status != STATUS_OK) return status;
-  const Wide held = held_rows(c, tokens);
-  size->window_tokens = held_by_window(c, tokens);
-  size->element_bytes = held * wide(kvcache_element_bytes_per_layer(c));
-  size->scale_bytes = held * wide(scale_bytes_per_layer(c));
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  *size = (KvSize){.window_tokens = held_by_window(groups, n, tokens)};
+  for (int g = 0; g < n; g++) {
+    const Wide held = wide(groups[g].layers) * wide(kvcache_group_tokens(&groups[g], tokens));
+    size->element_bytes += held * wide(element_bytes(c, &groups[g]));
+    size->scale_bytes += held * wide(scale_bytes(c, &groups[g]));
+  }
   size->bytes = size->element_bytes + size->scale_bytes;
   return STATUS_OK;
 }
 
 /* --- Growth --- */
 
-/* Bytes of one page in the layers without a window, and in those with one. */
-static Wide full_page_bytes(const KvCache *c) {
-  return wide(c->layers - c->window_layers) * wide(kvcache_bytes_per_layer(c)) * wide(c->page_tokens);
-}
-static Wide window_page_bytes(const KvCache *c) {
-  return wide(c->window_layers) * wide(kvcache_bytes_per_layer(c)) * wide(c->page_tokens);
+KvState kvcache_seek(const KvCache *c, int64_t tokens) {
+  assert(tokens >= 0 && tokens <= KVCACHE_MAX_TOKENS);
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  const int64_t pages = ceil_div(tokens, c->page_tokens);
+  KvState s = {.tokens = tokens, .window_tokens = held_by_window(groups, n, tokens)};
+  s.last_page_tokens = tokens - (pages > 0 ? (pages - 1) * c->page_tokens : 0);
+  for (int g = 0; g < n; g++) {
+    const Wide token_bytes = wide(groups[g].layers) * wide(kvcache_group_bytes(c, &groups[g]));
+    const int64_t held_pages = group_pages(c, &groups[g], tokens);
+    s.bytes += token_bytes * wide(kvcache_group_tokens(&groups[g], tokens));
+    s.page_bytes += token_bytes * wide(held_pages) * wide(c->page_tokens);
+    if (groups[g].window)
+      s.window_pages += held_pages;
+    else
+      s.pages = pages;
+  }
+  return s;
 }
 
 KvAppend kvcache_append(const KvCache *c, KvState *s) {
   assert(s->tokens < KVCACHE_MAX_TOKENS);
-  const bool any_full = c->window_layers<c->layers, any_window = c->window_layers> 0;
-  KvAppend did = {.token = s->tokens, .page = s->tokens / c->page_tokens, .slot = s->tokens % c->page_tokens};
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  const int64_t before = s->tokens;
+  KvAppend did = {.token = before, .page = before / c->page_tokens, .slot = before % c->page_tokens};
   did.new_page = did.slot == 0;
   did.written_bytes = kvcache_bytes_per_token(c);
-  s->tokens++;
-  s->last_page_tokens = did.slot + 1;
-  s->bytes += did.written_bytes;
-  if (did.new_page && any_full) {
-    s->pages++;
-    s->page_bytes += full_page_bytes(c);
+  for (int g = 0; g < n; g++) {
+    const int64_t held = kvcache_group_tokens(&groups[g], before);
+    did.window_token_dropped |= kvcache_group_tokens(&groups[g], before + 1) <= held;
+    did.window_page_freed |= group_pages(c, &groups[g], before + 1) < group_pages(c, &groups[g], before) + did.new_page;
   }
-  if (did.new_page && any_window) {
-    s->window_pages++;
-    s->page_bytes += window_page_bytes(c);
-  }
-  did.window_token_dropped = any_window && s->window_tokens == c->window;
-  if (!did.window_token_dropped) {
-    s->window_tokens++;
-    return did;
-  }
-  s->bytes -= wide(c->window_layers) * wide(kvcache_bytes_per_layer(c));
-  const int64_t oldest_held = s->tokens - c->window; /* its page stays; the one before it may go */
-  did.window_page_freed = oldest_held % c->page_tokens == 0;
-  if (did.window_page_freed) {
-    s->window_pages--;
-    s->page_bytes -= window_page_bytes(c);
-  }
+  *s = kvcache_seek(c, before + 1);
   return did;
-}
-
-KvState kvcache_seek(const KvCache *c, int64_t tokens) {
-  assert(tokens >= 0 && tokens <= KVCACHE_MAX_TOKENS);
-  const int64_t pages = ceil_div(tokens, c->page_tokens), held = held_by_window(c, tokens);
-  KvState s = {.tokens = tokens, .window_tokens = held};
-  if (c->window_layers < c->layers) s.pages = pages;
-  if (c->window_layers > 0) s.window_pages = pages - (tokens - held) / c->page_tokens;
-  s.last_page_tokens = tokens - (pages > 0 ? (pages - 1) * c->page_tokens : 0);
-  s.bytes = held_rows(c, tokens) * wide(kvcache_bytes_per_layer(c));
-  s.page_bytes = wide(s.pages) * full_page_bytes(c) + wide(s.window_pages) * window_page_bytes(c);
-  return s;
 }
 
 /* --- Blocks and batches --- */
@@ -172,6 +237,18 @@ KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens) {
   assert(tokens >= 0 && block_tokens > 0);
   const int64_t n_blocks = ceil_div(tokens, block_tokens);
   return (KvBlocks){n_blocks, n_blocks ? tokens - (n_blocks - 1) * block_tokens : 0};
+}
+
+/* What a sequence of up to so many tokens may need at once. */
+static Wide most_bytes(const KvCache *c, int64_t max_tokens) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  Wide sum = 0;
+  for (int g = 0; g < n; g++) {
+    const int64_t most = groups[g].window ? min64(max_tokens, groups[g].window) : max_tokens;
+    sum += wide(groups[g].layers) * wide(kvcache_group_bytes(c, &groups[g])) * wide(most);
+  }
+  return sum;
 }
 
 Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequences, int64_t max_tokens, KvPaged *paged,
@@ -193,7 +270,7 @@ Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequenc
     sum.used_bytes += s.bytes;
     sum.paged_bytes += s.page_bytes;
   }
-  sum.contiguous_bytes = wide(n_sequences) * held_rows(c, max_tokens) * wide(kvcache_bytes_per_layer(c));
+  sum.contiguous_bytes = wide(n_sequences) * most_bytes(c, max_tokens);
   *paged = sum;
   return STATUS_OK;
 }

@@ -10,7 +10,9 @@
  *
  * GQA and MQA are fewer kv_heads than query heads. MLA (DeepSeek) keeps one row of `latent`
  * elements a token and layer instead of K and V. A sliding window keeps the last `window` tokens,
- * in all layers or in `window_layers` of them; the others keep everything.
+ * in all layers or in `window_layers` of them; the others keep everything. A chunk (Llama 4) keeps
+ * the tokens since the last multiple of `window`: it is empty again when the next one begins.
+ * Layers of further kinds, with other heads or windows, are groups of their own (`more`).
  *
  * Paged allocation (Kwon et al., PagedAttention, SOSP 2023): memory is handed out in pages of
  * page_tokens tokens, so a sequence wastes at most the rest of its last page, where contiguous
@@ -43,13 +45,28 @@ bool kvcache_dtype_from_name(const char *name, KvDtype *dtype); /* false: no suc
 #define KVCACHE_MAX_PAGE   ((int64_t)1 << 30)
 #define KVCACHE_MAX_BATCH  ((int64_t)1 << 20)
 
+enum { KVCACHE_MORE_MAX = 14, KVCACHE_GROUPS_MAX = KVCACHE_MORE_MAX + 2 };
+
+/* Layers that are alike. */
 typedef struct {
   int64_t layers;
+  int64_t kv_heads, d, d_v; /* as in KvCache; d_v 0: d */
+  int64_t latent;
+  int64_t window; /* tokens that each keeps at most; 0: all */
+  bool chunked;   /* the window is a chunk */
+} KvGroup;
+
+typedef struct {
+  int64_t layers;        /* without those of `more` */
   int64_t kv_heads;      /* with latent: 0 */
   int64_t d;             /* elements of a row of K and of V; with latent: 0 */
+  int64_t d_v;           /* elements of a row of V where it differs; 0: d */
   int64_t latent;        /* MLA: elements kept a token and layer; 0: K and V are kept */
   int64_t window;        /* tokens a windowed layer keeps; 0: no layer is windowed */
   int64_t window_layers; /* 0 with a window: all layers */
+  bool chunked;          /* the window is a chunk */
+  KvGroup more[KVCACHE_MORE_MAX];
+  int n_more;
   KvDtype dtype;
   int64_t group;       /* elements of a row that share a scale; 0: no scales */
   int64_t scale_bytes; /* for a group; 0 with a group: 2, an fp16 scale (4: scale and zero point) */
@@ -59,14 +76,22 @@ typedef struct {
 /* Replaces zeros by their defaults and checks the rest. *cache is unchanged on error. */
 Status kvcache_complete(KvCache *cache, Error *error);
 
-/* Bytes of one token: in one layer, elements alone and with scales, and in all layers. */
+/* The cache as groups of layers that are alike: those without a window, those with, then `more`. Returns how many;
+ * none is empty. */
+int kvcache_groups(const KvCache *cache, KvGroup groups[KVCACHE_GROUPS_MAX]);
+int64_t kvcache_group_bytes(const KvCache *cache, const KvGroup *group); /* of one token in one of its layers */
+int64_t kvcache_group_tokens(const KvGroup *group, int64_t tokens);      /* that it holds of so many */
+int64_t kvcache_layers(const KvCache *cache);                            /* of all groups */
+
+/* Bytes of one token: in one layer (of `more`: none), elements alone and with scales, and in all layers. */
 int64_t kvcache_element_bytes_per_layer(const KvCache *cache);
 int64_t kvcache_bytes_per_layer(const KvCache *cache);
 Wide kvcache_bytes_per_token(const KvCache *cache);
 
 /* One sequence of `tokens` tokens. */
 typedef struct {
-  int64_t window_tokens; /* tokens that windowed layers still hold; `tokens` without a window */
+  int64_t
+      window_tokens; /* tokens that windowed layers (the first kind of them) still hold; `tokens` without a window */
   Wide element_bytes;
   Wide scale_bytes;
   Wide bytes; /* both; also what a decode step reads */
@@ -78,9 +103,9 @@ Status kvcache_size(const KvCache *cache, int64_t tokens, KvSize *size, Error *e
 /* A copy is a bookmark. Begins as zeros. */
 typedef struct {
   int64_t tokens;           /* appended so far */
-  int64_t window_tokens;    /* of these, held by windowed layers */
+  int64_t window_tokens;    /* of these, held by windowed layers (the first kind) */
   int64_t pages;            /* that the layers without a window hold; each for all of these layers */
-  int64_t window_pages;     /* that the windowed layers hold; each for all of these layers */
+  int64_t window_pages;     /* that the windowed layers hold; each for all layers with one window */
   int64_t last_page_tokens; /* in the newest page, 1 to page_tokens; 0: no page yet */
   Wide bytes;               /* in use */
   Wide page_bytes;          /* allocated */

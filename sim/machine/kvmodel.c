@@ -11,6 +11,14 @@
 #define COUNT(key, member, required, max, help)                                                                        \
   { key, KEYFILE_COUNT, offsetof(KvModel, member), required, 1, (double)(max), help }
 
+#define GROUP(n, i)                                                                                                    \
+  COUNT("group" n "_layers", groups[i].layers, false, KVCACHE_MAX_LAYERS, "layers of a further kind"),                 \
+      COUNT("group" n "_kv_heads", groups[i].kv_heads, false, KVCACHE_MAX_HEADS, "their K and V heads"),               \
+      COUNT("group" n "_head_dim", groups[i].d, false, KVCACHE_MAX_D, "their head dimension"),                         \
+      COUNT("group" n "_value_dim", groups[i].d_v, false, KVCACHE_MAX_D, "that of their V, where it differs"),         \
+      COUNT("group" n "_window", groups[i].window, false, KVCACHE_MAX_TOKENS, "tokens that each of them keeps"),       \
+      COUNT("group" n "_chunk", groups[i].chunk, false, KVCACHE_MAX_TOKENS, "tokens of their chunks")
+
 static const KeyfileField FIELDS[] = {
     TEXT(name, true, "the name that --model takes"),
     TEXT(product, false, "the full name"),
@@ -21,12 +29,18 @@ static const KeyfileField FIELDS[] = {
     COUNT("heads", heads, true, KVCACHE_MAX_HEADS, "query heads"),
     COUNT("kv_heads", kv_heads, true, KVCACHE_MAX_HEADS, "K and V heads"),
     COUNT("head_dim", d, true, KVCACHE_MAX_D, "elements of one head (d)"),
+    COUNT("value_dim", d_v, false, KVCACHE_MAX_D, "elements of a row of V, where it is not d"),
     COUNT("mla_latent", mla_latent, false, KVCACHE_MAX_D / 2, "MLA: elements of the latent of a token"),
     COUNT("mla_rope", mla_rope, false, KVCACHE_MAX_D / 2, "MLA: elements of the decoupled key"),
     COUNT("window", window, false, KVCACHE_MAX_TOKENS, "tokens a windowed layer keeps"),
     COUNT("window_layers", window_layers, false, KVCACHE_MAX_LAYERS, "how many layers are windowed"),
+    COUNT("chunk", chunk, false, KVCACHE_MAX_TOKENS,
+          "in place of a window: tokens of a chunk, empty when the next begins"),
     COUNT("max_tokens", max_tokens, true, KVCACHE_MAX_TOKENS, "context length"),
     TEXT(dtype, true, "data type of the cache: fp32, fp16, bf16, fp8, int8 or int4"),
+    GROUP("2", 0),
+    GROUP("3", 1),
+    GROUP("4", 2),
 };
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == KVMODEL_FIELD_COUNT, "one row for each field");
 
@@ -56,35 +70,73 @@ static Status check(const KvModel *m, const char *display_name, Error *error) {
                   (long long)m->kv_heads, (long long)m->heads);
   if (m->mla_rope && !m->mla_latent)
     return REFUSE("mla_rope", "mla_rope is given but mla_latent is not; MLA keeps both");
-  if (m->window_layers && !m->window)
+  if (m->window && m->chunk)
+    return REFUSE("chunk", "a layer has a window or chunks; put those with the other kind into group2_layers");
+  if (m->window_layers && !m->window && !m->chunk)
     return REFUSE("window_layers", "window_layers is given but window is not; say how many tokens they keep");
   if (m->window_layers > m->layers)
     return REFUSE("window_layers", "window_layers (%lld) are more than layers (%lld)", (long long)m->window_layers,
                   (long long)m->layers);
+  for (int g = 0; g < KVMODEL_GROUPS; g++) {
+    const KvModelGroup *group = &m->groups[g];
+    char layers[] = "group2_layers";
+    layers[5] = (char)('2' + g);
+    if (!group->layers && (group->kv_heads || group->d || group->d_v || group->window || group->chunk))
+      return REFUSE(layers, "a key of group%d is given but %s is not; say how many layers are of that kind", g + 2,
+                    layers);
+    if (group->window && group->chunk) return REFUSE(layers, "group%d has a window and a chunk; give one", g + 2);
+    if (group->layers && m->mla_latent)
+      return REFUSE(layers, "layers with MLA are all alike here; leave out group%d", g + 2);
+    if (group->kv_heads && m->heads % group->kv_heads)
+      return REFUSE(layers, "group%d_kv_heads (%lld) does not divide heads (%lld)", g + 2, (long long)group->kv_heads,
+                    (long long)m->heads);
+  }
   if (!kvcache_dtype_from_name(m->dtype, &dtype))
     return REFUSE("dtype", "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
                   quote(m->dtype, strlen(m->dtype)).text);
   return STATUS_OK;
 }
 
+static void complete_groups(KvModel *m) {
+  for (int g = 0; g < KVMODEL_GROUPS; g++) {
+    const KvModelGroup *from = &m->groups[g];
+    if (!from->layers) continue;
+    m->more[m->n_more++] = (KvGroup){.layers = from->layers,
+                                     .kv_heads = from->kv_heads ? from->kv_heads : m->kv_heads,
+                                     .d = from->d ? from->d : m->d,
+                                     .d_v = from->d_v ? from->d_v
+                                            : from->d ? 0
+                                                      : m->d_v,
+                                     .window = from->window + from->chunk,
+                                     .chunked = from->chunk != 0};
+  }
+}
+
 Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model, Error *error) {
   KvModel read;
   memset(&read, 0, sizeof read);
-  Status status = keyfile_parse(buffer, length, display_name, FIELDS, KVMODEL_FIELD_COUNT, &read, read.notes, error);
+  Status status = keyfile_parse_unsourced(buffer, length, display_name, FIELDS, KVMODEL_FIELD_COUNT, &read, read.notes, error);
   if (status == STATUS_OK) status = check(&read, display_name, error);
   if (status != STATUS_OK) return status;
+  complete_groups(&read);
   if (!read.product[0]) memcpy(read.product, read.name, sizeof read.product);
   *model = read;
   return STATUS_OK;
 }
 
 KvCache kvmodel_cache(const KvModel *m) {
-  KvCache cache = {.layers = m->layers, .window = m->window, .window_layers = m->window_layers};
+  KvCache cache = {.layers = m->layers,
+                   .window = m->window + m->chunk,
+                   .window_layers = m->window_layers,
+                   .chunked = m->chunk != 0,
+                   .n_more = m->n_more};
+  memcpy(cache.more, m->more, sizeof cache.more);
   if (m->mla_latent) {
     cache.latent = m->mla_latent + m->mla_rope;
   } else {
     cache.kv_heads = m->kv_heads;
     cache.d = m->d;
+    cache.d_v = m->d_v;
   }
   kvcache_dtype_from_name(m->dtype, &cache.dtype);
   const Status status = kvcache_complete(&cache, NULL);

@@ -2,15 +2,25 @@
  * sim/base/keyfile.h.
  *
  * What one row of the cache is follows from kv_heads and d, or from the latent of MLA; how many
- * tokens a layer keeps follows from the window. `limits` says, for people, what of the model is not
- * covered. */
+ * tokens a layer keeps follows from the window or the chunk. Layers of further kinds are groups:
+ *
+ *     layers    = 8         kv_heads = 8         head_dim = 128       8 layers that keep all
+ *     group2_layers = 24    group2_window = 4096                      24 that keep 4,096, with the same heads
+ *
+ * What a group does not give (kv_heads, head_dim, value_dim) is as in the first one. `limits` says, for people, what of
+ * the model is not covered. */
 #ifndef TILEWALK_SIM_KVMODEL_H
 #define TILEWALK_SIM_KVMODEL_H
 
 #include "sim/base/keyfile.h"
 #include "sim/machine/kvcache.h"
 
-enum { KVMODEL_FIELD_COUNT = 15 };
+enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 17 + 6 * KVMODEL_GROUPS };
+
+/* A further kind of layers, as written: zeros are those of the first. */
+typedef struct {
+  int64_t layers, kv_heads, d, d_v, window, chunk;
+} KvModelGroup;
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];    /* what --model takes */
@@ -22,10 +32,15 @@ typedef struct {
   int64_t heads;    /* query heads */
   int64_t kv_heads; /* K and V heads; what they would be without MLA, where there is MLA */
   int64_t d;
+  int64_t d_v;        /* of V where it differs; 0: d */
   int64_t mla_latent; /* elements of the compressed K and V of a token; 0: no MLA */
   int64_t mla_rope;   /* elements of the decoupled key that carries the position */
   int64_t window;
   int64_t window_layers;
+  int64_t chunk; /* tokens of a chunk, in place of a window */
+  KvModelGroup groups[KVMODEL_GROUPS];
+  KvGroup more[KVCACHE_MORE_MAX]; /* the same, complete */
+  int n_more;
   int64_t max_tokens; /* the context length that the model was made for */
   char dtype[KEYFILE_TEXT_BYTES];
   KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */

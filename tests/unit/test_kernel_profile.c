@@ -34,7 +34,11 @@ static Profile load(const char *name) {
   const size_t length = read_asset("kernels", name, text);
   Profile p;
   Error error = {0};
-  if (profile_parse(text, length, name, &p, &error)) fail_msg("%s", error.message);
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  if (profile_parse(text, length, name, &p, &error) ||
+      keyfile_check_sources(name, fields, n_fields, p.notes, &error)) /* shipped files have sources */
+    fail_msg("%s", error.message);
   return p;
 }
 
@@ -305,8 +309,6 @@ static void wrong_files_say_where_and_why(void **state) {
        "f:5: a tile for d = 64 has no two sides"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_causal_block_k = 64 # assumed\n",
        "f:4: a tile for d = 64 has no two sides"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 64\n",
-       "f:4: d64_block_q does not say where"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_shared = 64 # assumed\n",
        "f:4: d64_shared = 64 has no unit"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n",

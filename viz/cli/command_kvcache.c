@@ -91,11 +91,17 @@ static void override(KvOptions *o, const KvCache *model) {
   KvCache *c = &o->request.cache;
   const bool plain = c->kv_heads || c->d; /* asked for K and V where the model has a latent */
   if (!c->layers) c->layers = model->layers;
+  memcpy(c->more, model->more, sizeof c->more);
+  c->n_more = model->n_more;
   if (!c->kv_heads) c->kv_heads = model->latent && plain ? o->request.model.kv_heads : model->kv_heads;
+  if (!c->d) c->d_v = model->latent ? 0 : model->d_v;
   if (!c->d) c->d = model->latent && plain ? o->request.model.d : model->d;
   if (!plain) c->latent = model->latent;
   if (!c->window && !c->window_layers) c->window_layers = model->window_layers;
-  if (!c->window) c->window = model->window;
+  if (!c->window) {
+    c->window = model->window;
+    c->chunked = model->chunked;
+  }
   if (!o->dtype_given) c->dtype = model->dtype;
 }
 
@@ -114,6 +120,11 @@ static Status resolve_model(KvOptions *o, Error *error) {
   if (status != STATUS_OK) return status;
   r->has_model = true;
   const KvCache cache = kvmodel_cache(&r->model);
+  if (cache.n_more && (n_own || c->window || c->window_layers))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s has layers of several kinds, so --layers, --kv-heads, --head-dim and --window do not say "
+                     "which; leave them out, or change a copy of the model's file",
+                     r->model.name);
   override(o, &cache);
   return STATUS_OK;
 }
@@ -169,7 +180,8 @@ static int run_kvcache(void *options, Io *io, Error *error) {
 }
 
 static const Option MODEL_OPTIONS[] = {
-    {"model", 0, "NAME|FILE", "The model: a name from --list, or a description file. Default " DEFAULT_MODEL ".",
+    {"model", 0, "NAME|FILE",
+     "The model: a name from --list, a config.json of Hugging Face, or a description file. Default " DEFAULT_MODEL ".",
      set_model, false, false, NULL},
     {"list", 0, NULL, "List the known models.", set_list, false, false, NULL},
     {"layers", 0, "COUNT", "Layers with attention, in place of the model's.", set_layers, false, false, NULL},
@@ -219,6 +231,9 @@ const Command COMMAND_KVCACHE = {
                    "reserving the longest sequence for each.",
     .examples = "  # Llama 2 70B at 100,000 tokens\n"
                 "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
+                "  # any model of the Hugging Face Hub, from its config.json\n"
+                "  printf '{\"num_hidden_layers\": 2, \"num_attention_heads\": 8, \"hidden_size\": 512}' | tilewalk "
+                "kvcache --model /dev/stdin -N 32K\n\n"
                 "  # does it fit an H100, and how long does one token take to read it?\n"
                 "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
                 "  # 4-bit values with one fp16 scale for 64 of them\n"

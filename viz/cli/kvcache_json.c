@@ -4,9 +4,29 @@
 
 static void put(const ReportSink *k, const char *key, int64_t value) { k->whole(k->context, key, wide(value)); }
 
+/* Layers by kind. "window" or "chunk": tokens that each keeps at most; 0: all. */
+static void report_groups(const ReportSink *k, const KvCache *c) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  k->open_array(k->context, "groups");
+  for (int g = 0; g < n; g++) {
+    k->open_object(k->context, NULL);
+    put(k, "layers", groups[g].layers);
+    put(k, "kv_heads", groups[g].kv_heads);
+    put(k, "head_dim", groups[g].d);
+    put(k, "value_dim", groups[g].d_v ? groups[g].d_v : groups[g].d);
+    put(k, "latent", groups[g].latent);
+    put(k, "window", groups[g].chunked ? 0 : groups[g].window);
+    put(k, "chunk", groups[g].chunked ? groups[g].window : 0);
+    put(k, "bytes_per_token_per_layer", kvcache_group_bytes(c, &groups[g]));
+    k->close(k->context);
+  }
+  k->close(k->context);
+}
+
 static void report_cache(const ReportSink *k, const KvCache *c) {
   k->open_object(k->context, "cache");
-  put(k, "layers", c->layers);
+  put(k, "layers", kvcache_layers(c));
   put(k, "kv_heads", c->kv_heads);
   put(k, "head_dim", c->d);
   put(k, "latent", c->latent);
@@ -16,6 +36,7 @@ static void report_cache(const ReportSink *k, const KvCache *c) {
   put(k, "window", c->window);
   put(k, "window_layers", c->window_layers);
   put(k, "page_tokens", c->page_tokens);
+  report_groups(k, c);
   k->close(k->context);
 }
 

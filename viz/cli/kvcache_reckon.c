@@ -18,9 +18,34 @@ Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   return STATUS_OK;
 }
 
+/* The same cache with so many K and V heads in every layer, or without any window. */
+static KvCache with_kv_heads(KvCache c, int64_t kv_heads) {
+  c.kv_heads = kv_heads;
+  for (int g = 0; g < c.n_more; g++) c.more[g].kv_heads = kv_heads;
+  return c;
+}
+static KvCache without_window(KvCache c) {
+  c.window = c.window_layers = 0;
+  c.chunked = false;
+  for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
+  return c;
+}
+
+static bool has_window(const KvCache *c) {
+  bool any = c->window != 0;
+  for (int g = 0; g < c->n_more; g++) any |= c->more[g].window != 0;
+  return any;
+}
+
+static bool same_groups(const KvCache *a, const KvCache *b) {
+  for (int g = 0; g < a->n_more; g++)
+    if (a->more[g].kv_heads != b->more[g].kv_heads || a->more[g].window != b->more[g].window) return false;
+  return true;
+}
+
 static void offer(Alternative *list, int *n, const char *name, KvCache cache, const KvCache *asked) {
   const bool same = cache.kv_heads == asked->kv_heads && cache.d == asked->d && cache.latent == asked->latent &&
-                    cache.window == asked->window && cache.group == asked->group &&
+                    cache.window == asked->window && same_groups(&cache, asked) && cache.group == asked->group &&
                     kvcache_dtype_bits(cache.dtype) == kvcache_dtype_bits(asked->dtype);
   if (same || kvcache_complete(&cache, NULL) != STATUS_OK) return;
   snprintf(list[*n].name, sizeof list[*n].name, "%s", name);
@@ -32,16 +57,17 @@ int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
   const KvCache *asked = &r->cache;
   KvCache c = *asked;
   if (r->has_model) { /* one K and V head for each query head */
-    c.latent = 0, c.kv_heads = r->model.heads, c.d = asked->latent ? r->model.d : asked->d;
+    c = with_kv_heads(c, r->model.heads);
+    c.latent = 0, c.d = asked->latent ? r->model.d : asked->d;
     if (c.group > c.d) c.group = c.scale_bytes = 0;
     offer(list, &n, "a K and V head for each query head (MHA)", c, asked);
   }
   if (!asked->latent) {
-    c = *asked, c.kv_heads = 1;
+    c = with_kv_heads(*asked, 1);
     offer(list, &n, "one K and V head (MQA)", c, asked);
   }
-  if (asked->window) {
-    c = *asked, c.window = c.window_layers = 0;
+  if (has_window(asked)) {
+    c = without_window(*asked);
     offer(list, &n, "without the window", c, asked);
   }
   c = *asked, c.group = c.scale_bytes = 0;

@@ -18,12 +18,47 @@ static void describe(Table *t, const KvRequest *r) {
     snprintf(row, sizeof row, "a latent of %" PRId64 " elements", c->latent);
   else
     snprintf(row, sizeof row, "%" PRId64 " KV head%s of d = %" PRId64, c->kv_heads, c->kv_heads == 1 ? "" : "s", c->d);
-  if (c->window) snprintf(window, sizeof window, ", window %s", number_count(wide(c->window)).text);
+  if (c->n_more) {
+    table_title(t, "%s: %" PRId64 " layers of %d kinds, %s%s", r->has_model ? r->model.product : "", kvcache_layers(c),
+                kvcache_groups(c, (KvGroup[KVCACHE_GROUPS_MAX]){0}), kvcache_dtype_name(c->dtype), scales);
+    return;
+  }
+  if (c->window)
+    snprintf(window, sizeof window, ", %s %s", c->chunked ? "chunks of" : "window", number_count(wide(c->window)).text);
   if (c->window && c->window_layers < c->layers)
     snprintf(window + strlen(window), sizeof window - strlen(window), " in %" PRId64, c->window_layers);
   if (c->group) snprintf(scales, sizeof scales, ", %" PRId64 " B for %" PRId64 " elements", c->scale_bytes, c->group);
   table_title(t, "%s%s%" PRId64 " layer%s, %s, %s%s%s", r->has_model ? r->model.product : "", r->has_model ? ": " : "",
               c->layers, c->layers == 1 ? "" : "s", row, kvcache_dtype_name(c->dtype), scales, window);
+}
+
+/* A row for each kind of layers. */
+static void group_rows(Table *t, const KvRequest *r) {
+  const KvCache *c = &r->cache;
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  for (int g = 0; n > 1 && g < n; g++) {
+    const KvGroup *k = &groups[g];
+    char row[96], v[32] = "", keeps[96] = "all tokens";
+    if (k->d_v && k->d_v != k->d) snprintf(v, sizeof v, " and %" PRId64, k->d_v);
+    if (k->latent)
+      snprintf(row, sizeof row, "a latent of %" PRId64, k->latent);
+    else
+      snprintf(row, sizeof row, "%" PRId64 " KV head%s of d = %" PRId64 "%s", k->kv_heads, k->kv_heads == 1 ? "" : "s",
+               k->d, v);
+    if (k->window)
+      snprintf(keeps, sizeof keeps, k->chunked ? "chunks of %s" : "a window of %s", number_count(wide(k->window)).text);
+    table_format(t, ROLE_PLAIN, "%" PRId64 " layer%s with %s", k->layers, k->layers == 1 ? "" : "s", keeps);
+    if (r->n_lengths)
+      table_bytes(t, ROLE_PLAIN, wide(k->layers) * wide(kvcache_group_bytes(c, k)));
+    else
+      table_bytes(t, ROLE_PLAIN,
+                  wide(k->layers) * wide(kvcache_group_bytes(c, k)) * wide(kvcache_group_tokens(k, r->tokens)));
+    if (r->n_lengths)
+      table_format(t, ROLE_DIM, "%s, a token", row);
+    else
+      table_format(t, ROLE_DIM, "%s; %s tokens each", row, number_count(wide(kvcache_group_tokens(k, r->tokens))).text);
+  }
 }
 
 static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
@@ -33,15 +68,23 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   if (c->group)
     snprintf(scales, sizeof scales, ", %" PRId64 " B of scales",
              kvcache_bytes_per_layer(c) - kvcache_element_bytes_per_layer(c));
-  table_text(t, ROLE_PLAIN, "one token, one layer");
-  table_bytes(t, ROLE_PLAIN, wide(kvcache_bytes_per_layer(c)));
-  if (c->latent)
+  group_rows(t, r);
+  if (!c->n_more) {
+    table_text(t, ROLE_PLAIN, "one token, one layer");
+    table_bytes(t, ROLE_PLAIN, wide(kvcache_bytes_per_layer(c)));
+  }
+  if (c->n_more)
+    ;
+  else if (c->latent)
     table_format(t, ROLE_DIM, "%" PRId64 " elements of %d bits%s", c->latent, bits, scales);
+  else if (c->d_v && c->d_v != c->d)
+    table_format(t, ROLE_DIM, "%" PRId64 " x (%" PRId64 " + %" PRId64 ") elements of %d bits%s", c->kv_heads, c->d,
+                 c->d_v, bits, scales);
   else
     table_format(t, ROLE_DIM, "2 x %" PRId64 " x %" PRId64 " elements of %d bits%s", c->kv_heads, c->d, bits, scales);
   table_text(t, ROLE_PLAIN, "one token");
   table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(c));
-  table_format(t, ROLE_DIM, "%" PRId64 " layer%s", c->layers, c->layers == 1 ? "" : "s");
+  table_format(t, ROLE_DIM, "%" PRId64 " layer%s", kvcache_layers(c), kvcache_layers(c) == 1 ? "" : "s");
   const Number tokens = number_count(wide(r->tokens));
   if (r->n_lengths)
     table_format(t, ROLE_PLAIN, "%d sequences, %s tokens", r->n_lengths, number_count(k->paged.tokens).text);
@@ -55,11 +98,10 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   else
     table_format(t, ROLE_DIM, "%s = %s", number_bytes_exact(k->paged.used_bytes).text,
                  number_bytes_decimal(k->paged.used_bytes).text);
-  if (!c->window || r->n_lengths) return;
+  if (!c->window || r->n_lengths || c->n_more || c->window_layers < c->layers) return;
   table_text(t, ROLE_PLAIN, "a windowed layer holds");
   table_format(t, ROLE_PLAIN, "%s", number_count(wide(k->size.window_tokens)).text);
-  table_format(t, ROLE_DIM, "of %s tokens%s", tokens.text,
-               c->window_layers < c->layers ? "; the other layers hold all" : "");
+  table_format(t, ROLE_DIM, "of %s tokens", tokens.text);
 }
 
 static void paged_row(Table *t, const KvRequest *r, const Reckoned *k) {
@@ -229,7 +271,7 @@ static Status list_table(const KvModel *models, int n, bool csv, Io *io, Error *
   for (int m = 0; m < n; m++) {
     const KvCache cache = kvmodel_cache(&models[m]);
     table_text(&t, ROLE_ACCENT, models[m].name);
-    table_count(&t, ROLE_PLAIN, wide(cache.layers));
+    table_count(&t, ROLE_PLAIN, wide(kvcache_layers(&cache)));
     table_count(&t, ROLE_PLAIN, wide(models[m].heads));
     if (cache.latent)
       table_text(&t, ROLE_PLAIN, "MLA");

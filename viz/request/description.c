@@ -7,6 +7,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
+#include "viz/request/model_config.h"
 
 /* Whether it could be the name of one of our files; no '/' and no leading '.' means no way out of
  * the folder. */
@@ -63,17 +64,27 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
 }
 
 /* Reads the text of a description. The caller frees *buffer. */
-static Status read_text(const Kind *kind, const char *name, char **buffer, size_t *length, Error *error) {
+static Status read_text(const Kind *kind, const char *name, size_t most, char **buffer, size_t *length, Error *error) {
   char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
   *buffer = NULL;
   *length = 0;
   if (is_name(name)) {
     snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
     if (assets_find(path, sizeof path, relative, NULL) == STATUS_OK)
-      return file_read(path, KEYFILE_MAX_BYTES, buffer, length, error);
+      return file_read(path, most, buffer, length, error);
   }
   if (!strchr(name, '/') && !file_exists(name)) return refuse(kind, name, error);
-  return file_read(name, KEYFILE_MAX_BYTES, buffer, length, error);
+  return file_read(name, most, buffer, length, error);
+}
+
+/* What comes with Tilewalk has a source for every number. */
+static Status check_shipped(const Kind *kind, const char *name, const KeyfileField *fields, int n_fields,
+                            const KeyfileNote *notes, Error *error) {
+  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
+  if (!is_name(name)) return STATUS_OK;
+  snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
+  if (assets_find(path, sizeof path, relative, NULL)) return STATUS_OK;
+  return keyfile_check_sources(name, fields, n_fields, notes, error);
 }
 
 Status description_gpu(const char *name, Gpu *gpu, Error *error) {
@@ -83,7 +94,7 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   }
   char *buffer;
   size_t length;
-  Status status = read_text(&GPU_KIND, name, &buffer, &length, error);
+  Status status = read_text(&GPU_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
   if (status == STATUS_OK) status = gpu_parse(buffer, length, name, gpu, error);
   free(buffer);
   return status;
@@ -92,8 +103,11 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
 Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
-  Status status = read_text(&KERNEL_KIND, name, &buffer, &length, error);
+  Status status = read_text(&KERNEL_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
   if (status == STATUS_OK) status = profile_parse(buffer, length, name, profile, error);
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  if (status == STATUS_OK) status = check_shipped(&KERNEL_KIND, name, fields, n_fields, profile->notes, error);
   free(buffer);
   return status;
 }
@@ -101,8 +115,13 @@ Status description_kernel(const char *name, Profile *profile, Error *error) {
 Status description_model(const char *name, KvModel *model, Error *error) {
   char *buffer;
   size_t length;
-  Status status = read_text(&MODEL_KIND, name, &buffer, &length, error);
-  if (status == STATUS_OK) status = kvmodel_parse(buffer, length, name, model, error);
+  Status status = read_text(&MODEL_KIND, name, MODEL_CONFIG_MAX_BYTES, &buffer, &length, error);
+  if (status == STATUS_OK)
+    status = model_config_is_json(buffer, length) ? model_config_parse(buffer, length, name, model, error)
+                                                  : kvmodel_parse(buffer, length, name, model, error);
+  int n_fields;
+  const KeyfileField *fields = kvmodel_fields(&n_fields);
+  if (status == STATUS_OK) status = check_shipped(&MODEL_KIND, name, fields, n_fields, model->notes, error);
   free(buffer);
   return status;
 }

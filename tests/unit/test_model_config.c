@@ -1,0 +1,268 @@
+/* config.json files: the layers by kind that each must give, and the bytes of 10,000 tokens, worked by hand from the
+ * model's published shape. One row of the table for each rule of the format. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/alloc_fail.h"
+#include "viz/request/model_config.h"
+
+#define BASE "\"num_hidden_layers\":4,\"num_attention_heads\":8,\"hidden_size\":512,\"torch_dtype\":\"bfloat16\""
+
+/* says: "layers x KV heads x d, what they keep", the bytes of 10,000 tokens in all; or "! " and a part of the error. */
+static const struct {
+  const char *rule, *json, *says;
+} CASES[] = {
+    /* 4 layers x 2 x 8 heads x 64 x 2 B x 10,000 */
+    {"plain", "{" BASE "}", "4 x 8 x 64; 81920000"},
+    {"grouped heads", "{" BASE ",\"num_key_value_heads\":2}", "4 x 2 x 64; 20480000"},
+    {"a head size of its own", "{" BASE ",\"head_dim\":128}", "4 x 8 x 128; 163840000"},
+    {"fp32", "{\"num_hidden_layers\":4,\"num_attention_heads\":8,\"hidden_size\":512,\"torch_dtype\":\"float32\"}",
+     "4 x 8 x 64; 163840000"},
+    {"dtype for torch_dtype",
+     "{\"num_hidden_layers\":1,\"num_attention_heads\":1,\"hidden_size\":64,\"dtype\":\"float16\"}",
+     "1 x 1 x 64; 2560000"},
+    {"Qwen3: a window that is not used",
+     "{\"num_hidden_layers\":36,\"num_attention_heads\":32,\"num_key_value_heads\":8,\"hidden_size\":4096,\"head_dim\":"
+     "128,"
+     "\"use_sliding_window\":false,\"sliding_window\":null,\"max_window_layers\":36,\"torch_dtype\":\"bfloat16\"}",
+     "36 x 8 x 128; 1474560000"},
+    {"Qwen2: not used though written",
+     "{" BASE ",\"use_sliding_window\":false,\"sliding_window\":4096,\"max_window_layers\":2}", "4 x 8 x 64; 81920000"},
+    /* layers 2 and 3 keep 100: (2 x 10,000 + 2 x 100) x 2,048 */
+    {"Qwen2: used from a layer on",
+     "{" BASE ",\"use_sliding_window\":true,\"sliding_window\":100,\"max_window_layers\":2}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 100; 41369600"},
+    {"Mistral: a window in all", "{" BASE ",\"sliding_window\":4096}", "4 x 8 x 64 window 4096; 33554432"},
+    /* Gemma 3: every sixth of 34 layers sees all: 5; (5 x 10,000 + 29 x 1,024) x 4,096 B */
+    {"Gemma 3, nested",
+     "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"hidden_size\":2560,"
+     "\"num_hidden_layers\":34,\"num_attention_heads\":8,\"num_key_value_heads\":4,\"head_dim\":256,"
+     "\"sliding_window\":1024,\"sliding_window_pattern\":6},\"torch_dtype\":\"bfloat16\"}",
+     "5 x 4 x 256 + 29 x 4 x 256 window 1024; 326434816"},
+    {"Gemma 3, as published: the class knows the rest",
+     "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"hidden_size\":2560,"
+     "\"num_hidden_layers\":34,\"sliding_window\":1024},\"torch_dtype\":\"bfloat16\"}",
+     "5 x 4 x 256 + 29 x 4 x 256 window 1024; 326434816"},
+    {"Gemma 2: every other layer", "{\"model_type\":\"gemma2\"," BASE ",\"head_dim\":64,\"sliding_window\":4096}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 4096; 57737216"},
+    {"a pattern in letters", "{" BASE ",\"sliding_window\":4096,\"sliding_window_pattern\":\"LLLG\"}",
+     "1 x 8 x 64 + 3 x 8 x 64 window 4096; 45645824"},
+    {"layer_types",
+     "{" BASE ",\"sliding_window\":128,\"layer_types\":[\"sliding_attention\",\"full_attention\","
+     "\"sliding_attention\",\"full_attention\"]}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 128; 41484288"},
+    {"layer_types are stronger than use_sliding_window",
+     "{" BASE
+     ",\"use_sliding_window\":false,\"sliding_window\":128,\"layer_types\":[\"full_attention\",\"full_attention\","
+     "\"full_attention\",\"full_attention\"]}",
+     "4 x 8 x 64; 81920000"},
+    {"linear attention keeps none",
+     "{" BASE ",\"layer_types\":[\"linear_attention\",\"linear_attention\",\"linear_attention\","
+     "\"full_attention\"]}",
+     "1 x 8 x 64; 20480000; limits"},
+    {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; limits"},
+    {"Jamba: a period and an offset", "{" BASE ",\"attn_layer_period\":2,\"attn_layer_offset\":1}",
+     "2 x 8 x 64; 40960000; limits"},
+    {"RecurrentGemma: types that repeat",
+     "{" BASE ",\"attention_window_size\":2048,\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"]}",
+     "1 x 8 x 64; 20480000; limits"},
+    {"Nemotron-H: letters", "{" BASE ",\"hybrid_override_pattern\":\"M-*-\"}", "1 x 8 x 64; 20480000; limits"},
+    {"Granite: layers of mamba", "{" BASE ",\"layers_block_type\":[\"mamba\",\"mamba\",\"attention\",\"mamba\"]}",
+     "1 x 8 x 64; 20480000; limits"},
+    {"GPT-Neo: attention_types", "{" BASE ",\"window_size\":256,\"attention_types\":[[[\"global\",\"local\"],2]]}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 256; 42008576"},
+    /* Llama 4: 12 of 48 layers see all; the others hold 10,000 - 8,192 = 1,808: (120,000 + 65,088) x 4,096 B */
+    {"Llama 4: chunks",
+     "{\"model_type\":\"llama4\",\"text_config\":{\"model_type\":\"llama4_text\",\"hidden_size\":5120,"
+     "\"num_hidden_layers\":48,\"num_attention_heads\":40,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"attention_chunk_size\":8192,\"no_rope_layers\":[]},\"torch_dtype\":\"bfloat16\"}",
+     "12 x 8 x 128 + 36 x 8 x 128 chunk 8192; 758120448"},
+    {"chunks by a list", "{" BASE ",\"attention_chunk_size\":4000,\"no_rope_layers\":[1,1,1,0]}",
+     "1 x 8 x 64 + 3 x 8 x 64 chunk 4000; 32768000"},
+    {"chunks by layer_types",
+     "{" BASE ",\"attention_chunk_size\":4000,\"layer_types\":[\"chunked_attention\","
+     "\"chunked_attention\",\"chunked_attention\",\"full_attention\"]}",
+     "1 x 8 x 64 + 3 x 8 x 64 chunk 4000; 32768000"},
+    {"no chunks", "{" BASE ",\"attention_chunk_size\":null}", "4 x 8 x 64; 81920000"},
+    /* MLA: (512 + 64) x 2 B x 61 layers x 10,000 */
+    {"MLA",
+     "{\"num_hidden_layers\":61,\"num_attention_heads\":128,\"num_key_value_heads\":128,\"hidden_size\":7168,"
+     "\"kv_lora_rank\":512,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
+     "\"torch_dtype\":\"bfloat16\"}",
+     "61 x latent 576; 702720000"},
+    {"Falcon: one head",
+     "{\"n_layer\":32,\"n_head\":71,\"hidden_size\":4544,\"multi_query\":true,\"torch_dtype\":\"bfloat16\"}",
+     "32 x 1 x 64; 81920000"},
+    {"Falcon: the new decoder",
+     "{\"num_hidden_layers\":60,\"num_attention_heads\":128,\"num_kv_heads\":8,\"hidden_size\":8192,\"multi_query\":"
+     "true,"
+     "\"new_decoder_architecture\":true,\"torch_dtype\":\"bfloat16\"}",
+     "60 x 8 x 64; 1228800000"},
+    {"ChatGLM",
+     "{\"num_layers\":28,\"num_attention_heads\":32,\"hidden_size\":4096,\"kv_channels\":128,"
+     "\"multi_query_attention\":true,\"multi_query_group_num\":2,\"torch_dtype\":\"float16\"}",
+     "28 x 2 x 128; 286720000"},
+    {"GPT-2", "{\"n_layer\":12,\"n_head\":12,\"n_embd\":768,\"n_positions\":1024,\"torch_dtype\":\"float16\"}",
+     "12 x 12 x 64; 368640000"},
+    {"MPT: inside attn_config",
+     "{\"n_layers\":32,\"n_heads\":32,\"d_model\":4096,\"attn_config\":{\"kv_n_heads\":8},"
+     "\"torch_dtype\":\"bfloat16\"}",
+     "32 x 8 x 128; 1310720000"},
+    /* K of 192 and V of 128: 4 x 8 x 320 x 2 B x 10,000 */
+    {"V of another size", "{" BASE ",\"head_dim\":192,\"v_head_dim\":128}", "4 x 8 x 192/128; 204800000"},
+    /* 2 full layers x 2 x 2 x 512 x 2 B x 10,000 + 2 windowed x 2 x 8 x 256 x 2 B x 1,024 */
+    {"Gemma 4: other heads where all is seen",
+     "{" BASE ",\"head_dim\":256,\"global_head_dim\":512,\"num_global_key_value_heads\":2,\"sliding_window\":1024,"
+     "\"layer_types\":[\"sliding_attention\",\"full_attention\",\"sliding_attention\",\"full_attention\"]}",
+     "2 x 8 x 256 window 1024 + 2 x 2 x 512; 98697216"},
+    {"MiMo: other heads in a window",
+     "{" BASE ",\"num_key_value_heads\":4,\"head_dim\":192,\"v_head_dim\":128,\"swa_num_key_value_heads\":8,"
+     "\"swa_head_dim\":192,\"swa_v_head_dim\":128,\"sliding_window\":128,\"hybrid_layer_pattern\":[0,1,1,1]}",
+     "1 x 4 x 192/128 + 3 x 8 x 192/128 window 128; 27566080"},
+    {"OpenELM: heads by layer",
+     "{\"num_transformer_layers\":3,\"num_hidden_layers\":3,\"num_query_heads\":[12,12,16],"
+     "\"num_kv_heads\":[3,3,4],\"head_dim\":64,\"torch_dtype\":\"float16\"}",
+     "2 x 3 x 64 + 1 x 4 x 64; 25600000"},
+    {"DeciLM: blocks",
+     "{" BASE ",\"num_key_value_heads\":null,\"block_configs\":[{\"attention\":{\"n_heads_in_group\":8}},"
+     "{\"attention\":{\"no_op\":true}},{\"attention\":{\"n_heads_in_group\":4}},"
+     "{\"attention\":{\"n_heads_in_group\":8}}]}",
+     "2 x 1 x 64 + 1 x 2 x 64; 10240000; limits"},
+    {"windows by layer", "{" BASE ",\"sliding_window\":[100,null,100,200]}",
+     "1 x 8 x 64 + 2 x 8 x 64 window 100 + 1 x 8 x 64 window 200; 21299200"},
+    {"shared layers keep none", "{" BASE ",\"num_kv_shared_layers\":3}", "1 x 8 x 64; 20480000; limits"},
+    {"a model inside a thinker", "{\"thinker_config\":{\"text_config\":{" BASE "}}}", "4 x 8 x 64; 81920000"},
+    {"a mark before it", "\xef\xbb\xbf{" BASE "}", "4 x 8 x 64; 81920000"},
+    {"numbers with a point", "{\"num_hidden_layers\":4.0,\"num_attention_heads\":8,\"hidden_size\":512}",
+     "4 x 8 x 64; 81920000; limits"},
+    /* refused */
+    {"no JSON", "{\"num_hidden_layers\":4,\n", "! line 2: no JSON"},
+    {"a list", "[1]", "! a list, where config.json is an object"},
+    {"no layers", "{\"num_attention_heads\":8}", "! 'num_hidden_layers'"},
+    {"no heads", "{\"num_hidden_layers\":4,\"hidden_size\":512}", "! 'num_attention_heads'"},
+    {"no head size", "{\"num_hidden_layers\":4,\"num_attention_heads\":7,\"hidden_size\":512}", "! no size of a head"},
+    {"a word for a number", "{\"num_hidden_layers\":\"four\"}", "! 'num_hidden_layers' is not a whole number"},
+    {"too many layers", "{\"num_hidden_layers\":1000000}",
+     "! 'num_hidden_layers' is not a whole number from 1 to 4096"},
+    {"types for other layers", "{" BASE ",\"layer_types\":[\"full_attention\"]}",
+     "! 'layer_types' has 1 entries for 4 layers"},
+    {"a kind that is not known",
+     "{" BASE ",\"layer_types\":[\"full_attention\",\"psychic\",\"full_attention\",\"full_attention\"]}",
+     "! 'layer_types'[1] is 'psychic'"},
+    {"a window of no size",
+     "{" BASE ",\"layer_types\":[\"full_attention\",\"sliding_attention\",\"full_attention\","
+     "\"full_attention\"]}",
+     "! layer 1 has a sliding window, but 'sliding_window'"},
+    {"no attention at all", "{" BASE ",\"hybrid_override_pattern\":\"MMMM\"}", "! none of the 4 layers keeps K and V"},
+    {"more KV heads than heads", "{" BASE ",\"num_key_value_heads\":16}", "! 16 K and V heads are more than 8"},
+    {"a type of the future",
+     "{\"num_hidden_layers\":4,\"num_attention_heads\":8,\"hidden_size\":512,\"torch_dtype\":\"posit8\"}",
+     "! 'torch_dtype' is 'posit8'"},
+};
+
+static void describe(const KvModel *model, char *to, size_t size) {
+  const KvCache cache = kvmodel_cache(model);
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(&cache, groups);
+  *to = '\0';
+#define PUT(...) snprintf(to + strlen(to), size - strlen(to), __VA_ARGS__)
+  for (int g = 0; g < n; g++) {
+    PUT("%s%lld x ", g ? " + " : "", (long long)groups[g].layers);
+    if (groups[g].latent)
+      PUT("latent %lld", (long long)groups[g].latent);
+    else
+      PUT("%lld x %lld", (long long)groups[g].kv_heads, (long long)groups[g].d);
+    if (groups[g].d_v) PUT("/%lld", (long long)groups[g].d_v);
+    if (groups[g].window) PUT(groups[g].chunked ? " chunk %lld" : " window %lld", (long long)groups[g].window);
+  }
+  PUT("; %llu", (unsigned long long)kvcache_seek(&cache, 10000).bytes);
+  if (*model->limits) PUT("; limits");
+}
+
+static void test_table(void **state) {
+  (void)state;
+  int n_wrong = 0;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    KvModel model;
+    Error error = {0};
+    char said[512];
+    const Status status = model_config_parse(CASES[i].json, strlen(CASES[i].json), "dir/my model.json", &model, &error);
+    if (status == STATUS_OK)
+      describe(&model, said, sizeof said);
+    else
+      snprintf(said, sizeof said, "! %s", error.message);
+    const char *wanted = CASES[i].says;
+    if (*wanted == '!' ? *said == '!' && strstr(said, wanted + 2) != NULL : !strcmp(said, wanted)) continue;
+    print_error("%s:\n  wanted %s\n  said   %s\n", CASES[i].rule, wanted, said);
+    n_wrong++;
+  }
+  assert_int_equal(n_wrong, 0);
+}
+
+/* A chunk holds what came since its beginning: full, then one. */
+static void test_chunk_grows_and_empties(void **state) {
+  (void)state;
+  const KvGroup chunk = {.layers = 1, .kv_heads = 1, .d = 1, .window = 4, .chunked = true};
+  const int64_t held[] = {0, 1, 2, 3, 4, 1, 2, 3, 4, 1};
+  for (int64_t n = 0; n < 10; n++) assert_int_equal(kvcache_group_tokens(&chunk, n), held[n]);
+}
+
+/* Step by step as at once, with every kind of layer together. */
+static void test_growth_of_many_kinds(void **state) {
+  (void)state;
+  KvCache cache = {.layers = 3, .kv_heads = 2, .d = 8, .window = 5, .window_layers = 1, .page_tokens = 4, .n_more = 2};
+  cache.more[0] = (KvGroup){.layers = 2, .kv_heads = 1, .d = 16, .d_v = 4, .window = 6, .chunked = true};
+  cache.more[1] = (KvGroup){.layers = 1, .kv_heads = 4, .d = 2};
+  assert_int_equal(kvcache_complete(&cache, NULL), STATUS_OK);
+  KvState state_now = {0};
+  for (int64_t n = 1; n < 40; n++) {
+    kvcache_append(&cache, &state_now);
+    /* slowly: each token of each layer, kept or not */
+    uint64_t bytes = 0;
+    for (int64_t t = 0; t < n; t++) {
+      bytes += 2 * 64 + (n - t <= 5 ? 64u : 0u);                 /* 2 x 2 heads x 8 x 2 B */
+      bytes += t >= (n - 1) / 6 * 6 ? 2 * 1 * (16 + 4) * 2u : 0; /* of the chunk that token n - 1 is in */
+      bytes += 2 * 4 * 2 * 2;
+    }
+    assert_int_equal((uint64_t)state_now.bytes, bytes);
+    assert_int_equal((uint64_t)kvcache_seek(&cache, n).page_bytes, (uint64_t)state_now.page_bytes);
+    assert_true(state_now.page_bytes >= state_now.bytes);
+  }
+}
+
+/* Our own files say the same in keys. */
+static void test_groups_in_a_description(void **state) {
+  (void)state;
+  const char *text =
+      "name = mine\nlayers = 1\nheads = 8\nkv_heads = 8\nhead_dim = 64\nmax_tokens = 4096\ndtype = bf16\n"
+      "group2_layers = 3\ngroup2_chunk = 4000\ngroup3_layers = 2\ngroup3_kv_heads = 4\n"
+      "group3_head_dim = 192\ngroup3_value_dim = 128\ngroup3_window = 100\n";
+  KvModel model;
+  Error error = {0};
+  char said[512];
+  if (kvmodel_parse(text, strlen(text), "mine", &model, &error)) fail_msg("%s", error.message);
+  describe(&model, said, sizeof said);
+  /* 20,480,000 + 3 x 2,000 x 2,048 + 2 x 100 x 4 x 320 x 2 */
+  assert_string_equal(said, "1 x 8 x 64 + 3 x 8 x 64 chunk 4000 + 2 x 4 x 192/128 window 100; 33280000");
+  const char *bad = "name = mine\nlayers = 1\nheads = 8\nkv_heads = 8\nhead_dim = 64\nmax_tokens = 4096\ndtype = bf16\n"
+                    "group3_window = 100\n";
+  assert_int_equal(kvmodel_parse(bad, strlen(bad), "mine", &model, &error), STATUS_BAD_FILE);
+  assert_non_null(strstr(error.message, "group3_layers is not"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_chunk_grows_and_empties),
+      cmocka_unit_test(test_growth_of_many_kinds),
+      cmocka_unit_test(test_groups_in_a_description),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
