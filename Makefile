@@ -207,19 +207,19 @@ $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
 coverage:
 	@tests/support/coverage.sh
 
-SHARE = $(DESTDIR)$(PREFIX)/share
+ROOT = $(DESTDIR)$(PREFIX)
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
 	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
 install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
-	for p in $(notdir $(PROGRAM)); do install -Dm755 $(BUILD)/$$p $(DESTDIR)$(PREFIX)/bin/$$p || exit 1; done
-	for f in $$(find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*'); do install -Dm644 $$f $(SHARE)/tilewalk/$$f || exit 1; done
-	install -Dm644 $(BUILD)/tilewalk.1 $(SHARE)/man/man1/tilewalk.1
-	install -Dm644 $(BUILD)/tilewalk.bash $(SHARE)/bash-completion/completions/tilewalk
-	install -Dm644 $(BUILD)/_tilewalk $(SHARE)/zsh/site-functions/_tilewalk
+	for p in $(notdir $(PROGRAM)); do install -Dm755 $(BUILD)/$$p "$(ROOT)/bin/$$p" || exit 1; done
+	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
+	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
+	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"
+	install -Dm644 $(BUILD)/_tilewalk "$(ROOT)/share/zsh/site-functions/_tilewalk"
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/tilewalk $(DESTDIR)$(PREFIX)/bin/tilewalk-window $(SHARE)/man/man1/tilewalk.1
-	rm -f $(SHARE)/bash-completion/completions/tilewalk $(SHARE)/zsh/site-functions/_tilewalk
-	rm -rf $(SHARE)/tilewalk
+	rm -f "$(ROOT)/bin/tilewalk" "$(ROOT)/bin/tilewalk-window" "$(ROOT)/share/man/man1/tilewalk.1"
+	rm -f "$(ROOT)/share/bash-completion/completions/tilewalk" "$(ROOT)/share/zsh/site-functions/_tilewalk"
+	rm -rf "$(ROOT)/share/tilewalk"
 clean:
 	rm -rf $(BUILD)
 

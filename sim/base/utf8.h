@@ -27,7 +27,8 @@ static inline bool utf8_is_control(const unsigned char *text) {
  * direction (a name that holds one reads backwards: Unicode 15, 23.2 and UAX 9), or a separator of lines. */
 static inline bool utf8_is_unsafe(const unsigned char *text) {
   if (utf8_is_control(text)) return true;
-  if (text[0] == 0xD8) return text[1] == 0x9C; /* U+061C */
+  if (text[0] == 0xD8) return text[1] == 0x9C;                    /* U+061C */
+  if (text[0] == 0xEF) return text[1] == 0xBF && text[2] >= 0xBE; /* U+FFFE and U+FFFF, which are no characters */
   if (text[0] != 0xE2) return false;
   if (text[1] == 0x80) return text[2] == 0x8E || text[2] == 0x8F || (text[2] >= 0xA8 && text[2] <= 0xAE);
   return text[1] == 0x81 && text[2] >= 0xA6 && text[2] <= 0xA9; /* U+2066 to U+2069 */

@@ -68,6 +68,23 @@ static void a_build_finds_its_tree(void **state) {
   assert_non_null(strstr(error.message, "share/tilewalk"));
 }
 
+/* A folder that is not there is said, and a name that leaves the tree is refused; dots in a name are dots. */
+static void wrong_folders_and_names_are_refused(void **state) {
+  (void)state;
+  char path[ASSETS_PATH_BYTES];
+  static const char *const LEAVING[] = {"/etc/passwd", "../x", "lessons/../../x"};
+  for (size_t k = 0; k < sizeof LEAVING / sizeof *LEAVING; k++) {
+    Error error = {0};
+    assert_int_equal(assets_find(path, sizeof path, LEAVING[k], &error), STATUS_BAD_REQUEST);
+    assert_non_null(strstr(error.message, "is no name of a file"));
+  }
+  Error error = {0};
+  setenv("TILEWALK_ASSETS", "/no/such/folder", 1);
+  assert_int_equal(assets_find(path, sizeof path, "lessons/course/01-a..b.md", &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "TILEWALK_ASSETS=/no/such/folder is no folder"));
+  unsetenv("TILEWALK_ASSETS");
+}
+
 /* A path that does not fit is not found, never cut. */
 static void a_short_buffer_is_not_overrun(void **state) {
   (void)state;
@@ -163,9 +180,13 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(the_environment_names_the_assets), TEST(a_build_finds_its_tree),
-      TEST(a_short_buffer_is_not_overrun),    TEST(a_file_is_read_whole),
-      TEST(a_pipe_is_read_and_bounded),       TEST(a_refusal_names_the_path_and_the_reason),
+      TEST(the_environment_names_the_assets),
+      TEST(a_build_finds_its_tree),
+      TEST(wrong_folders_and_names_are_refused),
+      TEST(a_short_buffer_is_not_overrun),
+      TEST(a_file_is_read_whole),
+      TEST(a_pipe_is_read_and_bounded),
+      TEST(a_refusal_names_the_path_and_the_reason),
       TEST(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,21 @@ static void the_lessons_that_come_with_it_are_clean(void **state) {
   has(" 0 findings");
 }
 
+/* A course of one's own: a hundred lessons, and a name with dots in it. */
+static void a_large_course_is_listed_whole(void **state) {
+  (void)state;
+  tilewalk("--version >/dev/null; mkdir -p %1$s/tree/assets %1$s/tree/lessons/course; cp lessons/course/template.md "
+           "%1$s/tree/lessons/course; for k in $(seq 10 99); do cp lessons/course/template.md "
+           "%1$s/tree/lessons/course/$k-x.md; done; cp lessons/course/template.md %1$s/tree/lessons/course/03-a..b.md; "
+           "TILEWALK_ASSETS=%1$s/tree/assets \"${TILEWALK:-build/tilewalk}\" lesson --list --csv");
+  assert_int_equal(run.exit_status, 0);
+  int lines = 0;
+  for (const char *p = run.out; *p; p++) lines += *p == '\n';
+  assert_int_equal(lines, 1 + 91);
+  has("\n03-a..b,");
+  has("\n99-x,");
+}
+
 static void findings_have_file_and_line(void **state) {
   (void)state;
   write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) "
@@ -448,6 +463,7 @@ int main(void) {
       cmocka_unit_test(a_task_is_done_by_typing_a_state),
       cmocka_unit_test(lint_looks_at_the_start_and_the_solution_of_a_task),
       cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
+      cmocka_unit_test(a_large_course_is_listed_whole),
       cmocka_unit_test(findings_have_file_and_line),
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),
       cmocka_unit_test(the_lesson_of_the_guide_runs),

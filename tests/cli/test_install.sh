@@ -4,8 +4,10 @@
 set -eu
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-$PWD/build}
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+root="$scratch/a folder's name" # blanks and quotation marks
+mkdir "$root"
 fail() { echo "FAIL: $1"; exit 1; }
 build=${BUILD#"$PWD"/} # as make was told, so that nothing is built anew
 make --no-print-directory BUILD="$build" DESTDIR="$root" PREFIX=/usr install >"$root.log" 2>&1 || { cat "$root.log"; fail "make install"; }

@@ -72,6 +72,48 @@ static void a_commit_puts_the_file_in_place(void **state) {
   }
 }
 
+/* /dev/shm is a folder like others: a file there is new, and replaced, not added to. */
+static void a_file_in_shared_memory_is_a_file(void **state) {
+  (void)state;
+  char path[64];
+  if (access("/dev/shm", W_OK) != 0) skip();
+  snprintf(path, sizeof path, "/dev/shm/tilewalk-test-%ld", (long)getpid());
+  for (size_t i = 0; i < 4; i++) {
+    FileWrite out;
+    assert_int_equal(begins[i % 2](&out, path, NULL), STATUS_OK);
+    fputs("bytes", out.stream);
+    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    assert_holds(path, "bytes");
+  }
+  assert_int_equal(unlink(path), 0);
+  FileWrite out;
+  assert_int_equal(file_write_begin(&out, "/dev/no-such-device", NULL), STATUS_BAD_REQUEST);
+}
+
+/* A link stays a link, and what it names is made or replaced: also where nothing is yet, through two links, from a
+ * folder. */
+static void links_lead_to_the_file(void **state) {
+  (void)state;
+  struct stat there;
+  assert_int_equal(mkdir("below", 0700), 0);
+  assert_int_equal(symlink("../real.txt", "below/second"), 0);
+  assert_int_equal(symlink("below/second", "first"), 0);
+  for (size_t i = 0; i < 4; i++) { /* the first time the links lead nowhere */
+    FileWrite out;
+    assert_int_equal(begins[i % 2](&out, "first", NULL), STATUS_OK);
+    fputs("bytes", out.stream);
+    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    assert_holds("real.txt", "bytes");
+    assert_int_equal(lstat("first", &there), 0);
+    assert_true(S_ISLNK(there.st_mode));
+    assert_int_equal(lstat("below/second", &there), 0);
+    assert_true(S_ISLNK(there.st_mode));
+  }
+  FileWrite out;
+  assert_int_equal(symlink("loop", "loop"), 0);
+  assert_int_equal(file_write_begin(&out, "loop", NULL), STATUS_BAD_REQUEST);
+}
+
 static void the_old_file_stays_until_the_commit(void **state) {
   (void)state;
   for (size_t i = 0; i < 2; i++) {
@@ -209,6 +251,8 @@ static void a_failed_commit_changes_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_commit_puts_the_file_in_place),
+      TEST(a_file_in_shared_memory_is_a_file),
+      TEST(links_lead_to_the_file),
       TEST(the_old_file_stays_until_the_commit),
       TEST(an_abort_leaves_nothing),
       TEST(a_killed_writer_leaves_nothing),

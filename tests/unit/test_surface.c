@@ -184,6 +184,27 @@ static void test_svg_text_is_text(void **state) {
   free(file.bytes);
 }
 
+static void draw_nothing(cairo_t *cr, double width, double height, const void *data) {
+  (void)cr, (void)width, (void)height, (void)data;
+}
+
+/* The name of a file may hold any bytes: the picture is well-formed, and says so with a mark. */
+static void test_names_of_any_bytes(void **state) {
+  (void)state;
+  static const SurfaceMetadata odd = {"a\xff\x1b\xc3\xa9", "gpu=./h\xff.gpu \xef\xbf\xbe"};
+  for (int format = SURFACE_PNG; format <= SURFACE_PDF; format++) {
+    File file = {0};
+    Error error = {0};
+    if (surface_bytes((SurfaceFormat)format, 100, 100, draw_nothing, NULL, &odd, &file.bytes, &file.n, &error))
+      fail_msg("%s", error.message);
+    if (format == SURFACE_SVG) {
+      assert_non_null(find(&file, "<title>a??\xc3\xa9</title>"));
+      assert_non_null(find(&file, "<desc>gpu=./h?.gpu ?</desc>"));
+    }
+    free(file.bytes);
+  }
+}
+
 typedef struct {
   double x1, y1, x2, y2; /* start and end of the base line on the page */
 } Baseline;
@@ -329,11 +350,17 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_suffix),        cmocka_unit_test(test_png_chunks),
-      cmocka_unit_test(test_png_pixels),    cmocka_unit_test(test_svg_text_is_text),
-      cmocka_unit_test(test_svg_places),    cmocka_unit_test(test_svg_rewrite_keeps_the_rest),
-      cmocka_unit_test(test_pdf),           cmocka_unit_test(test_same_bytes_every_time),
-      cmocka_unit_test(test_bad_sizes),     cmocka_unit_test(test_save),
+      cmocka_unit_test(test_suffix),
+      cmocka_unit_test(test_png_chunks),
+      cmocka_unit_test(test_png_pixels),
+      cmocka_unit_test(test_svg_text_is_text),
+      cmocka_unit_test(test_names_of_any_bytes),
+      cmocka_unit_test(test_svg_places),
+      cmocka_unit_test(test_svg_rewrite_keeps_the_rest),
+      cmocka_unit_test(test_pdf),
+      cmocka_unit_test(test_same_bytes_every_time),
+      cmocka_unit_test(test_bad_sizes),
+      cmocka_unit_test(test_save),
       cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,15 +124,14 @@ static void standing_text(const LessonStanding *s, const Lesson *lesson, char *t
 }
 
 static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
-  LessonFiles *files = calloc(1, sizeof *files);
+  LessonFiles *files = NULL;
   LessonProgress progress = {0};
   Table t = table_new((TableColumn[]){{.heading = "lesson"},
                                       {.heading = "title", .shrink = TABLE_WRAP},
                                       {.heading = "min", .csv = "minutes", .right = true},
                                       {.heading = "progress"}},
                       4);
-  Status status =
-      files ? lesson_files(files, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  Status status = lesson_files(&files, error);
   if (!status) status = lesson_progress_open(&progress, io->err, error);
   json_t *rows = json_array();
   const char *next = NULL;
@@ -203,10 +202,10 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
 }
 
 static int lint(const LessonOptions *o, Io *io, Error *error) {
-  LessonFiles *files = calloc(1, sizeof *files);
+  LessonFiles *files = NULL;
   int n_findings = 0, n = 0;
-  Status status = files ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
-  if (!status && o->n_names == 0) status = lesson_files(files, error);
+  Status status = STATUS_OK;
+  if (!status && o->n_names == 0) status = lesson_files(&files, error);
   const int n_lessons = status ? 0 : o->n_names ? o->n_names : files->n;
   for (; n < n_lessons && !status; n++)
     status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);

@@ -16,20 +16,46 @@ static bool is_lesson(const char *name) {
          ascii_is_digit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
+typedef struct {
+  LessonFiles *files;
+  size_t capacity;
+  Status status;
+} Finding;
+
 static bool take_lesson(void *data, const char *name) {
-  LessonFiles *files = data;
-  if (is_lesson(name))
-    snprintf(files->names[files->n++], sizeof files->names[0], "%.*s", (int)(strlen(name) - 3), name);
-  return files->n < LESSON_FILES_MAX;
+  Finding *f = data;
+  if (!is_lesson(name)) return true;
+  const size_t n = (size_t)f->files->n;
+  if (n == LESSON_FILES_MAX) f->status = STATUS_TOO_LARGE;
+  if (n == f->capacity && !f->status) {
+    LessonFiles *grown = realloc(f->files, sizeof *grown + 2 * f->capacity * sizeof grown->names[0]);
+    if (!grown) f->status = STATUS_NO_MEMORY;
+    if (grown) f->files = grown, f->capacity *= 2;
+  }
+  if (f->status) return false;
+  snprintf(f->files->names[f->files->n++], sizeof f->files->names[0], "%.*s", (int)(strlen(name) - 3), name);
+  return true;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
-Status lesson_files(LessonFiles *files, Error *error) {
-  files->n = 0;
-  const Status status = assets_list("lessons/course", take_lesson, files, error);
-  if (!status) qsort(files->names, (size_t)files->n, sizeof files->names[0], by_name);
-  return status;
+Status lesson_files(LessonFiles **files, Error *error) {
+  Finding f = {.capacity = 32};
+  *files = NULL;
+  f.files = malloc(sizeof *f.files + f.capacity * sizeof f.files->names[0]);
+  if (!f.files) return error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  f.files->n = 0;
+  Status status = assets_list("lessons/course", take_lesson, &f, error);
+  if (f.status == STATUS_NO_MEMORY) status = error_set(error, f.status, "no memory for the list of lessons");
+  if (f.status == STATUS_TOO_LARGE)
+    status = error_set(error, f.status, "there are more than %d lessons", LESSON_FILES_MAX);
+  if (status) {
+    free(f.files);
+    return status;
+  }
+  qsort(f.files->names, (size_t)f.files->n, sizeof f.files->names[0], by_name);
+  *files = f.files;
+  return STATUS_OK;
 }
 
 /* The full name of a lesson that comes with Tilewalk. */
@@ -55,11 +81,10 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
 
 /* The path of a lesson that comes with Tilewalk. */
 static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
-  LessonFiles *files = malloc(sizeof *files);
-  if (!files) return error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  LessonFiles *files = NULL;
   const char *found = NULL;
   char relative[LESSON_NAME_BYTES * 2 + 24];
-  Status status = lesson_files(files, error);
+  Status status = lesson_files(&files, error);
   if (!status) status = find_name(name, &found, files, error);
   if (!status) {
     snprintf(relative, sizeof relative, "lessons/course/%s.md", found);

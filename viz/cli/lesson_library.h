@@ -11,17 +11,17 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 
-enum { LESSON_FILES_MAX = 64, LESSON_STATE_BYTES = 1024 };
+enum { LESSON_FILES_MAX = 10000, LESSON_STATE_BYTES = 1024 };
 
 /* ---- Files */
 
 typedef struct {
-  char names[LESSON_FILES_MAX][LESSON_NAME_BYTES * 2]; /* "04-online-softmax", in order */
   int n;
+  char names[][LESSON_NAME_BYTES * 2]; /* "04-online-softmax", in order */
 } LessonFiles;
 
-/* The lessons that come with Tilewalk: the files lessons/NN-*.md. */
-Status lesson_files(LessonFiles *files, Error *error);
+/* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
+Status lesson_files(LessonFiles **files, Error *error);
 
 /* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"), or by the path
  * of a file that ends in ".md". `path` receives where it is. */

@@ -1,9 +1,12 @@
 /* tilewalk: the program. Finds the command, runs it, prints the one-line reason when it fails. */
+#define _POSIX_C_SOURCE 200809L /* poll */
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -60,15 +63,31 @@ static int dispatch(int argc, char **argv, Io *io, Error *error) {
   return EXIT_DONE;
 }
 
+/* Whether stdout is a pipe that nobody reads any more. */
+static bool reader_is_gone(void) {
+  struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* Ends the program by a signal, as shells expect. */
+static void end_by(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
 int main(int argc, char **argv) {
   setlocale(LC_CTYPE, "");
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, reported below */
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
+#endif
   Io io = {.out = stdout, .err = stderr, .style = text_style_for(stdout), .program = argv[0], .argv = argv};
   Error error = {0};
   int exit_status = dispatch(argc, argv, &io, &error);
   errno = 0;
   const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
   if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {
+    if (reader_is_gone()) end_by(SIGPIPE); /* as `head` ends others: in silence */
     error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
               errno ? strerror(errno) : "write error");
     exit_status = EXIT_BAD_REQUEST;
@@ -79,8 +98,7 @@ int main(int argc, char **argv) {
             error.message[0] ? error.message : "the request failed");
   if (exit_status == EXIT_INTERRUPTED) {
     fflush(NULL);
-    signal(SIGINT, SIG_DFL);
-    raise(SIGINT);
+    end_by(SIGINT);
   }
   return exit_status;
 }

@@ -44,6 +44,31 @@ static int open_unnamed(const FileWrite *write) {
   return open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 }
 
+/* Whether a path is one of another name for an open file: /dev/stdout, /dev/fd/3, /proc/self/fd/3. The folder /dev/shm
+ * holds files like others. */
+static bool is_device(const char *path) {
+  return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Makes the target what a chain of symbolic links leads to, also where that is not there yet: the rename is to replace
+ * the file, not a link to it. */
+static Status follow_links(FileWrite *write, const char *path, Error *error) {
+  enum { LINKS_MAX = 40 }; /* as in Linux */
+  char next[FILE_WRITE_PATH_BYTES];
+  for (int k = 0; k < LINKS_MAX; k++) {
+    if (is_device(write->target)) write->is_direct = true;
+    if (write->is_direct) return STATUS_OK;
+    const ssize_t n = readlink(write->target, next, sizeof next - 1);
+    if (n < 0) return STATUS_OK; /* no link, or nothing at all */
+    next[n] = '\0';
+    char *slash = strrchr(write->target, '/');
+    const size_t folder = *next != '/' && slash ? (size_t)(slash - write->target) + 1 : 0;
+    if (folder + (size_t)n >= sizeof write->target) return refuse(path, strerror(ENAMETOOLONG), error);
+    memcpy(write->target + folder, next, (size_t)n + 1);
+  }
+  return refuse(path, strerror(ELOOP), error);
+}
+
 /* Checks `path`, notes where the bytes go, and what is there already (old->st_mode is 0 when nothing is). */
 static Status set_target(FileWrite *write, const char *path, struct stat *old, Error *error) {
   memset(write, 0, sizeof *write);
@@ -51,16 +76,12 @@ static Status set_target(FileWrite *write, const char *path, struct stat *old, E
   if (!*path) return refuse("\"\"", "the name is empty; name a file", error);
   if (strlen(path) >= sizeof write->target) return refuse(path, strerror(ENAMETOOLONG), error);
   strcpy(write->target, path);
-  write->is_direct = strncmp(path, "/dev/", 5) == 0;
+  Status status = follow_links(write, path, error);
+  if (status) return status;
   if (stat(path, old) != 0) return errno == ENOENT ? STATUS_OK : refuse(path, strerror(errno), error);
   if (S_ISDIR(old->st_mode)) return refuse(path, "it is a folder; name a file in it", error);
   if (access(path, W_OK) != 0) return refuse(path, strerror(errno), error);
   if (!S_ISREG(old->st_mode)) write->is_direct = true;
-  if (write->is_direct) return STATUS_OK;
-
-  char *resolved = realpath(path, NULL); /* so that the rename replaces the file, not a link to it */
-  if (resolved && strlen(resolved) < sizeof write->target) strcpy(write->target, resolved);
-  free(resolved);
   return STATUS_OK;
 }
 

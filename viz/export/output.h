@@ -20,7 +20,7 @@ enum { FILE_WRITE_PATH_BYTES = 4096 };
 
 typedef struct {
   FILE *stream; /* write here; write errors may be left for the commit to find. NULL when not writing */
-  char target[FILE_WRITE_PATH_BYTES];    /* symbolic links followed */
+  char target[FILE_WRITE_PATH_BYTES];    /* symbolic links of the last name followed */
   char temporary[FILE_WRITE_PATH_BYTES]; /* "" when written directly, or as long as the file has no name */
   bool is_direct;
 } FileWrite;

@@ -2,6 +2,7 @@
 #include "viz/export/surface.h"
 
 #include "sim/base/ascii.h"
+#include "sim/base/utf8.h"
 #include "viz/export/buffer.h"
 #include "viz/export/output.h"
 #include "viz/export/svg_text.h"
@@ -170,16 +171,31 @@ static Status check_size(double width, double height, Error *error) {
                    number_double(width, 6).text, number_double(height, 6).text, SIDE_MIN, SIDE_MAX);
 }
 
+/* A copy without what is no text (a state may name a file with any bytes); NULL: none, or no memory. */
+static char *clean_copy(const char *text) {
+  char *copy = text ? malloc(strlen(text) + 1) : NULL;
+  if (!copy) return NULL;
+  strcpy(copy, text);
+  utf8_clean(copy);
+  return copy;
+}
+
 Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw, const void *data,
-                     const SurfaceMetadata *metadata, unsigned char **bytes, size_t *n_bytes, Error *error) {
-  static const SurfaceMetadata none = {0};
+                     const SurfaceMetadata *given, unsigned char **bytes, size_t *n_bytes, Error *error) {
   Status status = check_size(width, height, error);
   if (status != STATUS_OK) return status;
-  if (!metadata) metadata = &none;
+  char *title = clean_copy(given ? given->title : NULL), *state = clean_copy(given ? given->state : NULL);
+  const SurfaceMetadata clean = {title, state}, *metadata = &clean;
   ByteBuffer out = {0};
-  cairo_status_t drawn = format == SURFACE_PNG   ? make_png(&out, width, height, draw, data, metadata)
-                         : format == SURFACE_SVG ? make_svg(&out, width, height, draw, data, metadata)
-                                                 : make_pdf(&out, width, height, draw, data, metadata);
+  cairo_status_t drawn = CAIRO_STATUS_NO_MEMORY;
+  if (given && ((given->title && !title) || (given->state && !state)))
+    out.failed = true;
+  else
+    drawn = format == SURFACE_PNG   ? make_png(&out, width, height, draw, data, metadata)
+            : format == SURFACE_SVG ? make_svg(&out, width, height, draw, data, metadata)
+                                    : make_pdf(&out, width, height, draw, data, metadata);
+  free(title);
+  free(state);
   if (drawn == CAIRO_STATUS_SUCCESS && !out.failed) {
     *bytes = out.bytes;
     *n_bytes = out.used;

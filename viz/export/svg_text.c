@@ -1,5 +1,6 @@
 #include "viz/export/svg_text.h"
 
+#include "sim/base/utf8.h"
 #include "viz/export/buffer.h"
 #include "viz/text/number.h"
 
@@ -23,16 +24,23 @@ static void add_number(ByteBuffer *out, const char *name, double value) {
 }
 
 /* Text between tags or in quotes. XML 1.0 has no way to write control characters: they are left
- * out. */
+ * out. Bytes that are no UTF-8 and U+FFFE, U+FFFF, which it has not either, become U+FFFD. */
 static void add_escaped(ByteBuffer *out, const char *text) {
-  for (; *text; text++) {
+  size_t left = strlen(text);
+  for (size_t n = 1; left > 0; text += n, left -= n) {
+    n = utf8_sequence((const unsigned char *)text, left);
+    if (n == 0 || (n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 || memcmp(text, "\xEF\xBF\xBF", 3) == 0))) {
+      buffer_add_text(out, "\xEF\xBF\xBD");
+      n = n ? n : 1;
+      continue;
+    }
     switch (*text) {
     case '&': buffer_add_text(out, "&amp;"); break;
     case '<': buffer_add_text(out, "&lt;"); break;
     case '>': buffer_add_text(out, "&gt;"); break;
     case '"': buffer_add_text(out, "&quot;"); break;
     default:
-      if ((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\t') buffer_add(out, text, 1);
+      if ((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\t') buffer_add(out, text, n);
     }
   }
 }

@@ -32,11 +32,17 @@ static bool try_path(char *path, size_t size, const char *root, const char *belo
 }
 
 Status assets_find(char *path, size_t size, const char *relative, Error *error) {
-  assert(relative[0] != '/' && !strstr(relative, ".."));
   char bin[ASSETS_PATH_BYTES];
+  struct stat there;
+  if (relative[0] == '/' || strncmp(relative, "../", 3) == 0 || strstr(relative, "/../"))
+    return error_set(error, STATUS_BAD_REQUEST, "'%.120s' is no name of a file that comes with Tilewalk", relative);
 
   const char *chosen = getenv("TILEWALK_ASSETS");
   if (chosen && *chosen) {
+    if (stat(chosen, &there) != 0 || !S_ISDIR(there.st_mode))
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "TILEWALK_ASSETS=%.120s is no folder; it must name the assets folder of a Tilewalk tree",
+                       chosen);
     if (try_path(path, size, chosen, "..", relative)) return STATUS_OK;
     return error_set(error, STATUS_BAD_REQUEST,
                      "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative,

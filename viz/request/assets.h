@@ -18,7 +18,7 @@
 
 enum { ASSETS_PATH_BYTES = 4096 };
 
-/* Writes the path of the file or folder `relative` (no leading '/', no "..") into path[0..size).
+/* Writes the path of the file or folder `relative` (no leading '/', no "../") into path[0..size).
  * STATUS_BAD_REQUEST, naming where it was looked for, when there is none. */
 Status assets_find(char *path, size_t size, const char *relative, Error *error);
 
