@@ -91,6 +91,8 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
   }
   k->open_object(k->context, "l2");
   k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
+  k->whole(k->context, "write_bytes", (Wide)(run->l2.write_bytes + 0.5));
+  k->real(k->context, "not_hbm_share", simulation_l2_share(run));
   k->real(k->context, "hit_rate", l2_run_hit_rate(&run->l2));
   k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
   k->close(k->context);
@@ -100,6 +102,22 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
   k->text(k->context, "limited_by", occupancy_limit_name(run->launch.occupancy.binds));
   k->whole(k->context, "waves", wide(run->launch.n_waves));
   k->real(k->context, "tail_fill", run->launch.tail_fill);
+  k->close(k->context);
+}
+
+/* What a kernel moves besides its schedule, so that rows add up to what L2 serves. */
+static void report_overheads(const ReportSink *k, const Simulation *run) {
+  if (!run->has_l2) {
+    k->null(k->context, "overheads");
+    return;
+  }
+  const Overheads *e = &run->overheads;
+  const double read = run->l2.read_bytes - (double)run->read_bytes, spilled = e->write_bytes - e->atomic_bytes;
+  k->open_object(k->context, "overheads");
+  k->real(k->context, "read_bytes", read);
+  k->real(k->context, "write_bytes", run->l2.write_bytes - (double)run->write_bytes);
+  k->real(k->context, "spilled_bytes", spilled);
+  k->real(k->context, "pulled_bytes", e->atomic_bytes);
   k->close(k->context);
 }
 
@@ -117,7 +135,13 @@ static void report_time(const ReportSink *k, const Simulation *run) {
     else
       k->real(k->context, KEYS[part], run->timing.part_s[part]);
   }
+  k->real(k->context, "busiest_sm_s", run->timing.busiest_s);
   k->text(k->context, "bound", time_part_name(run->timing.bound));
+  k->real(k->context, "least_s", run->timing.least_s);
+  if (isnan(run->timing.predicted_s))
+    k->null(k->context, "predicted_s");
+  else
+    k->real(k->context, "predicted_s", run->timing.predicted_s);
   k->close(k->context);
 }
 
@@ -131,6 +155,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   report_tiles(k, run);
   report_traffic(k, run);
   report_levels(k, run);
+  report_overheads(k, run);
   k->open_object(k->context, "storage");
   k->whole(k->context, "inputs_bytes", run->inputs_bytes);
   k->whole(k->context, "outputs_bytes", run->outputs_bytes);

@@ -62,8 +62,9 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   Problem p = *problem;
   Status status = shape_complete(&p.shape, error);
   if (status) return status;
+  const bool tiles_given = p.tiling.B_r > 0 && p.tiling.B_c > 0;
   p.tiling = complete_tiling(&p, schedule);
-  Simulation s = {.schedule = schedule, .machine = p.machine};
+  Simulation s = {.schedule = schedule, .machine = p.machine, .config = p.launch, .tiles_given = tiles_given};
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
   if (status) return status;
 
@@ -88,32 +89,12 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   return STATUS_OK;
 }
 
-/* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
-static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
-  const bool S = s->traffic.write[TENSOR_S] > 0, P = s->traffic.write[TENSOR_P] > 0;
-  const double n_tensors = S && P ? 2 : 1, one = (double)s->intermediates_bytes / n_tensors;
-  return one > l2_bytes ? 2 * n_tensors * (one - l2_bytes) : 0;
-}
-
-TimeWork simulation_work(const Simulation *s, int64_t l2_bytes) {
-  const double read = (double)s->read_bytes, written = (double)s->write_bytes;
-  TimeWork work = {.hbm_bytes = read + written,
-                   .l2_bytes = read + written,
-                   .sram_bytes = 2 * read + written,
-                   .flops = (double)s->traffic.flops,
-                   .exps = (double)s->traffic.flops / (4 * (double)s->plan.shape.d),
-                   .n_launches = s->schedule->n_passes,
-                   .dtype = s->plan.shape.dtype};
-  const double compulsory = (double)s->inputs_bytes + (double)s->outputs_bytes;
-  if (l2_bytes > 0) work.hbm_bytes = fmin(work.hbm_bytes, compulsory + intermediates_beyond_l2(s, (double)l2_bytes));
-  return work;
-}
-
 /* What a kernel moves besides its schedule (sim/l2/overheads.h) belongs to the code that walks row blocks over K and V:
  * another algorithm asked for in the same run is other code. */
 static void forget_extra(LaunchConfig *c) {
   c->reloads_q = c->clips_k = false;
   c->spill_tile_bytes = c->spill_block_bytes = c->pull_bytes = 0;
+  c->time = (TimeLaw){0};
 }
 
 #define DRAWS_APART 1000003u /* one launch is walked with many seeds in a row */
@@ -151,6 +132,8 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     status = l2_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
     s->l2.read_bytes += s->overheads.read_bytes;
     s->l2.l2_read_bytes += s->overheads.read_bytes;
+    s->l2.hbm_read_bytes =
+        fmin(s->l2.hbm_read_bytes, s->l2.read_bytes); /* the walk takes ragged tiles for whole ones */
     s->l2.write_bytes += s->overheads.write_bytes;
     const double walked = s->launch.n_splits == 1 ? s->overheads.block_write_bytes : 0; /* has crossed already */
     if (gpu->l2_partitions == 2) s->l2.fabric_bytes += (s->overheads.write_bytes - walked) / 2;
@@ -160,20 +143,16 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   return error_set(error, status, "%s", inner.message);
 }
 
-void simulation_time(Simulation *s, const Gpu *gpu) {
-  TimeWork work = simulation_work(s, gpu->l2_bytes);
-  if (s->has_l2) {
-    work.hbm_bytes = fmax(work.hbm_bytes, s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s));
-    work.l2_bytes = fmax(work.l2_bytes, s->l2.l2_read_bytes + s->l2.write_bytes);
-  }
-  s->timing = timing_at_best(&work, gpu);
-  s->timed = true;
+double simulation_l2_share(const Simulation *s) {
+  return s->l2.read_bytes > 0 ? 1 - s->l2.hbm_read_bytes / s->l2.read_bytes : 0;
 }
 
 double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.hbm_write_bytes + s->l2.left_dirty_bytes; }
 
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
   const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;
-  const double heads = (double)shape->batch * (double)shape->heads;
-  return heads * (double)shape->N_q * (double)shape->N_k * d * d / M * e;
+  const double batch = (double)shape->batch, rows = (double)shape->N_q * d * e, keys = (double)shape->N_k * d * e;
+  const double once = batch * (2 * (double)shape->heads * rows + 2 * (double)shape->kv_heads * keys);
+  const Band band = band_of_shape(shape);
+  return fmax(once, batch * (double)shape->heads * (double)band_pairs(&band) * d * d / M * e);
 }

@@ -43,6 +43,8 @@ typedef struct {
   const Schedule *schedule;
   Plan plan;
   Machine machine;
+  LaunchConfig config; /* as the problem says */
+  bool tiles_given;    /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
 
   SramBudget sram;
   bool fits;
@@ -67,24 +69,33 @@ typedef struct {
 /* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
 
-/* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows:
- * HBM   inputs once and outputs once; of intermediates, written and read as a whole by one kernel after another, what
- *       is larger than L2. Without L2, all that crosses the SRAM boundary.
- * L2    all that crosses the SRAM boundary.
+/* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows,
+ * from cold caches:
+ * HBM   inputs once; of outputs, and of intermediates, written and read as a whole by one kernel after another, what
+ *       is larger than L2, where the rest may stay. Without L2, all that crosses the SRAM boundary.
+ * L2    inputs and outputs once; or a quarter of all that crosses the SRAM boundary, as up to four SMs' requests for
+ *       one line can become one on their way (sim/l2/l2_run.h).
  * SRAM  what comes in is written once and read out once; what goes out may leave from registers.
- * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out). */
-TimeWork simulation_work(const Simulation *simulation, int64_t l2_bytes);
+ * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out).
+ * busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm SMs, one SM has ceil(n / n_sm).
+ * Heads that share K and V may be computed as rows of one tile: then, and where tiles are not given, bytes count once
+ * and products for visible pairs alone. */
+TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
 
 /* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is
  * said about resources, CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes
  * milliseconds: otherwise `has_l2` stays false, which is no error. */
 Status simulation_l2(Simulation *simulation, const Problem *problem, const Gpu *gpu, Error *error);
 
+/* Of the bytes that SMs read, the share that HBM did not serve: L2, and the coalescers before it. 0 to 1. Where has_l2;
+ * l2_run_hit_rate is another figure, of looks into L2 alone, as ncu counts them. */
+double simulation_l2_share(const Simulation *simulation);
+
 /* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends.
  * Spilled registers do not count: they are written over in L2 for as long as the kernel runs. */
 double simulation_hbm_write_bytes(const Simulation *simulation);
 
-/* Fills in `timing`, for a run on *gpu; with has_l2, what it moves in L2 and HBM is what was found there. */
+/* Fills in `timing`, for a run on *gpu; predicted_s where has_l2 and the kernel was timed. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);
 
 /* The block that simulate() takes when none is given. */
@@ -95,9 +106,10 @@ int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, in
  * (FlashAttention-2's num_splits_heuristic; at most 128 splits and at most one per tile.) */
 int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
 
-/* The lower bound on traffic, N_q N_k d^2 / M elements per head, in bytes over all heads, with the constant left at 1:
- * what no exact attention algorithm beats in order of magnitude for d <= M <= N d (Dao et al. 2022, Theorem 2 and
- * Proposition 3; for every M >= d^2, Saha and Ye 2024). */
+/* The lower bound on traffic, in bytes over all heads: the larger of every byte of Q, K, V and O once, and
+ * pairs x d^2 / M elements a head, with the constant left at 1, over the (query, key) pairs that the mask leaves: what
+ * no exact attention algorithm beats in order of magnitude (Dao et al. 2022, Theorem 2 and Proposition 3, for
+ * d <= M <= N d without a mask; for every M >= d^2, Saha and Ye 2024). *shape is completed. */
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes);
 
 #endif

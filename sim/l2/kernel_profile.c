@@ -60,8 +60,14 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000,                      \
             "the same of the kernel that splits the keys"),                                                            \
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                           \
-            "by which the fastest GPC's clock is ahead of the slowest's")
-enum { TILE_KEYS = 17, TILE_FIRST = 18 };
+            "by which the fastest GPC's clock is ahead of the slowest's"),                                             \
+      COUNT(prefix "time_start_ns", tiles[d][causal].time_start_ns, 1000000, "launch and latency of each kernel"),     \
+      COUNT(prefix "time_alone_permille", tiles[d][causal].time_alone_permille, 100000,                                \
+            "of the makespan through L2 that it takes where no SM has two CTAs"),                                      \
+      COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),  \
+      COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                  \
+            "over the number of waves, added to that")
+enum { TILE_KEYS = 21, TILE_FIRST = 21 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, true, "the name that --kernel takes"),
@@ -84,6 +90,12 @@ static const KeyfileField FIELDS[] = {
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
     {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
      "of the peak rate of products that it reaches"},
+    {"time_runs", KEYFILE_COUNT, offsetof(Profile, time_runs), false, 1, 1e6,
+     "recorded runs that its time was compared with"},
+    {"time_median_permille", KEYFILE_COUNT, offsetof(Profile, time_median_permille), false, 1, 1000,
+     "how far off its time is at most for half of them"},
+    {"time_nine_permille", KEYFILE_COUNT, offsetof(Profile, time_nine_permille), false, 1, 1000,
+     "how far off its time is at most for nine tenths of them"},
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
@@ -201,7 +213,11 @@ static int64_t *tile_value(Profile *p, int d, int causal, int key) {
                                       &t->step_spread_cycles,
                                       &t->busy_spread_cycles,
                                       &t->split_step_spread_cycles,
-                                      &t->clocks_permille};
+                                      &t->clocks_permille,
+                                      &t->time_start_ns,
+                                      &t->time_alone_permille,
+                                      &t->time_full_permille,
+                                      &t->time_wave_permille};
   return values[key];
 }
 
@@ -231,7 +247,8 @@ static Status check_tile(const Check *c, int d) {
 /* What a kernel that waits does not have: it asks for nothing ahead, and has waiting in what it takes alone. */
 static Status check_waits(const Check *c) {
   for (int f = TILE_FIRST; c->p->waits && f < PROFILE_FIELD_COUNT; f++)
-    if (c->p->notes[f].line && (strstr(FIELDS[f].name, "ahead_percent") || strstr(FIELDS[f].name, "alone_permille")))
+    if (c->p->notes[f].line && !strstr(FIELDS[f].name, "time_") &&
+        (strstr(FIELDS[f].name, "ahead_percent") || strstr(FIELDS[f].name, "alone_permille")))
       return REFUSE(c, FIELDS[f].name, "%s is said of kernels that do not wait; give one of it and waits = yes",
                     FIELDS[f].name);
   return STATUS_OK;
@@ -302,6 +319,14 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .step_spread_cycles = t->step_spread_cycles,
                            .busy_spread_cycles = t->busy_spread_cycles,
                            .clocks_permille = t->clocks_permille,
+                           .time = {.start_ns = t->time_start_ns,
+                                    .alone_permille = t->time_alone_permille,
+                                    .full_permille = t->time_full_permille,
+                                    .wave_permille = t->time_wave_permille,
+                                    .n_runs = profile->time_runs,
+                                    .median_permille = profile->time_median_permille,
+                                    .nine_permille = profile->time_nine_permille},
+                           .may_split = t->split_step_spread_cycles > 0,
                            .pull_bytes = profile->pull_bytes,
                            .percent_of_peak = profile->percent_of_peak};
   return STATUS_OK;

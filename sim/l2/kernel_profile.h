@@ -24,7 +24,7 @@
 #include "sim/l2/launch.h"
 #include "sim/algorithms/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 120 };
+enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 147 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
 
@@ -45,7 +45,8 @@ typedef struct {
   int64_t step_spread_cycles;       /* by which a step of it varies by itself where SMs are full (sim/l2/launch.h) */
   int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
-  int64_t clocks_permille;          /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+  int64_t time_start_ns, time_alone_permille, time_full_permille, time_wave_permille; /* sim/machine/timing.h */
+  int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {
@@ -72,7 +73,8 @@ typedef struct {
   bool clips_k;            /* leaves out the columns of a tile that the mask hides from the whole row block */
   bool lse;                /* writes the log-sum-exp of every row */
   int64_t percent_of_peak; /* of the products' peak rate that it reaches; 0: not known */
-  int64_t pull_bytes;      /* read and written to pull a piece of work; 0: none */
+  int64_t time_runs, time_median_permille, time_nine_permille; /* how far off its time is (sim/machine/timing.h) */
+  int64_t pull_bytes;                                          /* read and written to pull a piece of work; 0: none */
 
   ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
   KeyfileNote notes[PROFILE_FIELD_COUNT];

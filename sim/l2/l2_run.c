@@ -485,6 +485,7 @@ static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream)
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
+  if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */
   if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
   if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */

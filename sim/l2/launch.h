@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "sim/machine/gpu.h"
+#include "sim/machine/timing.h"
 #include "sim/problem/plan.h"
 
 /* Which index runs fastest as CTAs are numbered; splits, where there are some, run within a query block. */
@@ -76,6 +77,8 @@ typedef struct {
   int64_t round_bytes;     /* then: of K and V, so much at once, and waits before it asks for more; 0: a tile at once */
   int64_t latency_cycles;  /* that a tile takes such a CTA besides, in which others work: between its loads and its
                               arithmetic, and in it; 0: not known */
+  TimeLaw time;            /* how long it takes (sim/machine/timing.h) */
+  bool may_split;          /* small grids go to a kernel that splits the keys */
   bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
 } LaunchConfig;

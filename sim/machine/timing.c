@@ -27,7 +27,7 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype) {
 
 Timing timing_at_best(const TimeWork *work, const Gpu *gpu) {
   const double amount[TIME_PART_COUNT] = {work->hbm_bytes, work->l2_bytes, work->sram_bytes, work->flops, work->exps};
-  Timing t = {.bound = TIME_NONE, .launch_s = work->n_launches * gpu->launch_overhead_s};
+  Timing t = {.bound = TIME_NONE, .launch_s = work->n_launches * gpu->launch_overhead_s, .predicted_s = (double)NAN};
   for (int part = 0; part < TIME_PART_COUNT; part++) {
     const double rate = timing_rate(gpu, (TimePart)part, work->dtype);
     t.part_s[part] = rate > 0 ? amount[part] / rate : (double)NAN;
@@ -36,10 +36,28 @@ Timing timing_at_best(const TimeWork *work, const Gpu *gpu) {
       t.bound = (TimePart)part;
     }
   }
+  const double products = timing_rate(gpu, TIME_MATH, work->dtype);
+  if (products > 0 && gpu->n_sm > 0) t.busiest_s = work->busiest_flops / (products / (double)gpu->n_sm);
+  t.least_s = fmax(t.busy_s, t.busiest_s);
   return t;
 }
 
-double timing_total_s(const Timing *timing) { return timing->busy_s + timing->launch_s; }
+/* Between one CTA an SM and full SMs their throughputs add up as in a p-norm, p = 6: with 2 of 4 CTAs an SM is nearly
+ * as slow for each as with one. Chosen by mem-efficient-sm90, of which an SM holds four (tests/model/test_time.c). */
+static double time_factor(const TimeLaw *law, double n_pieces, double n_sm, double ctas_per_sm) {
+  const double alone = (double)law->alone_permille / 1000, full = (double)law->full_permille / 1000;
+  if (n_pieces <= n_sm) return alone;
+  const double slots = n_sm * ctas_per_sm, waves = fmax(1, n_pieces / slots), ramp = (double)law->wave_permille / 1000;
+  if (n_pieces >= slots || ctas_per_sm <= 1) return full + ramp / waves;
+  const double on_an_sm = n_pieces / n_sm;
+  return fmax(full, pow(pow(alone, 6) + pow(on_an_sm * full, 6), 1.0 / 6) / on_an_sm) + ramp;
+}
+
+double timing_predicted_s(const TimeLaw *law, double makespan_s, double n_kernels, double n_pieces, double n_sm,
+                          double ctas_per_sm) {
+  const double start_s = (double)law->start_ns * 1e-9 * n_kernels;
+  return start_s + makespan_s * time_factor(law, n_pieces, n_sm, ctas_per_sm);
+}
 
 double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype) {
   const double bytes_per_s = timing_rate(gpu, level, dtype);

@@ -1,36 +1,29 @@
-/* How fast a run could be at best: a lower bound on its time.
+/* How long a run takes: a lower bound that no run beats, and what a timed kernel is expected to take.
  *
  *     bytes over HBM's bandwidth -----\
- *     bytes over L2's bandwidth -------\      the slowest of the five binds: however well the
- *     bytes through the SRAM's port ----+---> others overlap with it, no kernel that does this
- *     FLOPs over the arithmetic rate --/      work on this machine takes less time
+ *     bytes over L2's bandwidth -------\      least_s: the slowest of the five binds, or the busiest SM
+ *     bytes through the SRAM's port ----+---> by itself: however well the others overlap with it, no
+ *     FLOPs over the arithmetic rate --/      kernel that does this work on this machine takes less
  *     exponentials over their rate ---/
+ *     FLOPs of the busiest SM over one SM's rate: with 32 CTAs on 132 SMs, 100 SMs do nothing
+ *
+ *     makespan of the run through L2 x the kernel's factor + its start ---> predicted_s
  *
  * The roofline model (Williams, Waterman and Patterson, CACM 2009) with a roof for each level and a
  * ceiling for exponentials. Rates are the peaks that a GPU's description gives, the data sheet's
  * where both it and a measurement are there: a bound may not lean on what one program reached.
+ * Amounts are the least that any order of work allows (sim/simulate.h), from cold caches.
  *
- * Modelled: peak rates, all SMs busy from start to end, everything overlapping perfectly.
- * Not modelled, so that real kernels are slower: latency; waves that do not fill the machine and
- * row blocks of unequal length (sim/l2/launch.h); tensor instructions that cannot reach the peak
- * (mma.sync reaches about 0.6 of wgmma's rate on Hopper); clocks that fall under load; the vector
- * work of softmax other than exponentials; operands that several warps read from SRAM again;
- * passes that wait for each other.
+ * Not modelled in the bound, so that real kernels are slower: latency, launch; tensor instructions that
+ * cannot reach the peak (mma.sync reaches about 0.6 of wgmma's rate on Hopper); clocks that fall under
+ * load; the vector work of softmax other than exponentials; operands that several warps read from SRAM
+ * again; passes that wait for each other.
  * Not a bound where a kernel works around the unit that is counted: exponentials computed as
  * polynomials on the vector units (FlashAttention-4), tiles that several SMs share through a
  * cluster, L1 hits between CTAs of one SM.
  *
- * How far from the truth (H200, fp16, N = 16384, batch 1, heads x d = 2048; FLOPs 4 N^2 d a head,
- * halved when causal), in TFLOP/s, bound / measured; tests/unit/test_timing.c computes it and holds it:
- *
- *     d, mask        memory-efficient   FlashAttention-2   cuDNN
- *     64  full          565 / 135          990 / 303       990 / 445
- *     64  causal        560 / 129          982 / 289       982 / 427
- *     128 full          565 / 175          990 / 340       990 / 587
- *     128 causal        558 / 167          982 / 305       982 / 529
- *
- * Median ratio 3.2, from 1.7 to 4.3; 1.7 to 2.3 for cuDNN, the only one of the three that uses Hopper's
- * wgmma. Products bind, but L2 where B_r is 64 (its rate was measured on an H800 of the same die). */
+ * Predicted: kernels in assets/kernels that have been timed (time_* keys), on the compute capability that
+ * they were timed on. How far off: tests/model/test_time.c prints the table and holds it. */
 #ifndef TILEWALK_SIM_TIMING_H
 #define TILEWALK_SIM_TIMING_H
 
@@ -54,11 +47,12 @@ const char *time_part_title(TimePart part); /* "HBM", "L2", "SRAM", "products", 
 /* What a run has to do, over all heads. Doubles, because totals may exceed 64 bits. */
 typedef struct {
   double hbm_bytes;  /* read and written in HBM */
-  double l2_bytes;   /* across the SRAM boundary, which L2 serves */
+  double l2_bytes;   /* that L2 serves */
   double sram_bytes; /* through the ports of the SRAM */
   double flops;      /* of matrix products, as computed: masked entries of a partial tile too */
   double exps;
-  int n_launches; /* kernels, one after the other */
+  double busiest_flops; /* of them, those of the SM that has most; 0: as few as a fair share */
+  int n_launches;       /* kernels, one after the other */
   Dtype dtype;
 } TimeWork;
 
@@ -66,13 +60,28 @@ typedef struct {
   double part_s[TIME_PART_COUNT]; /* NAN: the machine's rate is not known, or it has no such level */
   TimePart bound;                 /* the longest part */
   double busy_s;                  /* its time */
-  double launch_s;                /* n_launches gaps between kernels; comes on top of busy_s */
+  double busiest_s;               /* the products of the busiest SM; 0: not known */
+  double launch_s;                /* n_launches gaps between kernels; no part of least_s: they can be hidden */
+  double least_s;                 /* no run is faster */
+  double predicted_s;             /* what a timed kernel is expected to take; NAN: not known */
 } Timing;
 
-Timing timing_at_best(const TimeWork *work, const Gpu *gpu);
+/* How a kernel's time follows from the makespan of its run through L2 (sim/l2/l2_run.h), whose rates are those of
+ * sim/l2/launch.h: fitted to recorded runs. Zeros: not timed. */
+typedef struct {
+  int64_t start_ns;       /* of each kernel, launch and latency, besides */
+  int64_t alone_permille; /* of the makespan, where no SM has two CTAs; */
+  int64_t full_permille;  /* where SMs are full, */
+  int64_t wave_permille;  /* and over the number of waves, added to that: the ramp and the tail of a launch */
+  int64_t n_runs, median_permille, nine_permille; /* recorded runs; how far off half and nine tenths of them are at
+                                                     most */
+} TimeLaw;
 
-/* busy_s + launch_s. */
-double timing_total_s(const Timing *timing);
+/* What a kernel of that law is expected to take. n_kernels: launched one after another. */
+double timing_predicted_s(const TimeLaw *law, double makespan_s, double n_kernels, double n_pieces, double n_sm,
+                          double ctas_per_sm);
+
+Timing timing_at_best(const TimeWork *work, const Gpu *gpu);
 
 /* The peak rate of a part: bytes, FLOPs or exponentials a second; 0: not known, or no such level.
  * Products in fp32 run on the vector units (tensor cores would round them to tf32); other types on

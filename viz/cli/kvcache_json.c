@@ -1,4 +1,5 @@
 /* The JSON of `tilewalk kvcache`. */
+#include "sim/machine/timing.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/kvcache_reckon.h"
 
@@ -120,7 +121,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     k->text(k->context, "name", r->gpu.name);
     put(k, "hbm_bytes", r->gpu.hbm_bytes);
     k->real(k->context, "share_of_hbm", kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
-    k->real(k->context, "read_s", (double)got->paged.used_bytes / gpu_hbm_bytes_per_s(&r->gpu));
+    k->real(k->context, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
     k->close(k->context);
   }
   report_alternatives(k, r);

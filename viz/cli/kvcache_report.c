@@ -6,6 +6,7 @@
 
 #include "viz/request/description.h"
 #include "viz/cli/kvcache_reckon.h"
+#include "sim/machine/timing.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
@@ -142,9 +143,9 @@ static void gpu_rows(Table *t, const KvRequest *r, Wide used_bytes) {
   table_format(t, ROLE_DIM, "of %s%s", number_bytes_decimal(memory_bytes).text,
                fits ? "; weights come on top" : ": does not fit, even without weights");
   table_text(t, ROLE_PLAIN, "reading it once takes");
-  table_seconds(t, ROLE_PLAIN, (double)used_bytes / gpu_hbm_bytes_per_s(&r->gpu));
+  table_seconds(t, ROLE_PLAIN, (double)used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
   table_format(t, ROLE_DIM, "for each new token of all sequences, at %s",
-               number_si(gpu_hbm_bytes_per_s(&r->gpu), "B/s").text);
+               number_si(timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16), "B/s").text);
 }
 
 static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *error) {

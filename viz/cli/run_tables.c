@@ -134,7 +134,16 @@ static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n)
 
 static Wide l2_of(const Simulation *run, int which) {
   if (!run->has_l2) return 0;
-  const double values[] = {run->l2.read_bytes, run->l2.write_bytes, run->l2.fabric_bytes, run->l2.hbm_read_bytes};
+  const Overheads *e = &run->overheads;
+  const double values[] = {run->l2.read_bytes,
+                           run->l2.write_bytes,
+                           run->l2.fabric_bytes,
+                           run->l2.hbm_read_bytes,
+                           simulation_hbm_write_bytes(run),
+                           fmax(0, run->l2.read_bytes - (double)run->read_bytes),
+                           fmax(0, (double)run->read_bytes - run->l2.read_bytes),
+                           e->write_bytes - e->atomic_bytes,
+                           e->atomic_bytes};
   return (Wide)(values[which] + 0.5);
 }
 
@@ -162,6 +171,20 @@ static void launch_rows(Table *t, const Simulation *runs, int n) {
   }
 }
 
+static double largest_of(const Simulation *runs, int n, int which) {
+  double largest = 0;
+  for (int k = 0; k < n; k++) largest = fmax(largest, (double)l2_of(&runs[k], which));
+  return largest;
+}
+
+/* What crosses the SRAM boundary besides the rows of tensors, so that the rows add up: only where there is some. */
+static void extra_rows(Table *t, const Simulation *runs, int n) {
+  static const char *const LABELS[] = {"    of it, read again", "    left out: masked columns",
+                                       "    of it, spilled registers", "    of it, work pulled"};
+  for (int row = 0; row < 4; row++)
+    if (largest_of(runs, n, 5 + row) > 0) bytes_row(t, LABELS[row], ROLE_PLAIN, runs, n, l2_of, 5 + row);
+}
+
 static void l2_rows(Table *t, const Simulation *runs, int n) {
   bool any = false, all_walked = true;
   for (int k = 0; k < n; k++) {
@@ -174,34 +197,82 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   table_group(t, "L2 of %s, all CTAs at once", runs[0].machine.name);
   bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
-  table_text(t, ROLE_PLAIN, "  found there");
-  for (int k = 0; k < n; k++) {
-    if (runs[k].has_l2)
-      table_percent(t, ROLE_PLAIN, l2_run_hit_rate(&runs[k].l2));
-    else
-      table_empty(t, true);
+  extra_rows(t, runs, n);
+  for (int which = 0; which < 2; which++) {
+    table_text(t, ROLE_PLAIN, which ? "  hit rate, as ncu counts" : "  of reads, not from HBM");
+    for (int k = 0; k < n; k++) {
+      if (runs[k].has_l2)
+        table_percent(t, ROLE_PLAIN, which ? l2_run_hit_rate(&runs[k].l2) : simulation_l2_share(&runs[k]));
+      else
+        table_empty(t, true);
+    }
   }
   bytes_row(t, "  between its partitions", ROLE_PLAIN, runs, n, l2_of, 2);
   bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
+  bytes_row(t, "  written to HBM", ROLE_ACCENT, runs, n, l2_of, 4);
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
+}
+
+/* FLOPs as the papers count them: 4 d for each pair of query and key, half of all pairs under a causal mask. */
+static double papers_flops(const Shape *s) {
+  const double all = 4 * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k * (double)s->d;
+  return s->causal ? all / 2 : all;
+}
+
+static void flops_row(Table *t, const char *label, const Simulation *runs, int n, bool predicted) {
+  table_text(t, ROLE_PLAIN, label);
+  for (int k = 0; k < n; k++) {
+    const double seconds = predicted ? runs[k].timing.predicted_s : runs[k].timing.least_s;
+    if (seconds > 0)
+      table_format(t, ROLE_PLAIN, "%s", number_si(papers_flops(&runs[k].plan.shape) / seconds, "FLOP/s").text);
+    else
+      table_empty(t, true);
+  }
+}
+
+static void predicted_rows(Table *t, const Simulation *runs, int n) {
+  bool any = false;
+  for (int k = 0; k < n; k++) any = any || runs[k].timing.predicted_s > 0;
+  if (!any) return;
+  table_text(t, ROLE_PLAIN, "  predicted for the kernel");
+  for (int k = 0; k < n; k++) {
+    if (runs[k].timing.predicted_s > 0)
+      table_seconds(t, ROLE_ACCENT, runs[k].timing.predicted_s);
+    else
+      table_empty(t, true);
+  }
+  flops_row(t, "  that is", runs, n, true);
 }
 
 static void time_rows(Table *t, const Simulation *runs, int n) {
   if (!runs[0].timed) return;
-  table_group(t, "Time on %s, at best", runs[0].machine.name);
+  bool busiest = false;
+  table_group(t, "Time on %s, at least", runs[0].machine.name);
   for (int part = 0; part < TIME_PART_COUNT; part++) {
     if (isnan(runs[0].timing.part_s[part])) continue; /* of the machine, so the same for all runs */
     table_format(t, ROLE_PLAIN, "  %s", time_part_title((TimePart)part));
     for (int k = 0; k < n; k++)
       table_seconds(t, runs[k].timing.bound == (TimePart)part ? ROLE_ACCENT : ROLE_PLAIN, runs[k].timing.part_s[part]);
   }
-  table_text(t, ROLE_PLAIN, "  what binds");
-  for (int k = 0; k < n; k++) table_text(t, ROLE_ACCENT, time_part_title(runs[k].timing.bound));
-  table_text(t, ROLE_PLAIN, "  kernel launches, on top");
-  for (int k = 0; k < n; k++) table_seconds(t, ROLE_PLAIN, runs[k].timing.launch_s);
+  for (int k = 0; k < n; k++) busiest = busiest || runs[k].timing.busiest_s > 0;
+  if (busiest) {
+    table_text(t, ROLE_PLAIN, "  products, busiest SM");
+    for (int k = 0; k < n; k++) {
+      if (runs[k].timing.busiest_s > 0)
+        table_seconds(t, runs[k].timing.busiest_s > runs[k].timing.busy_s ? ROLE_ACCENT : ROLE_PLAIN,
+                      runs[k].timing.busiest_s);
+      else
+        table_empty(t, true);
+    }
+  }
+  table_text(t, ROLE_PLAIN, "  no run is faster than");
+  for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].timing.least_s);
+  flops_row(t, "  that is, as papers count", runs, n, false);
+  predicted_rows(t, runs, n);
 }
 
-static void time_notes(Table *t, const Simulation *run) {
+static void time_notes(Table *t, const Simulation *runs, int n) {
+  const Simulation *run = &runs[0];
   if (!run->timed) return;
   char unknown[64] = "";
   for (int part = 0; part < TIME_PART_COUNT; part++)
@@ -210,8 +281,23 @@ static void time_notes(Table *t, const Simulation *run) {
                time_part_title((TimePart)part));
   if (*unknown)
     table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
-  table_note(t, "The times are lower bounds: peak rates, all of it overlapping. On an H200 the best kernel measured "
-                "takes 1.7 to 2.3 times the bound.");
+  table_note(t, "The time is a bound: peak rates, all of it overlapping, from cold caches%s.",
+             run->tiles_given ? "" : "; of any tiles, as none are given");
+  bool predicted = false;
+  for (int k = 0; k < n && !predicted; k++) {
+    const TimeLaw *law = &runs[k].config.time;
+    predicted = runs[k].timing.predicted_s > 0;
+    if (predicted)
+      table_note(t,
+                 "Predicted as the kernel was timed on H200 and H100 cards: %lld recorded runs, half of them within "
+                 "%.1f %%, nine in ten within %.1f %%.",
+                 (long long)law->n_runs, (double)law->median_permille / 10, (double)law->nine_permille / 10);
+  }
+  if (!predicted)
+    table_note(t, "No time is predicted: %s.",
+               run->config.time.full_permille ? "the kernel was timed on compute capability 9.0 alone"
+               : run->config.threads          ? "the kernel's description has no times"
+                                              : "no kernel is named (--kernel)");
 }
 
 static void fit_notes(Table *t, const Simulation *runs, int n) {
@@ -244,7 +330,7 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   l2_rows(&t, runs, n);
   time_rows(&t, runs, n);
   fit_notes(&t, runs, n);
-  time_notes(&t, &runs[0]);
+  time_notes(&t, runs, n);
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;

@@ -148,9 +148,10 @@ static RooflinePoint point_of(const TimeWork *work, double bytes, const Gpu *gpu
 static RooflinePoint point_after(const Traffic *t, const Simulation *run, const Gpu *gpu) {
   bool overflow = false;
   const double read = (double)traffic_read_bytes(t, &overflow), written = (double)traffic_write_bytes(t, &overflow);
-  TimeWork work = simulation_work(run, gpu->l2_bytes);
-  work.hbm_bytes *= (read + written) / (double)run->total_bytes;
-  work.l2_bytes = read + written;
+  const double part = (read + written) / (double)run->total_bytes;
+  TimeWork work = simulation_work(run, gpu);
+  work.hbm_bytes *= part;
+  work.l2_bytes *= part;
   work.sram_bytes = 2 * read + written;
   work.flops = (double)t->flops;
   work.exps = work.flops / (4 * (double)run->plan.shape.d);
@@ -191,7 +192,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
     if (!simulate(&rival, &p, SCHEDULES[now->runs[k].schedule], NULL))
       r->ends[k] = point_after(&rival.traffic, &rival, gpu);
   }
-  const TimeWork work = simulation_work(run, gpu->l2_bytes);
+  const TimeWork work = simulation_work(run, gpu);
   r->end_hbm = point_of(&work, work.hbm_bytes, gpu);
   r->bound = timing_at_best(&work, gpu).bound;
   span_path(r, now, run);
