@@ -5,7 +5,7 @@
 
 #include "sim/simulate.h"
 
-enum { COALESCED = 4, ROWS_MAX = 1 << 16 };
+enum { COALESCED = 4, ROWS_MAX = 4096 };
 
 /* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
 static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
@@ -38,22 +38,21 @@ static double row_area(const Simulation *s, int64_t i) {
  * so long, some SM has ceil(n / n_sm). */
 static double busiest_rows_flops(const Simulation *s, double heads, double n_sm) {
   const int64_t n = s->plan.T_r;
-  double *area = n <= ROWS_MAX ? malloc((size_t)n * sizeof *area) : NULL;
-  double most = 0;
-  if (!area) return 0; /* so many that a fair share is as good */
+  double area[ROWS_MAX], most = 0;
+  if (n > ROWS_MAX) return 0; /* so many that a fair share is as good */
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
   for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
-  free(area);
   return most * 4 * (double)s->plan.shape.d;
 }
 
 static bool shares_kv(const Shape *shape) { return shape->kv_heads < shape->heads; }
 
+/* The papers' model, SRAM and HBM alone, knows of no SMs. */
 static double busiest_flops(const Simulation *s, const Gpu *gpu) {
   const Shape *shape = &s->plan.shape;
   const double heads = (double)shape->batch * (double)shape->heads, n_sm = (double)gpu->n_sm;
-  if (!s->tiles_given || s->config.may_split || shares_kv(shape) || n_sm == 0) return 0;
+  if (!s->tiles_given || s->config.may_split || shares_kv(shape) || n_sm == 0 || gpu->l2_bytes == 0) return 0;
   if (s->schedule->whole_head) return ceil(heads / n_sm) * (double)s->traffic.flops / heads;
   return s->schedule->n_passes == 1 && s->schedule->skips ? busiest_rows_flops(s, heads, n_sm) : 0;
 }

@@ -56,8 +56,9 @@ static void add_run(const Run *run) {
   runs[n_runs++] = *run;
 }
 
-/* Rows of attention in the three layouts there are: counters (gpu__time_duration.sum, ns), event timings (warm_us,
- * cold_us), launches of decode and backward (time_ns). */
+/* h100/decode/ and h100/backward/ are launches of one row each. Rows of attention in the three layouts there are:
+ * counters (gpu__time_duration.sum, ns), event timings (warm_us, cold_us), launches of decode and backward (time_ns).
+ */
 static void read_row(char *const h[], char *const r[], int nh, int nr, const char *gpu) {
 #define CELL(name) cell(h, r, nh, nr, name)
   Run run = {.batch = atoll(either(CELL("batch"), either(CELL("B"), "1"))),

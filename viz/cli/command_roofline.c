@@ -43,7 +43,9 @@ typedef struct {
 static double intensity(const Roofline *r, int run, TimePart level) {
   const Simulation *s = &r->runs[run];
   const TimeWork work = simulation_work(s, &r->gpu);
-  return work.flops / (level == TIME_L2 ? (double)s->total_bytes : work.hbm_bytes);
+  if (level == TIME_L2) return work.flops / (double)s->total_bytes;
+  if (r->gpu.l2_bytes == 0) return work.flops / work.hbm_bytes;
+  return work.flops / fmax(work.hbm_bytes, (double)s->inputs_bytes + (double)s->outputs_bytes); /* O leaves L2 later */
 }
 
 static double attainable(const Roofline *r, int run) {

@@ -140,7 +140,7 @@ static RooflinePoint point_of(const TimeWork *work, double bytes, const Gpu *gpu
   const Timing timing = timing_at_best(work, gpu);
   RooflinePoint point = {0};
   if (bytes > 0) point.flops_per_byte = work->flops / bytes;
-  if (timing.busy_s > 0) point.flops_per_s = work->flops / timing.busy_s;
+  if (timing.least_s > 0) point.flops_per_s = work->flops / timing.least_s;
   return point;
 }
 
@@ -153,6 +153,7 @@ static RooflinePoint point_after(const Traffic *t, const Simulation *run, const 
   work.hbm_bytes *= part;
   work.l2_bytes *= part;
   work.sram_bytes = 2 * read + written;
+  if (work.flops > 0) work.busiest_flops *= (double)t->flops / work.flops;
   work.flops = (double)t->flops;
   work.exps = work.flops / (4 * (double)run->plan.shape.d);
   return point_of(&work, read + written, gpu);
@@ -193,7 +194,8 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
       r->ends[k] = point_after(&rival.traffic, &rival, gpu);
   }
   const TimeWork work = simulation_work(run, gpu);
-  r->end_hbm = point_of(&work, work.hbm_bytes, gpu);
+  const double once = (double)run->inputs_bytes + (double)run->outputs_bytes; /* O leaves L2 later */
+  r->end_hbm = point_of(&work, gpu->l2_bytes > 0 ? fmax(work.hbm_bytes, once) : work.hbm_bytes, gpu);
   r->bound = timing_at_best(&work, gpu).bound;
   span_path(r, now, run);
 }
