@@ -170,7 +170,10 @@ $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken
 # GPU code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker.
 KERNEL_ARCHS ?= 75 80 90
 GENCODE = $(foreach a,$(KERNEL_ARCHS),-gencode=arch=compute_$a,code=sm_$a)
-COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets $(GENCODE) -I. -MMD -MP
+# wgmma and setmaxnreg are of Hopper alone.
+HOPPER_RUNGS := fa2_wgmma fa3_overlap
+$(foreach r,$(HOPPER_RUNGS),$(BUILD)/kernels/ladder/$r.%.o): GENCODE = -gencode=arch=compute_90a,code=sm_90a
+COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fPIC -Wno-deprecated-gpu-targets $(GENCODE) -I. -MMD -MP
 $(BUILD)/%.plain.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -c $< -o $@
@@ -189,12 +192,15 @@ $(BUILD)/%.timed.o: %.cu
 GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
+# The rungs for programs in other languages (kernels/collect/collect_beside.py).
+$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu)
+	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets -shared $^ -o $@
 $(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h kernels/lib/ptx.cuh
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels:
 ifneq ($(NVCC),)
-	@+$(MAKE) --no-print-directory $(BUILD)/tilewalk-kernels $(BUILD)/libwatch.so
+	@+$(MAKE) --no-print-directory $(BUILD)/tilewalk-kernels $(BUILD)/libladder.so $(BUILD)/libwatch.so
 else
 	@echo "No nvcc: the CUDA kernels are left out."
 endif

@@ -15,6 +15,8 @@ const KernelModel KERNEL_MODELS[] = {
     {.name = "fa2_causal", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
     {.name = "fa2_tensor", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
     {.name = "fa2_async", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
+    {.name = "fa2_wgmma", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
+    {.name = "fa3_overlap", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
     {.name = "fa2_decode",
      .schedule = "fa2-split",
      .skips_masked = true,

@@ -1,6 +1,6 @@
 /* What each kernel of the ladder asks of memory, as the model predicts it: bytes per tensor, over all heads.
  *
- * Rungs 3 to 7 follow a schedule of sim/, and their prediction is that schedule's closed form. Rungs 1 and 2 do more
+ * Rungs 3 to 9 follow a schedule of sim/, and their prediction is that schedule's closed form. Rungs 1 and 2 do more
  * than the `standard` schedule, which moves each matrix once per pass: they have formulas of their own,
  * stated in the heads of their files; `ideal` is the schedule, the lower line.
  *
@@ -12,8 +12,10 @@
  *     fa2_causal       fa2            masked tiles skipped, as in the schedule
  *     fa2_tensor       fa2            the same
  *     fa2_async        fa2            the same
- *     fa2_decode       fa2-split      masked tiles skipped; rows are packed, so the formulas are stated in
- * kernel_model.c fa2_decode_paged fa2-split      the same, and the page table
+ *     fa2_wgmma        fa2            the same
+ *     fa3_overlap      fa2            the same
+ *     fa2_decode       fa2-split      masked tiles skipped; rows are packed: formulas in kernel_model.c
+ *     fa2_decode_paged fa2-split      the same, and the page table
  *     fa2_backward     fa2            its own: stated in kernel_model.c
  *     fa2_backward_twice fa2          its own */
 #ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
@@ -66,7 +68,7 @@ const KernelModel *kernel_model_find(const char *name); /* NULL: no such rung */
 Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
                             Error *error);
 
-/* What its schedule moves with the same tiles: the same for rungs 5 to 7. */
+/* What its schedule moves with the same tiles: the same for rungs 5 to 9. */
 Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
                           Error *error);
 

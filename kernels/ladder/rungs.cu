@@ -2,12 +2,12 @@
 #include "kernels/lib/operands.cuh"
 
 namespace TW_BUILD {
-extern const Rung STANDARD_NAIVE, STANDARD_TILED, FA1, FA2_SCALAR, FA2_CAUSAL, FA2_TENSOR, FA2_ASYNC, FA2_DECODE,
-    FA2_DECODE_PAGED, FA2_BACKWARD, FA2_BACKWARD_TWICE;
+extern const Rung STANDARD_NAIVE, STANDARD_TILED, FA1, FA2_SCALAR, FA2_CAUSAL, FA2_TENSOR, FA2_ASYNC, FA2_WGMMA,
+    FA3_OVERLAP, FA2_DECODE, FA2_DECODE_PAGED, FA2_BACKWARD, FA2_BACKWARD_TWICE;
 extern const Rung *const RUNGS[];
-const Rung *const RUNGS[] = {&STANDARD_NAIVE,    &STANDARD_TILED, &FA1,        &FA2_SCALAR,       &FA2_CAUSAL,
-                             &FA2_TENSOR,        &FA2_ASYNC,      &FA2_DECODE, &FA2_DECODE_PAGED, &FA2_BACKWARD,
-                             &FA2_BACKWARD_TWICE};
+const Rung *const RUNGS[] = {
+    &STANDARD_NAIVE, &STANDARD_TILED, &FA1,        &FA2_SCALAR,       &FA2_CAUSAL,   &FA2_TENSOR,        &FA2_ASYNC,
+    &FA2_WGMMA,      &FA3_OVERLAP,    &FA2_DECODE, &FA2_DECODE_PAGED, &FA2_BACKWARD, &FA2_BACKWARD_TWICE};
 extern const int N_RUNGS;
 const int N_RUNGS = (int)(sizeof RUNGS / sizeof *RUNGS);
 } // namespace TW_BUILD

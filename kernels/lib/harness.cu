@@ -189,6 +189,9 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
   if (gpu.sm < rung.oldest_sm)
     snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10,
              rung.oldest_sm % 10, gpu.sm / 10, gpu.sm % 10);
+  else if (rung.oldest_sm == 90 && gpu.sm != 90)
+    snprintf(text, sizeof text, "is made of Hopper's instructions alone (9.0); this GPU has %d.%d", gpu.sm / 10,
+             gpu.sm % 10);
   else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32)
     snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
   else if (!d_fits)

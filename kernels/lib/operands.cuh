@@ -187,8 +187,8 @@ template <class T> TW_DEVICE Head<T> head_of(const Attention &a, int head) {
   return h;
 }
 
-TW_DEVICE int smaller(int x, int y) { return x < y ? x : y; }
-TW_DEVICE int larger(int x, int y) { return x > y ? x : y; }
+static __host__ __device__ __forceinline__ int smaller(int x, int y) { return x < y ? x : y; }
+static __host__ __device__ __forceinline__ int larger(int x, int y) { return x > y ? x : y; }
 
 /* How many keys query i sees: the causal diagonal ends in the bottom right corner. */
 TW_DEVICE int keys_seen(const Attention &a, int i) {

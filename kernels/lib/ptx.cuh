@@ -105,6 +105,11 @@ TW_DEVICE void store_shared_16(uint32_t to, uint4 x) {
 TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
 }
+TW_DEVICE uint32_t load_shared_4(uint32_t from) {
+  uint32_t y;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(y) : "r"(from) : "memory");
+  return y;
+}
 TW_DEVICE uint4 load_shared_16(uint32_t from) {
   uint4 y;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -243,7 +248,15 @@ TW_DEVICE uint4 load_l2_16(const void *p) {
   return y;
 }
 TW_DEVICE void store_shared_16(uint32_t to, uint4 x) { memcpy(simt::machine.shared + to, &x, sizeof x); }
-TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) { memcpy(simt::machine.shared + to, &x, sizeof x); }
+TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
+  memcpy(simt::machine.shared + to, &x, sizeof x);
+  simt::machine.current->stores.push_back(to);
+}
+TW_DEVICE uint32_t load_shared_4(uint32_t from) {
+  uint32_t y;
+  memcpy(&y, simt::machine.shared + from, sizeof y);
+  return y;
+}
 TW_DEVICE uint4 load_shared_16(uint32_t from) {
   uint4 y;
   memcpy(&y, simt::machine.shared + from, sizeof y);

@@ -40,6 +40,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 struct dim3 {
   unsigned x, y, z;
@@ -72,10 +73,12 @@ struct Thread {
   Fiber fiber;
   dim3 index;
   int linear, lane, warp;
-  enum { RUNS, AT_BARRIER, AT_WARP, DONE } state;
-  int waits_at; /* source line, for the message about a deadlock */
+  enum { RUNS, AT_BARRIER, AT_WARP, ASLEEP, DONE } state;
+  const void *sleeps_on; /* what sleep_on was given */
+  int waits_at;          /* source line, for the message about a deadlock */
   std::vector<AsyncCopy> copies;
   int n_commits;
+  std::vector<uint32_t> stores; /* addresses in shared memory that TMA and wgmma may not see yet */
 };
 
 /* Threads that meet: a block's barrier or a warp's collective. */
@@ -104,12 +107,18 @@ struct Machine {
   std::vector<Thread> threads;
   std::vector<Meeting> warps;
   Meeting barrier;
+  int n_barriers_passed = 0; /* by the whole block */
   Thread *current = nullptr;
   int n_alive = 0;
   void (*body)(void *) = nullptr;
   void *body_arguments = nullptr;
   std::vector<unsigned char> shared_storage;
   unsigned char *shared = nullptr;
+  /* Of a later architecture (kernels/lib/simt_hopper.h): what begins with a block, and what happens once no thread can
+   * run (false: nothing more), and what must be true as it ends. */
+  void (*begin_block)() = nullptr;
+  bool (*nobody_runs)() = nullptr;
+  void (*end_block)() = nullptr;
 };
 
 inline Machine machine;
@@ -151,7 +160,18 @@ inline void wait_turn(decltype(Thread::state) state, int line) {
   switch_fiber(&self->fiber, &machine.main);
 }
 
+/* The same until somebody wakes those who sleep on `what`. */
+inline void sleep_on(const void *what, int line) {
+  machine.current->sleeps_on = what;
+  wait_turn(Thread::ASLEEP, line);
+}
+inline void wake(const void *what) {
+  for (Thread &t : machine.threads)
+    if (t.state == Thread::ASLEEP && t.sleeps_on == what) t.state = Thread::RUNS;
+}
+
 inline void release_barrier() {
+  machine.n_barriers_passed++;
   machine.barrier.arrived = 0;
   for (Thread &t : machine.threads)
     if (t.state == Thread::AT_BARRIER) t.state = Thread::RUNS;
@@ -245,17 +265,21 @@ inline void run_block() {
     t.state = Thread::RUNS;
     t.copies.clear();
     t.n_commits = 0;
+    t.stores.clear();
     fiber_start(&t.fiber);
   }
+  if (m.begin_block) m.begin_block();
   while (m.n_alive > 0) {
     bool ran = false;
     for (int w = 0; w < n / WARP; w++)
       while (run_lanes(m.descending ? n / WARP - 1 - w : w)) ran = true;
-    if (ran) continue;
+    if (!m.complaint.empty()) return;
+    if (ran || (m.nobody_runs && m.nobody_runs())) continue;
     for (Thread &t : m.threads)
       if (t.state != Thread::DONE) complain("deadlock: a thread waits for ever at line " + std::to_string(t.waits_at));
     return;
   }
+  if (m.end_block) m.end_block();
 }
 
 inline void shared_prepare(size_t bytes) {
@@ -308,6 +332,20 @@ template <class T> inline T __shfl_xor_sync(unsigned, T value, int mask, int lin
   return mine.out;
 }
 
+template <class T> inline T __shfl_sync(unsigned, T value, int lane, int line = __builtin_LINE()) {
+  struct {
+    T value;
+    int from;
+  } mine = {value, lane};
+  using Lane = decltype(mine);
+  simt::meet_warp(&mine, line, [](void **lanes) {
+    T values[simt::WARP];
+    for (int i = 0; i < simt::WARP; i++) values[i] = ((Lane *)lanes[((Lane *)lanes[i])->from])->value;
+    for (int i = 0; i < simt::WARP; i++) ((Lane *)lanes[i])->value = values[i];
+  });
+  return mine.value;
+}
+
 inline int __any_sync(unsigned, int predicate, int line = __builtin_LINE()) {
   int mine = predicate;
   simt::meet_warp(&mine, line, [](void **lanes) {
@@ -319,6 +357,11 @@ inline int __any_sync(unsigned, int predicate, int line = __builtin_LINE()) {
 }
 
 inline void atomicAdd(unsigned long long *sum, unsigned long long value) { *sum += value; }
+inline unsigned atomicInc(unsigned *count, unsigned last) { /* returns the old count; after `last` comes 0 */
+  const unsigned old = *count;
+  *count = old >= last ? 0 : old + 1;
+  return old;
+}
 
 /* Runs a kernel that takes one argument by value. Returns false on misuse (simt::machine.complaint). */
 template <class Argument>

@@ -136,6 +136,13 @@ static void test_fa2_scalar(void **) { run_cases("fa2_scalar"), run_odd_cases("f
 static void test_fa2_causal(void **) { run_cases("fa2_causal"), run_odd_cases("fa2_causal"); }
 static void test_fa2_tensor(void **) { run_cases("fa2_tensor"); }
 static void test_fa2_async(void **) { run_cases("fa2_async"); }
+static void test_fa2_wgmma(void **) { run_cases("fa2_wgmma"); }
+static void test_fa3_overlap(void **) {
+  run_cases("fa3_overlap");
+  for (const bool causal : {false, true}) /* three consumers; more row blocks than CTAs */
+    expect_right(rung_named("fa3_overlap"), shape_of({1, 4, 2, 390, 300, 64, causal, 0, 0}, DTYPE_BF16), {192, 128},
+                 true, causal);
+}
 
 /* Decode: one query and few, one group and many, more rows than a tile has, ragged keys, more splits than tiles; with a
  * mask, splits that some rows or all do not see. Paged keys give the same. */
@@ -258,8 +265,10 @@ static void test_counts_by_hand(void **) {
 
 /* Tests of the tests: without any one of its barriers or waits a kernel must not pass. */
 static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
-  static const Case cases[] = {{1, 1, 1, 130, 200, 64, false, 32, 24}, {1, 1, 1, 200, 3, 64, true, 32, 32}};
-  for (const Case &c : cases)
+  static const std::vector<Case> cases = {{1, 1, 1, 130, 200, 64, false, 32, 24}, {1, 1, 1, 200, 3, 64, true, 32, 32}};
+  static const std::vector<Case> long_cases = {
+      {1, 3, 1, 140, 400, 64, false, 0, 0}, {1, 2, 1, 260, 300, 64, true, 0, 0}, {1, 6, 6, 64, 100, 64, false, 0, 0}};
+  for (const Case &c : rung.oldest_sm < 90 ? cases : long_cases) /* Hopper's have a ring, and CTAs that stay */
     for (const bool descending : {false, true}) {
       const Shape s = shape_of(c, rung.takes_fp32 ? DTYPE_FP32 : DTYPE_FP16);
       Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
@@ -347,6 +356,8 @@ int main(void) {
       cmocka_unit_test(test_fa2_causal),
       cmocka_unit_test(test_fa2_tensor),
       cmocka_unit_test(test_fa2_async),
+      cmocka_unit_test(test_fa2_wgmma),
+      cmocka_unit_test(test_fa3_overlap),
       cmocka_unit_test(test_fa2_decode),
       cmocka_unit_test(test_decode_by_hand),
       cmocka_unit_test(test_decode_splits),
