@@ -38,7 +38,7 @@ typedef struct {
   bool holds;
 } Comparison;
 
-enum { COMPARISONS_MAX = 10 };
+enum { COMPARISONS_MAX = 12 };
 
 /* Compares what the row knows. shape and tiling: the row's own, or given for a kernel of someone else. */
 Status counter_compare(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,

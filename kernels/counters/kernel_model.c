@@ -177,7 +177,8 @@ static Status own_formula(const KernelModel *model, const Plan *plan, KernelTraf
 
 Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
                             Error *error) {
-  if (strcmp(model->schedule, "standard")) return kernel_model_ideal(model, shape, tiling, traffic, error);
+  const bool tiled = !strcmp(model->name, "standard_tiled");
+  if (!tiled && strcmp(model->name, "standard_naive")) return kernel_model_ideal(model, shape, tiling, traffic, error);
   Shape unmasked = *shape;
   unmasked.causal = false;
   Plan plan;
@@ -185,7 +186,7 @@ Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const 
   if (status) return status;
   bool overflow = false;
   Traffic per_head = {0};
-  standard_kernel(&plan, !strcmp(model->name, "standard_tiled"), &per_head, &overflow);
+  standard_kernel(&plan, tiled, &per_head, &overflow);
   return finish(&per_head, &plan.shape, overflow, traffic, error);
 }
 
