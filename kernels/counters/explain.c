@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTOR = 32, FP32 = 4, CANDIDATES_MAX = 256, DEFAULT_THREADS = 128 };
+enum { HBM_WRITES_LITTLE = 16 << 20, SECTOR = 32, FP32 = 4, CANDIDATES_MAX = 256, DEFAULT_THREADS = 128 };
 
 /* Counters are this near to what a cause gives, when it is the right one (HBM is not as sharp: writes stay in L2). */
 static const double SHARP = 0.003, BLUNT = 0.05;
@@ -132,6 +132,12 @@ static void bytes_text(double bytes, char *to, size_t size) {
   snprintf(to, size, bytes < 10 && u ? "%.2f %s" : bytes < 100 && u ? "%.1f %s" : "%.0f %s", bytes, units[u]);
 }
 
+/* What a distance costs; little where the cause does not speak of that count, as there may be two faults. */
+static double weigh(double distance, bool spoken_of, double noise) {
+  if (distance <= noise) return 0;
+  return spoken_of ? distance - noise : distance < 0.1 ? distance / 2 : 0.05;
+}
+
 /* A cause that would give these bytes. penalty: what it takes for granted, as a distance. */
 static void offer(Explain *x, CauseKind kind, double penalty, double read, double write, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
@@ -152,7 +158,7 @@ static void offer(Explain *x, CauseKind kind, double penalty, double read, doubl
   *c = (Cause){.kind = kind, .read = read, .write = write};
   c->off = (says_read ? read_off : 0) > (says_write ? write_off : 0) ? read_off : says_write ? write_off : read_off;
   const double noise = x->sharp;
-  c->score = (read_off > noise ? read_off - noise : 0) + (write_off > noise ? write_off - noise : 0) + penalty;
+  c->score = penalty + weigh(read_off, says_read, noise) + weigh(write_off, says_write, noise);
   char what[128], would[96], amount[24];
   va_list arguments;
   va_start(arguments, format);
@@ -173,6 +179,7 @@ static void offer(Explain *x, CauseKind kind, double penalty, double read, doubl
 /* --- causes, each in its own words --- */
 
 static void mask(Explain *x) {
+  if (x->at_hbm) return; /* K and V come once either way */
   Shape shape = x->plan.shape;
   Moves m;
   if (shape.causal || shape.window) {
@@ -386,8 +393,22 @@ static void tiles(Explain *x) {
     }
 }
 
+/* The shape that the launch itself shows. */
+static void shape_by_file(Explain *x) {
+  const Shape *f = &x->context.by_file, *s = &x->plan.shape;
+  Moves m;
+  if (!f->N_q || x->at_hbm) return;
+  if (f->N_q == s->N_q && f->N_k == s->N_k && f->batch * f->heads == s->batch * s->heads && f->causal == s->causal)
+    return;
+  if (!moves_of(x, NULL, f, &x->plan.tiling, &m)) return;
+  offer(x, CAUSE_OTHER_SHAPE, 0, m.read, x->base.write,
+        "the grid's shape, N = %lld, %lld heads in all%s, not what was asked", (long long)f->N_q,
+        (long long)(f->batch * f->heads), f->causal ? ", causal" : "");
+}
+
 static void shapes(Explain *x) {
   const Moves *b = &x->base;
+  shape_by_file(x);
   const int element = x->plan.element_bytes;
   offer(x, CAUSE_OTHER_TYPE, 0.0015, b->read * 2, b->write * 2,
         "twice as much of everything: elements of %d bytes instead of %d, or twice the heads", 2 * element, element);
@@ -519,9 +540,15 @@ Status counter_explain(const CounterRow *row, const KernelModel *model, const Sh
   }
   sizes_once(&x);
   x.base = base_moves(&x);
-  /* Writes may stay in L2: at HBM fewer than O are no difference. */
-  if (x.at_hbm && x.write.known && x.write.value < x.base.write) x.write.known = false;
+  /* Writes may stay in L2, and what lay dirty in it before leaves: fewer than O, or little more, are no difference. */
+  if (x.at_hbm && x.write.known && x.write.value < x.base.write + HBM_WRITES_LITTLE) x.write.known = false;
   const bool different = differs(&x, &x.read, x.base.read) || differs(&x, &x.write, x.base.write);
+  /* Between once and all that is asked for, L2 decides what HBM is read for. */
+  KernelTraffic asked;
+  if (x.at_hbm && !x.write.known && x.read.value >= x.base.read &&
+      kernel_model_traffic(model, &x.plan.shape, &x.plan.tiling, &asked, NULL) == STATUS_OK &&
+      x.read.value <= (double)kernel_traffic_read(&asked))
+    return STATUS_OK;
   if (different) {
     mask(&x);
     read_again(&x);

@@ -60,6 +60,7 @@ typedef struct {
   int64_t threads;      /* of a CTA; 0: 128 */
   int64_t n_sm;         /* 0: not known */
   int64_t l2_bytes;     /* 0: not known */
+  Shape by_file;        /* the shape that the launch's grid and name say; N_q 0: they do not */
   int64_t packed_group; /* shape has the query heads of a group as rows of one: so many; 0, 1: not */
 } ExplainContext;
 

@@ -159,8 +159,7 @@ LaunchFacts launch_facts(const CounterRow *row) {
 
 /* --- runs --- */
 
-/* "void ns::flash_fwd_kernel<...>(...)" without what surrounds the name. */
-static void short_name(const char *kernel, char *to, size_t size) {
+void launch_short_name(const char *kernel, char *to, size_t size) {
   const char *from = !strncmp(kernel, "void ", 5) ? kernel + 5 : kernel;
   size_t n = strcspn(from, "<(");
   for (size_t i = n; i-- > 1;)
@@ -199,7 +198,7 @@ static void add_part(LaunchRun *run, const CounterRow *row, int64_t n_runs) {
     sum->slack[c] = sum->slack[c] > UINT64_MAX - slack ? UINT64_MAX : sum->slack[c] + slack;
   }
   char name[64], time[48] = "", several[24] = "";
-  short_name(row->kernel, name, sizeof name);
+  launch_short_name(row->kernel, name, sizeof name);
   if (row->known[COUNTER_TIME]) snprintf(time, sizeof time, " %.1f us", (double)row->value[COUNTER_TIME] * 1e-3);
   if (weight > 1) snprintf(several, sizeof several, "%.0f x ", weight);
   const size_t at = strlen(run->parts);
@@ -286,7 +285,7 @@ static LaunchRun make_run(const CounterRow *const *rows, size_t n) {
   run.sum.n_launches = n > 1 ? 0 : run.sum.n_launches;
   if (n > 1) {
     char name[64];
-    short_name(rows[0]->kernel, name, sizeof name);
+    launch_short_name(rows[0]->kernel, name, sizeof name);
     snprintf(run.sum.kernel, sizeof run.sum.kernel, "%.40s + %zu more", name, n - 1);
   }
   return run;

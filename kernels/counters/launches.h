@@ -53,6 +53,9 @@ typedef struct {
   char parts[256]; /* "flash_fwd_splitkv_kernel 342.7 us + flash_fwd_splitkv_combine_kernel 6.0 us" */
 } LaunchRun;
 
+/* A kernel's name without its return type, namespaces, template and parameters. */
+void launch_short_name(const char *kernel, char *to, size_t size);
+
 /* The rows of a table whose kernels have `name` in their names ("": all), as runs. *runs is for free(). */
 Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs, size_t *n_runs, Error *error);
 

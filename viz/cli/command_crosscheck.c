@@ -93,22 +93,77 @@ static Status set_kernel_name(void *target, const char *value, Error *error) {
 
 /* --- counters from files --- */
 
+/* Columns that say nothing, and what the reader noticed. */
+static void note_reading(Crosscheck *c, const CounterTable *table) {
+  char names[200] = "";
+  for (int i = 0; i < table->n_ignored && i < 4; i++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", table->ignored[i]);
+  if (table->n_ignored)
+    crosscheck_note(c, "Columns that are not used: %d%s (%s%s).", table->n_ignored,
+                    table->ignored_more ? " and more" : "", names, table->n_ignored > 4 ? ", ..." : "");
+  for (int i = 0; i < table->n_notes; i++) crosscheck_note(c, "Note: %s", table->notes[i]);
+}
+
+static bool is_attention(const LaunchRun *run) {
+  const LaunchRole role = run->facts.role;
+  return run->sum.has_shape || role == LAUNCH_ROLE_FUSED || role == LAUNCH_ROLE_SPLIT || run->n_parts > 1;
+}
+
+/* A backward pass has no algorithm here to be judged by. */
+static bool is_backward(const LaunchRun *run) {
+  return !run->sum.has_shape && run->facts.role >= LAUNCH_ROLE_BACKWARD_BEFORE &&
+         run->facts.role <= LAUNCH_ROLE_BACKWARD_AFTER;
+}
+
+static void note_backward(Crosscheck *c, const LaunchRun *run) {
+  const CounterRow *s = &run->sum;
+  char read[64] = "";
+  const Counter by = s->known[COUNTER_BOUNDARY_READ] ? COUNTER_BOUNDARY_READ : COUNTER_HBM_READ;
+  if (s->known[by])
+    snprintf(read, sizeof read, ", %.3f GB %s", (double)s->value[by] * 1e-9,
+             by == COUNTER_HBM_READ ? "read from HBM" : "read across the boundary");
+  crosscheck_note(c, "A backward pass, added up and not judged: %s%s.", run->parts, read);
+}
+
+static Status judge_runs(Crosscheck *c, Judge *j, const LaunchRun *runs, size_t n_runs, size_t *n_added, Error *error) {
+  bool any = false;
+  for (size_t i = 0; i < n_runs; i++) any |= is_attention(&runs[i]) || is_backward(&runs[i]);
+  size_t n_left_out = 0;
+  Status status = STATUS_OK;
+  for (size_t i = 0; i < n_runs && status == STATUS_OK; i++) {
+    ++*n_added;
+    if (is_backward(&runs[i]))
+      note_backward(c, &runs[i]);
+    else if (any && !is_attention(&runs[i]))
+      n_left_out++;
+    else
+      status = judge_run(c, j, &runs[i], error);
+  }
+  if (n_left_out)
+    crosscheck_note(c, "%zu other kernel%s left out; --kernel-name TEXT chooses.", n_left_out,
+                    n_left_out == 1 ? "" : "s");
+  return status;
+}
+
 static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, Io *io, size_t *n_added,
                        Error *error) {
   CounterTable table;
+  LaunchRun *runs = NULL;
+  size_t n_runs = 0, twice = 0;
   Status status = counter_file_read(path, &table, io, error);
+  if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
+  if (status == STATUS_OK && *o->ncu) {
+    note_reading(c, &table);
+    status = judge_file(c, j, &table, error);
+  }
   Crosscheck none = {0};
   for (int pass = 0; pass < 2 && status == STATUS_OK; pass++) {
     judge_collect(j, pass == 0);
-    for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
-      const CounterRow *row = &table.rows[i];
-      if (*o->kernel_name && !strstr(row->kernel, o->kernel_name)) continue;
-      status = judge_row(pass == 0 ? &none : c, j, row, error);
-      *n_added += (size_t)pass;
-    }
+    status = judge_runs(pass == 0 ? &none : c, j, runs, n_runs, pass == 0 ? &twice : n_added, error);
   }
   crosscheck_free(&none);
   counter_table_free(&table);
+  free(runs);
   return status;
 }
 
@@ -298,11 +353,12 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   Crosscheck found = {0};
   char title[200] = "";
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  found.explains = *o->ncu || o->cpu || o->live;
   Status status = check_options(o, error);
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
   if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const bool few = *o->ncu || o->cpu || o->live;
-  const char *gpu = *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
+  const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
   if (status == STATUS_OK && o->markdown)
     status = print_markdown(&found, o, io, error);
   else if (status == STATUS_OK)
@@ -319,8 +375,9 @@ static const Option SOURCE_OPTIONS[] = {
      NULL},
     {"live", 0, NULL, "Run them on this computer's GPU, and under ncu if it is installed.", set_live, false, false,
      NULL},
-    {"ncu", 0, "FILE", "A file made by `ncu --csv --page raw --print-units base`, of any kernel.", set_ncu, false,
-     false, NULL},
+    {"ncu", 0, "FILE",
+     "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input.", set_ncu,
+     false, false, NULL},
     {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
@@ -347,15 +404,29 @@ const Command COMMAND_CROSSCHECK = {
     .name = "crosscheck",
     .summary = "the model against counted, recorded or live kernels",
     .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
-    .description = "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 "
-                   "(what the papers call HBM "
-                   "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a "
-                   "range is given for the "
-                   "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal "
-                   "is not. For kernels that "
-                   "are described (assets/kernels, --kernel), the model of L2 then predicts bytes of HBM, fabric, "
-                   "sectors, hit rate and the least "
-                   "time, with the error of each; a prediction outside its band is shown and is no failure.",
+    .description =
+        "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 "
+        "(what the papers call HBM "
+        "accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a "
+        "range is given for the "
+        "rest, because caches and the coalescer decide it. Exit status 1 when something that must be equal "
+        "is not. For kernels that "
+        "are described (assets/kernels, --kernel), the model of L2 then predicts bytes of HBM, fabric, "
+        "sectors, hit rate and the least "
+        "time, with the error of each; a prediction outside its band is shown and is no failure. "
+        "With --ncu the file's kernel names, grid and compute capability choose what options leave open, "
+        "launches of one attention are added up, and where a count differs likely causes are computed. Used "
+        "are the counters of this command, all or some: "
+        "ncu --cache-control all --clock-control none --csv --page raw --print-units base --metrics "
+        "l1tex__m_xbar2l1tex_read_bytes.sum,l1tex__m_l1tex2xbar_write_bytes.sum,"
+        "lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_write.sum,"
+        "lts__t_sectors_srcunit_tex_lookup_hit.sum,lts__t_sectors_srcunit_tex_lookup_miss.sum,"
+        "lts__t_sectors_srcunit_ltcfabric.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
+        "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum,l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum,"
+        "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum,smsp__sass_data_bytes_mem_global_op_ld.sum,"
+        "launch__shared_mem_per_block_dynamic,launch__registers_per_thread,device__attribute_display_name,"
+        "gpu__time_duration.sum PROGRAM >FILE.csv (a report exports with ncu --import FILE.ncu-rep --csv --page "
+        "raw).",
     .examples = "  # counters recorded on an H200\n"
                 "  tilewalk crosscheck\n\n"
                 "  # the same kernels on this computer's processor\n"

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 void crosscheck_free(Crosscheck *c) {
   free(c->items);
+  free(c->why);
   *c = (Crosscheck){0};
 }
 
@@ -24,6 +26,38 @@ Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
   }
   c->items[c->n_items++] = *item;
   if (item->must_hold && !item->holds) c->is_bad = true;
+  return STATUS_OK;
+}
+
+void crosscheck_note(Crosscheck *c, const char *format, ...) {
+  char text[sizeof c->notes[0]];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  for (int i = 0; i < c->n_notes; i++)
+    if (!strcmp(c->notes[i], text)) return;
+  if (c->n_notes < CROSSCHECK_NOTES_MAX) memcpy(c->notes[c->n_notes++], text, sizeof text);
+}
+
+bool crosscheck_says_nothing(const CrosscheckItem *i) {
+  return i->is_range && !i->is_prediction && i->holds && i->high > 10 * i->low;
+}
+
+/* Looks for causes where a count is not as the model says. */
+static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *model, const Shape *shape,
+                      const Tiling *tiling, Error *error) {
+  CrosscheckWhy why = {.shape = *shape, .tiling = *tiling};
+  snprintf(why.kernel, sizeof why.kernel, "%.*s", (int)sizeof why.kernel - 1, row->kernel);
+  const Status status = counter_explain(row, model, shape, tiling, &c->context, why.causes, &why.n_causes, error);
+  if (status) return status;
+  if (why.n_causes == 0) {
+    c->n_unexplained++;
+    return STATUS_OK;
+  }
+  if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
+  if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
+  if (c->n_why < CROSSCHECK_WHY_MAX) c->why[c->n_why++] = why;
   return STATUS_OK;
 }
 
@@ -42,6 +76,7 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
                           const Tiling *tiling, Error *error) {
   Comparison found[COMPARISONS_MAX];
   int n = 0;
+  bool all_hold = true;
   Status status = counter_compare(row, model, shape, tiling, found, &n, error);
   for (int i = 0; i < n && status == STATUS_OK; i++) {
     CrosscheckItem item = {.shape = *shape,
@@ -56,8 +91,10 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
                            .error = found[i].error};
     snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
     status = crosscheck_add(c, &item, error);
+    all_hold &= found[i].holds;
   }
   c->n_runs++;
+  if (status == STATUS_OK && c->explains && !all_hold) status = explain(c, row, model, shape, tiling, error);
   return status;
 }
 
@@ -88,10 +125,14 @@ Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Sh
 static const char *verdict_of(const CrosscheckItem *i) {
   if (!i->holds) return i->must_hold ? "DIFFERS" : "outside";
   if (i->is_prediction) return PREDICTED_NAMES[i->predicted].band > 0 ? "within" : "bound";
+  if (crosscheck_says_nothing(i)) return "says nothing";
   return i->is_range ? "in range" : i->error == 0 ? "exact" : "within 0.1 %";
 }
 
-static TextRole role_of(const CrosscheckItem *i) { return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN; }
+static TextRole role_of(const CrosscheckItem *i) {
+  if (crosscheck_says_nothing(i)) return ROLE_DIM;
+  return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
+}
 
 static Number value_text(const CrosscheckItem *i, double value) {
   if (i->is_prediction && i->predicted == PREDICT_HIT_RATE) return number_percent(value);
@@ -196,9 +237,11 @@ static int by_value(const void *a, const void *b) {
 }
 
 static bool is_first(const Crosscheck *c, size_t n) {
-  if (c->items[n].is_prediction) return false;
+  if (c->items[n].is_prediction || crosscheck_says_nothing(&c->items[n])) return false;
   for (size_t i = 0; i < n; i++)
-    if (!c->items[i].is_prediction && !strcmp(c->items[i].quantity, c->items[n].quantity)) return false;
+    if (!c->items[i].is_prediction && !crosscheck_says_nothing(&c->items[i]) &&
+        !strcmp(c->items[i].quantity, c->items[n].quantity))
+      return false;
   return true;
 }
 
@@ -206,7 +249,7 @@ static Summary summarise(const Crosscheck *c, const char *quantity, double *erro
   Summary s = {.quantity = quantity};
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
-    if (i->is_prediction || strcmp(i->quantity, quantity)) continue;
+    if (i->is_prediction || crosscheck_says_nothing(i) || strcmp(i->quantity, quantity)) continue;
     errors[s.n++] = fabs(i->error);
     s.n_exact += i->error == 0 && i->low == i->high;
     s.n_holding += i->holds;
@@ -258,6 +301,58 @@ static Status print_summary(const Crosscheck *c, const char *title, double *erro
   return status;
 }
 
+/* What the file said first, and why counts differ. */
+static void print_notes(const Crosscheck *c, Io *io) {
+  for (int i = 0; i < c->n_notes; i++) fprintf(io->out, "%s\n", c->notes[i]);
+  if (c->n_notes) fputc('\n', io->out);
+}
+
+static Status print_why(const Crosscheck *c, Io *io, Error *error) {
+  if (c->n_why == 0) return STATUS_OK;
+  Table table = table_new((TableColumn[]){{.heading = "why", .right = true},
+                                          {.heading = "likely cause, and what it would give", .shrink = TABLE_WRAP}},
+                          2);
+  for (size_t n = 0; n < c->n_why; n++) {
+    const CrosscheckWhy *w = &c->why[n];
+    const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
+    char shape[160];
+    crosscheck_shape_text(&item, shape, sizeof shape);
+    table_group(&table, "%s  %s", w->kernel, shape);
+    for (int i = 0; i < w->n_causes; i++) {
+      table_format(&table, ROLE_PLAIN, "%d", i + 1);
+      table_text(&table, i ? ROLE_DIM : ROLE_ACCENT, w->causes[i].text);
+    }
+  }
+  table_note(&table, "Each cause is computed alone; the first fits best with the least taken for granted.");
+  const Status status = table_print(&table, io->out, &io->style, error);
+  table_free(&table);
+  fputc('\n', io->out);
+  return status;
+}
+
+static json_t *why_json(const Crosscheck *c) {
+  json_t *all = json_array();
+  for (size_t n = 0; n < c->n_why; n++) {
+    const CrosscheckWhy *w = &c->why[n];
+    const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
+    json_t *causes = json_array();
+    char shape[160];
+    crosscheck_shape_text(&item, shape, sizeof shape);
+    for (int i = 0; i < w->n_causes; i++)
+      json_array_append_new(causes, json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(w->causes[i].kind),
+                                              "text", w->causes[i].text, "read_bytes", w->causes[i].read, "write_bytes",
+                                              w->causes[i].write, "off", w->causes[i].off));
+    json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "kernel", w->kernel, "run", shape, "causes", causes));
+  }
+  return all;
+}
+
+static json_t *notes_json(const Crosscheck *c) {
+  json_t *all = json_array();
+  for (int i = 0; i < c->n_notes; i++) json_array_append_new(all, json_string(c->notes[i]));
+  return all;
+}
+
 static json_t *value_json(const CrosscheckItem *i, double value) {
   const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
   return is_real ? json_real(value) : json_wide((Wide)(value + 0.5));
@@ -289,9 +384,10 @@ static Status print_json(const Crosscheck *c, const char *title, const char *gpu
     const Summary s = summarise(c, c->items[n].quantity, errors);
     json_array_append_new(summaries, summary_json(&s));
   }
-  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs",
+  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs",
                               (json_int_t)c->n_runs, "holds", (int)!c->is_bad, "summary", summaries, "predictions",
-                              crosscheck_predictions_json(c, gpu), "comparisons", items),
+                              crosscheck_predictions_json(c, gpu), "comparisons", items, "why", why_json(c), "notes",
+                              notes_json(c)),
                     io->out, error);
 }
 
@@ -304,8 +400,10 @@ Status crosscheck_print(const Crosscheck *c, const char *title, const char *gpu,
   if (output->json) {
     status = print_json(c, title, gpu, errors, io, error);
   } else {
+    print_notes(c, io);
     if (details) status = print_details(c, io, error);
     if (details) fputc('\n', io->out);
+    if (status == STATUS_OK) status = print_why(c, io, error);
     if (status == STATUS_OK) status = print_summary(c, title, errors, io, error);
     if (status == STATUS_OK) status = crosscheck_print_predictions(c, gpu, io, error);
   }

@@ -5,6 +5,7 @@
 #define TILEWALK_VIZ_CLI_CROSSCHECK_H
 
 #include "kernels/counters/compare.h"
+#include "kernels/counters/explain.h"
 #include "kernels/counters/predict.h"
 #include <jansson.h>
 
@@ -43,9 +44,27 @@ typedef struct {
   PredictionSummary quantities[PREDICT_COUNT];
 } CrosscheckGroup;
 
+/* Why the counts of one run differ. */
+typedef struct {
+  char kernel[64];
+  Shape shape;
+  Tiling tiling;
+  Cause causes[CAUSES_MAX];
+  int n_causes;
+} CrosscheckWhy;
+
+enum { CROSSCHECK_NOTES_MAX = 24, CROSSCHECK_WHY_MAX = 64 };
+
 typedef struct {
   CrosscheckItem *items;
   size_t n_items, capacity;
+  bool explains;          /* look for causes where something differs */
+  ExplainContext context; /* of the row that comes next */
+  CrosscheckWhy *why;     /* CROSSCHECK_WHY_MAX at most */
+  size_t n_why, n_unexplained;
+  char notes[CROSSCHECK_NOTES_MAX][320]; /* what the file said, and what contradicts the options */
+  int n_notes;
+  char gpu[64]; /* whose description was chosen by the file; "": as asked */
   size_t n_runs;
   bool is_bad; /* a quantity that must be exact is not */
   bool has_ablations;
@@ -54,6 +73,12 @@ typedef struct {
 
 void crosscheck_free(Crosscheck *crosscheck);
 Status crosscheck_add(Crosscheck *crosscheck, const CrosscheckItem *item, Error *error);
+
+/* A line for people; the same one once. */
+void crosscheck_note(Crosscheck *crosscheck, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A range wider than 10 x, in which the count lies, says nothing. */
+bool crosscheck_says_nothing(const CrosscheckItem *item);
 
 /* Compares a row of counters and adds what comes of it. */
 Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const KernelModel *model, const Shape *shape,

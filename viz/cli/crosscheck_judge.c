@@ -10,7 +10,7 @@
 
 #define WRITES_LITTLE_BYTES 1e7 /* twice what sim/l2/l2_run.c takes for little, as elements have two bytes or four */
 
-enum { NAME_BYTES = 128 };
+enum { NAME_BYTES = 128, UNKNOWN_BLOCK = 64 };
 
 /* A recorded run and its repeats are predicted once. */
 typedef struct {
@@ -28,6 +28,7 @@ struct Judge {
   Job *jobs;
   size_t n_jobs, capacity;
   bool only_collects;
+  bool blind; /* the file's card is not described: no predictions */
   Without without;
   const Placement *placement;
   bool once;
@@ -160,6 +161,8 @@ static void become_split(LaunchConfig *launch, const ProfileTile *tile, const Pl
 /* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */
 static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling,
                             Error *error) {
+  c->context.n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm;
+  c->context.l2_bytes = j->gpu.l2_bytes;
   LaunchConfig launch;
   Launch launched;
   Plan plan;
@@ -181,35 +184,235 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   if (status) return status;
   const KernelModel model = kernel_model_of_schedule(schedule->name, &overheads);
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
-  if (status) return status;
+  if (status || j->blind) return status;
   const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
 }
 
-static Status add_bare(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
-  const Request *r = j->request;
-  if (!r->shape.N_q || r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
-                     "--block-k, and one --algorithm (default fa2)");
-  Problem problem;
-  Status status = request_problem(r, &problem, NULL, error);
-  if (status) return status;
-  if (*r->kernel) {
-    status = find_profile(j, r->kernel, error);
-    return status ? status : add_described(c, j, row, &problem.shape, &problem.tiling, error);
+/* --- a run of someone else's kernels --- */
+
+/* What the file says goes where the request says nothing. */
+static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
+  const bool own_shape = r->shape.N_q != 0;
+  char taken[160] = "";
+#define TAKE(...) snprintf(taken + strlen(taken), sizeof taken - strlen(taken), __VA_ARGS__)
+  if (!own_shape && f->shape.N_q && f->d && (f->is_even || f->shape.N_k)) {
+    r->shape.N_q = f->shape.N_q;
+    r->shape.N_k = f->shape.N_k;
+    if (!r->shape.batch) r->shape.batch = f->shape.batch;
+    if (!r->shape.heads) r->shape.heads = f->shape.heads;
+    if (f->says_causal) r->shape.causal = f->causal;
+    TAKE(" N = %" PRId64 ", batch %" PRId64 ", %" PRId64 " heads,", r->shape.N_q, r->shape.batch, r->shape.heads);
+    if (r->shape.causal) TAKE(" causal,");
   }
-  const KernelModel model = kernel_model_of_schedule(r->n_algorithms ? r->algorithms[0]->name : "fa2", NULL);
-  return crosscheck_add_row(c, row, &model, &problem.shape, &problem.tiling, error);
+  if (!r->shape.d && f->d) {
+    r->shape.d = f->d;
+    TAKE(" d = %" PRId64 ",", f->d);
+  }
+  if (f->says_dtype && r->shape.dtype == DTYPE_FP16 && f->dtype != DTYPE_FP16) {
+    r->shape.dtype = f->dtype;
+    TAKE(" %s,", dtype_name(f->dtype));
+  }
+  if (!r->block && !r->tiling.B_r && !r->tiling.B_c && f->block_q) {
+    r->tiling.B_r = f->block_q;
+    r->tiling.B_c = f->block_k;
+    TAKE(" tiles of %" PRId64 " x %" PRId64 ",", f->block_q, f->block_k);
+  }
+#undef TAKE
+  if (!*taken) return;
+  taken[strlen(taken) - 1] = '\0';
+  crosscheck_note(c, "Taken from the kernel's name and grid:%s.", taken);
+}
+
+/* Options that the file contradicts. */
+static void warn(Crosscheck *c, const Judge *j, const Request *r, const LaunchRun *run, const Shape *shape,
+                 const Tiling *tiling) {
+  const LaunchFacts *f = &run->facts;
+  const CounterRow *row = &run->sum;
+  if (f->d && f->d < shape->d)
+    crosscheck_note(c, "Warning: the kernel was compiled for d = %" PRId64 ", but d is %" PRId64 ".", f->d, shape->d);
+  if (f->block_q && (f->block_q != tiling->B_r || (f->block_k && f->block_k != tiling->B_c)))
+    crosscheck_note(c,
+                    "Warning: the kernel's name has tiles of %" PRId64 " x %" PRId64 ", but %" PRId64 " x %" PRId64
+                    " are asked for.",
+                    f->block_q, f->block_k, tiling->B_r, tiling->B_c);
+  if (f->says_causal && f->causal != shape->causal && shape->N_q > 1)
+    crosscheck_note(c, f->causal ? "Warning: the kernel's name says causal; add --causal."
+                                 : "Warning: the kernel's name says that it is not causal; leave out --causal.");
+  if (f->shape.N_q && tiling->B_r && f->block_q == tiling->B_r && shape->N_q > 1 &&
+      ceil_div(shape->N_q, tiling->B_r) != row->grid[0])
+    crosscheck_note(c,
+                    "Warning: the grid has %" PRId64 " blocks of %" PRId64 " rows, so N is from %" PRId64 " to %" PRId64
+                    ", not %" PRId64 ".",
+                    row->grid[0], tiling->B_r, (row->grid[0] - 1) * tiling->B_r + 1, row->grid[0] * tiling->B_r,
+                    shape->N_q);
+  const int64_t heads = shape->batch * shape->heads, by_grid = f->shape.batch * f->shape.heads;
+  if (by_grid && shape->N_q > 1 && by_grid != heads)
+    crosscheck_note(
+        c, "Warning: the grid has %" PRId64 " times %" PRId64 " heads, but %" PRId64 " x %" PRId64 " are asked for.",
+        f->shape.batch, f->shape.heads, shape->batch, shape->heads);
+  if (f->says_dtype && dtype_bytes(f->dtype) != dtype_bytes(shape->dtype) && f->role != LAUNCH_ROLE_OTHER)
+    crosscheck_note(c, "Warning: the kernel's name says %s, but elements of %s are asked for.", dtype_name(f->dtype),
+                    dtype_name(shape->dtype));
+  if (row->has_dynamic_shared && *r->kernel && !strcmp(j->profile.name, r->kernel)) {
+    const ProfileTile *tile = profile_tile(&j->profile, shape->d, shape->causal);
+    if (tile && tile->shared_bytes && row->dynamic_shared_bytes && row->dynamic_shared_bytes != tile->shared_bytes)
+      crosscheck_note(c, "Warning: the launch had %" PRId64 " B of dynamic shared memory, but %s has %" PRId64 ".",
+                      row->dynamic_shared_bytes, j->profile.name, tile->shared_bytes);
+  }
+}
+
+/* FlashAttention-2 puts the query heads of a group into the rows of one tile where there is one query. */
+static bool is_packed(const LaunchRun *run, const Shape *shape) {
+  const CounterRow *row = &run->sum;
+  const int64_t own = shape->batch * shape->kv_heads, all = shape->batch * shape->heads;
+  if (shape->N_q != 1 || shape->heads == shape->kv_heads) return false;
+  const int64_t grid = run->facts.n_splits > 1 ? row->grid[2] : row->grid[1] * row->grid[2];
+  return (run->facts.role == LAUNCH_ROLE_SPLIT || run->facts.role == LAUNCH_ROLE_FUSED) && grid == own && grid != all;
+}
+
+static Status choose_kernel(Crosscheck *c, Judge *j, Request *r, const LaunchRun *run, Error *error) {
+  const bool free = !*r->kernel && !r->n_algorithms && !r->block && !r->tiling.B_r && !r->tiling.B_c;
+  if (free && run->facts.description && run->sum.capability == 90) {
+    snprintf(r->kernel, sizeof r->kernel, "%s", run->facts.description);
+    crosscheck_note(c, "Taken for %s by its name; --kernel says otherwise.", r->kernel);
+  }
+  return *r->kernel ? find_profile(j, r->kernel, error) : STATUS_OK;
+}
+
+static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
+  if (r->n_algorithms) return r->algorithms[0]->name;
+  if (f->role == LAUNCH_ROLE_SPLIT) return "fa2-split";
+  return f->role == LAUNCH_ROLE_SOFTMAX ? "standard" : "fa2";
+}
+
+Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
+  const CounterRow *row = &run->sum;
+  if (row->has_shape) return judge_row(c, j, row, error);
+  Request *r = malloc(sizeof *r);
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
+  *r = *j->request;
+  if (run->n_parts > 1) crosscheck_note(c, "One attention, added up: %s.", run->parts);
+  Status status = choose_kernel(c, j, r, run, error);
+  if (status == STATUS_OK) take_from_file(c, r, &run->facts);
+  if (status == STATUS_OK && (!r->shape.N_q || r->n_algorithms > 1))
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
+                       "--block-k, and one --algorithm (default fa2)");
+  Problem problem;
+  CounterRow named = *row;
+  launch_short_name(row->kernel, named.kernel, sizeof named.kernel);
+  if (run->n_parts > 1 || !*named.kernel) memcpy(named.kernel, row->kernel, sizeof named.kernel);
+  row = &named;
+  if (status == STATUS_OK && !*r->kernel && !r->block && !r->algorithm1_blocks && !r->tiling.B_r && !r->tiling.B_c) {
+    r->block = UNKNOWN_BLOCK;
+    if (run->facts.role != LAUNCH_ROLE_SOFTMAX)
+      crosscheck_note(c, "The file does not say the tile: taken as %d x %d; --block-q and --block-k give it.",
+                      UNKNOWN_BLOCK, UNKNOWN_BLOCK);
+  }
+  if (status == STATUS_OK) status = request_problem(r, &problem, NULL, error);
+  if (status == STATUS_OK) {
+    Shape *shape = &problem.shape;
+    Tiling *tiling = &problem.tiling;
+    if (run->facts.role == LAUNCH_ROLE_SPLIT && !j->request->tiling.n_splits)
+      tiling->n_splits = run->facts.n_splits > 1 ? run->facts.n_splits : 1;
+    warn(c, j, r, run, shape, tiling);
+    c->context = (ExplainContext){.threads = row->block[0] * row->block[1] * row->block[2],
+                                  .n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm,
+                                  .l2_bytes = j->gpu.l2_bytes};
+    const LaunchFacts *f = &run->facts;
+    if (f->shape.N_q && f->is_even && f->shape.batch && f->shape.heads && !f->n_splits)
+      c->context.by_file = (Shape){.batch = f->shape.batch,
+                                   .heads = f->shape.heads,
+                                   .N_q = f->shape.N_q,
+                                   .N_k = f->shape.N_q,
+                                   .d = shape->d,
+                                   .dtype = shape->dtype,
+                                   .causal = f->says_causal ? f->causal : shape->causal};
+    if (is_packed(run, shape)) {
+      const int64_t group = shape->heads / shape->kv_heads;
+      crosscheck_note(c,
+                      "The %" PRId64 " query heads of a group are packed into the rows of one tile, as the grid shows: "
+                      "each key is read once for them.",
+                      group);
+      c->context.packed_group = group;
+      shape->N_q = group;
+      shape->heads = shape->kv_heads;
+      shape->causal = false;
+    }
+    const KernelModel model = kernel_model_of_schedule(algorithm_of(r, &run->facts), NULL);
+    status = *r->kernel ? add_described(c, j, row, shape, tiling, error)
+                        : crosscheck_add_row(c, row, &model, shape, tiling, error);
+    c->context = (ExplainContext){0};
+  }
+  free(r);
+  return status;
+}
+
+/* Numbers of a description that nobody measured. */
+static void say_assumed(Crosscheck *c, const Gpu *gpu) {
+  int n_fields, n_assumed = 0, n_numbers = 0, n_measured = 0;
+  const KeyfileField *fields = gpu_fields(&n_fields);
+  char names[160] = "";
+  for (int f = 0; f < n_fields; f++) {
+    if (!gpu->notes[f].line || fields[f].kind == KEYFILE_TEXT) continue;
+    n_numbers++;
+    n_measured += strstr(gpu->notes[f].source, "measured") != NULL;
+    if (!gpu->notes[f].assumed) continue;
+    if (n_assumed++ < 6)
+      snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", fields[f].name);
+  }
+  if (!strcmp(gpu->name, "h200") || !strcmp(gpu->name, "h100-sxm")) return; /* their counters are recorded */
+  crosscheck_note(
+      c,
+      "No counters of %s were ever recorded: of its %d numbers %d are measured and %d assumed%s%s; the bands "
+      "of predictions are those of an H200.",
+      gpu->name, n_numbers, n_measured, n_assumed, n_assumed ? ": " : "", names);
+}
+
+Status judge_file(Crosscheck *c, Judge *j, const CounterTable *table, Error *error) {
+  const CounterRow *row = NULL;
+  for (size_t i = 0; i < table->n_rows && !row; i++)
+    if (table->rows[i].capability || *table->rows[i].device) row = &table->rows[i];
+  const char *candidates = "", *name = row ? launch_gpu(row, &candidates) : NULL;
+  if (*j->request->gpu) {
+    char capability[16];
+    snprintf(capability, sizeof capability, "%d.%d", row ? row->capability / 10 : 0, row ? row->capability % 10 : 0);
+    if (row && row->capability && strcmp(j->gpu.compute_capability, capability))
+      crosscheck_note(c, "Warning: the file is of compute capability %s, but --gpu %s has %s.", capability, j->gpu.name,
+                      j->gpu.compute_capability);
+    say_assumed(c, &j->gpu);
+    return STATUS_OK;
+  }
+  if (!row) return STATUS_OK;
+  if (!name) {
+    j->blind = true;
+    crosscheck_note(
+        c,
+        "The file is of %s%s%scompute capability %d.%d, of which no GPU is described: bytes are judged, and "
+        "nothing is predicted; --gpu FILE describes one.",
+        row->device, *row->device ? ", " : "", "", row->capability / 10, row->capability % 10);
+    return STATUS_OK;
+  }
+  const Status status = description_gpu(name, &j->gpu, error);
+  if (status) return status;
+  snprintf(c->gpu, sizeof c->gpu, "%s", name);
+  if (*candidates)
+    crosscheck_note(c, "Compute capability %d.%d: %s; taken for %s, --gpu says otherwise.", row->capability / 10,
+                    row->capability % 10, candidates, name);
+  else
+    crosscheck_note(c, "GPU by the file: %s.", name);
+  say_assumed(c, &j->gpu);
+  return STATUS_OK;
 }
 
 /* A rung of the ladder is predicted where its profile describes the tile that it ran with. */
 Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelModel *model, Error *error) {
   LaunchConfig launch;
   Status status = crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
-  if (status || !j || !strncmp(model->schedule, "standard", 8)) return status;
+  if (status || !j || j->blind || !strncmp(model->schedule, "standard", 8)) return status;
   Shape shape = row->shape;
   if (!model->skips_masked) shape.causal = false;
   status = find_profile(j, row->kernel, error);
@@ -238,7 +441,9 @@ static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error
 }
 
 Status judge_row(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
-  return row->has_shape ? add_recorded(c, j, row, error) : add_bare(c, j, row, error);
+  if (row->has_shape) return add_recorded(c, j, row, error);
+  const LaunchRun alone = {.sum = *row, .facts = launch_facts(row), .n_parts = 1, .n_runs = 1};
+  return judge_run(c, j, &alone, error);
 }
 
 Status judge_time(Judge *j, const char *kernel, const Shape *shape, double *seconds, Error *error) {

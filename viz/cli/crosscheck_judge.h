@@ -7,6 +7,7 @@
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 
+#include "kernels/counters/launches.h"
 #include "viz/cli/crosscheck.h"
 
 #define JUDGE_DEFAULT_GPU "h200" /* where the counters that come with Tilewalk are from */
@@ -27,6 +28,13 @@ void judge_draws(Judge *judge, uint32_t draws);
 
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
 Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
+
+/* The same for a run of someone else's kernels: what the file says of shape, tile, type and kernel is taken where the
+ * request does not say it, and a contradiction is noted. */
+Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
+
+/* Where the request names no GPU: the one that a file's rows name; notes what was taken, and what of it is assumed. */
+Status judge_file(Crosscheck *crosscheck, Judge *judge, const CounterTable *table, Error *error);
 
 /* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then
  * without it, all of them are made at once, on all cores, and rows that are given again find theirs. */

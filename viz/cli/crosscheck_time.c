@@ -1,4 +1,5 @@
-/* The least time that the model allows beside times measured with nothing profiling: assets/counters/h200/time/first.csv. */
+/* The least time that the model allows beside times measured with nothing profiling:
+ * assets/counters/h200/time/first.csv. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
