@@ -76,9 +76,10 @@ SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 comma := ,
 # The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).
-$(BUILD)/tests/test_record: WRAP += $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat,-Wl$(comma)--wrap=$(call))
+SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat,-Wl$(comma)--wrap=$(call))
+$(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy layers kernels coverage fuzz setup install uninstall clean help FORCE
+.PHONY: all run test test-model check check-model bench pictures accuracy layers kernels coverage mutate fuzz setup install uninstall clean help FORCE
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -212,6 +213,8 @@ $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) -fsanitize=fuzzer $^ $(LINK_LIBS) -o $@
 coverage:
 	@tests/support/coverage.sh
+mutate: $(PROGRAM) $(call binaries,test) # changes the program here and there, and asks its tests
+	@COMPILE='$(COMPILE)' LINK='$(LINK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' tests/support/mutate.py $(BUILD) $(MUTATE)
 
 ROOT = $(DESTDIR)$(PREFIX)
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
@@ -238,6 +241,7 @@ help:
 #: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
+#: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
 #: make pictures   the scenes for the README        make accuracy  its tables of predicted and measured
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall

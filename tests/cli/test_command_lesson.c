@@ -230,6 +230,24 @@ static void a_large_course_is_listed_whole(void **state) {
   has("\n99-x,");
 }
 
+/* An expression names a GPU that comes with Tilewalk, never a file: neither one that is there nor one that waits. */
+static void a_lesson_opens_no_paths(void **state) {
+  (void)state;
+  char text[1024];
+  snprintf(text, sizeof text, "rm -f %1$s/pipe.gpu; mkfifo %1$s/pipe.gpu; cp assets/gpus/h200 %1$s/copy.gpu", folder);
+  assert_int_equal(system(text), 0);
+  static const char *const NAMES[] = {"pipe.gpu", "copy.gpu"};
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
+    snprintf(text, sizeof text,
+             "# T\n- idea: x\n- minutes: 5\n\n```ask a\nprompt: p\nanswer: gpu'%s/%s'.n_sm\nhint: h\n```\n", folder,
+             NAMES[k]);
+    write_file("path.md", text);
+    tilewalk("lesson %s/path.md </dev/null");
+    assert_int_equal(run.exit_status, 2);
+    if (!strstr(run.err, "is no name of a GPU")) fail_msg("%s", run.err);
+  }
+}
+
 static void findings_have_file_and_line(void **state) {
   (void)state;
   write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) "
@@ -464,6 +482,7 @@ int main(void) {
       cmocka_unit_test(lint_looks_at_the_start_and_the_solution_of_a_task),
       cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
       cmocka_unit_test(a_large_course_is_listed_whole),
+      cmocka_unit_test(a_lesson_opens_no_paths),
       cmocka_unit_test(findings_have_file_and_line),
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),
       cmocka_unit_test(the_lesson_of_the_guide_runs),

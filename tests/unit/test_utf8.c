@@ -1,0 +1,86 @@
+/* UTF-8 as the Unicode standard has it (version 15, table 3-7): the edges of every row of the table, worked by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "sim/base/utf8.h"
+
+static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)text, strlen(text)); }
+
+static void sequences_are_those_of_the_table(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    size_t n;
+  } ROWS[] = {
+      {"\x01", 1},
+      {"\x7F", 1},
+      {"\x80", 0},
+      {"\xBF", 0},
+      {"\xC0\x80", 0},
+      {"\xC1\xBF", 0},
+      /* overlong */ {"\xC2\x80", 2},
+      {"\xDF\xBF", 2},
+      {"\xC2\x7F", 0},
+      {"\xC2\xC0", 0},
+      {"\xC2", 0},
+      {"\xE0\x9F\xBF", 0},
+      /* overlong */ {"\xE0\xA0\x80", 3},
+      {"\xEF\xBF\xBF", 3},
+      {"\xED\x9F\xBF", 3},
+      {"\xED\xA0\x80", 0},
+      /* a surrogate */ {"\xEE\x80\x80", 3},
+      {"\xE1\x80", 0},
+      {"\xE1\x80\x7F", 0},
+      {"\xE1\x7F\x80", 0},
+      {"\xF0\x8F\xBF\xBF", 0}, /* overlong */
+      {"\xF0\x90\x80\x80", 4},
+      {"\xF4\x8F\xBF\xBF", 4},
+      {"\xF4\x90\x80\x80", 0},
+      /* above U+10FFFF */ {"\xF5\x80\x80\x80", 0},
+      {"\xF1\x80\x80", 0},
+      {"\xF1\x80\x80\x7F", 0},
+      {"\xFF", 0},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
+    if (sequence(ROWS[k].text) != ROWS[k].n) fail_msg("row %zu: %zu", k, sequence(ROWS[k].text));
+}
+
+static void a_sequence_that_is_cut_is_broken(void **state) {
+  (void)state;
+  assert_int_equal(utf8_sequence((const unsigned char *)"\xC3\xA9", 1), 0);
+  assert_int_equal(utf8_sequence((const unsigned char *)"\xC3\xA9", 2), 2);
+  assert_int_equal(utf8_sequence((const unsigned char *)"\xF0\x9F\x98\x80", 3), 0);
+}
+
+static void controls_are_no_text(void **state) {
+  (void)state;
+  assert_true(utf8_is_text("caf\xC3\xA9 \xE2\x80\x94 \xF0\x9F\x98\x80", 14));
+  assert_true(utf8_is_text("", 0));
+  static const char *const UNSAFE[] = {"\x1F",     "\x7F",         "\n",           "\xC2\x80",
+                                       "\xC2\x9F", "\xE2\x80\xAE", "\xEF\xBF\xBE", "\xC3"};
+  for (size_t k = 0; k < sizeof UNSAFE / sizeof *UNSAFE; k++) assert_false(utf8_is_text(UNSAFE[k], strlen(UNSAFE[k])));
+  assert_false(utf8_is_text("\0", 1));
+  assert_true(utf8_is_text("\xC2\xA0 ", 3));
+}
+
+static void cleaning_never_makes_longer(void **state) {
+  (void)state;
+  char text[] = "a\x1B[0m\xE2\x80\xAE"
+                "b\xC3\xA9\xFF\xC3";
+  utf8_clean(text);
+  assert_string_equal(text, "a?[0m?b\xC3\xA9??");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sequences_are_those_of_the_table),
+      cmocka_unit_test(a_sequence_that_is_cut_is_broken),
+      cmocka_unit_test(controls_are_no_text),
+      cmocka_unit_test(cleaning_never_makes_longer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
