@@ -40,9 +40,13 @@ OPENMP := $(shell printf '\043include <omp.h>\n' | $(CC) -fopenmp -fsyntax-only 
 ifdef SAN
 SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+ifdef HARDEN
+HARDENED := $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -fstack-protector-strong -fPIE
+LDFLAGS += -pie -Wl,-z,relro,-z,now
+endif
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
-COMPILE = $(CC) $(WARN) $(CFLAGS) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS)
+COMPILE = $(CC) $(WARN) $(CFLAGS) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS)
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
 LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 
@@ -76,7 +80,7 @@ SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 comma := ,
 # The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).
-SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat,-Wl$(comma)--wrap=$(call))
+SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk,-Wl$(comma)--wrap=$(call))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
 .PHONY: all run test test-model check check-model bench pictures accuracy layers kernels coverage mutate fuzz setup install uninstall clean help FORCE
@@ -155,7 +159,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 
 # CUDA kernels. On the CPU (kernels/lib/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
 # need nvcc: each rung twice, once counting its bytes, and two rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
-COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),,-fno-ipa-icf) $(CFLAGS) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 $(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -DTW_COUNTING -x c++ -c $< -o $@
@@ -214,7 +218,7 @@ $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
 coverage:
 	@tests/support/coverage.sh
 mutate: $(PROGRAM) $(call binaries,test) # changes the program here and there, and asks its tests
-	@COMPILE='$(COMPILE)' LINK='$(LINK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' tests/support/mutate.py $(BUILD) $(MUTATE)
+	@COMPILE='$(COMPILE)' LINK='$(LINK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' MUTATE_SECONDS=$(MUTATE_SECONDS) tests/support/mutate.py $(BUILD) $(MUTATE)
 
 ROOT = $(DESTDIR)$(PREFIX)
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
@@ -245,7 +249,7 @@ help:
 #: make pictures   the scenes for the README        make accuracy  its tables of predicted and measured
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
-#: Options: SAN=1 (sanitizers, into build/san)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
+#: Options: SAN=1 (sanitizers, into build/san)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
 include viz/web/web.mk
 -include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(OBJ:.o=.d))

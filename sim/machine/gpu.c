@@ -103,7 +103,7 @@ double gpu_value(const Gpu *gpu, const KeyfileField *field) {
 static int field_index(const char *key) {
   for (int f = 0; f < GPU_FIELD_COUNT; f++)
     if (strcmp(FIELDS[f].name, key) == 0) return f;
-  assert(!"the key exists");
+  assert(false); /* the keys are those of the table */
   return 0;
 }
 

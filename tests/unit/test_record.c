@@ -79,6 +79,12 @@ static size_t cut(size_t size) { return is_hit(SHORTEN) && size > 1 ? size / 2 :
   }
 
 WRAP(ssize_t, read, (int file, void *bytes, size_t size), (file, bytes, cut(size)), NULL)
+/* What _FORTIFY_SOURCE makes of a read. */
+ssize_t __wrap___read_chk(int file, void *bytes, size_t size, size_t room);
+ssize_t __wrap___read_chk(int file, void *bytes, size_t size, size_t room) {
+  assert_true(size <= room);
+  return __wrap_read(file, bytes, size);
+}
 WRAP(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, cut(size)), NULL)
 WRAP(int, fsync, (int file), (file), NULL)
 WRAP(int, flock, (int file, int how), (file, how), NULL)
