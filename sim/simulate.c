@@ -121,7 +121,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     s->overheads = overheads_of(&s->launch, &s->plan);
     L2RunConfig l2 = l2_run_config(gpu, s->plan.shape.dtype);
     l2.resident_bytes = s->overheads.resident_bytes;
-    l2.in_step = problem->in_step;
+    l2.in_step = problem->in_step || refinement_in(problem->without, REFINEMENT_CLOCK);
     l2.skew_turns = problem->skew_turns;
     l2.profiled = problem->profiled;
     l2.once = problem->once;

@@ -36,7 +36,7 @@ typedef struct {
   const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
   uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */
   uint32_t draw;              /* the same: which of many draws of what is random; 0: the usual one */
-  L2Part without;             /* the same: a part of the model left out, to see what it explains */
+  Refinements without;        /* the same: parts of the model left out, to see what they explain */
 } Problem;
 
 typedef struct {

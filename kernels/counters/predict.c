@@ -8,22 +8,19 @@ const PredictedName PREDICTED_NAMES[PREDICT_COUNT] = {
     {"HBM reads", 0.10}, {"fabric", 0.05}, {"L2 sectors", 0.10}, {"L2 hit rate", 0.01}, {"time at best", 0},
 };
 
-const char *const WITHOUT_NAMES[WITHOUT_COUNT] = {"whole model", "one partition", "no coalescer", "in step"};
-
 static void set(Prediction *p, PredictedQuantity quantity, double value) {
   p->known[quantity] = true;
   p->value[quantity] = value;
 }
 
 static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint32_t draw, Error *error) {
-  static const L2Part PARTS[WITHOUT_COUNT] = {[WITHOUT_PARTITIONS] = L2_PARTITIONS, [WITHOUT_COALESCER] = L2_COALESCER};
   const Gpu *gpu = run->gpu;
   Problem problem = {.shape = run->shape,
                      .tiling = run->tiling,
                      .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm},
                      .launch = run->launch,
-                     .without = PARTS[run->without],
-                     .in_step = run->in_step || run->without == WITHOUT_PACE,
+                     .without = run->without,
+                     .in_step = run->in_step,
                      .skew_turns = run->skew_turns,
                      .placement = run->placement,
                      .profiled = true,

@@ -15,6 +15,7 @@
 #include "kernels/counters/ncu.h"
 #include "sim/l2/launch.h"
 #include "sim/l2/placement.h"
+#include "sim/l2/refinements.h"
 #include "sim/algorithms/schedule.h"
 
 typedef enum {
@@ -32,16 +33,6 @@ typedef struct {
 } PredictedName;
 extern const PredictedName PREDICTED_NAMES[PREDICT_COUNT];
 
-/* Parts of the model that can be left out, to see what they explain. */
-typedef enum {
-  WITHOUT_NOTHING = 0,
-  WITHOUT_PARTITIONS, /* L2 in one piece */
-  WITHOUT_COALESCER,
-  WITHOUT_PACE, /* all CTAs in step */
-  WITHOUT_COUNT
-} Without;
-extern const char *const WITHOUT_NAMES[WITHOUT_COUNT]; /* "whole model", "one partition", "no coalescer", "in step" */
-
 typedef struct {
   bool known[PREDICT_COUNT];
   double value[PREDICT_COUNT];
@@ -56,8 +47,8 @@ typedef struct {
   Tiling tiling;
   LaunchConfig launch;
   const Gpu *gpu;
-  Without without;
-  bool in_step; /* pace, as in a Problem (sim/simulate.h) */
+  Refinements without; /* left out */
+  bool in_step;        /* pace, as in a Problem (sim/simulate.h) */
   int64_t skew_turns;
   const Placement *placement; /* the same: how the card is laid out */
   bool once;                  /* the same: counted in one pass of the profiler */

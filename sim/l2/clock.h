@@ -140,7 +140,7 @@ typedef bool ClockProgram(void *context, const Clock *clock, uint32_t cta, Clock
 
 /* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
  * one at a time; negative cycles and spreads: none. */
-typedef struct {
+typedef struct ClockConfig {
   HierarchyConfig hierarchy; /* its granules are needed */
   uint32_t n_ctas;           /* all resident at once; needed */
   const Place *places;       /* where each runs; NULL: dealt to SMs in turns, every other SM on side 1 */

@@ -1,12 +1,5 @@
 #include "sim/l2/l2_counters.h"
 
-static const char *const TITLES[L2_PART_COUNT] = {
-    "nothing left out",  "all CTAs equally fast",      "one partition", "sides in turns",
-    "a side in one set", "far requests renew nothing", "no coalescer",
-};
-
-const char *l2_part_title(L2Part part) { return TITLES[part]; }
-
 L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
   const double launched =

@@ -15,9 +15,6 @@
 
 #include "sim/simulate.h"
 
-/* A part of the model left out, for people: "one partition", ... */
-const char *l2_part_title(L2Part part);
-
 typedef struct {
   double hbm_read_bytes, fabric_bytes, l2_read_bytes, l2_write_bytes, hit_rate;
   double simulated; /* the part of the steps that was walked */

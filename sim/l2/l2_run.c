@@ -77,7 +77,9 @@ typedef struct {
   double *row_end_cycles; /* of the configuration, in the first walk */
   double
       hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
-  double steps, stop_steps; /* taken; after so many nothing new is begun */
+  double latency_cycles;            /* that a tile takes a CTA that waits besides */
+  bool replaces_at_once, forgets_q; /* left out: the handover, the renewal of Q */
+  double steps, stop_steps;         /* taken; after so many nothing new is begun */
   struct {
     int64_t piece;
     double steps; /* before which this was counted; 0: not reached */
@@ -97,6 +99,8 @@ L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype) {
   c.hbm_bytes_per_cycle = gpu_hbm_bytes_per_s(gpu) / clock;
   return c;
 }
+
+static bool left_out(const Run *r, Refinement refinement) { return refinement_in(r->config->without, refinement); }
 
 /* ---- The program of a slot ------------------------------------------------------------------------ */
 
@@ -169,12 +173,12 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
   StreamStep step = {.access = next};
   kernel->next(&r->stream, slot, &step);
   r->steps++;
-  taker->ended = !slot->busy && !r->config->in_step;
+  taker->ended = !slot->busy && !r->config->in_step && !r->replaces_at_once;
+  if (r->forgets_q) next->renewed = 0;
   if (r->row_end_cycles && !slot->busy)
     r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = clock_so_far(clock).cycles;
   const Work work = work_of(r, step.flops, step.exps);
-  if (r->launch->config.waits && step.flops + step.exps > 0)
-    next->latency_cycles = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  if (r->launch->config.waits && step.flops + step.exps > 0) next->latency_cycles = r->latency_cycles;
   next->work_cycles =
       r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
   return true;
@@ -281,8 +285,8 @@ static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
   const double written =
       (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
-  return r->config->profiled && !r->config->once && r->launch->n_ctas <= r->launch->n_slots &&
-         written <= PUT_BACK_BYTES;
+  return r->config->profiled && !r->config->once && !left_out(r, REFINEMENT_FIRST_GPC) &&
+         r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
 }
 
 /* A launch begins where the one before left off: anywhere. */
@@ -293,7 +297,8 @@ static uint32_t first_gpc(const Run *r, int time) {
 
 /* Whether the kernel takes all the power there is; who has been told the clocks under it need not ask. */
 static bool is_busy(const Run *r) {
-  return r->launch->config.clocks_permille > 0 && !placement_knows_clocks(r->config->placement);
+  return r->launch->config.clocks_permille > 0 && !left_out(r, REFINEMENT_BUSY_CLOCKS) &&
+         !placement_knows_clocks(r->config->placement);
 }
 
 /* So many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
@@ -308,7 +313,7 @@ static double busy_apart(const Run *r) {
 
 /* Where the slots are: measured on a GPU of 132 SMs, else assumed. */
 static void deal(Run *r, uint32_t n, int time) {
-  const bool known = r->launch->n_sm == 132 && r->config->without != L2_PLACEMENT;
+  const bool known = r->launch->n_sm == 132 && !left_out(r, REFINEMENT_PLACEMENT);
   const Placement *placement = r->config->placement ? r->config->placement : &PLACEMENT_H200;
   placement_deal(known ? placement : NULL, (uint32_t)r->launch->n_sm, first_gpc(r, time), r->places, n);
   if (!is_busy(r)) return;
@@ -346,7 +351,7 @@ static void set_waiting(const Run *r, ClockConfig *p) {
 
 static ClockConfig clock_config(const Run *r, uint32_t n) {
   const L2RunConfig *c = r->config;
-  const bool one = c->l2_partitions == 1 || c->without == L2_PARTITIONS;
+  const bool one = c->l2_partitions == 1 || left_out(r, REFINEMENT_PARTITIONS);
   const uint32_t n_sm = (uint32_t)r->launch->n_sm,
                  per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   ClockConfig p = {.n_ctas = n,
@@ -363,15 +368,13 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
                    .clocks_apart = clocks_apart(r, n),
                    .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                    .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
-                   .coalesce_most = c->without == L2_COALESCER ? 1 : 0,
                    .seed = c->seed + USUAL_DRAW};
   memcpy(p.hierarchy.kinds, r->stream.kinds, sizeof r->stream.kinds);
   p.hierarchy.one_partition = one;
   p.hierarchy.is_not_put_back = !c->profiled || c->once;
-  p.hierarchy.far_renews_nothing = c->without == L2_RENEWAL;
   p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : (double)c->l2_bytes / 2;
   p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
-  p.hierarchy.side_ways = c->without == L2_SETS ? -1 : c->side_ways;
+  p.hierarchy.side_ways = c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = work_of(r, scores * 4 * (double)r->stream.plan->shape.d, scores);
@@ -395,12 +398,7 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
       (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : CLOCK_SLIP_STEPS) / (double)r->stream.merge;
   p.lag_cycles = CLOCK_LAG_CYCLES;
   if (kernel->waits) set_waiting(r, &p);
-  if (c->without == L2_SPREAD) {
-    p.lasting_spread = p.work_spread = p.passing_spread = p.own_cycles = p.busy_cycles = p.start_cycles =
-        p.sides_cycles = p.missed_turns = -1;
-    p.slot_spread = p.lag_cycles = p.unlike_spread = 0;
-    p.loaded = false;
-  }
+  refinements_leave_out(c->without, &p);
   return p;
 }
 
@@ -499,8 +497,7 @@ static int times_to_walk(const Run *r) {
   if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) /
                        (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
-  const int least =
-      r->stream.n_heads > 1 && r->stream.n_kernels == 1 && r->config->without == L2_NOTHING ? TIMES_HEADS : 1;
+  const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 ? TIMES_HEADS : 1;
   const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
   return even > least ? even : least;
 }
@@ -543,7 +540,8 @@ static Status walk_slots(Run *r, ClockConfig *clock, int time, L2Run *walked, Er
   deal(r, clock->n_ctas, time);
   clock->places = r->places;
   clock->seed += (uint64_t)time;
-  if (r->launch->config.pull_bytes > 0 && clock->n_ctas <= PULLING_MOST && !r->config->in_step)
+  if (r->launch->config.pull_bytes > 0 && clock->n_ctas <= PULLING_MOST && !r->config->in_step &&
+      !left_out(r, REFINEMENT_PULL_ORDER))
     come_as_they_start(r->places, clock->n_ctas, clock->seed);
   clock->hierarchy.seed = clock->seed; /* where tensors lie is luck too */
   for (uint32_t i = 0; i < clock->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
@@ -570,7 +568,7 @@ static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *err
  * its latency: some of it passes while others work. */
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
-  const double latency = (double)(r->stream.merge * r->launch->config.latency_cycles);
+  const double latency = r->latency_cycles;
   return (double)r->stream.rounds * (CLOCK_HIT_CYCLES / full + CLOCK_SHARE_CYCLES) + latency / full;
 }
 
@@ -599,13 +597,19 @@ Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, con
   Status status = check(launch, plan, config, error);
   if (status) return status;
   const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
-  Run r = {.launch = launch, .config = config, .slower = 100 / (double)percent};
-  if (launch->config.alone_permille) r.alone_slower = 1000 / (double)launch->config.alone_permille;
+  Run r = {.launch = launch,
+           .config = config,
+           .slower = 100 / (double)percent,
+           .replaces_at_once = refinement_in(config->without, REFINEMENT_HANDOVER),
+           .forgets_q = refinement_in(config->without, REFINEMENT_Q_RENEWAL)};
+  if (launch->config.alone_permille && !left_out(&r, REFINEMENT_ALONE_RATE))
+    r.alone_slower = 1000 / (double)launch->config.alone_permille;
   if (config->flops_per_cycle > 0) r.cycles_per_flop = 1 / config->flops_per_cycle;
   if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
   status = choose(&r, schedule, plan, error);
   if (status) return status;
   if (launch->n_slots > CLOCK_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
+  if (!left_out(&r, REFINEMENT_LATENCY)) r.latency_cycles = (double)(r.stream.merge * launch->config.latency_cycles);
   if (launch->config.waits) r.hidden_cycles = hidden_cycles(&r);
   L2Run mean;
   status = walk_all(&r, &mean, error);

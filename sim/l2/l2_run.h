@@ -197,19 +197,8 @@
 
 #include "sim/l2/launch.h"
 #include "sim/l2/placement.h"
+#include "sim/l2/refinements.h"
 #include "sim/algorithms/schedule.h"
-
-/* Parts of the model that can be left out, to see what each of them explains. */
-typedef enum {
-  L2_NOTHING = 0,
-  L2_SPREAD,     /* all CTAs equally fast */
-  L2_PARTITIONS, /* one partition of the same size: no copies, no fabric */
-  L2_PLACEMENT,  /* CTAs by turns on both sides, although it is known where they run */
-  L2_SETS,       /* a side is one LRU list */
-  L2_RENEWAL,    /* a request from the far side leaves a line in its home as old as it was */
-  L2_COALESCER,  /* every request reaches L2 */
-  L2_PART_COUNT,
-} L2Part;
 
 /* Zero means what l2_run_config does not know, or the usual. */
 typedef struct {
@@ -235,7 +224,7 @@ typedef struct {
       first_gpc; /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
   double *row_end_cycles; /* of fa2: room for about when each row block asks for its last tile, head by head, in the
                              first walk; NULL: not told */
-  L2Part without;
+  Refinements without;    /* left out */
   int64_t
       max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
                     0: 75,000 for each head, two fifths of that where its K and V are more than 1.5 times L2; of up to

@@ -7,9 +7,9 @@
  * that come first in each layer left aside. After a launch of one wave the next begins as it did, for the last turn is
  * that of the GPC before; in one of several waves the last CTA comes to whichever SM is free first.
  *
- * Measured on H200 (assets/counters/h200/placement/first.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to four
- * to an SM, and the side of every SM by the latency of atomics, mostly 66 on each. Most H200 that were asked, and two
- * H100 SXM (h100/placement), had the same GPCs on the same sides, and the SMs that a launch begins with in one of
+ * Measured on H200 (assets/counters/h200/placement/first.csv): %smid of every CTA of launches of 4 to 528 CTAs, one to
+ * four to an SM, and the side of every SM by the latency of atomics, mostly 66 on each. Most H200 that were asked, and
+ * two H100 SXM (h100/placement), had the same GPCs on the same sides, and the SMs that a launch begins with in one of
  * them: there they share its coalescer and its clock. On one card those are of three GPCs (h200/placement/other.csv: 12
  * to 18 SMs a GPC), on another only the sides differ (h200/placement/third.csv), on a fourth both may, and one side has
  * 64 SMs, the other 68 (h200/placement/fourth.csv): which SMs of a chip are sold as good differs from card to card.

@@ -50,7 +50,7 @@ awk -F, '/^#/ || NR < 12 || $6 <= 4096' assets/counters/h200/others/first.csv >"
 awk -F, '/^#/ || /^,/ || $1 == "rung" || (/^mem-eff/ && $6 == 512 && $4 == 1)' "$work/few.csv" >"$work/short.csv"
 expect 0 'HBM reads' --ncu "$work/short.csv" --details
 expect 0 'fa2-sm90, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90
-expect 0 'one partition' --ncu "$work/short.csv" --ablations
+expect 0 'partitions' --ncu "$work/short.csv" --ablations
 awk -F, '/^#/ || /^rung/ || /^,/ || ($1 == "fa2-sm90" && $12 > 1 && $6 == 4096 && $8 == 64 && !$9)' "$work/few.csv" >"$work/split.csv"
 expect 0 'written, keys split *5,324,800 *5,324,800 *0.000%  exact' --ncu "$work/split.csv" # 4,800,512 of O and its parts, and 4 x 64 x 4 tiles of 512 spilled
 expect 0 '"worst_error"' --ncu "$work/few.csv" --kernel-name fa2-sm90 --json
@@ -62,6 +62,7 @@ expect 2 'nosuch' --ncu "$work/one.csv" -N 1024 -d 64 --kernel nosuch
 expect 2 'nosuch' --gpu nosuch
 expect 2 'leave it out' --sram 64K
 expect 2 'leave out --cpu' --cpu --ablations
+expect 2 'did you mean coalescer' --without coalscer
 expect 2 'leave out --json' --markdown --json
 expect 0 'within' --ncu tests/fuzz/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64
 expect 1 'DIFFERS' --ncu tests/fuzz/corpus/ncu/pytorch.csv -N 16K -d 64 --block 128 # it writes spilled registers, which no schedule has

@@ -116,7 +116,7 @@ static void print_row(const Row *row, const L2Counters *p, const double *predict
 }
 
 /* The errors of a rung, [0] full and [1] causal. */
-static void compare(const char *rung, const Row *rows, int n, L2Part without, bool in_step,
+static void compare(const char *rung, const Row *rows, int n, Refinements without, bool in_step,
                     Column columns[2][QUANTITIES], bool print) {
   const Profile profile = open_profile(rung);
   Error error = {0};
@@ -171,19 +171,17 @@ static void our_kernels_are_predicted(void **state) {
   read_gpu("h200");
   const int n = read_rows(rows, "counters/h200/l2/first.csv");
   if (table && *table == '2') {
-    compare("fa2_async", rows, n, L2_NOTHING, true, columns, false);
-    print_columns("fa2_async, in step", columns);
-    for (int part = 1; part < L2_PART_COUNT; part++) {
-      compare("fa2_async", rows, n, (L2Part)part, false, columns, false);
-      print_columns(l2_part_title((L2Part)part), columns);
+    for (int part = 0; part < N_REFINEMENTS; part++) {
+      compare("fa2_async", rows, n, refinement_bit((Refinement)part), false, columns, false);
+      print_columns(REFINEMENTS[part].name, columns);
     }
   }
-  compare("fa2_async", rows, n, L2_NOTHING, true, columns, false); /* what the parts explain */
+  compare("fa2_async", rows, n, 0, true, columns, false); /* what the parts explain */
   assert_true(worst(&columns[0][HBM]) > 0.15 && middle(&columns[0][SECTORS]) > 0.5 &&
               middle(&columns[1][SECTORS]) > 0.5);
-  compare("fa2_async", rows, n, L2_PARTITIONS, false, columns, false);
+  compare("fa2_async", rows, n, refinement_bit(REFINEMENT_PARTITIONS), false, columns, false);
   assert_true(worst(&columns[0][HBM]) > 0.3 && worst(&columns[1][HBM]) > 0.12);
-  compare("fa2_tensor", rows, n, L2_NOTHING, false, columns, table);
+  compare("fa2_tensor", rows, n, 0, false, columns, table);
   if (table) print_columns("fa2_tensor", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.009 && worst(&columns[causal][HBM]) < 0.035);
@@ -193,7 +191,7 @@ static void our_kernels_are_predicted(void **state) {
   }
   assert_int_equal(columns[0][HBM].n, 12);
   assert_int_equal(columns[1][HBM].n, 12);
-  compare("fa2_async", rows, n, L2_NOTHING, false, columns, table);
+  compare("fa2_async", rows, n, 0, false, columns, table);
   if (table) print_columns("fa2_async", columns);
   for (int causal = 0; causal < 2; causal++) {
     assert_true(middle(&columns[causal][HBM]) < 0.005 && worst(&columns[causal][HBM]) < 0.034);
@@ -218,9 +216,9 @@ static void another_layout_is_predicted(void **state) {
   const int n = read_rows(rows, "counters/h200/l2/other.csv");
   for (int i = 0; i < 2; i++) {
     placement = NULL;
-    compare(RUNGS[i], rows, n, L2_NOTHING, false, untold, false);
+    compare(RUNGS[i], rows, n, 0, false, untold, false);
     placement = &PLACEMENT_H200_OTHER;
-    compare(RUNGS[i], rows, n, L2_NOTHING, false, told, table);
+    compare(RUNGS[i], rows, n, 0, false, told, table);
     if (table) print_columns("not told how it is laid out", untold), print_columns("told", told);
     assert_true(middle(&untold[1][FABRIC]) > 0.0135 && middle(&told[1][FABRIC]) < 0.0075);
     for (int causal = 0; causal < 2; causal++) {
@@ -246,7 +244,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
   const int n = read_rows(rows, counters);
   assert_int_equal(n, 56);
   for (int i = 0; i < 2; i++) {
-    compare(RUNGS[i], rows, n, L2_NOTHING, false, columns, table);
+    compare(RUNGS[i], rows, n, 0, false, columns, table);
     if (table) print_columns(RUNGS[i], columns);
     for (int causal = 0; causal < 2; causal++) {
       assert_true(middle(&columns[causal][HBM]) < 0.007 &&

@@ -233,7 +233,7 @@ static void equals_the_slow_lru(void **state) {
                             .in_step = true,
                             .side_capacity_bytes = 1024 * (double)rand_in(&r, 4, 60) + 0.3331,
                             .side_ways = -1,
-                            .without = L2_COALESCER};
+                            .without = refinement_bit(REFINEMENT_COALESCER)};
     memset(&slow, 0, sizeof slow);
     slow.n_sides = (int)l2.l2_partitions;
     slow.capacity = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
@@ -577,8 +577,11 @@ static void who_pulls_comes_as_it_starts(void **state) {
 static void a_cta_alone_takes_its_own_time(void **state) {
   (void)state;
   const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
-  const L2RunConfig l2 = {
-      .l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16, .without = L2_SPREAD};
+  const L2RunConfig l2 = {.l2_bytes = 60 << 20,
+                          .l2_partitions = 2,
+                          .flops_per_cycle = 4096,
+                          .exps_per_cycle = 16,
+                          .without = refinements_of_speed()};
   const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
   for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
     for (int permille = 0; permille <= 250; permille += 250) {

@@ -76,10 +76,10 @@ static void what_fits_is_read_once(void **state) {
     assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
     assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 &&
                 whole.value[PREDICT_HIT_RATE] < 1);
-    run.without = WITHOUT_PARTITIONS;
+    run.without = refinement_bit(REFINEMENT_PARTITIONS);
     const Prediction one = predicted(&run);
     assert_true(one.value[PREDICT_FABRIC] == 0 && one.value[PREDICT_HIT_RATE] > whole.value[PREDICT_HIT_RATE]);
-    run.without = WITHOUT_COALESCER;
+    run.without = refinement_bit(REFINEMENT_COALESCER);
     const Prediction apart = predicted(&run);
     const double asked = causal ? 32 * 33 / 2 : 32 * 32; /* tiles of K, and of V, of 128 x 64 x 2 B; Q once */
     assert_true(fabs(apart.value[PREDICT_L2_SECTORS] / ((4096 * 128 + asked * 2 * 128 * 128) / 32) - 1) < 1e-9);
@@ -93,16 +93,16 @@ static void in_step_is_a_pace(void **state) {
   (void)state;
   PredictedRun alone = run_of(128, false), many = run_of(4096, false);
   const Prediction whole = predicted(&alone);
-  alone.without = WITHOUT_PACE;
+  alone.without = refinement_bit(REFINEMENT_CLOCK);
   assert_true(whole.value[PREDICT_HBM_READ] == predicted(&alone).value[PREDICT_HBM_READ]);
   assert_true(whole.value[PREDICT_L2_SECTORS] == predicted(&alone).value[PREDICT_L2_SECTORS]);
-  many.without = WITHOUT_PACE;
+  many.without = refinement_bit(REFINEMENT_CLOCK);
   /* 32 CTAs in step: eight on the SMs that come first ask for a tile in two requests, three on each of eight GPCs in
    * one. */
   const double own = 4096 * 128 / 32.0, shared = 32 * 32 * 2 * 128 * 128 / 32.0;
   const Prediction step = predicted(&many);
   assert_true(fabs(step.value[PREDICT_L2_SECTORS] / (own + 10.0 / 32 * shared) - 1) < 0.01);
-  many.without = WITHOUT_NOTHING;
+  many.without = 0;
   many.in_step = true; /* the same, asked for as a pace */
   assert_true(predicted(&many).value[PREDICT_L2_SECTORS] == step.value[PREDICT_L2_SECTORS]);
 }

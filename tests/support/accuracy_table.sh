@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TILEWALK_ASSETS="${TILEWALK_ASSETS:-assets}" COLUMNS=80
 kept=${ACCURACY:-$work}
-[ -s "$kept/tables" ] || "$tilewalk" crosscheck --markdown --ablations >"$kept/tables"
+[ -s "$kept/tables" ] || "$tilewalk" crosscheck --markdown >"$kept/tables"
 grep -v '^l2' "$TILEWALK_ASSETS/gpus/h200" >"$work/h200" # the laws hold on any L2; to predict one takes long
 [ -s "$kept/laws" ] || "$tilewalk" crosscheck --gpu "$work/h200" | sed '/^$/,$d' >"$kept/laws"
 awk -v tables="$kept/tables" -v laws="$kept/laws" '

@@ -17,31 +17,32 @@ static const struct {
   const char *path;
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
   bool once;                  /* each counter in one pass of ncu */
-} RECORDED_FILES[] = {{"assets/counters/h200/kernels/first.csv", NULL, false},
-                      {"assets/counters/h200/l2/first.csv", NULL, false},
-                      {"assets/counters/h200/l2/other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200/l2-places/first.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/l2-one-pass/first.csv", NULL, true},
-                      {"assets/counters/h200/fresh/first.csv", NULL, false},
-                      {"assets/counters/h200/fresh/other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200/fresh/third.csv", &PLACEMENT_H200_THIRD, false},
-                      {"assets/counters/h200/later/first.csv", NULL, false},
-                      {"assets/counters/h200/later/other.csv", &PLACEMENT_H200_OTHER, false},
-                      {"assets/counters/h200/later/third.csv", &PLACEMENT_H200_THIRD, false},
-                      {"assets/counters/h200/others/first.csv", NULL, false},
-                      {"assets/counters/h200/others-short/first.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/others-places/first.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/others-places/second.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/others-places/third.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/others-places/fourth.csv", &PLACEMENT_H200_FOURTH, false},
-                      {"assets/counters/h200/others-turns/first.csv", NULL, true},
-                      {"assets/counters/h200/others-one-pass/first.csv", NULL, true},
-                      {"assets/counters/h200/others-turns/second.csv", NULL, true},
-                      {"assets/counters/h200/others-one-pass/second.csv", NULL, true},
-                      {"assets/counters/h200/others-one-pass/third.csv", NULL, true},
-                      {"assets/counters/h200/cudnn-places/first.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/cudnn-places/second.csv", &PLACEMENT_H200, false},
-                      {"assets/counters/h200/cudnn-places/third.csv", &PLACEMENT_H200, false}};
+  bool ablated;               /* long shapes at six places each: for --ablations, to spare time */
+} RECORDED_FILES[] = {{"assets/counters/h200/kernels/first.csv", NULL, false, false},
+                      {"assets/counters/h200/l2/first.csv", NULL, false, false},
+                      {"assets/counters/h200/l2/other.csv", &PLACEMENT_H200_OTHER, false, false},
+                      {"assets/counters/h200/l2-places/first.csv", &PLACEMENT_H200, false, true},
+                      {"assets/counters/h200/l2-one-pass/first.csv", NULL, true, false},
+                      {"assets/counters/h200/fresh/first.csv", NULL, false, false},
+                      {"assets/counters/h200/fresh/other.csv", &PLACEMENT_H200_OTHER, false, false},
+                      {"assets/counters/h200/fresh/third.csv", &PLACEMENT_H200_THIRD, false, false},
+                      {"assets/counters/h200/later/first.csv", NULL, false, false},
+                      {"assets/counters/h200/later/other.csv", &PLACEMENT_H200_OTHER, false, false},
+                      {"assets/counters/h200/later/third.csv", &PLACEMENT_H200_THIRD, false, false},
+                      {"assets/counters/h200/others/first.csv", NULL, false, false},
+                      {"assets/counters/h200/others-short/first.csv", &PLACEMENT_H200, false, false},
+                      {"assets/counters/h200/others-places/first.csv", &PLACEMENT_H200, false, true},
+                      {"assets/counters/h200/others-places/second.csv", &PLACEMENT_H200, false, false},
+                      {"assets/counters/h200/others-places/third.csv", &PLACEMENT_H200, false, false},
+                      {"assets/counters/h200/others-places/fourth.csv", &PLACEMENT_H200_FOURTH, false, false},
+                      {"assets/counters/h200/others-turns/first.csv", NULL, true, false},
+                      {"assets/counters/h200/others-one-pass/first.csv", NULL, true, false},
+                      {"assets/counters/h200/others-turns/second.csv", NULL, true, false},
+                      {"assets/counters/h200/others-one-pass/second.csv", NULL, true, false},
+                      {"assets/counters/h200/others-one-pass/third.csv", NULL, true, false},
+                      {"assets/counters/h200/cudnn-places/first.csv", &PLACEMENT_H200, false, false},
+                      {"assets/counters/h200/cudnn-places/second.csv", &PLACEMENT_H200, false, false},
+                      {"assets/counters/h200/cudnn-places/third.csv", &PLACEMENT_H200, false, false}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
 typedef struct {
@@ -168,7 +169,7 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
 }
 
 /* The files of counters that were asked for, or those that come with Tilewalk. */
-static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Io *io, Error *error) {
+static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
   Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "files predicted", progress_clock_s());
   Judge *judge;
@@ -178,6 +179,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Without without, Io
   if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, io, &n_added, error);
   for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES];
+    if (o->ablations && !RECORDED_FILES[i].ablated) continue;
     status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
     judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
     if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, &n_added, error);
@@ -269,8 +271,8 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
   if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
   Judge *judge = NULL;
-  Status status = *r.gpu ? judge_open(&judge, &o->request, WITHOUT_NOTHING, error)
-                         : STATUS_OK; /* a GPU that is not named is not predicted */
+  Status status =
+      *r.gpu ? judge_open(&judge, &o->request, 0, error) : STATUS_OK; /* a GPU that is not named is not predicted */
   if (status == STATUS_OK) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
   judge_close(judge);
   return status;
@@ -280,7 +282,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   bool with_ncu = false;
   if (*o->ncu) {
     snprintf(title, title_bytes, "counters in %.120s", o->ncu);
-    return add_files(c, o, WITHOUT_NOTHING, io, error);
+    return add_files(c, o, 0, io, error);
   }
   if (o->cpu) {
     snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
@@ -293,25 +295,25 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
     return status;
   }
   snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200)");
-  return add_files(c, o, WITHOUT_NOTHING, io, error);
+  return add_files(c, o, 0, io, error);
 }
 
-/* The same runs again, with one part of the model after another left out; in the README those of one kernel, to spare
- * time. */
+/* The same runs again, with one part of the model after another left out: the means of recordings, where there are
+ * several. */
 static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   Status status = STATUS_OK;
-  if (o->markdown && !*o->kernel_name) strcpy(o->kernel_name, CROSSCHECK_ABLATED);
-  for (int w = 0; w < WITHOUT_COUNT && status == STATUS_OK; w++) {
-    Crosscheck again = {0};
+  for (int w = 0; w <= N_REFINEMENTS && status == STATUS_OK; w++) {
+    Crosscheck again = {0}, means = {0};
     CrosscheckGroup *groups = NULL;
     size_t n = 0;
-    status = add_files(&again, o, (Without)w, io, error);
-    if (status == STATUS_OK) status = crosscheck_groups(&again, &groups, &n, error);
+    status = add_files(&again, o, w ? refinement_bit((Refinement)(w - 1)) : 0, io, error);
+    if (status == STATUS_OK) status = crosscheck_means(&again, &means, &groups, &n, error);
     if (status == STATUS_OK && n) {
       c->ablations[w] = groups[n - 2];
-      for (int q = 0; q < PREDICT_COUNT; q++) c->ablations[w].quantities[q].where = NULL; /* of `again` */
+      for (int q = 0; q < PREDICT_COUNT; q++) c->ablations[w].quantities[q].where = NULL; /* of `means` */
     }
     free(groups);
+    crosscheck_free(&means);
     crosscheck_free(&again);
   }
   c->has_ablations = true;
@@ -321,9 +323,14 @@ static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *
 /* How long launches take was recorded with Tilewalk's own counters, not with a user's file. */
 static Status print_markdown(const Crosscheck *c, const CrosscheckOptions *o, Io *io, Error *error) {
   Judge *judge = NULL;
-  Status status = crosscheck_print_markdown(c, io->out, error);
+  Status status = STATUS_OK;
+  if (o->ablations) {
+    crosscheck_print_ablations(c, io->out);
+    return status;
+  }
+  status = crosscheck_print_markdown(c, io->out, error);
   if (*o->ncu) return status;
-  if (status == STATUS_OK) status = judge_open(&judge, &o->request, WITHOUT_NOTHING, error);
+  if (status == STATUS_OK) status = judge_open(&judge, &o->request, 0, error);
   if (status == STATUS_OK) status = crosscheck_print_time(judge, io->out, error);
   judge_close(judge);
   return status;
@@ -381,13 +388,15 @@ static const Option SOURCE_OPTIONS[] = {
     {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},
-    {"ablations", 0, NULL, "Predict again with parts of the model of L2 left out, one at a time.", set_ablations, false,
-     false, NULL},
+    {"ablations", 0, NULL,
+     "Predict again without each part of the model of L2; of recordings that come with Tilewalk, the long shapes at "
+     "six places.",
+     set_ablations, false, false, NULL},
     {"draws", 0, "N",
      "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of many.",
      set_draws, false, false, NULL},
-    {"markdown", 0, NULL, "The predictions as the tables of the README: `make accuracy` puts them there.", set_markdown,
-     false, false, NULL},
+    {"markdown", 0, NULL, "The predictions as the tables of sim/l2/MODEL.md, which `make accuracy` writes.",
+     set_markdown, false, false, NULL},
     {0},
 };
 

@@ -68,7 +68,7 @@ typedef struct {
   size_t n_runs;
   bool is_bad; /* a quantity that must be exact is not */
   bool has_ablations;
-  CrosscheckGroup ablations[WITHOUT_COUNT]; /* all runs, with parts of the model left out */
+  CrosscheckGroup ablations[1 + N_REFINEMENTS]; /* all runs; then without each refinement (sim/l2/refinements.h) */
 } Crosscheck;
 
 void crosscheck_free(Crosscheck *crosscheck);
@@ -111,9 +111,10 @@ Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, Crossch
 
 /* The predictions' part of crosscheck_print. */
 Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);
-#define CROSSCHECK_ABLATED "fa2_async" /* the kernel whose ablations are in the README */
+/* The table of refinements (sim/l2/refinements.h) with what the predictions lose without each, as Markdown. */
+void crosscheck_print_ablations(const Crosscheck *crosscheck, FILE *out);
 
-/* The same as Markdown: the section of the README. */
+/* The predictions' part as Markdown. */
 Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
 json_t *crosscheck_predictions_json(const Crosscheck *crosscheck, const char *gpu);
 

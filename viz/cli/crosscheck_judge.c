@@ -29,18 +29,18 @@ struct Judge {
   size_t n_jobs, capacity;
   bool only_collects;
   bool blind; /* the file's card is not described: no predictions */
-  Without without;
+  Refinements without;
   const Placement *placement;
   bool once;
   uint32_t draws;
 };
 
-Status judge_open(Judge **judge, const Request *r, Without without, Error *error) {
+Status judge_open(Judge **judge, const Request *r, Refinements without, Error *error) {
   Judge *j = calloc(1, sizeof *j);
   *judge = j;
   if (!j) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
   j->request = r;
-  j->without = without;
+  j->without = without | r->without;
   return description_gpu(*r->gpu ? r->gpu : JUDGE_DEFAULT_GPU, &j->gpu, error);
 }
 

@@ -16,7 +16,7 @@ typedef struct Judge Judge;
 
 /* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
  * outlive the judge. */
-Status judge_open(Judge **judge, const Request *request, Without without, Error *error);
+Status judge_open(Judge **judge, const Request *request, Refinements without, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 
 /* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter

@@ -199,6 +199,8 @@ static void add_cells(Table *table, const CrosscheckGroup *g) {
   for (int q = 0; q < PREDICT_COUNT; q++) add_cell(table, &g->quantities[q], (PredictedQuantity)q);
 }
 
+static const char *ablation_name(int w) { return w ? REFINEMENTS[w - 1].name : "whole model"; }
+
 Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io, Error *error) {
   CrosscheckGroup *groups;
   size_t n;
@@ -237,9 +239,9 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
     }
     free(of_means);
     crosscheck_free(&means);
-    for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
+    for (int w = 0; c->has_ablations && w <= N_REFINEMENTS; w++) {
       if (w == 0) table_group(&table, "All of those, with parts of the model left out");
-      table_format(&table, ROLE_PLAIN, "%s", WITHOUT_NAMES[w]);
+      table_text(&table, ROLE_PLAIN, ablation_name(w));
       add_cells(&table, &c->ablations[w]);
     }
     table_note(
@@ -288,8 +290,8 @@ json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
   json_t *list = json_array(), *mean_list = json_array(), *left_out = c->has_ablations ? json_object() : json_null();
   for (size_t k = 0; k < n; k++) json_array_append_new(list, group_json(&groups[k]));
   for (size_t k = 0; k < n_means; k++) json_array_append_new(mean_list, group_json(&of_means[k]));
-  for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++)
-    json_object_set_new(left_out, WITHOUT_NAMES[w], group_json(&c->ablations[w]));
+  for (int w = 0; c->has_ablations && w <= N_REFINEMENTS; w++)
+    json_object_set_new(left_out, ablation_name(w), group_json(&c->ablations[w]));
   free(groups);
   free(of_means);
   crosscheck_free(&means);
@@ -345,6 +347,19 @@ static Status print_means(const Crosscheck *c, FILE *out, Error *error) {
   return STATUS_OK;
 }
 
+void crosscheck_print_ablations(const Crosscheck *c, FILE *out) {
+  fprintf(out, "| without | models | constants | source | HBM reads | fabric | L2 sectors | L2 hit rate, points |\n"
+               "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n");
+  for (int w = 0; w <= N_REFINEMENTS; w++) {
+    const RefinementRow *row = w ? &REFINEMENTS[w - 1] : NULL;
+    if (row)
+      fprintf(out, "| `%s` | %s | %s | %s |", row->name, row->models, row->constants, row->source);
+    else
+      fprintf(out, "| *nothing* | the whole model, %zu shapes | | |", c->ablations[w].quantities[PREDICT_HBM_READ].n);
+    markdown_cells(out, &c->ablations[w]);
+  }
+}
+
 Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
   CrosscheckGroup *groups;
   size_t n;
@@ -365,11 +380,6 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
   if (spread.n) {
     fprintf(out, "| *the counters themselves* | %zu |", spread.n);
     markdown_cells(out, &spread);
-  }
-  for (int w = 0; c->has_ablations && w < WITHOUT_COUNT; w++) {
-    fprintf(out, "| *`%s`: %s* | %zu |", CROSSCHECK_ABLATED, WITHOUT_NAMES[w],
-            c->ablations[w].quantities[PREDICT_HBM_READ].n);
-    markdown_cells(out, &c->ablations[w]);
   }
   if (status == STATUS_OK && spread.n) status = print_means(c, out, error);
   fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");

@@ -100,6 +100,10 @@ static Status set_walk(void *target, const char *value, Error *error) {
                    quote(value, strlen(value)).text);
 }
 
+static Status set_without(void *target, const char *value, Error *error) {
+  return refinements_parse(value, &((Request *)target)->without, error);
+}
+
 static Status set_pace(void *target, const char *value, Error *error) {
   Request *r = target;
   r->skew_turns = 0;
@@ -288,6 +292,10 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      "where the last "
      "of the first wave begins N tiles after the first. Default time.",
      set_pace, false, false, "time step skew:8 skew:64"},
+    {"without", 0, "PART,...",
+     "Leave parts of the model of L2 out, to see what they explain: clock, partitions, coalescer, ... "
+     "(sim/l2/MODEL.md lists all).",
+     set_without, false, false, "clock partitions coalescer placement sets"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
@@ -361,6 +369,7 @@ static Status resolve_launch(const Request *r, Problem *p, Error *error) {
   if (r->has_walk) c.walk = r->walk;
   p->launch = c;
   p->in_step = r->in_step;
+  p->without = r->without;
   p->skew_turns = r->skew_turns;
   return STATUS_OK;
 }
@@ -505,6 +514,11 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
     put(text, " pace=skew:%" PRId64, r->skew_turns);
   else if (r->in_step)
     put(text, " pace=step");
+  if (r->without) {
+    char parts[REFINEMENTS_TEXT_BYTES];
+    refinements_text(r->without, parts, sizeof parts);
+    put(text, " without=%s", parts);
+  }
   if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);

@@ -10,7 +10,7 @@
 #include "viz/request/options.h"
 #include "viz/scene/snapshot.h"
 
-enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 1024 };
+enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 2048 };
 
 typedef struct {
   Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
@@ -23,6 +23,7 @@ typedef struct {
   int64_t ctas_per_sm;             /* 0: as the kernel, or its resources, allow */
   bool in_step;                    /* --pace step, skew:N; else in time */
   int64_t skew_turns;              /* --pace skew:N */
+  Refinements without;             /* parts of the model of L2 left out */
   bool has_order, has_walk;        /* given; else the kernel's */
   LaunchOrder order;
   LaunchWalk walk;

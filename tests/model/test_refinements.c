@@ -1,0 +1,122 @@
+/* The table of the parts of the model of L2 (sim/l2/refinements.h): names are read and written, each row says where it
+ * is from, and leaving any of them out changes what is predicted of some kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "sim/l2/l2_counters.h"
+#include "sim/l2/refinements.h"
+#include "tests/support/open_asset.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
+
+static void names_are_read_and_written(void **state) {
+  (void)state;
+  Error error = {0};
+  char text[REFINEMENTS_TEXT_BYTES];
+  Refinements all = 0, again;
+  for (int r = 0; r < N_REFINEMENTS; r++) {
+    assert_int_equal(refinements_parse(REFINEMENTS[r].name, &again, &error), STATUS_OK);
+    assert_true(again == refinement_bit((Refinement)r)); /* and so no name stands twice */
+    all |= again;
+  }
+  refinements_text(all, text, sizeof text);
+  assert_true(strlen(text) + 1 < sizeof text);
+  assert_int_equal(refinements_parse(text, &again, &error), STATUS_OK);
+  assert_true(again == all);
+  refinements_text(0, text, sizeof text);
+  assert_string_equal(text, "");
+  assert_int_equal(refinements_parse("sets,clock", &again, &error), STATUS_OK);
+  refinements_text(again, text, sizeof text);
+  assert_string_equal(text, "clock,sets");
+}
+
+static void other_names_are_refused(void **state) {
+  (void)state;
+  static const char *const BAD[] = {"",      ",",    "clock,", ",clock",    "clock,,sets",
+                                    "Clock", "cloc", "clocks", "clock sets"};
+  for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+    Error error = {0};
+    Refinements set = 7;
+    assert_int_equal(refinements_parse(BAD[i], &set, &error), STATUS_BAD_REQUEST);
+    assert_int_equal(set, 7);
+  }
+  Error error = {0};
+  Refinements set;
+  assert_int_equal(refinements_parse("coalescr", &set, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "'coalescr'"));
+  assert_non_null(strstr(error.message, "did you mean coalescer"));
+}
+
+/* Each names a recording that is there (or more, or says what it is from besides). */
+static void each_row_has_a_source(void **state) {
+  (void)state;
+  for (int r = 0; r < N_REFINEMENTS; r++) {
+    const RefinementRow *row = &REFINEMENTS[r];
+    assert_true(*row->models && *row->constants);
+    const char *at = strstr(row->source, "h200/");
+    assert_non_null(at);
+    for (; at; at = strstr(at + 1, "h200/")) {
+      char name[128];
+      snprintf(name, sizeof name, "counters/%.*s/first.csv", (int)strcspn(at, ",; "), at);
+      fclose(open_asset(name));
+    }
+  }
+}
+
+typedef struct {
+  const char *kernel;
+  int64_t N, heads, d;
+  bool causal, once;
+} Run;
+
+static L2Counters counters(const Run *run, const Gpu *gpu, Refinements without) {
+  const Profile profile = open_profile(run->kernel);
+  Error error = {0};
+  Problem problem = {.shape = {.batch = 1,
+                               .heads = run->heads,
+                               .kv_heads = run->heads,
+                               .N_q = run->N,
+                               .N_k = run->N,
+                               .d = run->d,
+                               .causal = run->causal},
+                     .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm},
+                     .once = run->once,
+                     .without = without};
+  if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+  problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
+  L2Counters c;
+  if (l2_counters_predict(&c, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  return c;
+}
+
+/* Short launches, and one whose K and V do not fit. */
+static void each_of_them_matters(void **state) {
+  (void)state;
+  static const Run RUNS[] = {
+      {"fa2-sm90", 8192, 16, 64, false, false},  {"fa2_async", 2048, 4, 64, true, false},
+      {"fa2-sm90", 4096, 12, 128, true, false},  {"cudnn-sm90", 4096, 4, 128, false, false},
+      {"fa2_tensor", 4096, 6, 64, false, false}, {"mem-efficient-sm90", 32768, 2, 128, true, true}};
+  enum { N_RUNS = sizeof RUNS / sizeof *RUNS };
+  const Gpu gpu = open_gpu("h200");
+  L2Counters whole[N_RUNS];
+  for (int i = 0; i < N_RUNS; i++) whole[i] = counters(&RUNS[i], &gpu, 0);
+  for (int r = 0; r < N_REFINEMENTS; r++) {
+    bool changes = false;
+    for (int i = 0; i < N_RUNS && !changes; i++) {
+      const L2Counters without = counters(&RUNS[i], &gpu, refinement_bit((Refinement)r));
+      changes = memcmp(&whole[i], &without, sizeof without) != 0;
+    }
+    if (!changes) fail_msg("nothing changes without %s", REFINEMENTS[r].name);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_read_and_written),
+                                     cmocka_unit_test(other_names_are_refused), cmocka_unit_test(each_row_has_a_source),
+                                     cmocka_unit_test(each_of_them_matters)};
+  return cmocka_run_group_tests_name("refinements", tests, NULL, NULL);
+}
