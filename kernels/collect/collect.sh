@@ -5,7 +5,9 @@
 #   verify     every rung over its grid of shapes: outputs right, counted bytes equal        -> GPU/verify
 #   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> GPU/sanitize
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU/time
+#   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
+#   more       the same of decode and the backward pass                                      -> GPU/more
 #   l2         more counters of L2, short launches three times; rungs with tensor cores      -> GPU/l2
 #   fresh      the same once, for shapes between those of l2                                 -> GPU/fresh
 #   later      the same once, for others again                                               -> GPU/later
@@ -39,7 +41,7 @@
 #   stores-causal  the same under a mask                                                     -> GPU/stores-causal
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU/gpcs
 #
-# ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`, `longer`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns`, `one-pass`, `rows` and `others-longer`; KEEP a folder for
+# RUNGS names some of the rungs for `verify` and `sanitize`. ORDER, a number, shuffles the shapes of `ncu`, `l2`, `fresh`, `later`, `l2-places`, `longer`. KERNELS names some of the kernels for `others`, `short`, `places`, `turns`, `one-pass`, `rows` and `others-longer`; KEEP a folder for
 # ncu's own files of `ncu`, `l2`, `l2-places`, `scan`, `spills`, `coalescer`, `steps`, `steps-shared`, `ends`, `waves`, `begins`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `others-longer`. PROGRAM names another build/tilewalk-kernels;
 # JOBS limits how many checks run at once. Needs: a GPU; ncu and compute-sanitizer of the CUDA Toolkit for their stages; python3, with
 # PyTorch for `time`, `others`, `short`, `places`, `turns`, `one-pass`, `rows`, `others-longer`, `stores`, `stores-causal` and `gpcs`.
@@ -49,7 +51,7 @@ stage=${1:-}
 out=${2:-assets/counters}
 program=${PROGRAM:-build/tilewalk-kernels}
 jobs=${JOBS:-8}
-rungs="standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async"
+rungs=${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_decode fa2_decode_paged fa2_backward fa2_backward_twice}
 mkdir -p "$out" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -86,10 +88,10 @@ in_parallel() { xargs -d '\n' -P "$jobs" -I{} sh -c '{}'; }
 
 case $stage in
 verify)
-  for rung in eager_cublas $rungs; do
+  for rung in ${RUNGS:-eager_cublas $rungs}; do
     echo "$program --verify --count --csv --rung $rung >$work/$rung.csv 2>$work/$rung.err || echo '$rung: see verify/first.csv' >>$work/failed"
   done | in_parallel
-  { provenance "kernels/collect/collect.sh verify"; head -1 "$work/fa1.csv"; for f in "$work"/*.csv; do tail -n +2 "$f"; done; } >"$(file_of verify)"
+  { provenance "kernels/collect/collect.sh verify"; for rung in $rungs; do head -1 "$work/$rung.csv"; break; done; for f in "$work"/*.csv; do tail -n +2 "$f"; done; } >"$(file_of verify)"
   cat "$work"/*.err
   awk -F, '!/^#/ && $1 != "mode" { n[$2 " " $1]++; good[$2 " " $1] += $13; if ($1 == "verify" && $15 / $16 > worst[$2 " " $1]) worst[$2 " " $1] = $15 / $16 }
     END { for (k in n) printf "%-26s %4d of %4d good, worst row at %.2f of its tolerance\n", k, good[k], n[k], worst[k] }' "$(file_of verify)" | sort
@@ -98,7 +100,7 @@ verify)
 sanitize)
   for tool in memcheck racecheck synccheck; do
     for rung in $rungs; do
-      for shape in "-N 150 --seq-len-k 170 -d 64 --heads 2 --kv-heads 1 --causal" "-N 130 -d 128 --batch 2" "-N 200 --seq-len-k 3 -d 64 --causal"; do
+      for shape in "-N 150 --seq-len-k 170 -d 64 --heads 2 --kv-heads 1 --causal" "-N 130 -d 128 --batch 2" "-N 200 --seq-len-k 3 -d 64 --causal" "-N 1 --seq-len-k 300 -d 128 --heads 8 --kv-heads 2"; do
         echo "compute-sanitizer --tool $tool --error-exitcode 9 $program --once --rung $rung $shape >$work/\$\$.log 2>&1; code=\$?; echo \"$tool $rung $shape: exit \$code, \$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' $work/\$\$.log | sed 's/=* *//')\" >>$work/summary; [ \$code = 0 ] || head -40 $work/\$\$.log >>$work/details"
       done
     done
@@ -111,7 +113,12 @@ sanitize)
 time)
   { provenance "kernels/collect/collect.sh time"; PROGRAM=$program python3 kernels/collect/collect_time.py; } | tee "$(file_of time)"
   ;;
-ncu | l2 | fresh | later | l2-places | longer)
+decode-time | backward-time)
+  library=${LIBRARY:-build/libladder.so} what=${stage%-time}
+  [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice"
+  { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
+  ;;
+ncu | more | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
   python3 kernels/collect/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")

@@ -1,10 +1,11 @@
 """Times decode and the backward pass beside PyTorch's kernels, launch by launch in one process and in random order, and prints CSV.
 
-    python3 kernels/collect/collect_more.py decode|backward [LIBRARY[:RUNG[:B_rxB_c]] ...]    default: build/libladder.so
+    python3 kernels/collect/collect_more.py decode|backward [NAME=LIBRARY[:RUNG[:B_rxB_c]] ...]    default: build/libladder.so
 
 decode: one query, 32 heads on 8, 32K keys, d = 128, batch 1 to 16, beside FlashAttention-2's split kernel, cuDNN, and a copy on the
 device of as many bytes as K and V have, half read and half written: `share_of_copy` is bytes of K and V over that bandwidth. Several
 sets of K and V are used in turn, so that none is in L2.
+(For decode B_rxB_c is SPLITSx0.)
 backward: batch x N = 16384, heads x d = 2048, beside FlashAttention-2's backward kernels and cuDNN's, called through their own
 operators. FLOPs: 10 N^2 d per head, halved when causal.
 Launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order. Each row has
@@ -89,8 +90,8 @@ def decode(kernels):
         parts = torch.empty(128 * batch * heads * (d + 1) + 64, device="cuda")
         o = torch.empty_like(q)
         shape = (ctypes.c_int * 6)(batch, heads, kv_heads, 1, n, d)
-        for name, library, rung, _ in kernels:
-            splits = ctypes.c_int(0)
+        for name, library, rung, (n_splits, _) in kernels:
+            splits = ctypes.c_int(n_splits)
 
             def run(K=None, V=None, library=library, rung=rung, splits=splits):
                 K, V = next_set() if K is None else (K, V)

@@ -134,8 +134,8 @@ def more():
                 yield dict(rung=rung, dtype="fp16", batch=batch, heads=heads, kv_heads=kv_heads, seq_q=1, seq_k=keys, head_dim=d, causal=0,
                            block_q=16, block_k=64, splits=splits)
     for rung in ("fa2_backward", "fa2_backward_twice"):
-        for run in [*runs(rung, [K, 4 * K], [64, 128], [1, 16], {64: (128, 128), 128: (64, 128)}),
-                    *runs(rung, [2 * K], [64, 128], [8], {64: (128, 128), 128: (64, 128)}, kv_heads=2)]:
+        for run in [*runs(rung, [K, 4 * K], [64, 128], [1, 16], {64: (64, 64), 128: (64, 128)}),
+                    *runs(rung, [2 * K], [64, 128], [8], {64: (64, 64), 128: (64, 128)}, kv_heads=2)]:
             yield dict(run, splits=1)
 
 

@@ -8,8 +8,8 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 echo "# nvcc: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O3"
 echo "arch,rung,kernel,type,template,registers,spill_store_bytes,spill_load_bytes,static_shared_bytes"
 for arch in ${*:-75 80 90}; do
-  for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async; do
-    case $rung in fa2_tensor | fa2_async) [ "$arch" -ge 80 ] || continue ;; esac
+  for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_decode fa2_backward fa2_backward_twice; do
+    case $rung in fa2_tensor | fa2_async | fa2_decode | fa2_backward*) [ "$arch" -ge 80 ] || continue ;; esac
     "$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets -gencode="arch=compute_$arch,code=sm_$arch" -I. -Xptxas -v -cubin \
       -o /dev/null "kernels/ladder/$rung.cu" 2>&1 |
       awk -v arch="sm_$arch" -v rung="$rung" '

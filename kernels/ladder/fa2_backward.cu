@@ -56,58 +56,65 @@ __global__ void __launch_bounds__(Tile::THREADS) fa2_backward_prepare(const Back
 
 /* dK, dV of one column block and KV head; dQ, unless it is left to backward_rows. */
 template <class Tile, bool WITH_DQ>
-__global__ void __launch_bounds__(Tile::THREADS, 1) fa2_backward_columns(const BackwardPass a) {
+__global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_columns(const BackwardPass a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   using T = typename Tile::T;
-  constexpr int KV_ACROSS = 8 / Tile::KV_DOWN, KV_M = Tile::B_c / 16 / Tile::KV_DOWN, KV_N2 = Tile::d / 8 / KV_ACROSS;
-  constexpr int Q_ACROSS = 8 / Tile::Q_DOWN, Q_M = Tile::B_r / 16 / Tile::Q_DOWN, Q_N2 = Tile::d / 8 / Q_ACROSS;
-  const int warp = (int)threadIdx.x / 32, kv = (int)blockIdx.y, j0 = (int)blockIdx.x * Tile::B_c,
-            group = a.heads / a.kv_heads;
-  const int T_r = (a.N_q + Tile::B_r - 1) / Tile::B_r, first = first_row_block(a, j0, Tile::B_r), n_rows = T_r - first;
-  const uint32_t K_tile = shared_address(shared_memory()), P_tile = K_tile + 2 * Tile::C_BYTES,
-                 dS_tile = P_tile + Tile::S_BYTES;
-  const uint32_t stages = dS_tile + Tile::S_BYTES;
-  const uint32_t P_left = P_tile + lane_at<Tile::S_ROW, false>(0, warp / KV_ACROSS * KV_M * 16);
+  constexpr int KV_ACROSS = Tile::WARPS / Tile::KV_DOWN, KV_M = Tile::B_c / 16 / Tile::KV_DOWN;
+  constexpr int Q_ACROSS = Tile::WARPS / Tile::Q_DOWN, Q_M = Tile::B_r / 16 / Tile::Q_DOWN;
+  constexpr int KV_N2 = Tile::d / 8 / KV_ACROSS, Q_N2 = Tile::d / 8 / Q_ACROSS;
+  const int warp = (int)threadIdx.x / 32, kv = (int)blockIdx.y, j0 = (int)blockIdx.x * Tile::B_c;
+  const int group = a.heads / a.kv_heads, T_r = (a.N_q + Tile::B_r - 1) / Tile::B_r;
+  const int first = first_row_block(a, j0, Tile::B_r), n_tiles = group * (T_r - first);
+  const uint32_t K_tile = shared_address(shared_memory()), scores = K_tile + 2 * Tile::C_BYTES;
+  const uint32_t stages = scores + Tile::SCORES * 2 * Tile::S_BYTES;
+  const uint32_t P_left = scores + lane_at<Tile::S_ROW, false>(0, warp / KV_ACROSS * KV_M * 16);
+  const uint32_t dS_left = scores + lane_at<Tile::S_ROW, true>(warp / Q_ACROSS * Q_M * 16, 0) + Tile::S_BYTES;
   const uint32_t KV_right = lane_at<Tile::ROW, true>(0, warp % KV_ACROSS * KV_N2 * 8);
-  const uint32_t dS_left = dS_tile + lane_at<Tile::S_ROW, true>(warp / Q_ACROSS * Q_M * 16, 0);
   const uint32_t K_right = K_tile + lane_at<Tile::ROW, true>(0, warp % Q_ACROSS * Q_N2 * 8);
 
-  const auto head_of_step = [&](int n) { return kv * group + n / n_rows; };
-  /* Without a mask each column block begins elsewhere, so that not all add to the same rows of dQ at once. */
-  const auto row_of_step = [&](int n) { return first + (a.causal ? n % n_rows : (n + (int)blockIdx.x) % n_rows); };
-  const auto stage_of = [&](int n) { return stages + (uint32_t)(n & 1) * Tile::STAGE_BYTES; };
+  /* Row block i of query head `head`; after the last row block of a head, the first of the next. */
+  int head = kv * group, i = first, next_head = head, next_i = first;
+  const auto start = [&](int n) {
+    if (n < n_tiles) {
+      start_rows<Tile>(a, next_head, next_i, stages + (uint32_t)(n % Tile::STAGES * Tile::STAGE_BYTES));
+      if (++next_i == T_r) next_i = first, next_head++;
+    }
+    cp_async_commit();
+  };
 
   float dK[KV_M][KV_N2][4], dV[KV_M][KV_N2][4];
   clear(dK), clear(dV);
   start_columns<Tile>(a, kv, j0, K_tile);
-  start_rows<Tile>(a, head_of_step(0), row_of_step(0), stage_of(0));
-  cp_async_commit();
-  for (int n = 0; n < group * n_rows; n++) {
-    cp_async_wait<0>();
-    __syncthreads(); /* tile n has arrived for every thread, and every warp is done with tile n - 1 */
-    if (n + 1 < group * n_rows) {
-      start_rows<Tile>(a, head_of_step(n + 1), row_of_step(n + 1), stage_of(n + 1));
-      cp_async_commit();
-    }
-    const uint32_t Q_tile = stage_of(n), dO_tile = Q_tile + Tile::R_BYTES;
-    store_P_dS<Tile, true>(a, row_of_step(n) * Tile::B_r, j0, Q_tile, K_tile, P_tile, dS_tile);
-    __syncthreads(); /* P and dS are complete */
-    product<T, Tile::B_r / 16, Tile::S_ROW, true, Tile::ROW, true>(dV, P_left, dO_tile + KV_right);
+  for (int n = 0; n < Tile::STAGES - 1; n++) start(n);
+  cp_async_wait<Tile::STAGES - 2>();
+  __syncthreads(); /* K, V and tile 0 have arrived for every thread */
+  for (int n = 0; n < n_tiles; n++) {
+    const uint32_t Q_tile = stages + (uint32_t)(n % Tile::STAGES * Tile::STAGE_BYTES), dO_tile = Q_tile + Tile::R_BYTES;
+    const uint32_t turn = (uint32_t)(n % Tile::SCORES * 2 * Tile::S_BYTES);
+    store_P_dS<Tile, true>(a, i * Tile::B_r, j0, Q_tile, K_tile, scores + turn, scores + turn + Tile::S_BYTES);
+    if (Tile::ROOMY) cp_async_wait<0>();
+    __syncthreads(); /* P and dS are complete, and every warp is done with tile n - 1; ROOMY: tile n + 1 has arrived */
+    start(n + Tile::STAGES - 1);
+    product<T, Tile::B_r / 16, Tile::S_ROW, true, Tile::ROW, true>(dV, P_left + turn, dO_tile + KV_right);
+    product<T, Tile::B_r / 16, Tile::S_ROW, true, Tile::ROW, true>(dK, P_left + turn + Tile::S_BYTES,
+                                                                   Q_tile + KV_right);
     if (WITH_DQ) {
       float dQ[Q_M][Q_N2][4];
       clear(dQ);
-      product<T, Tile::B_c / 16, Tile::S_ROW, false, Tile::ROW, true>(dQ, dS_left, K_right);
-      float *sums = a.dQ_sums + ((long long)head_of_step(n) * T_r + row_of_step(n)) * (Tile::B_r * Tile::d);
+      product<T, Tile::B_c / 16, Tile::S_ROW, false, Tile::ROW, true>(dQ, dS_left + turn, K_right);
+      float *sums = a.dQ_sums + ((long long)head * T_r + i) * (Tile::B_r * Tile::d);
+      sums += (warp / Q_ACROSS * Q_M * (Tile::d / 8) + warp % Q_ACROSS * Q_N2) * 128;
 #pragma unroll
       for (int m = 0; m < Q_M; m++)
 #pragma unroll
-        for (int k = 0; k < Q_N2; k++)
-          hbm_add_4(a, TENSOR_dQ,
-                    sums + ((warp / Q_ACROSS * Q_M + m) * (Tile::d / 8) + warp % Q_ACROSS * Q_N2 + k) * 128, dQ[m][k]);
+        for (int k = 0; k < Q_N2; k++) hbm_add_4(a, TENSOR_dQ, sums + (m * (Tile::d / 8) + k) * 128, dQ[m][k]);
     }
-    product<T, Tile::B_r / 16, Tile::S_ROW, true, Tile::ROW, true>(dK, P_left + Tile::S_BYTES, Q_tile + KV_right);
+    if (++i == T_r) i = first, head++;
+    if (Tile::ROOMY) continue;
+    cp_async_wait<0>();
+    __syncthreads(); /* tile n + 1 has arrived, and every warp is done with P and dS */
   }
-  if (WITH_DQ) __syncthreads(); /* no warp needs K any more */
+  if (WITH_DQ && Tile::ROOMY) __syncthreads(); /* no warp needs K any more */
   const long long to = ((long long)kv * a.N_k + j0) * Tile::d;
   store_tile<Tile>(a, TENSOR_dK, dK, KV_ACROSS, a.scale, K_tile, (T *)a.dK + to, smaller(Tile::B_c, a.N_k - j0));
   store_tile<Tile>(a, TENSOR_dV, dV, KV_ACROSS, 1, K_tile + Tile::C_BYTES, (T *)a.dV + to,
@@ -156,9 +163,7 @@ template <bool WITH_DQ> static bool run(const Attention &a, Dtype dtype) {
 
 bool backward_columns(const Attention &a, Dtype dtype) { return run<false>(a, dtype); }
 
-static size_t shared_bytes(int d, Block b, int) {
-  return (size_t)(4 * d * (b.B_c + 2 * b.B_r) + 4 * b.B_r * b.B_c + 16 * b.B_r);
-}
+static size_t shared_bytes(int d, Block b, int) { return backward_columns_bytes(d, b); }
 
 extern const Rung FA2_BACKWARD;
 const Rung FA2_BACKWARD = {11,
@@ -169,7 +174,7 @@ const Rung FA2_BACKWARD = {11,
                            false,
                            false,
                            {64, 128},
-                           {{128, 128}, {64, 128}},
+                           {{64, 64}, {64, 128}},
                            backward_block,
                            shared_bytes,
                            run<true>,

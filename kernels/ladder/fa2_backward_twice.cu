@@ -15,10 +15,11 @@
 
 namespace TW_BUILD {
 
-template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, 1) fa2_backward_rows(const BackwardPass a) {
+template <class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_rows(const BackwardPass a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   using T = typename Tile::T;
-  constexpr int ACROSS = 8 / Tile::Q_DOWN, M = Tile::B_r / 16 / Tile::Q_DOWN, N2 = Tile::d / 8 / ACROSS;
+  constexpr int ACROSS = Tile::WARPS / Tile::Q_DOWN, M = Tile::B_r / 16 / Tile::Q_DOWN, N2 = Tile::d / 8 / ACROSS;
   const int i = a.causal ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x; /* the longest row blocks first */
   const int warp = (int)threadIdx.x / 32, head = (int)blockIdx.y, kv = head / (a.heads / a.kv_heads);
   const int i0 = i * Tile::B_r, rows = smaller(Tile::B_r, a.N_q - i0);
@@ -65,9 +66,9 @@ static bool run(const Attention &a, Dtype dtype) {
 
 /* Of the larger of the two kernels that walk tiles. */
 static size_t shared_bytes(int d, Block b, int) {
-  const int columns = 4 * d * (b.B_c + 2 * b.B_r) + 4 * b.B_r * b.B_c + 16 * b.B_r;
-  const int rows = 4 * d * (2 * b.B_c + b.B_r) + 2 * b.B_r * b.B_c + 8 * b.B_r;
-  return (size_t)(columns > rows ? columns : rows);
+  const size_t columns = backward_columns_bytes(d, b);
+  const size_t rows = (size_t)(4 * d * (2 * b.B_c + b.B_r) + 2 * b.B_r * b.B_c + 8 * b.B_r);
+  return columns > rows ? columns : rows;
 }
 
 extern const Rung FA2_BACKWARD_TWICE;
@@ -79,7 +80,7 @@ const Rung FA2_BACKWARD_TWICE = {11,
                                  false,
                                  false,
                                  {64, 128},
-                                 {{128, 128}, {64, 128}},
+                                 {{64, 64}, {64, 128}},
                                  backward_block,
                                  shared_bytes,
                                  run,

@@ -153,6 +153,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, 2) fa2_de
     cp_async_commit();
   };
 
+  let_next_kernel_start();
   WarpRows<Tile> w;
   start_rows(w);
   if (j_begin < j_end) {
@@ -190,6 +191,7 @@ template <class T, int d> __global__ void __launch_bounds__(COMBINE_THREADS) fa2
   const long long row = blockIdx.x, all_rows = (long long)a.batch * a.heads * a.N_q;
   const int piece = (int)threadIdx.x % PIECES, part = (int)threadIdx.x / PIECES;
   float *sums = (float *)shared_memory(), *totals = sums + AT_ONCE * d, *L = totals + AT_ONCE;
+  wait_for_kernel_before();
   for (int s = (int)threadIdx.x; s < a.n_splits; s += COMBINE_THREADS)
     L[s] = hbm_read(a, TENSOR_STATS, &a.L_parts[row * a.n_splits + s]);
   __syncthreads(); /* L is complete */
@@ -229,8 +231,8 @@ template <class Tile> static bool run_tile(const Attention &a) {
   if (!launch(fa2_decode<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, pass)) return false;
   if (pass.n_splits == 1) return true;
   const size_t shared = (size_t)(16 * COMBINE_THREADS + 4 * (4 * COMBINE_THREADS / Tile::d + pass.n_splits));
-  return launch(fa2_decode_combine<typename Tile::T, Tile::d>, dim3((unsigned)(a.batch * a.heads * a.N_q)),
-                dim3(COMBINE_THREADS), shared, pass);
+  return launch_after(fa2_decode_combine<typename Tile::T, Tile::d>, dim3((unsigned)(a.batch * a.heads * a.N_q)),
+                      dim3(COMBINE_THREADS), shared, pass);
 }
 
 template <bool PAGED> static bool run(const Attention &a, Dtype dtype) {
@@ -241,9 +243,10 @@ template <bool PAGED> static bool run(const Attention &a, Dtype dtype) {
   return dtype == DTYPE_BF16 && a.d == 128 && run_tile<DecodeTile<bf16, 128, PAGED>>(a);
 }
 
-/* Two CTAs an SM. Of the numbers of splits that fill the last wave nearly as well as any, the fewest; none is empty. */
+/* One CTA an SM reads fast enough, and fewer splits are combined sooner. Of the numbers of splits that fill the last
+ * wave nearly as well as any, the fewest; none is empty. */
 static int default_splits(const Attention &a, int n_sms) {
-  const long long slots = 2LL * n_sms, T_c = (a.N_k + 63) / 64;
+  const long long slots = n_sms, T_c = (a.N_k + 63) / 64;
   const long long units = (long long)a.batch * a.kv_heads * ((a.N_q * (a.heads / a.kv_heads) + 15) / 16);
   const auto filled = [&](long long n) {
     return (double)(units * n) / (double)((units * n + slots - 1) / slots * slots);

@@ -19,16 +19,22 @@ struct BackwardPass : Attention {
   float *stats, *dQ_sums; /* [head][row block][L, D][B_r], L in powers of two; [head][row block][16 x 8 piece][lane] */
 };
 
-/* Eight warps; S is cut among S_DOWN x 8 / S_DOWN of them, dQ among Q_DOWN x 8 / Q_DOWN, dK and dV among 4 x 2. */
-template <class T_, int d_, int B_r_, int B_c_, int S_DOWN_, int Q_DOWN_> struct BackwardTile {
+/* WARPS warps; S is cut among S_DOWN rows of them, dQ among Q_DOWN, dK and dV among KV_DOWN. CTAS: wanted on an SM.
+ * ROOMY: there is room for two of P and dS and three stages of rows, so that one barrier a tile will do. */
+template <class T_, int d_, int B_r_, int B_c_, int WARPS_, int S_DOWN_, int KV_DOWN_, int Q_DOWN_, int CTAS_,
+          bool ROOMY_>
+struct BackwardTile {
   using T = T_;
-  static constexpr int d = d_, B_r = B_r_, B_c = B_c_, S_DOWN = S_DOWN_, Q_DOWN = Q_DOWN_, KV_DOWN = 4, THREADS = 256;
+  static constexpr int d = d_, B_r = B_r_, B_c = B_c_, WARPS = WARPS_, CTAS = CTAS_, THREADS = 32 * WARPS;
+  static constexpr int S_DOWN = S_DOWN_, KV_DOWN = KV_DOWN_, Q_DOWN = Q_DOWN_;
+  static constexpr bool ROOMY = ROOMY_;
   static constexpr int ROW = 2 * d, S_ROW = 2 * B_c; /* bytes */
-  static constexpr int R_BYTES = B_r * ROW, C_BYTES = B_c * ROW, S_BYTES = B_r * S_ROW, STATS_BYTES = 8 * B_r;
-  static constexpr int STAGE_BYTES = 2 * R_BYTES + STATS_BYTES; /* Q, dO, then L and D */
-  /* By columns: K, V, P, dS and two stages of rows. By rows: Q, dO, L and D, dS and two stages of K, V. */
-  static constexpr int COLUMNS_BYTES = 2 * C_BYTES + 2 * S_BYTES + 4 * R_BYTES + 2 * STATS_BYTES;
-  static constexpr int ROWS_BYTES = 4 * C_BYTES + S_BYTES + 2 * R_BYTES + STATS_BYTES;
+  static constexpr int R_BYTES = B_r * ROW, C_BYTES = B_c * ROW, S_BYTES = B_r * S_ROW;
+  static constexpr int STAGE_BYTES = 2 * R_BYTES + 8 * B_r, STAGES = ROOMY ? 3 : 2; /* Q, dO, then L and D */
+  static constexpr int SCORES = ROOMY ? 2 : 1;                                      /* of P and dS */
+  /* By columns: K, V, scores and stages. By rows: one stage, dS, and K and V twice. */
+  static constexpr int COLUMNS_BYTES = 2 * C_BYTES + SCORES * 2 * S_BYTES + STAGES * STAGE_BYTES;
+  static constexpr int ROWS_BYTES = 4 * C_BYTES + S_BYTES + STAGE_BYTES;
 };
 
 /* Swizzled as in rung 7: the 16-byte piece of a row of ROW bytes. */
@@ -38,6 +44,11 @@ template <int ROW> TW_DEVICE uint32_t at(int row, int piece) {
 
 TW_DEVICE int first_row_block(const Attention &a, int j0, int B_r) { /* that sees keys from j0 on */
   return a.causal ? larger(0, j0 + a.N_q - a.N_k) / B_r : 0;
+}
+
+/* k pieces of 16 columns to the right of an address whose column is a multiple of 64, or so far on within 64. */
+TW_DEVICE uint32_t right_of(uint32_t address, int k) {
+  return (address ^ (uint32_t)(k % 4 << 5)) + (uint32_t)(k / 4 * 128);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -59,16 +70,16 @@ TW_DEVICE void product(float (&C)[M][N2][4], uint32_t A, uint32_t B) {
 #pragma unroll
     for (int m = 0; m < M; m++)
       if (A_TURNED)
-        ldmatrix_x4_trans(left[m], (A ^ (uint32_t)(m << 5)) + (uint32_t)(k * 16 * A_ROW));
+        ldmatrix_x4_trans(left[m], right_of(A, m) + (uint32_t)(k * 16 * A_ROW));
       else
-        ldmatrix_x4(left[m], (A ^ (uint32_t)(k << 5)) + (uint32_t)(m * 16 * A_ROW));
+        ldmatrix_x4(left[m], right_of(A, k) + (uint32_t)(m * 16 * A_ROW));
 #pragma unroll
     for (int n = 0; n < N2 / 2; n++) {
       uint32_t right[4];
       if (B_TURNED)
-        ldmatrix_x4_trans(right, (B ^ (uint32_t)(n << 5)) + (uint32_t)(k * 16 * B_ROW));
+        ldmatrix_x4_trans(right, right_of(B, n) + (uint32_t)(k * 16 * B_ROW));
       else
-        ldmatrix_x4(right, (B ^ (uint32_t)(k << 5)) + (uint32_t)(n * 16 * B_ROW));
+        ldmatrix_x4(right, right_of(B, k) + (uint32_t)(n * 16 * B_ROW));
 #pragma unroll
       for (int m = 0; m < M; m++) {
         mma_m16n8k16<T>(C[m][2 * n], left[m], right[0], right[1]);
@@ -120,7 +131,7 @@ template <class Tile, bool WITH_P>
 TW_DEVICE void store_P_dS(const BackwardPass &a, int i0, int j0, uint32_t rows, uint32_t columns, uint32_t P_tile,
                           uint32_t dS_tile) {
   using T = typename Tile::T;
-  constexpr int ACROSS = 8 / Tile::S_DOWN, M = Tile::B_r / 16 / Tile::S_DOWN, N2 = Tile::B_c / 8 / ACROSS;
+  constexpr int ACROSS = Tile::WARPS / Tile::S_DOWN, M = Tile::B_r / 16 / Tile::S_DOWN, N2 = Tile::B_c / 8 / ACROSS;
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   const int row0 = warp / ACROSS * M * 16, column0 = warp % ACROSS * N2 * 8;
   const uint32_t left = rows + lane_at<Tile::ROW, true>(row0, 0),
@@ -129,6 +140,7 @@ TW_DEVICE void store_P_dS(const BackwardPass &a, int i0, int j0, uint32_t rows, 
   const bool cut = j0 + Tile::B_c > keys_seen(a, i0);
   const float scale = a.scale * 1.4426950408889634f; /* log2 e: exponentials are powers of two */
   float S[M][N2][4], dP[M][N2][4];
+  uint32_t P[M][N2][2];
   clear(S);
   product<T, Tile::d / 16, Tile::ROW, false, Tile::ROW, false>(S, left, right);
 #pragma unroll
@@ -142,7 +154,8 @@ TW_DEVICE void store_P_dS(const BackwardPass &a, int i0, int j0, uint32_t rows, 
       for (int n = 0; n < N2; n++) {
         float *x = &S[m][n][2 * half];
         for (int e = 0; e < 2; e++) x[e] = 8 * n + e >= seen ? 0 : exp2_approx(x[e] * scale - L);
-        if (WITH_P) store_shared_4(P_tile + at<Tile::S_ROW>(row, column0 / 8 + n) + lane % 4 * 4, pack2<T>(x[0], x[1]));
+        P[m][n][half] = pack2<T>(x[0], x[1]); /* kept as it is stored, in half the registers */
+        if (WITH_P) store_shared_4(P_tile + at<Tile::S_ROW>(row, column0 / 8 + n) + lane % 4 * 4, P[m][n][half]);
       }
     }
   clear(dP);
@@ -155,9 +168,10 @@ TW_DEVICE void store_P_dS(const BackwardPass &a, int i0, int j0, uint32_t rows, 
       const float D = stats[Tile::B_r + row];
 #pragma unroll
       for (int n = 0; n < N2; n++) {
-        const float *x = &S[m][n][2 * half], *y = &dP[m][n][2 * half];
+        const float *y = &dP[m][n][2 * half], p0 = to_float(T{(uint16_t)P[m][n][half]});
+        const float p1 = to_float(T{(uint16_t)(P[m][n][half] >> 16)});
         store_shared_4(dS_tile + at<Tile::S_ROW>(row, column0 / 8 + n) + lane % 4 * 4,
-                       pack2<T>(x[0] * (y[0] - D), x[1] * (y[1] - D)));
+                       pack2<T>(p0 * (y[0] - D), p1 * (y[1] - D)));
       }
     }
 }
@@ -194,14 +208,19 @@ static inline BackwardPass backward_pass(const Attention &a) {
 /* Of kernels/ladder/fa2_backward.cu: D, then dK and dV, without dQ. */
 bool backward_columns(const Attention &a, Dtype dtype);
 
-/* Calls `call` with the tile that a.d and a.B_r, a.B_c name; false if there is none. */
+/* Calls `call` with the tile for d, the fastest on an H100 of those tried; false if a.B_r, a.B_c are others. */
 template <class T, class Call> static bool with_backward_tile(const Attention &a, const Call &call) {
-  if (a.d == 128 && a.B_r == 64 && a.B_c == 128) return call(BackwardTile<T, 128, 64, 128, 2, 2>());
-  if (a.d == 64 && a.B_r == 64 && a.B_c == 128) return call(BackwardTile<T, 64, 64, 128, 2, 4>());
-  return a.d == 64 && a.B_r == 128 && a.B_c == 128 && call(BackwardTile<T, 64, 128, 128, 4, 4>());
+  if (a.d == 128) return a.B_r == 64 && a.B_c == 128 && call(BackwardTile<T, 128, 64, 128, 8, 2, 4, 2, 1, true>());
+  return a.d == 64 && a.B_r == 64 && a.B_c == 64 && call(BackwardTile<T, 64, 64, 64, 4, 2, 2, 2, 3, false>());
 }
 
-static inline Block backward_block(int d, int) { return d == 64 ? Block{128, 128} : Block{64, 128}; }
+static inline Block backward_block(int d, int) { return d == 64 ? Block{64, 64} : Block{64, 128}; }
+
+/* What the kernel that walks column blocks needs. */
+static inline size_t backward_columns_bytes(int d, Block b) {
+  const int roomy = d == 128; /* as above */
+  return (size_t)(4 * d * b.B_c + (1 + roomy) * 4 * b.B_r * b.B_c + (2 + roomy) * (4 * d * b.B_r + 8 * b.B_r));
+}
 
 } // namespace TW_BUILD
 

@@ -218,6 +218,24 @@ static bool launch(void (*kernel)(Argument), dim3 grid, dim3 block, size_t share
   kernel<<<grid, block, shared_bytes>>>(argument);
   return cudaPeekAtLastError() == cudaSuccess;
 }
+
+/* The same for a kernel that may start while the one before it ends; it calls wait_for_kernel_before. */
+template <class Argument>
+static bool launch_after(void (*kernel)(Argument), dim3 grid, dim3 block, size_t shared_bytes,
+                         const Argument &argument) {
+  int device = 0, major = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
+    return false;
+  if (major < 9) return launch(kernel, grid, block, shared_bytes, argument);
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t how = {};
+  how.gridDim = grid, how.blockDim = block, how.dynamicSmemBytes = shared_bytes;
+  how.attrs = &early, how.numAttrs = 1;
+  return cudaLaunchKernelEx(&how, kernel, argument) == cudaSuccess;
+}
 #endif
 
 } // namespace TW_BUILD

@@ -389,4 +389,9 @@ inline bool launch(void (*kernel)(Argument), dim3 grid, dim3 block, size_t share
   return true;
 }
 
+template <class Argument>
+inline bool launch_after(void (*kernel)(Argument), dim3 grid, dim3 block, size_t bytes, const Argument &argument) {
+  return launch(kernel, grid, block, bytes, argument);
+}
+
 #endif

@@ -33,8 +33,6 @@ static double dot(const float *x, const float *y, int64_t d) {
   return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-static double length(const float *x, int64_t d) { return sqrt(dot(x, x, d)); }
-
 /* What both sweeps use. */
 struct Pass {
   const Shape &s;
@@ -76,7 +74,9 @@ static void sweep_row(Pass *p, int64_t row, Training *t) {
   for (int64_t j = 0; j < n; j++) {
     const double P = exp(score[(size_t)j] - (double)L), dP = dot(g, V + j * d, d), dS = P * (dP - D);
     for (int64_t k = 0; k < d; k++) t->dQ.values[(size_t)(row * d + k)] += p->scale() * dS * (double)K[j * d + k];
-    t->dQ.terms[(size_t)row] += p->scale() * P * (fabs(dP) + fabs(D)) * length(K + j * d, d);
+    const double square = dot(K + j * d, K + j * d, d) / (double)d;
+    t->dQ.terms[(size_t)row] += P * (fabs(dP) + fabs(D)) * sqrt(square);
+    t->dQ.squares[(size_t)row] += square;
   }
 }
 
@@ -94,8 +94,11 @@ static void sweep_key(const Pass &p, int64_t at, Training *t) {
       t->dK.values[(size_t)(at * d + k)] += p.scale() * dS * (double)q[k];
       t->dV.values[(size_t)(at * d + k)] += P * (double)g[k];
     }
-    t->dK.terms[(size_t)at] += p.scale() * P * (fabs(dP) + fabs(D)) * length(q, d);
-    t->dV.terms[(size_t)at] += P * length(g, d);
+    const double square = dot(q, q, d) / (double)d;
+    t->dK.terms[(size_t)at] += P * (fabs(dP) + fabs(D)) * sqrt(square);
+    t->dK.squares[(size_t)at] += square;
+    t->dV.terms[(size_t)at] += P * sqrt(dot(g, g, d));
+    t->dV.squares[(size_t)at] += dot(g, g, d);
   }
 }
 
@@ -109,8 +112,8 @@ void training_fill(const Shape &s, uint64_t seed, bool outliers, const Inputs &i
   for (size_t e = 0; e < rows * d; e++)
     p.dO[e] =
         store(s.dtype, &t->dO, e, outliers ? random_outlier(seed, STREAM_dO, e) : random_normal(seed, STREAM_dO, e));
-  t->dQ = {std::vector<double>(rows * d), std::vector<double>(rows)};
-  t->dK = {std::vector<double>(keys * d), std::vector<double>(keys)};
+  t->dQ = {std::vector<double>(rows * d), std::vector<double>(rows), std::vector<double>(rows)};
+  t->dK = {std::vector<double>(keys * d), std::vector<double>(keys), std::vector<double>(keys)};
   t->dV = t->dK;
   in_parallel((int64_t)rows, [&](int64_t row) { sweep_row(&p, row, t); });
   in_parallel((int64_t)keys, [&](int64_t key) { sweep_key(p, key, t); });
@@ -127,8 +130,9 @@ static void check(const Shape &s, const Gradient &wanted, const void *got, int64
       size += r * r;
     }
     *squares += error;
-    const double whole = sqrt(size) + wanted.terms[(size_t)row] / 1024;
-    double relative = whole > 0 ? sqrt(error) / whole : error == 0 ? 0 : INFINITY;
+    const double step = s.dtype == DTYPE_FP16 ? 0x1p-24 * (sqrt(wanted.squares[(size_t)row]) + sqrt((double)s.d)) : 0;
+    const double allowed = limit * (sqrt(size) + wanted.terms[(size_t)row] / 1024) + step;
+    double relative = allowed > 0 ? limit * sqrt(error) / allowed : error == 0 ? 0 : INFINITY;
     if (!(relative < INFINITY)) relative = INFINITY; /* NaN too */
     if (!(relative <= limit)) v->right = false;
     if (relative <= v->worst_row) continue;

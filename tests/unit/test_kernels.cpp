@@ -188,12 +188,12 @@ static void test_decode_by_hand(void **) {
   assert_int_equal(counts.read[TENSOR_PAGES], 2 * 256 / 16 * 4);
 }
 
-/* A GPU's worth of splits, and no more than there are tiles. 132 SMs have room for 264 CTAs. */
+/* A CTA for each of 132 SMs, and no more splits than tiles. */
 static void test_decode_splits(void **) {
   const Rung &rung = rung_named("fa2_decode");
   Attention a = {};
   a.batch = 1, a.heads = 32, a.kv_heads = 8, a.N_q = 1, a.N_k = 32768, a.d = 128;
-  assert_int_equal(rung.default_splits(a, 132), 32); /* 33 x 8 = 264; 512 tiles in 33 parts are 16 each, so 32 */
+  assert_int_equal(rung.default_splits(a, 132), 16); /* 8 KV heads x 16 = 128 CTAs; 512 tiles in 16 parts are 32 each */
   a.N_k = 128;
   assert_int_equal(rung.default_splits(a, 132), 2);
   a.N_k = 32768, a.batch = 33;
@@ -204,32 +204,26 @@ static void test_decode_splits(void **) {
 static void test_fa2_backward(void **) { run_cases("fa2_backward"); }
 static void test_fa2_backward_twice(void **) { run_cases("fa2_backward_twice"); }
 
-/* The other tile of d = 64, over two row blocks and two column blocks. */
-static void test_backward_blocks(void **) {
-  for (const char *name : {"fa2_backward", "fa2_backward_twice"})
-    expect_right(rung_named(name), shape_of({1, 2, 1, 100, 140, 64, true, 0, 0}, DTYPE_FP16), {64, 128}, true, false);
-}
-
-/* N_q = 128, N_k = 256, d = 64, two heads on one, fp16, no mask, blocks of 128 x 128, by hand. A row of d is 128 B. Q:
- * 128 rows x 2 heads x 2 column blocks x 128 B = 65,536; dO that and once more for D, 98,304; K 256 x 128 B = 32,768,
- * once. Sums of dQ: a head is 128 x 64 x 4 B = 32,768; written once as zeros and twice by additions, read once. */
+/* N_q = 128, N_k = 256, d = 64, two heads on one, fp16, no mask, blocks of 64 x 64, by hand. A row of d is 128 B. Q:
+ * 128 rows x 2 heads x 4 column blocks x 128 B = 131,072; dO that and once more for D, 163,840; K 256 x 128 B = 32,768,
+ * once. Sums of dQ: a head is 128 x 64 x 4 B = 32,768; written once as zeros and four times by additions, read once. */
 static void test_backward_by_hand(void **) {
   const Shape s = shape_of({1, 2, 1, 128, 256, 64, false, 0, 0}, DTYPE_FP16);
   Inputs inputs;
   inputs_fill(s, 1, false, &inputs);
-  const Counts once = run_on_cpu(rung_named("fa2_backward"), s, {128, 128}, inputs, {}).counts;
-  assert_int_equal(once.read[TENSOR_Q], 65536);
-  assert_int_equal(once.read[TENSOR_dO], 98304);
+  const Counts once = run_on_cpu(rung_named("fa2_backward"), s, {64, 64}, inputs, {}).counts;
+  assert_int_equal(once.read[TENSOR_Q], 131072);
+  assert_int_equal(once.read[TENSOR_dO], 163840);
   assert_int_equal(once.read[TENSOR_O], 32768);
   assert_int_equal(once.read[TENSOR_K], 32768);
   assert_int_equal(once.read[TENSOR_dQ], 65536);
-  assert_int_equal(once.write[TENSOR_dQ], 3 * 65536 + 32768);
+  assert_int_equal(once.write[TENSOR_dQ], 5 * 65536 + 32768);
   assert_int_equal(once.write[TENSOR_dK], 32768);
   assert_int_equal(once.read[TENSOR_STATS],
-                   4 * (256 + 2 * 2 * 256)); /* L; then L and D of 256 rows in 2 column blocks */
-  const Counts twice = run_on_cpu(rung_named("fa2_backward_twice"), s, {128, 128}, inputs, {}).counts;
+                   4 * (256 + 4 * 2 * 256)); /* L; then L and D of 256 rows in 4 column blocks */
+  const Counts twice = run_on_cpu(rung_named("fa2_backward_twice"), s, {64, 64}, inputs, {}).counts;
   assert_int_equal(twice.write[TENSOR_dQ], 32768);
-  assert_int_equal(twice.read[TENSOR_K], 32768 + 2 * 32768); /* once more in the one row block of each head */
+  assert_int_equal(twice.read[TENSOR_K], 32768 + 4 * 32768); /* once more in the two row blocks of each head */
 }
 
 /* Every block that the tensor rungs offer. */
@@ -265,13 +259,17 @@ static void test_counts_by_hand(void **) {
 
 /* Tests of the tests: without any one of its barriers or waits a kernel must not pass. */
 static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
-  static const std::vector<Case> cases = {{1, 1, 1, 130, 200, 64, false, 32, 24}, {1, 1, 1, 200, 3, 64, true, 32, 32}};
+  static const std::vector<Case> cases = {{1, 1, 1, 130, 200, 64, false, 32, 24},
+                                          {1, 1, 1, 200, 3, 64, true, 32, 32},
+                                          {1, 1, 1, 130, 70, 128, false, 0, 0}};
   static const std::vector<Case> long_cases = {
       {1, 3, 1, 140, 400, 64, false, 0, 0}, {1, 2, 1, 260, 300, 64, true, 0, 0}, {1, 6, 6, 64, 100, 64, false, 0, 0}};
   for (const Case &c : rung.oldest_sm < 90 ? cases : long_cases) /* Hopper's have a ring, and CTAs that stay */
     for (const bool descending : {false, true}) {
+      if (c.d == 128 && !rung.trains) continue; /* backward walks d = 64 with more barriers than d = 128 */
       const Shape s = shape_of(c, rung.takes_fp32 ? DTYPE_FP32 : DTYPE_FP16);
       Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
+      if (rung.trains) block = rung.default_block((int)s.d, 2);
       if (rung.default_splits) block.n_splits = 2;
       Inputs inputs;
       inputs_fill(s, 3, false, &inputs);
@@ -363,7 +361,6 @@ int main(void) {
       cmocka_unit_test(test_decode_splits),
       cmocka_unit_test(test_fa2_backward),
       cmocka_unit_test(test_fa2_backward_twice),
-      cmocka_unit_test(test_backward_blocks),
       cmocka_unit_test(test_backward_by_hand),
       cmocka_unit_test(test_block_choices),
       cmocka_unit_test(test_one_extra_load_is_noticed),
