@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Browser, serve } from './browser.mjs'
@@ -290,6 +290,105 @@ async function exports(world) {
   return `PNG ${size}, SVG with ${texts.length} texts, ${command}`
 }
 
+// ---- lessons
+
+const LESSON = '04-online-softmax'
+const click = (page, selector) => page.value(`(() => { const e = document.querySelector(${JSON.stringify(selector)}); e?.click(); return Boolean(e) })()`)
+const html = page => page.value(`document.getElementById('page').innerText`)
+
+// Goes on until a question is open, or the lesson is done. Returns the question's kind, or 'done'.
+async function toQuestion(page) {
+  for (let k = 0; k < 200; k++) {
+    const at = await page.value(`(() => {
+      const page = document.getElementById('page')
+      if (page.querySelector('.box.bad strong')?.textContent.includes('cannot go on')) return 'broken: ' + page.innerText
+      if (page.querySelector('form.answer')) return 'number'
+      if (page.querySelector('.choice:not(:disabled)')) return page.innerText.includes('Press them in order') ? 'order' : 'choice'
+      return page.querySelector('.foot [data-press="next"]') ? '' : 'done'
+    })()`)
+    if (at) return at
+    await click(page, '.foot [data-press="next"]')
+  }
+  return 'endless'
+}
+
+async function type(page, text) {
+  await page.value(`(() => { const field = document.getElementById('answer'); field.value = ${JSON.stringify(text)};
+    field.dispatchEvent(new Event('input', { bubbles: true })) })()`)
+  await click(page, 'form.answer button')
+}
+
+// A wrong answer, a hint, the right answer, to the end; what was done is there after a reload, and the terminal's
+// program grades what is handed in.
+async function lesson(world) {
+  const first = await open(world, LESSON, 'lessons.html')
+  const answers = []
+  for (let kind; (kind = await toQuestion(first)) !== 'done';) { // skips all, and notes what the answers are
+    check(['number', 'choice', 'order'].includes(kind), kind)
+    await click(first, '.foot [data-press="next"]')
+    const said = [...(await html(first)).matchAll(/The answer is (.*?)\. /g)].pop()
+    answers.push({ kind, said: said?.[1] })
+  }
+  await first.close()
+  const page = await open(world, LESSON, 'lessons.html')
+  let wrong = 0, hints = 0, right = 0
+  for (const { kind, said } of answers) {
+    same(await toQuestion(page), kind, 'the same questions come')
+    const before = await page.value(`document.querySelectorAll('.box.good').length`)
+    if (kind === 'number' && said) {
+      if (wrong === 0) {
+        await type(page, '123456789')
+        check(/Not quite|Not yet/.test(await html(page)), 'a wrong answer is not right:', await html(page))
+        wrong++
+        if (await click(page, '[data-press="hint"]')) hints++
+        check((await html(page)).includes('Hint 1 of'), 'a hint')
+      }
+      await type(page, said.replace(/ .*$/, ''))
+      check(await page.value(`document.querySelectorAll('.box.good').length`) > before, `'${said}' is right:`, await html(page))
+      right++
+    } else await click(page, '.foot [data-press="next"]')
+  }
+  same(await toQuestion(page), 'done', 'the end')
+  check((await html(page)).includes('The lesson is done'), 'the end says so')
+  check(wrong && right > 1, { wrong, hints, right })
+  const record = await page.value(`Object.entries(localStorage).find(([key]) => key.endsWith('lessons.json'))[1]`)
+  check(JSON.parse(record).lessons[LESSON].finished === true, record)
+  await page.send('Page.navigate', { url: addressOf(world.server, 'lessons.html') })
+  await page.until(`document.getElementById('list')?.innerText.includes('done, ${right} of')`)
+  // Handed in, and graded by the program.
+  const handed = await page.value(`(() => { const all = JSON.parse(Object.entries(localStorage).find(([key]) => key.endsWith('answers.json'))[1]);
+    return JSON.stringify([{ student: 'Ada', lesson: '${LESSON}', ...all['${LESSON}'] }]) })()`)
+  const file = join(scratch, 'handed.json')
+  writeFileSync(file, handed)
+  const graded = execFileSync(`${build}/tilewalk`, ['lesson', '--answers', file, '--json'], { encoding: 'utf8' })
+  const verdicts = [...graded.matchAll(/"(right|nearly|not right|diagnosed|unreadable)"/g)].map(m => m[1])
+  check(verdicts.length >= right && verdicts.every(v => v === 'right'), 'the program grades otherwise:', graded.slice(0, 600))
+  check(page.errors.length === 0, page.errors)
+  return `${answers.length} questions; ${wrong} wrong, ${hints} hint, ${right} right; graded alike by tilewalk lesson`
+}
+
+async function course(world) {
+  const page = await open(world, '', 'lessons.html')
+  const names = await page.until(`JSON.parse(tilewalk.engine.text('web_lesson_list')).map(l => l.name)`)
+  for (const name of names) {
+    await page.value(`location.hash = '${name}'`)
+    await page.until(`document.querySelector('#page .foot')`)
+    const end = await page.value(`(() => {
+      for (let k = 0; k < 400; k++) {
+        const text = tilewalk.engine.text('web_lesson_page')
+        if (text.includes('cannot go on')) return text
+        if (text.includes('The lesson is done')) return 'done'
+        tilewalk.engine.call('web_lesson_press', 'next', 0)
+      }
+      return 'endless'
+    })()`)
+    same(end, 'done', name)
+  }
+  check(names.length >= 15, names)
+  check(page.errors.length === 0, page.errors)
+  return `${names.length} lessons to their ends`
+}
+
 // ---- where it lies
 
 async function folder(world) {
@@ -423,7 +522,7 @@ async function anything(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, folder, offline, accessible, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, lesson, course, folder, offline, accessible, speed, anything }
 const world = { server: await serve(join(build, 'web'), PREFIX), browser: await Browser.start(chromium) }
 let passed = 0, failed = 0
 for (const [name, test] of Object.entries(TESTS)) {

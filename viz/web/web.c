@@ -12,6 +12,7 @@
 
 #include "viz/web/drawing.h"
 #include "viz/web/web_assets.h"
+#include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 #include "viz/window/viewer.h"
 
@@ -24,6 +25,9 @@ static bool is_open;
 static Error last_error;
 static DrawingList shown_list;
 static DrawingSurface shown_surface;
+
+Player *web_player(void) { return &player; }
+void web_changed(void) { viewer.is_dirty = true; }
 
 /* ---- What the page does ---------------------------------------------------------------------------------- */
 

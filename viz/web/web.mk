@@ -1,35 +1,79 @@
 # The browser: `make web` -> $(BUILD)/web, one static folder. What it needs is optional: .ci/setup web installs it.
 #
 #   the same C --clang--> tilewalk.wasm      assets --bundle.sh--> assets.bundle      DejaVu --> *.woff2      page/*
+#   and Lua, md4c, jansson --> lessons.wasm, which is the viewer with lessons and their judge
 
 WEB := $(BUILD)/web
 WEB_CLANG ?= $(firstword $(foreach v,-14 -15 -16 -17 -18 -19 $(empty),$(shell command -v clang$v)))
-WEB_FLAGS := --target=wasm32-wasi -Os -mbulk-memory -ftls-model=local-exec -fno-stack-protector -ffunction-sections \
-  -fdata-sections -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
+WEB_BASE := --target=wasm32-wasi -Os -mbulk-memory -mmutable-globals -ftls-model=local-exec -fno-stack-protector \
+  -ffunction-sections -fdata-sections -Iviz/web/libc
+WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
 # Without -O: clang would have wasm-opt of any version rewrite the program.
 WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
   -Wl,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--export-dynamic,--export=malloc,--export=free
 
 # The viewer without SDL and pango. A new scene, algorithm or part of the viewer comes along by itself.
+WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c
 WEB_SRC := $(wildcard sim/*.c sim/*/*.c viz/chart/*.c viz/scene/*.c) \
   $(filter-out viz/request/assets.c,$(wildcard viz/request/*.c)) $(patsubst %,viz/text/%.c,glyphs lettering number store) \
-  $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) $(wildcard viz/web/*.c)
+  $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) \
+  $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c))
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o)
+# Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
+# lessons, and its page says so.
+WEB_SOURCES := $(BUILD)/sources
+WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
+WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) $(wildcard viz/window/lesson_session*.c) \
+  $(patsubst %,viz/cli/lesson_%.c,files view rehearse) viz/text/warp_picture.c $(filter-out %/record.c,$(wildcard lessons/engine/*.c)))
+WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
+  lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
+  $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
+  hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
+WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
+WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md))
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algorithms/*.walk)
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
-WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
+WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle \
+  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
 .PHONY: web web-folder web-serve test-web
 web:
 	@.ci/setup web
+	@$(WEB_GET)
 	$(again) web-folder
 web-folder: $(WEB_FILES) $(WEB)/worker.js
 	@echo "$(WEB): $$(cat $(WEB)/* | gzip -9 | wc -c) bytes gzip; \`make web-serve\` shows it"
 web-serve: web
 	@python3 -m http.server --bind 127.0.0.1 --directory $(WEB) $(or $(PORT),8000)
-test-web: web-folder $(BUILD)/tests/web_native
+test-web:
+	@.ci/setup ci
+	@$(WEB_GET)
+	$(again) web-folder $(BUILD)/tests/web_native $(PROGRAM)
 	@tests/web/web.sh $(BUILD)
+
+$(WEB_LESSON_OBJ) $(WEB_LIBRARIES): $(WEB_SOURCES)/done
+$(BUILD)/wasm/include/jansson.h: $(WEB_SOURCES)/done
+	@mkdir -p $(@D)
+	@cp $(WEB_SOURCES)/jansson/src/jansson.h $@
+	@sed -e 's/@json_inline@/inline/' -e 's/@json_have_[a-z_]*@/1/' $(WEB_SOURCES)/jansson/src/jansson_config.h.in >$(@D)/jansson_config.h
+$(WEB_LESSON_OBJ) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BUILD)/wasm/include/jansson.h
+$(WEB_LESSON_OBJ): WEB_FLAGS += $(WEB_INCLUDE)
+$(BUILD)/wasm/lua/%.o: viz/web/lua_in_a_page.h
+	@mkdir -p $(@D)
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -include $< -c $(WEB_SOURCES)/lua/src/$*.c -o $@
+$(BUILD)/wasm/md4c/%.o: $(WEB_SOURCES)/done
+	@mkdir -p $(@D)
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
+$(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
+	@mkdir -p $(@D)
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
+$(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES)
+	@mkdir -p $(@D)
+	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
+$(WEB)/lessons.bundle: $(WEB_COURSE) viz/web/bundle.sh
+	@mkdir -p $(@D)
+	@viz/web/bundle.sh $@ $(WEB_COURSE)
 
 STAMP_web = $(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS)
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp
@@ -57,4 +101,4 @@ WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)
 $(BUILD)/tests/web_native: $(BUILD)/tests/web_native.o $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ -lm -o $@
 
--include $(WEB_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)
+-include $(WEB_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)

@@ -18,4 +18,10 @@ IMPORT(measure) double page_measure(double size, int style, const char *text, si
 /* Does what only a page can: "copy", "paste", "png", ... */
 IMPORT(act) void page_act(const char *name);
 
+/* What the browser keeps under a name, ended by a zero, for free(); NULL: nothing. */
+IMPORT(load) char *page_load(const char *name);
+
+/* Keeps it; a length of 0 forgets it. Returns 0 when the browser does not. */
+IMPORT(keep) int page_keep(const char *name, const void *bytes, size_t length);
+
 #endif

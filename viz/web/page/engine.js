@@ -49,14 +49,12 @@ export class Engine {
   }
 }
 
+const NO_FILE = 8 // WASI's EBADF
+
 // WASI, as little of it as a program without files needs: what it prints goes to the console.
 function wasi(engine) {
   let line = ''
   return {
-    fd_close: () => 8,
-    fd_seek: () => 8,
-    fd_fdstat_get: () => 8,
-    fd_read: () => 8,
     clock_time_get(id, precision, at) {
       new DataView(engine.it.calls.memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
       return 0
@@ -89,6 +87,47 @@ function wasi(engine) {
   }
 }
 
+// What Lua throws, through C, to where Lua catches it.
+const thrown = new Error('thrown by Lua')
+
+function attempts(engine) {
+  return {
+    attempt(call, lua, data) {
+      const { __stack_pointer: stack, __indirect_function_table: table } = engine.it.calls
+      const before = stack.value
+      try {
+        table.get(call)(lua, data)
+        return 0
+      } catch (error) {
+        if (error !== thrown) throw error
+        stack.value = before
+        return 1
+      }
+    },
+    throw() { throw thrown },
+  }
+}
+
+// Records that a browser keeps for this folder, by name.
+const PLACE = 'tilewalk' + new URL('.', import.meta.url).pathname
+export function kept(name) {
+  try { return localStorage.getItem(PLACE + name) } catch { return null }
+}
+export function keep(name, text) {
+  try {
+    if (text === '') localStorage.removeItem(PLACE + name)
+    else localStorage.setItem(PLACE + name, text)
+    return 1
+  } catch { return 0 }
+}
+const records = {
+  load(engine, name) {
+    const text = kept(engine.read(name))
+    return text === null ? 0 : engine.write(encoder.encode(text))
+  },
+  keep: (engine, name, at, length) => keep(engine.read(name), engine.readPart(at, length)),
+}
+
 // Loads a program and its files. `page` is what C calls: measure and act.
 export async function load(program, bundles, page) {
   const fetched = [program, ...bundles].map(name =>
@@ -98,10 +137,14 @@ export async function load(program, bundles, page) {
     }))
   const engine = { it: null }
   const imports = {
-    page: Object.fromEntries(Object.entries(page).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])),
+    page: { ...attempts(engine),
+      ...Object.fromEntries(Object.entries({ ...records, ...page }).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])) },
     wasi_snapshot_preview1: wasi(engine),
   }
-  const { instance } = await WebAssembly.instantiate(await fetched[0], imports)
+  const module = await WebAssembly.compile(await fetched[0])
+  for (const { module: of, name } of WebAssembly.Module.imports(module))
+    if (of === 'wasi_snapshot_preview1') imports[of][name] ??= () => NO_FILE
+  const instance = await WebAssembly.instantiate(module, imports)
   engine.it = new Engine(instance)
   instance.exports._initialize?.()
   for (const bundle of fetched.slice(1))

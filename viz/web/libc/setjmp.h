@@ -1,0 +1,1 @@
+/* Lua includes it, and does without: viz/web/lua_in_a_page.h. */

@@ -1,0 +1,2 @@
+/* Lua wants one type of it. */
+typedef int sig_atomic_t;

@@ -1,0 +1,140 @@
+// Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
+
+import { Viewer, save } from './viewer.js'
+import { keep, kept } from './engine.js'
+
+const $ = id => document.getElementById(id)
+const RECORD = 'lessons.json', ANSWERS = 'answers.json'
+
+function element(tag, text, more = {}) {
+  return Object.assign(document.createElement(tag), { textContent: text, ...more })
+}
+
+function fail(error) {
+  $('problem').hidden = false
+  $('problem').textContent = `The lessons cannot start here: ${error.message}`
+  throw error
+}
+
+$('desk').hidden = false // the canvas has a size then
+const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, {
+  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '', leastWidth: 560, leastHeight: 380,
+}).catch(fail)
+window.tilewalk = viewer // for the console, and for tests
+const { engine } = viewer
+let name = ''
+
+function showList() {
+  const rows = JSON.parse(engine.text('web_lesson_list')).map(lesson => {
+    const row = document.createElement('li')
+    const done = lesson.finished ? `done, ${lesson.right} of ${lesson.counted} right`
+      : lesson.begun ? `begun, ${lesson.right} of ${lesson.counted} right` : `${lesson.minutes} minutes`
+    row.append(element('a', lesson.title, { href: '#' + lesson.name }), element('span', ' ' + done, { className: 'soft' }),
+      element('div', lesson.idea))
+    return row
+  })
+  const list = document.createElement('ol')
+  list.append(...rows)
+  $('list').replaceChildren(element('h2', 'Lessons'), list)
+}
+
+// What was answered in this browser, by lesson, for the hand-in: the record of progress holds no answers.
+function keepAnswers() {
+  const now = JSON.parse(engine.text('web_lesson_answers')), all = JSON.parse(kept(ANSWERS) ?? '{}')
+  const before = all[name]?.seed === now.seed ? all[name].answers : {}
+  all[name] = { seed: now.seed, answers: { ...before, ...now.answers } }
+  keep(ANSWERS, JSON.stringify(all))
+}
+
+function showPage(focus) {
+  const top = $('lesson').scrollTop, height = $('page').scrollHeight
+  $('page').innerHTML = engine.text('web_lesson_page')
+  $('page').querySelectorAll('a[href]').forEach(link => {
+    if (/^https?:/.test(link.getAttribute('href'))) Object.assign(link, { target: '_blank', rel: 'noopener noreferrer' })
+  })
+  $('page').querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
+  keepAnswers()
+  if (!focus) return
+  if (focus === 'top') { $('lesson').scrollTop = 0; $('title').focus?.(); return }
+  $('lesson').scrollTop = $('page').scrollHeight > height && $('page').querySelector('#open') ? top : top
+  const place = $('page').querySelector('#open input, #open button:not(:disabled), .foot .main')
+  place?.focus({ preventScroll: true })
+  $('page').querySelector('#open')?.scrollIntoView({ block: 'nearest' })
+}
+
+function press(what, number = 0) {
+  const page = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
+  engine.call('web_lesson_press', what, Number(number))
+  const now = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
+  showPage(now === page ? 'open' : 'top')
+  viewer.wake()
+}
+
+function open(wanted, restart = false) {
+  $('problem').hidden = true
+  name = ''
+  if (wanted && engine.call('web_lesson_open', wanted, restart)) name = wanted
+  else if (wanted) {
+    $('problem').hidden = false
+    $('problem').textContent = engine.text('web_lesson_error')
+  }
+  for (const id of ['desk', 'again', 'hand-in']) $(id).hidden = !name
+  for (const id of ['list', 'export']) $(id).hidden = Boolean(name)
+  $('import').parentElement.hidden = Boolean(name)
+  if (name) {
+    $('title').textContent = engine.text('web_lesson_title')
+    document.title = 'Tilewalk: ' + $('title').textContent
+    viewer.resize()
+    showPage('top')
+  } else {
+    document.title = 'Tilewalk: lessons'
+    showList()
+  }
+  document.documentElement.dataset.theme = engine.call('web_is_dark') ? 'dark' : 'light'
+}
+
+// The player moves on its own: a show ends, a task is done.
+const frame = viewer.frame.bind(viewer)
+viewer.frame = now => {
+  frame(now)
+  if (name && engine.call('web_lesson_look')) showPage(document.activeElement?.id === 'answer' ? '' : 'open')
+}
+
+$('page').addEventListener('click', event => {
+  const button = event.target.closest('[data-press]')
+  if (button) press(button.dataset.press, button.dataset.number)
+  const link = event.target.closest('a[href]')
+  const target = link?.getAttribute('href') ?? ''
+  const [file, anchor] = target.split('#')
+  if (file === 'glossary.md' && anchor) {
+    event.preventDefault()
+    $('entry-text').innerHTML = engine.text('web_lesson_glossary', decodeURIComponent(anchor))
+    $('entry').showModal()
+  } else if (/^\d\d-[\w-]+\.md$/.test(file)) {
+    event.preventDefault()
+    location.hash = file.replace(/\.md$/, '')
+  } else if (link && !/^https?:/.test(target)) event.preventDefault()
+})
+$('page').addEventListener('submit', event => { event.preventDefault(); press('check') })
+$('page').addEventListener('input', event => engine.call('web_lesson_type', event.target.value))
+$('again').addEventListener('click', () => open(name, true))
+$('export').addEventListener('click', () =>
+  save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json'))
+$('import').addEventListener('change', async () => {
+  const text = (await $('import').files[0]?.text() ?? '').slice(0, 4 << 20)
+  const before = kept(RECORD)
+  let sound = false
+  try { sound = JSON.parse(text)['tilewalk-lessons'] === 1 } catch { /* said below */ }
+  $('problem').hidden = sound
+  if (sound && keep(RECORD, text)) showList()
+  else $('problem').textContent = 'That file is no record of progress: it is what "Save progress" wrote, or ~/.local/state/tilewalk/lessons.json.'
+  if (sound && kept(RECORD) !== text) keep(RECORD, before ?? '') // set aside by C: it was damaged after all
+  $('import').value = ''
+})
+$('hand-in').addEventListener('click', () => {
+  const { seed, answers } = JSON.parse(kept(ANSWERS) ?? '{}')[name] ?? { seed: 1, answers: {} }
+  save(new Blob([JSON.stringify([{ student: '', lesson: name, seed, answers }], null, 1) + '\n'], { type: 'application/json' }), name + '.json')
+})
+window.addEventListener('hashchange', () => open(location.hash.slice(1)))
+open(location.hash.slice(1))
+if ('serviceWorker' in navigator && location.protocol !== 'file:') navigator.serviceWorker.register('worker.js').catch(() => {})

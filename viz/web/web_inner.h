@@ -1,0 +1,10 @@
+/* Shared by the files of viz/web that a page calls. */
+#ifndef TILEWALK_VIZ_WEB_WEB_INNER_H
+#define TILEWALK_VIZ_WEB_WEB_INNER_H
+
+#include "viz/window/viewer.h"
+
+Player *web_player(void);
+void web_changed(void); /* the next frame is drawn */
+
+#endif
