@@ -68,8 +68,10 @@ export class Browser {
   async close() {
     await Promise.race([this.send('Browser.close').catch(() => {}), new Promise(resolve => setTimeout(resolve, 3000))])
     this.child.kill('SIGKILL')
-    await new Promise(resolve => setTimeout(resolve, 300))
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    for (let k = 0; k < 20; k++) { // its helpers may still be writing
+      await new Promise(resolve => setTimeout(resolve, 250))
+      try { return rmSync(this.home, { recursive: true, force: true }) } catch { /* again */ }
+    }
   }
   // A page of its own context: no cache, no storage of others.
   async page({ width = 1280, height = 720, scale = 1, dark = false, mobile = false } = {}) {

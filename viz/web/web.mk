@@ -99,6 +99,6 @@ $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 # The same C with gcc, in a program that a test asks the same things as the page.
 WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)
 $(BUILD)/tests/web_native: $(BUILD)/tests/web_native.o $(WEB_NATIVE) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $^ -lm -o $@
+	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
 -include $(WEB_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)

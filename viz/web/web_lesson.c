@@ -420,15 +420,15 @@ static void put_json(Html *h, const char *key, const char *text) {
 
 /* [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...] */
 EXPORT const char *web_lesson_list(void) {
-  static LessonFiles files;
+  LessonFiles *files = NULL;
   LessonProgress progress;
   Error error = {0};
   html.n = 0;
   put(&html, "[");
   const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
-  for (int k = 0; !lesson_files(&files, &error) && k < files.n; k++) {
+  for (int k = 0, n = lesson_files(&files, &error) ? 0 : files->n; k < n; k++) {
     Lesson lesson;
-    if (lesson_load_named(files.names[k], &lesson, &error)) continue;
+    if (lesson_load_named(files->names[k], &lesson, &error)) continue;
     const LessonStanding s = has_progress ? lesson_progress_of(&progress, lesson.name) : (LessonStanding){0};
     put(&html, html.n > 1 ? ",{" : "{");
     put_json(&html, "name", lesson.name);
@@ -440,6 +440,7 @@ EXPORT const char *web_lesson_list(void) {
                s.n_right, lesson_n_counted(&lesson), s.has_begun ? "true" : "false", s.is_finished ? "true" : "false");
     lesson_free(&lesson);
   }
+  free(files);
   lesson_progress_close(&progress);
   put(&html, "]");
   return html.text;
