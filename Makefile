@@ -11,7 +11,7 @@ NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
 READY := $(call has,$(PKGS))
-ROOMS := sim $(wildcard sim/*) kernels/counters lessons/engine viz/request viz/text viz/chart viz/scene viz/export viz/cli
+ROOMS := sim $(patsubst %/,%,$(wildcard sim/*/)) sim/algorithms/language sim/algorithms/walk kernels/counters lessons/engine viz/request viz/text viz/chart viz/scene viz/export viz/cli
 
 # Optional parts: each is one define, its packages, and one line when it is missing.
 ifeq ($(call has,libwebp libwebpmux),yes)
@@ -51,7 +51,9 @@ LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
 LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 
 SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
-OBJ := $(SRC:%.c=$(BUILD)/%.o)
+OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/programs.o
+# The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
+PROGRAMS := $(patsubst %,sim/algorithms/%.walk,standard fa1 fa2 fa2-split)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
 GPU_ONLY := kernels/lib/harness.cu kernels/ladder/eager_cublas.cu $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
 RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/ladder/*.cu))
@@ -133,6 +135,14 @@ say = $(if $(V),,@echo "  $1  $@";)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
+	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
+COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/base/error.c
+$(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
+	@mkdir -p $(@D)
+	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@
+$(BUILD)/programs.c: $(BUILD)/compile $(PROGRAMS) Makefile
+	@$(BUILD)/compile $(PROGRAMS) >$@.new && mv $@.new $@
+$(BUILD)/programs.o: $(BUILD)/programs.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
 $(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)

@@ -5,7 +5,7 @@
 Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
 
 int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes) {
-  const int64_t largest = sram_max_block(schedule->sram, d, element_bytes, wide(sram_bytes));
+  const int64_t largest = sram_max_block(schedule_sram(schedule), d, d, element_bytes, wide(sram_bytes));
   int64_t block = 128;
   while (block > 1 && block > largest) block /= 2;
   return block;
@@ -55,7 +55,7 @@ static void add_storage(Simulation *s, bool *overflow) {
   s->outputs_bytes = queries;
   if (s->plan.tiling.lse)
     s->outputs_bytes = checked_add(s->outputs_bytes, heads * wide(shape->N_q) * STATS_BYTES, overflow);
-  s->intermediates_bytes = checked_mul(heads, s->schedule->intermediate_bytes(&s->plan, overflow), overflow);
+  s->intermediates_bytes = checked_mul(heads, schedule_intermediate_bytes(s->schedule, &s->plan, overflow), overflow);
 }
 
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
@@ -69,13 +69,14 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   if (status) return status;
 
   const Tiling *t = &s.plan.tiling;
-  s.sram = sram_budget(schedule->sram, t->B_r, t->B_c, p.shape.d, s.plan.element_bytes);
+  const SramTiles tiles = schedule_sram(schedule);
+  s.sram = sram_budget(tiles, t->B_r, t->B_c, p.shape.d, p.shape.d_v, s.plan.element_bytes);
   s.fits = s.sram.bytes <= wide(p.machine.sram_bytes);
-  s.max_block = sram_max_block(schedule->sram, p.shape.d, s.plan.element_bytes, wide(p.machine.sram_bytes));
+  s.max_block = sram_max_block(tiles, p.shape.d, p.shape.d_v, s.plan.element_bytes, wide(p.machine.sram_bytes));
 
   bool overflow = false;
-  s.loads = schedule->loads(&s.plan);
-  schedule->traffic(&s.plan, &s.traffic, &overflow);
+  s.loads = schedule_loads(schedule, &s.plan);
+  schedule_traffic(schedule, &s.plan, &s.traffic, &overflow);
   traffic_scale(&s.traffic, wide(s.plan.shape.batch) * wide(s.plan.shape.heads), &overflow);
   s.read_bytes = traffic_read_bytes(&s.traffic, &overflow);
   s.write_bytes = traffic_write_bytes(&s.traffic, &overflow);

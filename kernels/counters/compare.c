@@ -48,7 +48,7 @@ static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) 
     return 0;
   bool overflow = false;
   Traffic traffic = {0};
-  schedule_find(model->schedule)->traffic(&whole, &traffic, &overflow);
+  schedule_traffic(schedule_find(model->schedule), &whole, &traffic, &overflow);
   const Wide n = traffic.flops / FLOPS_PER_MMA * wide(plan->shape.heads) * wide(plan->shape.batch);
   return overflow || n > UINT64_MAX ? 0 : (uint64_t)n;
 }

@@ -200,7 +200,7 @@ Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Ti
   if (model->counted) return own_formula(model, &plan, traffic, error);
   bool overflow = false;
   Traffic per_head = {0};
-  schedule_find(model->schedule)->traffic(&plan, &per_head, &overflow);
+  schedule_traffic(schedule_find(model->schedule), &plan, &per_head, &overflow);
   return finish(&per_head, &plan.shape, overflow, traffic, error);
 }
 

@@ -22,6 +22,7 @@
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
 #include "sim/problem/plan.h"
+#include "sim/problem/tensor.h"
 
 /* What kernels move besides the tensors of sim/algorithms/event.h. */
 enum {

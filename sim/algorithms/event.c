@@ -6,11 +6,6 @@ const char *event_kind_name(EventKind kind) {
   return NAMES[kind];
 }
 
-const char *tensor_name(Tensor tensor) {
-  static const char *const NAMES[TENSOR_COUNT] = {"Q", "K", "V", "S", "P", "O", "stats"};
-  return NAMES[tensor];
-}
-
 const char *tile_kind_name(TileKind kind) {
   static const char *const NAMES[TILE_KIND_COUNT] = {"full", "partial", "skipped"};
   return NAMES[kind];

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#include "sim/problem/band.h"
+#include "sim/problem/band.h" /* TileKind */
+#include "sim/problem/tensor.h"
 
 typedef enum {
   EVENT_LOAD = 0,   /* a tile comes in from HBM */
@@ -22,35 +23,25 @@ typedef enum {
   EVENT_KIND_COUNT
 } EventKind;
 
-typedef enum {
-  TENSOR_Q = 0,
-  TENSOR_K,
-  TENSOR_V,
-  TENSOR_S,
-  TENSOR_P,
-  TENSOR_O,
-  TENSOR_STATS, /* row statistics m and l (or their log-sum-exp), always fp32 */
-  TENSOR_COUNT
-} Tensor;
-
 /* Rows are queries and columns are keys. The tile of a load or store is [row0, row1) x all d columns for Q, O and
- * stats, [col0, col1) x d for K and V, and [row0, row1) x [col0, col1) for S and P; ranges that do not
- * apply are empty. Indices count from 0. */
+ * stats, [col0, col1) x d for K and V, and [row0, row1) x [col0, col1) for S and P. Both ranges are those of the loops
+ * around the event, whatever it moves; without such a loop they are empty. Indices count from 0. */
 typedef struct {
   uint8_t kind;   /* EventKind */
   uint8_t tensor; /* Tensor: what is moved or written to */
   uint8_t tile;   /* TileKind of tile (i, j), where there is one */
   uint8_t pass;   /* which pass of the algorithm, from 0 */
-  int32_t split;  /* fa2-split: which part of the keys, else 0 */
+  uint8_t line;   /* index of the program's line that does it */
+  uint8_t op;     /* position in the program's list of operations */
+  uint16_t split; /* which part of the keys, where they are split; else 0 */
   uint64_t step;  /* position in the stream, from 0 */
-  int64_t i, j;   /* row block and column block; -1 where there is none */
+  int64_t i, j;   /* row block and column block of the loops around it; -1 where there is none */
   int64_t row0, row1, col0, col1;
   uint64_t bytes; /* of a load or store, else 0 */
   uint64_t flops; /* of a matrix product, else 0 */
 } Event;
 
 const char *event_kind_name(EventKind kind); /* "load", "new max", ... */
-const char *tensor_name(Tensor tensor);      /* "Q", ..., "stats" */
 const char *tile_kind_name(TileKind kind);   /* "full", "partial", "skipped" */
 
 #endif

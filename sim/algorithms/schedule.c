@@ -2,89 +2,103 @@
 
 #include <string.h>
 
-extern const Schedule SCHEDULE_STANDARD, SCHEDULE_FA1, SCHEDULE_FA2, SCHEDULE_FA2_SPLIT;
-
-/* The table: to add an algorithm, write sim/schedule_NAME.c and add its row. */
-const Schedule *const SCHEDULES[] = {
-    &SCHEDULE_STANDARD,
-    &SCHEDULE_FA1,
-    &SCHEDULE_FA2,
-    &SCHEDULE_FA2_SPLIT,
-};
-const int N_SCHEDULES = sizeof SCHEDULES / sizeof *SCHEDULES;
+#include "sim/algorithms/walk/walk.h"
 
 const Schedule *schedule_find(const char *name) {
-  for (int k = 0; k < N_SCHEDULES; k++) {
+  for (int k = 0; k < N_SCHEDULES; k++)
     if (strcmp(SCHEDULES[k]->name, name) == 0) return SCHEDULES[k];
-  }
   return NULL;
 }
 
-Wide schedule_n_steps(const Schedule *s, const Plan *plan) {
-  Wide n = 0;
-  for (int pass = 0; pass < s->n_passes; pass++) n += s->steps_before(plan, pass, s->outer_count(plan, pass));
-  return n;
+/* ---- Loads per block -------------------------------------------------------------------------------------- */
+
+/* The most splits in which one row block sees a key, row by row. */
+static int64_t longest_in_splits(const Schedule *s, const Plan *plan, const ProgramOp *op) {
+  int64_t longest = 0;
+  for (int64_t i = 0; i < plan->T_r; i++) {
+    int64_t n = 0;
+    for (int64_t split = 0; split < plan->tiling.n_splits; split++) {
+      const MaskTiles tiles = {
+          plan->tiling.B_r, plan->tiling.B_c, {i, i + 1}, walk_range(plan, &s->ops[op->needs], split)};
+      n += mask_count(&plan->mask, &tiles).computed > 0;
+    }
+    if (n > longest) longest = n;
+  }
+  return longest;
 }
 
-/* The last outer iteration of `pass` that starts at or before `step` (counted within the pass). */
-static int64_t find_outer(const Schedule *s, const Plan *plan, int pass, Wide step) {
-  int64_t low = 0, high = s->outer_count(plan, pass); /* low starts at or before step, high after it */
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (s->steps_before(plan, pass, middle) <= step)
-      low = middle;
-    else
-      high = middle;
+/* How often a load's most often loaded block comes. */
+static int64_t loads_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
+  const Tiling *t = &plan->tiling;
+  const uint8_t others = (uint8_t)(op->loops & ~s->names[op->moved[0]].subscripts);
+  if (op->once || (others & ~IN_S) == 0) {
+    if (op->once || !others) return !op->never;
+    if (op->needs < 0) return t->n_splits;
+    if (plan->mask.pattern) return longest_in_splits(s, plan, op);
+    return mask_longest_row(&plan->mask, t->B_r, plan->tiles_per_split * t->B_c);
   }
-  return low;
+  if (others & IN_I) return op->masked ? mask_longest_col(&plan->mask, t->B_r, t->B_c) : plan->T_r;
+  return op->masked ? mask_longest_row(&plan->mask, t->B_r, t->B_c) : plan->T_c;
 }
 
-/* The last inner iteration of the cursor's outer one that starts at or before `step` (counted within the
- * outer one); -1 when even the first starts later. inner_count stands for what follows the last. */
-static int64_t find_inner(const Schedule *s, const Plan *plan, const Cursor *c, Wide step) {
-  int64_t low = -1, high = s->inner_count(plan, c) + 1;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (wide(s->steps_within(plan, c, middle)) <= step)
-      low = middle;
-    else
-      high = middle;
+LoadsPerBlock schedule_loads(const Schedule *s, const Plan *plan) {
+  LoadsPerBlock loads = {0};
+  for (int k = 0; k < s->n_ops; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (op->kind != OP_EVENT || op->event != EVENT_LOAD || (op->when & ~schedule_when(plan))) continue;
+    if (op->tensor == TENSOR_Q) loads.Q += loads_of(s, plan, op);
+    if (op->tensor == TENSOR_K) loads.K += loads_of(s, plan, op);
+    if (op->tensor == TENSOR_V) loads.V += loads_of(s, plan, op);
   }
-  return low;
+  return loads;
 }
 
-bool schedule_place(const Schedule *s, const Plan *plan, uint64_t step, SchedulePlace *place) {
-  *place = (SchedulePlace){.step = step};
-  Wide before = 0; /* events before the present place */
-  for (; place->pass < s->n_passes; place->pass++) {
-    const Wide in_pass = s->steps_before(plan, place->pass, s->outer_count(plan, place->pass));
-    if (step < before + in_pass) break;
-    before += in_pass;
+/* ---- Room ------------------------------------------------------------------------------------------------- */
+
+static SramTiles tiles_of_kernel(const Schedule *s, int kernel) {
+  SramTiles tiles = {0};
+  for (int k = 0; k < s->n_names; k++) {
+    const ProgramName *n = &s->names[k];
+    if (!(n->kernels >> kernel & 1)) continue;
+    tiles.Q |= n->tensor == TENSOR_Q;
+    tiles.K |= n->tensor == TENSOR_K;
+    tiles.V |= n->tensor == TENSOR_V;
+    tiles.S |= n->rows == SIDE_ROWS && n->cols == SIDE_COLS;
+    tiles.O |= n->rows == SIDE_ROWS && (n->cols == SIDE_DV || (n->cols == SIDE_D && !n->is_input));
+    tiles.stats |= n->rows == SIDE_ROWS && n->cols == SIDE_ONE;
   }
-  Cursor *cursor = &place->cursor;
-  if (place->pass == s->n_passes) {
-    place->step = place->boundary = cursor->step = (uint64_t)before;
-    cursor->done = true;
-    return step == before;
-  }
-  place->outer = find_outer(s, plan, place->pass, step - before);
-  before += s->steps_before(plan, place->pass, place->outer);
-  s->enter(plan, cursor, place->pass, place->outer);
-  place->inner = s->inner_count(plan, cursor) > 0 ? find_inner(s, plan, cursor, step - before) : -1;
-  if (place->inner >= 0) {
-    before += wide(s->steps_within(plan, cursor, place->inner));
-    s->enter_inner(plan, cursor, place->inner);
-  }
-  place->boundary = cursor->step = (uint64_t)before;
-  if (before == 0) *cursor = (Cursor){0}; /* at step 0 the walk enters its first iteration itself */
-  return true;
+  return tiles;
 }
 
-bool schedule_seek(const Schedule *s, const Plan *plan, Cursor *cursor, uint64_t step) {
-  SchedulePlace place;
-  if (!schedule_place(s, plan, step, &place)) return false;
-  *cursor = place.cursor;
-  Event event;
-  while (cursor->step < step) s->next(plan, cursor, &event); /* a few events into the tile */
-  return true;
+SramTiles schedule_sram(const Schedule *s) {
+  enum { B = 64, ELEMENT = 2 }; /* any: which kernel needs most does not depend on them */
+  SramTiles most = {0};
+  Wide most_bytes = 0;
+  for (int k = 0; k < s->n_kernels; k++) {
+    const SramTiles tiles = tiles_of_kernel(s, k);
+    const Wide bytes = sram_budget(tiles, B, B, B, B, ELEMENT).bytes;
+    if (bytes <= most_bytes) continue;
+    most = tiles;
+    most_bytes = bytes;
+  }
+  return most;
+}
+
+/* Values of a block's row that lie in HBM between a store and a load. */
+Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *overflow) {
+  Wide sum = 0;
+  for (int k = 0; k < s->n_names; k++) {
+    const ProgramName *n = &s->names[k];
+    if (!n->is_stored || !n->is_loaded || strcmp(n->text, "O_i") == 0) continue;
+    const bool splits = n->subscripts & IN_S;
+    if (splits && plan->tiling.n_splits == 1) continue;
+    Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
+    if (n->rows == SIDE_ROWS) bytes = checked_mul(bytes, wide(plan->shape.N_q), overflow);
+    if (n->cols == SIDE_COLS) bytes = checked_mul(bytes, wide(plan->shape.N_k), overflow);
+    if (n->cols == SIDE_D) bytes = checked_mul(bytes, wide(plan->shape.d), overflow);
+    if (n->cols == SIDE_DV) bytes = checked_mul(bytes, wide(plan->shape.d_v), overflow);
+    if (splits) bytes = checked_mul(bytes, wide(plan->tiling.n_splits), overflow);
+    sum = checked_add(sum, bytes, overflow);
+  }
+  return sum;
 }

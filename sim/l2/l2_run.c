@@ -476,7 +476,7 @@ static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream)
   const Plan *plan = stream->plan;
   Traffic traffic = {0};
   bool overflow = false;
-  schedule->traffic(plan, &traffic, &overflow);
+  schedule_traffic(schedule, plan, &traffic, &overflow);
   const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes,
                walked_writes = t->write_bytes;
   t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);

@@ -26,8 +26,8 @@ static int64_t count_parts(const Plan *plan, const Schedule *schedule) {
   const int64_t n_splits = plan->tiling.n_splits;
   Traffic traffic = {0};
   bool overflow = false;
-  schedule->traffic(plan, &traffic, &overflow);
-  const Wide extra_bytes = schedule->intermediate_bytes(plan, &overflow);
+  schedule_traffic(schedule, plan, &traffic, &overflow);
+  const Wide extra_bytes = schedule_intermediate_bytes(schedule, plan, &overflow);
   const Wide part_bytes = (Wide)plan->shape.N_q * ((Wide)plan->shape.d + 1) * STATS_BYTES;
   const bool combines = n_splits > 1 && !traffic.write[TENSOR_S] && extra_bytes >= (Wide)n_splits * part_bytes;
   return combines ? n_splits : 0;
@@ -36,7 +36,7 @@ static int64_t count_parts(const Plan *plan, const Schedule *schedule) {
 /* The lengths of all parts, in numbers. What the schedule writes to HBM is what HBM must hold. */
 static void part_lengths(const Plan *plan, const Schedule *schedule, Wide length[AT_COUNT], bool *overflow) {
   Traffic traffic = {0};
-  schedule->traffic(plan, &traffic, overflow);
+  schedule_traffic(schedule, plan, &traffic, overflow);
   const Wide N_q = (Wide)plan->shape.N_q, N_k = (Wide)plan->shape.N_k, d = (Wide)plan->shape.d;
   const Wide B_r = (Wide)smaller(plan->tiling.B_r, plan->shape.N_q);
   const Wide B_c = (Wide)smaller(plan->tiling.B_c, plan->shape.N_k);

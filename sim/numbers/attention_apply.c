@@ -27,7 +27,7 @@ static const char *wrong_ranges(const Attention *a, const Event *e) {
     return "its rows are not those of a tile";
   if (e->col0 < 0 || e->col1 < e->col0 || e->col1 > a->plan.shape.N_k || e->col1 - e->col0 > a->B_c)
     return "its columns are not those of a tile";
-  if (e->split < 0 || (e->split > 0 && e->split >= a->n_parts)) return "there is no such split";
+  if (e->split > 0 && e->split >= a->n_parts) return "there is no such split";
   if (e->i < 0 && !is_for_all_rows(e)) return "it belongs to no row block";
   return NULL;
 }

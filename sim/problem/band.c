@@ -4,15 +4,17 @@ static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t clamp64(int64_t x, int64_t low, int64_t high) { return max64(low, min64(x, high)); }
 
+/* How far a side of the window reaches; -1: as far as there are keys. */
+static int64_t reach(int64_t side, int64_t unlimited) { return side < 0 ? unlimited : min64(side, unlimited); }
+
 Band band_of_shape(const Shape *shape) {
   const int64_t unlimited = shape->N_q + shape->N_k;
-  const bool windowed = shape->window > 0;
-  const int64_t reach = windowed ? min64(shape->window - 1, unlimited) : unlimited;
+  const int64_t both = shape->window > 0 ? shape->window - 1 : -1;
   return (Band){.rows = shape->N_q,
                 .cols = shape->N_k,
-                .before = reach,
-                .after = shape->causal ? 0 : reach,
-                .offset = shape->N_k - shape->N_q};
+                .before = reach(shape->sided ? shape->left : both, unlimited),
+                .after = shape->causal ? 0 : reach(shape->sided ? shape->right : both, unlimited),
+                .offset = shape->top_left ? 0 : shape->N_k - shape->N_q};
 }
 
 Band band_transpose(const Band *b) {

@@ -11,6 +11,7 @@
 #define TILEWALK_SIM_LAYOUT_H
 
 #include "sim/problem/plan.h"
+#include "sim/problem/tensor.h"
 
 enum { LAYOUT_LINE_BYTES = 128, LAYOUT_PARTIAL_BYTES = 4 /* partial results of O are fp32 */ };
 

@@ -27,6 +27,7 @@ Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *er
   p.element_bytes = dtype_bytes(p.shape.dtype);
   p.band = band_of_shape(&p.shape);
   p.keys = band_transpose(&p.band);
+  p.mask = mask_of_shape(&p.shape);
   *plan = p;
   return STATUS_OK;
 }

@@ -9,8 +9,7 @@
 #ifndef TILEWALK_SIM_PLAN_H
 #define TILEWALK_SIM_PLAN_H
 
-#include "sim/problem/band.h"
-#include "sim/algorithms/event.h"
+#include "sim/problem/mask.h"
 #include "sim/problem/shape.h"
 
 #define PLAN_MAX_BLOCK  ((int64_t)1 << 20) /* keeps the bytes and FLOPs of one tile within 64 bits */
@@ -20,6 +19,7 @@ enum { STATS_BYTES = 4 }; /* m and l are fp32 in every algorithm and data type *
 typedef struct {
   int64_t B_r, B_c; /* rows of Q and rows of K, V in a tile */
   int64_t n_splits; /* fa2-split: parts of the keys that are walked independently; 0: 1 */
+  bool reversed;    /* loops that go "either way" walk their blocks from the last to the first */
   bool lse;         /* fa2, fa2-split: also write the N log-sum-exp values that training needs */
 } Tiling;
 
@@ -31,6 +31,7 @@ typedef struct {
   int element_bytes;       /* of the shape's dtype */
   Band band;               /* queries as rows */
   Band keys;               /* the transposed band: keys as rows */
+  Mask mask;               /* the band, and what else hides keys */
 } Plan;
 
 /* Checks shape and tiling (both may hold zeros that mean defaults) and derives the rest. Writes *plan only

@@ -36,6 +36,7 @@ Status shape_complete(Shape *shape, Error *error) {
   if (s.heads == 0) s.heads = 1;
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.N_k == 0) s.N_k = s.N_q;
+  if (s.d_v == 0) s.d_v = s.d;
   const struct {
     const char *what;
     int64_t value, max;
@@ -46,6 +47,7 @@ Status shape_complete(Shape *shape, Error *error) {
       {"the sequence length N", s.N_q, SHAPE_MAX_N},
       {"the key length", s.N_k, SHAPE_MAX_N},
       {"the head dimension d", s.d, SHAPE_MAX_D},
+      {"the head dimension of V", s.d_v, SHAPE_MAX_D},
   };
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
     Status status = check_range(checks[i].what, checks[i].value, checks[i].max, error);

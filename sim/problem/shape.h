@@ -33,12 +33,17 @@ typedef struct {
   int64_t kv_heads; /* 0: as many as heads; fewer is GQA, one is MQA; must divide heads */
   int64_t N_q;      /* queries per head (1 in decode) */
   int64_t N_k;      /* keys per head; 0: as many as queries */
-  int64_t d;        /* head dimension */
+  int64_t d;        /* head dimension of Q and K */
+  int64_t d_v;      /* of V and O; 0: d */
   Dtype dtype;
-  bool causal;    /* query i sees key j when j <= i + N_k - N_q: aligned to the bottom right corner, as
-                     FlashAttention-2 does since version 2.1 */
-  int64_t window; /* 0: none. W: with causal, the W keys that end at the query's own position; without, the
-                     keys less than W positions away on both sides */
+  bool causal;   /* query i sees key j when j <= i + N_k - N_q: aligned to the bottom right corner, as
+                    FlashAttention-2 does since version 2.1 */
+  bool top_left; /* causal, and windows, are aligned to the top left corner instead: query i sees key j when j <= i */
+  const struct Pattern *pattern; /* blocks that may be seen (sim/problem/pattern.h); NULL: all. Not the shape's own */
+  bool sided; /* the window is given by its sides: left keys before the query's own position, right ones after it */
+  int64_t left, right; /* -1: no limit */
+  int64_t window;      /* 0: none. W: with causal, the W keys that end at the query's own position; without, the
+                          keys less than W positions away on both sides */
 } Shape;
 
 /* Replaces zeros by their defaults and checks the rest. *shape is unchanged on error. */

@@ -20,10 +20,10 @@ typedef struct {
 } SramBudget;
 
 /* The budget of `tiles` at block sizes B_r and B_c. */
-SramBudget sram_budget(SramTiles tiles, int64_t B_r, int64_t B_c, int64_t d, int element_bytes);
+SramBudget sram_budget(SramTiles tiles, int64_t B_r, int64_t B_c, int64_t d, int64_t d_v, int element_bytes);
 
 /* The largest B with B_r = B_c = B whose budget is at most capacity_bytes; 0 when even one row is too much.
  * At most PLAN_MAX_BLOCK. */
-int64_t sram_max_block(SramTiles tiles, int64_t d, int element_bytes, Wide capacity_bytes);
+int64_t sram_max_block(SramTiles tiles, int64_t d, int64_t d_v, int element_bytes, Wide capacity_bytes);
 
 #endif

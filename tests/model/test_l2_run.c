@@ -300,7 +300,7 @@ static void laws_of_other_streams(void **state) {
     const double once = 2.0 * 32 * (double)(N * heads), all = (double)(N / 16);
     Traffic traffic = {0};
     bool overflow = false;
-    c.schedule->traffic(&c.plan, &traffic, &overflow);
+    schedule_traffic(c.schedule, &c.plan, &traffic, &overflow);
     double asked = (double)heads * (double)traffic_read_bytes(&traffic, &overflow);
     /* Q and K for each tile; S twice, P once for each block of d (two), V for each row block */
     if (strcmp(name, "standard") == 0)

@@ -113,7 +113,7 @@ static void test_map(void **state) {
     const Asked *problem = &PROBLEMS[p];
     open_state(problem->state, 0);
     const BlockMap *map = &numbers.map;
-    const char *name = SCHEDULES[now.schedule]->name;
+    const char *name = now.schedule->name;
     double least = INFINITY;
     for (int q = 0; q < map->n_q; q++)
       for (int k = 0; k < map->n_k; k++) {

@@ -134,7 +134,7 @@ static void other_peoples_kernels_to_the_byte(void **state) {
       fail_msg("%s", error.message);
     assert_int_equal(config.block_q, row->tiling.B_r);
     assert_int_equal(config.block_k, row->tiling.B_c);
-    p.schedule->traffic(&plan, &t, &overflow);
+    schedule_traffic(p.schedule, &plan, &t, &overflow);
     const double heads = (double)(row->shape.batch * row->shape.heads);
     const Overheads overheads = overheads_of(&launch, &plan);
     const double read = heads * (double)traffic_read_bytes(&t, &overflow) + overheads.read_bytes;

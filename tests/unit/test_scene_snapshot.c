@@ -399,9 +399,8 @@ static void test_race(void **state) {
       Cursor cursor;
       Event event;
       assert_true(run->moved_bytes <= now.total_bytes);
-      assert_true(schedule_seek(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, run->step));
-      if (SCHEDULES[run->schedule] != stage.run.schedule &&
-          schedule_next(SCHEDULES[run->schedule], &stage.rivals[k].plan, &cursor, &event))
+      assert_true(schedule_seek(run->schedule, &stage.rivals[k].plan, &cursor, run->step));
+      if (run->schedule != stage.run.schedule && schedule_next(run->schedule, &stage.rivals[k].plan, &cursor, &event))
         assert_true(run->moved_bytes + event.bytes > now.total_bytes);
     }
   }

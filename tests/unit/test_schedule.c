@@ -51,7 +51,7 @@ static void events_equal_closed_forms(void **state) {
       const Traffic folded = fold_events(SCHEDULES[k], &plan);
       Traffic closed = {0};
       bool overflow = false;
-      SCHEDULES[k]->traffic(&plan, &closed, &overflow);
+      schedule_traffic(SCHEDULES[k], &plan, &closed, &overflow);
       assert_false(overflow);
       assert_true(traffic_equal(&folded, &closed));
       assert_true(folded.steps == schedule_n_steps(SCHEDULES[k], &plan));
@@ -122,7 +122,7 @@ static void loads_per_block_are_what_the_events_show(void **state) {
     for (int t = 0; t < TENSOR_COUNT; t++)
       for (int b = 0; b < MAX_N; b++)
         if (loads[t][b] > most[t]) most[t] = loads[t][b];
-    const LoadsPerBlock want = s->loads(&plan);
+    const LoadsPerBlock want = schedule_loads(s, &plan);
     assert_int_equal(most[TENSOR_Q], want.Q);
     assert_int_equal(most[TENSOR_K], want.K);
     assert_int_equal(most[TENSOR_V], want.V);
@@ -179,7 +179,7 @@ static Traffic closed_form(const char *name, Shape shape, Tiling tiling) {
   assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
   Traffic t = {0};
   bool overflow = false;
-  schedule_find(name)->traffic(&plan, &t, &overflow);
+  schedule_traffic(schedule_find(name), &plan, &t, &overflow);
   assert_false(overflow);
   return t;
 }

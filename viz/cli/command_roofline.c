@@ -13,6 +13,7 @@
 #include "viz/cli/sweep_chart.h"
 #include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
+#include "viz/chart/algorithm_ink.h"
 #include "viz/text/number.h"
 #include "viz/chart/plot.h"
 #include "viz/text/table.h"
@@ -82,14 +83,6 @@ static Status reckon(Roofline *r, Request *request, Error *error) {
 
 /* ---- Chart ---------------------------------------------------------------------------------------- */
 
-/* One algorithm, one ink, as in every chart. */
-static Ink ink_of(const Schedule *schedule) {
-  if (strcmp(schedule->name, "standard") == 0) return INK_NEUTRAL;
-  if (strcmp(schedule->name, "fa1") == 0) return INK_ORANGE;
-  if (strcmp(schedule->name, "fa2") == 0) return INK_BLUE;
-  return INK_GREEN;
-}
-
 static double clamped(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
 /* The stretch of the x axis: all marks and ridges, and some more on either side. */
@@ -124,7 +117,7 @@ static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
     snprintf(name, sizeof name, "%s: %s", r->request->algorithms[k]->name, time_part_title(r->runs[k].timing.bound));
-    chart_series(chart, name, ink_of(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
+    chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
     for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
   }
 }

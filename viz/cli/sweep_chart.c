@@ -1,3 +1,4 @@
+#include "viz/chart/algorithm_ink.h"
 #include "viz/cli/sweep_chart.h"
 
 #include <stdio.h>
@@ -52,14 +53,6 @@ Status chart_request_check(const ChartRequest *chart, const OutputRequest *outpu
   return STATUS_OK;
 }
 
-/* One algorithm, one ink, in every chart. */
-static Ink ink_of(const Schedule *schedule) {
-  if (strcmp(schedule->name, "standard") == 0) return INK_NEUTRAL;
-  if (strcmp(schedule->name, "fa1") == 0) return INK_ORANGE;
-  if (strcmp(schedule->name, "fa2") == 0) return INK_BLUE;
-  return INK_GREEN;
-}
-
 static bool all_fit(const Sweep *s, int point) {
   for (int k = 0; k < s->n_algorithms; k++)
     if (!s->points[point].runs[k].fits) return false;
@@ -95,7 +88,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
                      .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
                      .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
-    chart_series(&chart, request->algorithms[k]->name, ink_of(request->algorithms[k]), SERIES_LINE);
+    chart_series(&chart, request->algorithms[k]->name, algorithm_ink(request->algorithms[k]), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++)
       chart_point(&chart, (double)s->points[i].value, (double)sweep_bytes(s, &s->points[i].runs[k]));
   }

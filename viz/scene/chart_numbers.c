@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "viz/scene/prefix.h"
+#include "sim/algorithms/walk/place.h"
 
 static int64_t power_at_most(int64_t n) {
   int64_t power = 1;
@@ -36,7 +36,7 @@ static void fill_point(SweepNumbers *point, const Snapshot *now, int64_t value, 
     Simulation run;
     p.tiling = now->runs[k].tiling;
     replace(&p, value);
-    if (simulate(&run, &p, SCHEDULES[now->runs[k].schedule], NULL)) continue;
+    if (simulate(&run, &p, now->runs[k].schedule, NULL)) continue;
     point->bytes[k] = (double)run.total_bytes;
     point->fits[k] = run.fits;
   }
@@ -91,7 +91,7 @@ static void fill_cell(BlockMap *map, int q, int k, const Snapshot *now) {
   Simulation run;
   p.tiling.B_r = map->q[q];
   p.tiling.B_c = map->k[k];
-  if (simulate(&run, &p, SCHEDULES[now->schedule], NULL)) return;
+  if (simulate(&run, &p, now->schedule, NULL)) return;
   const double bytes = (double)run.total_bytes, best = map->has_best ? map->bytes[map->best_q][map->best_k] : INFINITY;
   map->bytes[q][k] = bytes;
   map->fits[q][k] = run.fits;
@@ -107,12 +107,12 @@ static void fill_cell(BlockMap *map, int q, int k, const Snapshot *now) {
 /* The largest B_c whose tiles fit beside B_r rows of Q; 0: none. */
 static int64_t largest_beside(const Snapshot *now, int64_t B_r) {
   const Problem *p = &now->problem;
-  const SramTiles tiles = SCHEDULES[now->schedule]->sram;
+  const SramTiles tiles = schedule_sram(now->schedule);
   const int element = dtype_bytes(p->shape.dtype);
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t middle = fits + (too_large - fits) / 2;
-    if (sram_budget(tiles, B_r, middle, p->shape.d, element).bytes <= wide(p->machine.sram_bytes))
+    if (sram_budget(tiles, B_r, middle, p->shape.d, p->shape.d_v, element).bytes <= wide(p->machine.sram_bytes))
       fits = middle;
     else
       too_large = middle;
@@ -171,7 +171,7 @@ static void span_path(RooflineNumbers *r, const Snapshot *now, const Simulation 
   for (int n = 1; n <= LOOKS; n++) {
     Traffic traffic;
     const Wide step = n <= FIRST ? wide(n) : (Wide)now->n_steps * wide(n) / LOOKS;
-    prefix_traffic(run->schedule, &run->plan, step < now->n_steps ? (uint64_t)step : now->n_steps, &traffic);
+    place_traffic(run->schedule, &run->plan, step < now->n_steps ? (uint64_t)step : now->n_steps, &traffic);
     widen_span(r, point_after(&traffic, run, &now->gpu).flops_per_byte);
   }
   for (int k = 0; k < now->n_runs; k++) widen_span(r, r->ends[k].flops_per_byte);
@@ -190,7 +190,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
     Problem p = now->problem;
     Simulation rival;
     p.tiling = now->runs[k].tiling;
-    if (!simulate(&rival, &p, SCHEDULES[now->runs[k].schedule], NULL))
+    if (!simulate(&rival, &p, now->runs[k].schedule, NULL))
       r->ends[k] = point_after(&rival.traffic, &rival, gpu);
   }
   const TimeWork work = simulation_work(run, gpu);
@@ -202,7 +202,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
 
 RooflinePoint chart_roofline_now(const Snapshot *now) {
   Simulation run;
-  if (simulate(&run, &now->problem, SCHEDULES[now->schedule], NULL)) return (RooflinePoint){0};
+  if (simulate(&run, &now->problem, now->schedule, NULL)) return (RooflinePoint){0};
   return point_after(&now->traffic, &run, &now->gpu);
 }
 
@@ -222,7 +222,7 @@ void chart_numbers_make(ChartNumbers *c, const Snapshot *now) {
   c->max_block = now->max_block;
   fill_sweeps(c, now);
   fill_map(&c->map, now);
-  if (simulate(&run, &now->problem, SCHEDULES[now->schedule], NULL))
+  if (simulate(&run, &now->problem, now->schedule, NULL))
     return; /* it was possible when the stage was made */
   fill_roofline(&c->roofline, now, &run);
   chart_misses_make(&c->misses, &run, &now->gpu, now->grid.column_by_column);

@@ -75,7 +75,7 @@ typedef struct {
 
 typedef struct {
   int n_runs, shown;                /* index of the algorithm shown among the runs; -1: not among them */
-  int schedules[SNAPSHOT_RUNS_MAX]; /* index in SCHEDULES */
+  const Schedule *schedules[SNAPSHOT_RUNS_MAX];
   bool of_keys;                     /* decode: N counts keys */
   int64_t N;                        /* of the request */
   int n_N, n_B;

@@ -5,15 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/chart/algorithm_ink.h"
 #include "viz/text/number.h"
-
-/* One algorithm, one ink, in every chart. */
-static Ink ink_of(int schedule) {
-  const char *name = SCHEDULES[schedule]->name;
-  if (strcmp(name, "standard") == 0) return INK_NEUTRAL;
-  if (strcmp(name, "fa1") == 0) return INK_ORANGE;
-  return strcmp(name, "fa2") == 0 ? INK_BLUE : INK_GREEN;
-}
 
 /* The unit of a chart's measures: its smallest text is 17 of them, and pen_size's smallest text is the least allowed.
  */
@@ -87,7 +80,7 @@ static ChartPlane place_chart(const Pen *pen, Box box, Chart *chart, bool is_alo
 
 static void add_sweep(Chart *chart, const ChartNumbers *c, const SweepNumbers *points, int n) {
   for (int k = 0; k < c->n_runs; k++) {
-    chart_series(chart, SCHEDULES[c->schedules[k]]->name, ink_of(c->schedules[k]), SERIES_LINE);
+    chart_series(chart, c->schedules[k]->name, algorithm_ink(c->schedules[k]), SERIES_LINE);
     for (int p = 0; p < n; p++) chart_point(chart, (double)points[p].value, points[p].bytes[k]);
   }
 }
@@ -155,7 +148,7 @@ void draw_misses(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone) 
                            .kind = VALUE_PERCENT,
                            .low = 0,
                            .high = 1.04}});
-  chart_series(&chart, "", ink_of(pen->now->schedule), SERIES_STEPS);
+  chart_series(&chart, "", algorithm_ink(pen->now->schedule), SERIES_STEPS);
   for (int k = 0; k < m->n; k++) chart_point(&chart, m->capacity_bytes[k], m->missed_bytes[k] / m->total_bytes);
   if (m->l2_bytes > 0) {
     chart_point(&chart, fmax(m->l2_bytes, m->capacity_bytes[m->n - 1]), m->missed_bytes[m->n - 1] / m->total_bytes);
@@ -224,7 +217,7 @@ static void add_ceilings(Chart *chart, const Pen *pen, const RooflineNumbers *r,
 static void add_ends(Chart *chart, const Pen *pen, const ChartNumbers *c) {
   const RooflineNumbers *r = &c->roofline;
   for (int k = 0; k < c->n_runs; k++) {
-    chart_series(chart, SCHEDULES[c->schedules[k]]->name, ink_of(c->schedules[k]), SERIES_POINTS);
+    chart_series(chart, c->schedules[k]->name, algorithm_ink(c->schedules[k]), SERIES_POINTS);
     chart_point(chart, r->ends[k].flops_per_byte, r->ends[k].flops_per_s);
   }
   if (!pen->view->presentation && r->level == TIME_L2 && r->end_hbm.flops_per_byte > 0)

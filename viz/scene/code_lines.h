@@ -1,19 +1,21 @@
-/* Each algorithm as a few lines of pseudo-code, and which of them an event carries out. */
+/* A program's lines as they are shown beside a scene, and which of them an event carries out. */
 #ifndef TILEWALK_VIZ_SCENE_CODE_LINES_H
 #define TILEWALK_VIZ_SCENE_CODE_LINES_H
 
 #include "sim/algorithms/schedule.h"
 
+enum { CODE_LINE_BYTES = 160 };
+
 typedef struct {
   int indent;
-  const char *text;
+  char text[CODE_LINE_BYTES];
 } CodeLine;
 
-/* How many lines an algorithm has; 0 for one that is not known here. */
+/* The lines from the first kernel on: the header says nothing about steps. */
 int code_n_lines(const Schedule *schedule);
 CodeLine code_line(const Schedule *schedule, int index);
 
-/* The line that an event carries out, or -1. */
+/* The line that an event carries out. */
 int code_line_of(const Schedule *schedule, const Event *event);
 
 #endif

@@ -49,44 +49,70 @@ static Box tile_box(const Grid *v, int64_t i, int64_t j) {
 
 /* ---- Runs ------------------------------------------------------------------------------------------------ */
 
-enum { LOOK_DONE = 1, LOOK_PARTIAL = 2, LOOK_SKIPPED = 4, RUNS_MAX = 12 };
+enum { LOOK_DONE = 1, LOOK_PARTIAL = 2, LOOK_SKIPPED = 4, RUNS_MAX = 2048 };
 
 typedef struct {
   int64_t begin, end;
   int look;
 } TileRun;
 
-/* Tiles of row i that are done in this lap; they come first. */
-static int64_t done_in_row(const SnapshotGrid *g, int64_t i) {
-  if (g->lap >= g->n_laps) return g->T_c;
-  if (g->column_by_column) return g->line + (i < g->n_done);
-  return i < g->line ? g->T_c : i == g->line ? g->n_done : 0;
+/* Tiles of row i that are done in this lap. */
+static Span done_in_row(const SnapshotGrid *g, int64_t i) {
+  if (g->lap >= g->n_laps) return (Span){0, g->T_c};
+  if (g->column_by_column) {
+    const int64_t along = g->reversed ? g->T_r - 1 - i : i;
+    return (Span){0, g->line + (along < g->n_done)};
+  }
+  if (i != g->line) return (Span){0, i < g->line ? g->T_c : 0};
+  return g->reversed ? (Span){g->T_c - g->n_done, g->T_c} : (Span){0, g->n_done};
+}
+
+static int add_run(TileRun *runs, int n, int64_t begin, int64_t end, int look) {
+  if (n > 0 && (runs[n - 1].look == look || n == RUNS_MAX)) { /* so many are narrower than a pixel */
+    runs[n - 1].end = end;
+    return n;
+  }
+  runs[n] = (TileRun){begin, end, look};
+  return n + 1;
+}
+
+static int look_of(TileKind kind) {
+  return kind == TILE_SKIPPED ? LOOK_SKIPPED : kind == TILE_PARTIAL ? LOOK_PARTIAL : 0;
+}
+
+/* Of a mask that is no band: tile by tile. */
+static int runs_of_pattern(const SnapshotGrid *g, int64_t i, Span done, TileRun *runs) {
+  int n = 0;
+  for (int64_t j = 0; j < g->T_c; j++) {
+    const int look = (j >= done.begin && j < done.end ? LOOK_DONE : 0) | look_of(snapshot_tile(g, i, j).kind);
+    n = add_run(runs, n, j, j + 1, look);
+  }
+  return n;
 }
 
 static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
-  const BandRow band = band_row(&g->band, g->B_r, g->B_c, i);
-  const int64_t done = done_in_row(g, i);
+  const Span done = done_in_row(g, i);
+  if (g->mask.pattern) return runs_of_pattern(g, i, done, runs);
+  const BandRow band = band_row(&g->mask.band, g->B_r, g->B_c, i);
   const Span computed = g->skips ? band.computed : (Span){0, g->T_c};
-  int64_t cuts[8] = {0, computed.begin, band.full.begin, band.full.end, computed.end, done, g->T_c};
+  enum { CUTS = 8 };
+  int64_t cuts[CUTS] = {0, computed.begin, band.full.begin, band.full.end, computed.end, done.begin, done.end, g->T_c};
   int n = 0;
-  for (int a = 1; a < 7; a++) /* insertion sort of seven */
+  for (int a = 1; a < CUTS; a++) /* insertion sort */
     for (int b = a; b > 0 && cuts[b] < cuts[b - 1]; b--) {
       const int64_t swap = cuts[b];
       cuts[b] = cuts[b - 1];
       cuts[b - 1] = swap;
     }
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k + 1 < CUTS; k++) {
     const int64_t begin = cuts[k], end = cuts[k + 1];
     if (end <= begin || begin < 0 || end > g->T_c) continue;
-    int look = begin < done ? LOOK_DONE : 0;
+    int look = begin >= done.begin && begin < done.end ? LOOK_DONE : 0;
     if (begin < computed.begin || begin >= computed.end)
       look |= LOOK_SKIPPED;
     else if (begin < band.full.begin || begin >= band.full.end)
       look |= LOOK_PARTIAL;
-    if (n > 0 && runs[n - 1].look == look)
-      runs[n - 1].end = end;
-    else
-      runs[n++] = (TileRun){begin, end, look};
+    n = add_run(runs, n, begin, end, look);
   }
   return n;
 }
@@ -168,8 +194,8 @@ static void path_of_masked(const Grid *v, Box tile, int64_t i, int64_t j) {
   const double per_col = tile.width / (double)g->B_c, per_row = tile.height / (double)g->B_r;
   const double row0 = (double)(i * g->B_r), col0 = (double)(j * g->B_c), far = (double)g->N_k + (double)g->N_q;
   const double top = row0, bottom = row0 + (double)g->B_r;
-  const double right = (double)g->band.offset + (double)min2((double)g->band.after, far) + 0.5;
-  const double left = (double)g->band.offset - (double)min2((double)g->band.before, far) - 0.5;
+  const double right = (double)g->mask.band.offset + (double)min2((double)g->mask.band.after, far) + 0.5;
+  const double left = (double)g->mask.band.offset - (double)min2((double)g->mask.band.before, far) - 0.5;
   /* x = column at the height of a row, cut to the tile */
   for (int side = 0; side < 2; side++) {
     const double at = side ? left : right;

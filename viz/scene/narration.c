@@ -303,7 +303,7 @@ static Say say_add(const Snapshot *s) {
   if (!has_row(s)) return SAY_ADD_UNKNOWN;
   if (r->n_overflowed > 0) return SAY_ADD_OVERFLOW;
   if (r->block_max == -INFINITY) return SAY_ADD_HIDDEN;
-  const BandRow band = band_row(&s->grid.band, s->grid.B_r, s->grid.B_c, s->event.i);
+  const BandRow band = band_row(&s->grid.mask.band, s->grid.B_r, s->grid.B_c, s->event.i);
   if (s->event.j + 1 == band.computed.end) return SAY_ADD_LAST;
   return r->l_old == 0 ? SAY_ADD_FIRST : SAY_ADD;
 }
@@ -411,7 +411,7 @@ static void put_value(const Snapshot *s, const char *name, size_t n, char *text,
   if (IS("X")) put_block(text, size, e);
   if (IS("dtype")) snprintf(text, size, "%s", dtype_name(s->problem.shape.dtype));
   if (IS("flops")) snprintf(text, size, "%s", number_flops(e->flops).text);
-  if (IS("title")) snprintf(text, size, "%s", SCHEDULES[s->schedule]->title);
+  if (IS("title")) snprintf(text, size, "%s", s->schedule->title);
   if (IS("kind")) snprintf(text, size, "%s", event_kind_name((EventKind)e->kind));
 #undef IS
 }

@@ -234,11 +234,11 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
   case HIT_SLOT: slot_tooltip(now, slot, text, size); break;
   case HIT_RUN:
     if (hit->index < 0 || hit->index >= now->n_runs) break;
-    snprintf(text, size, "%s: %s moved of ", SCHEDULES[now->runs[hit->index].schedule]->title,
+    snprintf(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
              number_bytes(now->runs[hit->index].moved_bytes).text);
     snprintf(text + strlen(text), size - strlen(text), "%s", number_bytes(now->runs[hit->index].total_bytes).text);
     break;
-  case HIT_LINE: snprintf(text, size, "%s", code_line(SCHEDULES[now->schedule], hit->index).text); break;
+  case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
   case HIT_L2: l2_tooltip(now, text, size); break;
   default: break;
   }

@@ -10,7 +10,8 @@ typedef struct {
   Problem problem;
   Shape launched;
   Gpu gpu;
-  int schedule, n_runs, schedules[SNAPSHOT_RUNS_MAX];
+  const Schedule *schedule, *schedules[SNAPSHOT_RUNS_MAX];
+  int n_runs;
   Tiling tilings[SNAPSHOT_RUNS_MAX];
 } MemoKey;
 

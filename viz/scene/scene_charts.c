@@ -234,7 +234,7 @@ void scene_charts(const Pen *pen) {
   ChartNumbers room;
   StillPlaces places;
   if (pen->hit) return; /* there is nothing to point at that another scene shows too */
-  const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  const Box body = pen_page(pen, pen->now->schedule->title);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(pen->now);

@@ -8,17 +8,51 @@
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-/* The largest type in which all lines fit the box. */
-static TypeSize type_for(const Pen *pen, Box box, const Schedule *schedule, int n_lines) {
-  for (int type = TYPE_HEAD; type > TYPE_SMALL; type--) {
-    double widest = 0;
-    for (int k = 0; k < n_lines; k++) {
-      const CodeLine line = code_line(schedule, k);
-      widest = fmax(widest,
-                    pen_mono_width(pen, (TypeSize)type, line.text) + 1.2 * line.indent * pen_size(pen, (TypeSize)type));
-    }
-    if (widest < box.width && 1.45 * pen_size(pen, (TypeSize)type) * n_lines <= box.height) return (TypeSize)type;
+/* What stands on one row of the panel: a line, or a part of one that is too long, indented further. */
+typedef struct {
+  int line, begin, length;
+  double x; /* from the panel's left edge */
+} CodeRow;
+
+enum { CODE_ROWS_MAX = 2 * PROGRAM_LINES_MAX };
+
+/* How much of the text fits the width: up to a space, or all of a word. */
+static int fitting(const Pen *pen, TypeSize type, const char *text, double width) {
+  char part[CODE_LINE_BYTES];
+  int fits = 0;
+  for (int n = 1;; n++) {
+    if (text[n] != ' ' && text[n] != '\0') continue;
+    snprintf(part, sizeof part, "%.*s", n, text);
+    if (fits > 0 && pen_mono_width(pen, type, part) > width) return fits;
+    fits = n;
+    if (text[n] == '\0') return fits;
   }
+}
+
+static int rows_of(const Pen *pen, TypeSize type, const Schedule *schedule, double width, CodeRow *rows) {
+  const double step = pen_size(pen, type), room = 0.97 * width;
+  int n = 0;
+  for (int k = 0; k < code_n_lines(schedule); k++) {
+    const CodeLine line = code_line(schedule, k);
+    for (int at = 0; line.text[at] && n < CODE_ROWS_MAX;) {
+      const double x = step * (line.indent + (at > 0 ? 2 : 0));
+      const int length = fitting(pen, type, line.text + at, room - x);
+      rows[n++] = (CodeRow){k, at, length, x};
+      at += length;
+      while (line.text[at] == ' ') at++;
+    }
+  }
+  return n;
+}
+
+/* The largest type in which all lines fit the box. */
+static TypeSize type_for(const Pen *pen, Box box, const Schedule *schedule, CodeRow *rows, int *n_rows) {
+  for (int type = TYPE_HEAD; type > TYPE_SMALL; type--) {
+    *n_rows = rows_of(pen, (TypeSize)type, schedule, box.width, rows);
+    if (*n_rows == code_n_lines(schedule) && 1.45 * pen_size(pen, (TypeSize)type) * *n_rows <= box.height)
+      return (TypeSize)type;
+  }
+  *n_rows = rows_of(pen, TYPE_SMALL, schedule, box.width, rows);
   return TYPE_SMALL;
 }
 
@@ -48,34 +82,33 @@ static void loop_words(const Snapshot *now, bool is_short, char *text, size_t si
 void draw_code(const Pen *pen, Box box) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
-  const Schedule *schedule = SCHEDULES[now->schedule];
+  const Schedule *schedule = now->schedule;
   const double u = pen->unit;
   char loop[96];
   loop_words(now, false, loop, sizeof loop);
   if (pen_text_width(pen, TYPE_SMALL, false, loop) > box.width - pen_text_width(pen, TYPE_HEAD, true, "Code") - 42 * u)
     loop_words(now, true, loop, sizeof loop);
   Box body = pen_panel(pen, box, "Code", loop);
-  const int n_lines = code_n_lines(schedule);
-  if (n_lines == 0) {
-    pen_paragraph(pen, TYPE_BODY, t->ink_soft, body, "No pseudo-code is written for this algorithm.");
-    return;
-  }
-  const TypeSize type = type_for(pen, body, schedule, n_lines);
-  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.28 * size, floor(body.height / n_lines)));
-  const int n_fit = (int)(body.height / height), first = first_line(n_lines, n_fit, now->code_line);
-  for (int k = first; k < n_lines && k < first + n_fit; k++) {
+  CodeRow rows[CODE_ROWS_MAX];
+  int n_rows, present_row = 0;
+  const TypeSize type = type_for(pen, body, schedule, rows, &n_rows);
+  while (present_row + 1 < n_rows && rows[present_row].line < now->code_line) present_row++;
+  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.28 * size, floor(body.height / n_rows)));
+  const int n_fit = (int)(body.height / height), first = first_line(n_rows, n_fit, present_row);
+  for (int k = first; k < n_rows && k < first + n_fit; k++) {
     const Box row = box_cut_top(&body, height, 0);
-    const CodeLine line = code_line(schedule, k);
-    const bool present = k == now->code_line;
-    const double x = row.x + 1.2 * line.indent * size;
+    const bool present = rows[k].line == now->code_line;
+    const double x = row.x + rows[k].x;
+    char text[CODE_LINE_BYTES];
+    snprintf(text, sizeof text, "%.*s", rows[k].length, code_line(schedule, rows[k].line).text + rows[k].begin);
     if (present) {
       pen_fill(pen, box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height),
                theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.35), 1);
       pen_fill(pen, box_at(row.x - 8 * u, row.y, 4 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
     }
     pen_mono(pen, type, pen_ink(pen, present || now->code_line < 0), present, ANCHOR_START, x,
-             row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, line.text);
-    pen_region(pen, HIT_LINE, TENSOR_Q, -1, -1, k, row);
+             row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, text);
+    pen_region(pen, HIT_LINE, TENSOR_Q, -1, -1, rows[k].line, row);
   }
 }
 
@@ -109,7 +142,7 @@ void draw_log(const Pen *pen, Box box) {
 }
 
 void scene_code(const Pen *pen) {
-  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box body = pen_page(pen, pen->now->schedule->title);
   if (pen->view->presentation) { /* one idea a screen */
     draw_code(pen, body);
     return;

@@ -673,14 +673,14 @@ static void draw_headline(const Pen *pen, Box box) {
     most = off;
   }
   if (other < 0) return;
-  snprintf(words, sizeof words, "%s moves %s as much", SCHEDULES[now->runs[other].schedule]->name,
+  snprintf(words, sizeof words, "%s moves %s as much", now->runs[other].schedule->name,
            number_ratio_of(now->runs[other].total_bytes, now->whole_bytes).text);
   pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
 }
 
 void scene_hierarchy(const Pen *pen) {
   const double u = pen->unit;
-  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box body = pen_page(pen, pen->now->schedule->title);
   const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * u);
   if (pen->view->presentation) { /* one idea a screen: the race has a scene of its own */
     draw_headline(pen, head);

@@ -15,7 +15,7 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
   words[1][0] = '\0';
   snprintf(words[0], sizeof words[0], "%s done", number_percent(done).text);
   if (is_large && !shown && run->running_ratio >= 1)
-    snprintf(words[1], sizeof words[1], "%s is %s as far", SCHEDULES[now->schedule]->name,
+    snprintf(words[1], sizeof words[1], "%.16s is %s as far", now->schedule->name,
              number_ratio(run->running_ratio).text);
   else if (is_large && !shown && run->running_ratio > 0)
     snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);
@@ -42,7 +42,7 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
     const double base = row.y + row.height / 2 + 0.36 * small, done = part_of(run->tiles_done, run->tiles_total);
     const Colour ink = shown ? t->ink : t->ink_soft;
     run_words(now, run, is_large, words);
-    pen_text(pen, TYPE_SMALL, ink, shown, ANCHOR_START, row.x, base, 0, SCHEDULES[run->schedule]->name);
+    pen_text(pen, TYPE_SMALL, ink, shown, ANCHOR_START, row.x, base, 0, run->schedule->name);
     box_cut_left(&row, 5.6 * small, 0);
     if (is_large) {
       const Box last = box_cut_right(&row, 12.4 * small, 8 * u), middle = box_cut_right(&row, 14.2 * small, 8 * u),

@@ -46,6 +46,16 @@ static Status simulate_all(Stage *stage, Error *error) {
   return status;
 }
 
+static bool is_masked(const Shape *s) { return s->causal || s->window || s->sided || s->pattern; }
+
+static Shape without_mask(const Shape *shape) {
+  Shape open = *shape;
+  open.causal = open.sided = open.top_left = false;
+  open.window = 0;
+  open.pattern = NULL;
+  return open;
+}
+
 Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   memset(stage, 0, sizeof *stage);
   stage->config = *config;
@@ -57,13 +67,11 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   Status status = simulate_all(stage, error);
   if (status) return status;
   stage->n_steps = (uint64_t)schedule_n_steps(config->schedule, &stage->run.plan);
-  Shape open = stage->run.plan.shape;
+  const Shape open = without_mask(&stage->run.plan.shape);
   Plan dense;
   bool overflow = false;
-  open.causal = false;
-  open.window = 0;
   status = plan_make(&dense, &open, &stage->run.plan.tiling, error);
-  if (!status) config->schedule->traffic(&dense, &stage->dense, &overflow);
+  if (!status) schedule_traffic(config->schedule, &dense, &stage->dense, &overflow);
   if (!status) status = stage_fill_levels(stage, error);
   return status ? status : stage_fill_inputs(stage, error);
 }
@@ -91,24 +99,20 @@ static Wide sum_of(const Traffic *t) {
   return traffic_read_bytes(t, &overflow) + traffic_write_bytes(t, &overflow);
 }
 
-static int index_of(const Schedule *schedule) {
-  for (int k = 0; k < N_SCHEDULES; k++)
-    if (SCHEDULES[k] == schedule) return k;
-  return -1;
-}
-
 static Wide tiles_done(const SnapshotGrid *g) {
   const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
   return g->lap >= g->n_laps ? all * wide(g->n_laps) : all * wide(g->lap) + wide(g->line) * length + wide(g->n_done);
 }
 
 static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotRun *run) {
-  SchedulePlace place;
   SnapshotGrid grid;
-  schedule_place(s->schedule, &s->plan, step, &place);
-  snapshot_fill_grid(s->schedule, &s->plan, &place, &grid);
-  prefix_traffic(s->schedule, &s->plan, step, &run->traffic);
-  run->schedule = index_of(s->schedule);
+  Cursor cursor;
+  Event next;
+  const bool is_over =
+      !schedule_seek(s->schedule, &s->plan, &cursor, step) || !schedule_next(s->schedule, &s->plan, &cursor, &next);
+  snapshot_fill_grid(s->schedule, &s->plan, is_over || step == 0 ? NULL : &next, is_over, &grid);
+  place_traffic(s->schedule, &s->plan, step, &run->traffic);
+  run->schedule = s->schedule;
   run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;
@@ -129,7 +133,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     const uint64_t step =
         s->schedule == stage_schedule(stage)
             ? now->step
-            : prefix_step_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
+            : place_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
     fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
   }
   double shown = 0;
@@ -143,17 +147,16 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
 static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *flops) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
-  SchedulePlace place;
+  Cursor cursor;
   Plan dense;
   Traffic with, without;
-  Shape open = plan->shape;
+  bool overflow = false;
+  const Shape open = without_mask(&plan->shape);
   *bytes = *flops = 0;
-  if (!s->skips || (!open.causal && !open.window)) return;
-  open.causal = false;
-  open.window = 0;
-  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_place(s, plan, step, &place)) return;
-  if (!prefix_at(s, plan, place.pass, place.outer, place.inner, &with)) return;
-  prefix_at(s, &dense, place.pass, place.outer, place.inner, &without);
+  if (!s->skips || !is_masked(&plan->shape)) return;
+  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, step)) return;
+  schedule_traffic_before(s, plan, &cursor, &with, &overflow);
+  schedule_traffic_before(s, &dense, &cursor, &without, &overflow);
   *bytes = sum_of(&without) - sum_of(&with);
   *flops = without.flops - with.flops;
 }
@@ -187,7 +190,7 @@ static void fill_log(const Stage *stage, Snapshot *now) {
 
 static void fill_totals(const Stage *stage, Snapshot *now) {
   bool overflow = false;
-  prefix_traffic(stage_schedule(stage), stage_plan(stage), now->step, &now->traffic);
+  place_traffic(stage_schedule(stage), stage_plan(stage), now->step, &now->traffic);
   now->read_bytes = traffic_read_bytes(&now->traffic, &overflow);
   now->write_bytes = traffic_write_bytes(&now->traffic, &overflow);
   now->total_bytes = now->read_bytes + now->write_bytes;
@@ -197,17 +200,15 @@ static void fill_totals(const Stage *stage, Snapshot *now) {
 
 /* Where the walk stands in the grid, and what lies in SRAM; the step and the present event are known. */
 static void fill_place(const Stage *stage, Snapshot *now) {
-  SchedulePlace place;
   SnapshotGrid *g = &now->grid;
-  schedule_place(stage_schedule(stage), stage_plan(stage), now->step > 0 ? now->step - 1 : 0, &place);
-  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, g);
+  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), now->has_event ? &now->event : NULL, false, g);
   if (now->step == 0) g->at_work = false;
   if (now->step == now->n_steps && g->at_work) { /* the last event ends the last tile */
     g->at_work = false;
     g->n_done = g->column_by_column ? g->T_r : g->T_c;
   }
   if (!g->at_work) g->i = g->j = -1;
-  snapshot_fill_slots(stage, &place, now);
+  snapshot_fill_slots(stage, now);
 }
 
 /* Skips follow each other along a line of tiles, before what is computed of it or after that. */
@@ -264,7 +265,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->launched = stage->config.problem.shape;
   shape_complete(&now->launched, NULL); /* it was possible when the stage was made */
   now->gpu = stage->config.gpu;
-  now->schedule = index_of(stage_schedule(stage));
+  now->schedule = stage_schedule(stage);
   now->n_steps = stage->n_steps;
   now->step = step < stage->n_steps ? step : stage->n_steps;
   now->fits = stage->run.fits;
@@ -298,36 +299,17 @@ bool snapshot_was_loaded(const Snapshot *now, const Event *e) {
 
 /* ---- Strides --------------------------------------------------------------------------------------------- */
 
+static PlaceKind place_kind(Stride stride) {
+  return stride == STRIDE_PASS ? PLACE_PASS : stride == STRIDE_ROW ? PLACE_ROW : PLACE_TILE;
+}
+
 /* The first step of the place that a stride leads to. */
 static uint64_t boundary_after(const Stage *stage, uint64_t step, Stride stride) {
-  const Schedule *s = stage_schedule(stage);
-  const Plan *plan = stage_plan(stage);
-  SchedulePlace place;
-  schedule_place(s, plan, step, &place);
-  if (place.pass >= s->n_passes) return stage->n_steps;
-  Wide before = 0;
-  for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
-  if (stride == STRIDE_PASS)
-    return (uint64_t)(before + s->steps_before(plan, place.pass, s->outer_count(plan, place.pass)));
-  const uint64_t next_row = (uint64_t)(before + s->steps_before(plan, place.pass, place.outer + 1));
-  if (stride == STRIDE_ROW) return next_row;
-  Cursor c = {0};
-  s->enter(plan, &c, place.pass, place.outer);
-  if (place.inner >= s->inner_count(plan, &c)) return next_row;
-  return (uint64_t)(before + s->steps_before(plan, place.pass, place.outer)) +
-         (uint64_t)s->steps_within(plan, &c, place.inner + 1);
+  return place_steps(stage_schedule(stage), stage_plan(stage), step, place_kind(stride)).end;
 }
 
 static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride) {
-  const Schedule *s = stage_schedule(stage);
-  const Plan *plan = stage_plan(stage);
-  SchedulePlace place;
-  if (step == 0) return 0;
-  schedule_place(s, plan, step - 1, &place);
-  if (stride == STRIDE_TILE) return place.boundary;
-  Wide before = 0;
-  for (int pass = 0; pass < place.pass; pass++) before += s->steps_before(plan, pass, s->outer_count(plan, pass));
-  return (uint64_t)(stride == STRIDE_PASS ? before : before + s->steps_before(plan, place.pass, place.outer));
+  return step == 0 ? 0 : place_steps(stage_schedule(stage), stage_plan(stage), step - 1, place_kind(stride)).begin;
 }
 
 static bool is_wanted(const Event *e, Stride stride) {

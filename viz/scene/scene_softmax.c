@@ -706,6 +706,6 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
 }
 
 void scene_softmax(const Pen *pen) {
-  const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  const Box body = pen_page(pen, pen->now->schedule->title);
   draw_softmax(pen, body, true);
 }

@@ -97,7 +97,7 @@ static void draw_ghosts(const Pen *pen, Box box, const Box ghosts[2]) {
 
 void scene_tiles(const Pen *pen) {
   const double u = pen->unit;
-  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title), ghosts[2];
+  Box body = pen_page(pen, pen->now->schedule->title), ghosts[2];
   Box side = box_cut_right(&body, (pen->view->presentation ? 0.4 : 0.34) * body.width, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   box_cut_top(&side, 6 * u, 0);
@@ -135,7 +135,7 @@ static void draw_main_idea(const Pen *pen, Box body) {
 
 void scene_main(const Pen *pen) {
   const double u = pen->unit;
-  Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  Box body = pen_page(pen, pen->now->schedule->title);
   if (pen->view->presentation) {
     draw_main_idea(pen, body);
     return;

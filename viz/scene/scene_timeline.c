@@ -78,7 +78,7 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
 void scene_timeline(const Pen *pen) {
   Timeline room = {0};
   if (pen->hit) return; /* nothing here is in another scene too */
-  const Box body = pen_page(pen, SCHEDULES[pen->now->schedule]->title);
+  const Box body = pen_page(pen, pen->now->schedule->title);
   const Timeline *t = memo_timeline(pen->view->memo, pen->now, &room);
   if (t->is_known)
     draw_parts(pen, body, t);

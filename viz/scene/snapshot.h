@@ -71,10 +71,11 @@ typedef struct {
 
 /* Where the walk stands in the T_r x T_c grid. */
 typedef struct {
-  Band band;
+  Mask mask;
   int64_t N_q, N_k, d, B_r, B_c, T_r, T_c;
   int64_t element_bytes;
   bool column_by_column; /* fa1 takes the tiles of a column first */
+  bool reversed;         /* the inner loop goes from the last tile to the first */
   bool skips;            /* masked tiles are left out */
   bool at_work;          /* the present event belongs to tile (i, j) */
   int n_laps, lap;       /* standard goes over the grid three times; laps complete so far */
@@ -109,7 +110,7 @@ typedef struct {
 
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
-  int schedule;  /* index in SCHEDULES */
+  const Schedule *schedule; /* not the snapshot's own */
   Tiling tiling; /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
   Traffic traffic;      /* fold of its events [0, step) */
@@ -195,7 +196,7 @@ typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
   Shape launched;  /* all heads of it, as a kernel would be launched */
   Gpu gpu;
-  int schedule; /* index in SCHEDULES */
+  const Schedule *schedule; /* not the snapshot's own */
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */
   int64_t max_block;

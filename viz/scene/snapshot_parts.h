@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 #define TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 
-#include "viz/scene/prefix.h"
+#include "sim/algorithms/walk/place.h"
 #include "viz/scene/snapshot.h"
 
 /* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the
@@ -32,11 +32,12 @@ void snapshot_fill_line(const Stage *stage, Snapshot *snapshot);
 /* The same for the rows shown small. */
 void snapshot_fill_rows(const Stage *stage, Snapshot *snapshot);
 
-/* Fills snapshot->slots; `place` holds the present event. */
-void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapshot *snapshot);
+/* Fills snapshot->slots; the present event is known. */
+void snapshot_fill_slots(const Stage *stage, Snapshot *snapshot);
 
-/* Where a place lies in the grid of tiles. */
-void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const SchedulePlace *place, SnapshotGrid *grid);
+/* Where an event lies in the grid of tiles; NULL: before the first. `is_over`: it was the last. */
+void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const Event *event, bool is_over,
+                        SnapshotGrid *grid);
 
 static inline const Schedule *stage_schedule(const Stage *stage) { return stage->run.schedule; }
 static inline const Plan *stage_plan(const Stage *stage) { return &stage->run.plan; }

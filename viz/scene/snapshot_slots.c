@@ -1,4 +1,5 @@
 /* What lies in SRAM: the events of the present outer iteration, replayed from where it matters. */
+#include "sim/algorithms/walk/walk.h"
 #include "viz/scene/snapshot_parts.h"
 
 static SnapshotSlot *slot_of(Snapshot *now, int tensor) {
@@ -78,28 +79,28 @@ static void apply_next(Snapshot *now, const Event *e, bool *leaving) {
   if (slot) leaving[slot - now->slots] = true;
 }
 
-/* Replays events from the cursor to `step`. */
-static void replay(const Stage *stage, Cursor cursor, uint64_t step, Snapshot *now, bool *leaving) {
+/* Replays events from the cursor to `step`, or until the walk comes to operation `until`. */
+static void replay(const Stage *stage, Cursor *cursor, uint64_t step, int until, Snapshot *now, bool *leaving) {
   Event event;
-  while (cursor.step < step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event))
+  while (cursor->step < step && cursor->op != until &&
+         schedule_next(stage_schedule(stage), stage_plan(stage), cursor, &event))
     apply_next(now, &event, leaving);
 }
 
-/* The inner iteration from which on a replay sees all that is alive: the one before the present one, or the last that
- * computed something. */
-static int64_t start_of_replay(const Schedule *s, const Plan *plan, const SchedulePlace *place) {
-  Cursor first = {0};
-  s->enter(plan, &first, place->pass, place->outer);
-  if (place->inner < 0) return -1;
-  s->enter_inner(plan, &first, 0);
-  int64_t from = place->inner - 1;
-  if (s->skips) {
-    const int64_t skipped =
-        first.i == 0 && first.j == place->outer ? 0 : first.j; /* fa2-split starts at its own tile */
-    const int64_t computed = first.band.computed.end - 1 - skipped;
-    if (from > computed) from = computed;
+/* The iteration of a loop over tiles from which on a replay sees all that is alive: the one before the present one, or
+ * the last that computed something. */
+static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Cursor *c, int loop) {
+  enum { LOOKED_BACK = 4096 };
+  const ProgramOp *op = &s->ops[loop];
+  const Dim dim = (Dim)op->dim;
+  Cursor back = *c;
+  if (!op->of) return c->at[dim] > 0 ? c->at[dim] - 1 : 0;
+  for (int64_t n = 0; back.at[dim] > 0 && n < LOOKED_BACK; n++) {
+    back.at[dim]--;
+    walk_set_block(plan, op, &back);
+    if (back.tile != TILE_SKIPPED && back.at[dim] < c->at[dim]) break;
   }
-  return from < 0 ? 0 : from;
+  return back.at[dim];
 }
 
 static void empty_slots(const Stage *stage, Snapshot *now) {
@@ -116,36 +117,27 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
 }
 
-void snapshot_fill_slots(const Stage *stage, const SchedulePlace *place, Snapshot *now) {
+/* What is alive is what the loops around the present event have done before its iterations: each body up to the next
+ * loop inwards, then the iterations of the innermost from where it matters. */
+void snapshot_fill_slots(const Stage *stage, Snapshot *now) {
   const Schedule *s = stage_schedule(stage);
   const Plan *plan = stage_plan(stage);
   bool leaving[TENSOR_COUNT] = {false};
+  int chain[PROGRAM_DEPTH_MAX], n = 0;
+  Cursor at;
   empty_slots(stage, now);
   if (!now->has_event || now->step == now->n_steps) return;
-  Cursor c = {0};
-  uint64_t start = 0;
-  for (int pass = 0; pass < place->pass; pass++)
-    start += (uint64_t)s->steps_before(plan, pass, s->outer_count(plan, pass));
-  start += (uint64_t)s->steps_before(plan, place->pass, place->outer);
-  if (start > 0) {
-    s->enter(plan, &c, place->pass, place->outer);
-    c.step = start;
+  Event event;
+  schedule_seek(s, plan, &at, now->step - 1);
+  schedule_next(s, plan, &at, &event);
+  if (event.kind == EVENT_SKIP) at.at[s->ops[event.op].dim]--; /* the walk has gone on already */
+  for (int loop = s->ops[now->event.op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
+  for (int k = n - 1; k >= 0; k--) {
+    Cursor c = at;
+    for (int inner = 0; inner < k; inner++) walk_leave_blocks(&c, (Dim)s->ops[chain[inner]].dim);
+    c.op = (uint8_t)(chain[k] + 1);
+    if (k == 0) c.at[s->ops[chain[0]].dim] = start_of_replay(s, plan, &at, chain[0]);
+    c.step = (uint64_t)place_step(s, plan, &c);
+    replay(stage, &c, now->step, k > 0 ? chain[k - 1] : -1, now, leaving);
   }
-  const int64_t from = start_of_replay(s, plan, place);
-  if (from < 0) {
-    replay(stage, c, now->step, now, leaving);
-    return;
-  }
-  Cursor inner = {0};
-  s->enter(plan, &inner, place->pass, place->outer);
-  const uint64_t head = start + (uint64_t)s->steps_within(plan, &inner, 0);
-  const uint64_t begin = start + (uint64_t)s->steps_within(plan, &inner, from);
-  replay(stage, c, head < now->step ? head : now->step, now, leaving);
-  if (begin == 0) {
-    replay(stage, (Cursor){0}, now->step, now, leaving);
-    return;
-  }
-  s->enter_inner(plan, &inner, from);
-  inner.step = begin;
-  replay(stage, inner, now->step, now, leaving);
 }

@@ -1,5 +1,7 @@
 #include "viz/scene/timeline.h"
 
+#include "sim/algorithms/walk/place.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ typedef struct {
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-static const Schedule *schedule_of(const Timeline *t) { return SCHEDULES[t->schedule]; }
+static const Schedule *schedule_of(const Timeline *t) { return t->schedule; }
 
 static TimelineBar bar_of(const Event *e, TimelineLane lane, double start, double length) {
   return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->i, e->j};
@@ -92,41 +94,25 @@ typedef struct {
   uint64_t first, n;
 } StepRange;
 
-static Wide steps_of_passes(const Timeline *t, int n_passes) {
-  const Schedule *s = schedule_of(t);
-  Wide steps = 0;
-  for (int pass = 0; pass < n_passes; pass++) steps += s->steps_before(&t->plan, pass, s->outer_count(&t->plan, pass));
-  return steps;
-}
-
 static StepRange range_of(const Timeline *t, const TimelineKernel *k, int64_t outer) {
-  const Schedule *s = schedule_of(t);
-  if (k->whole_head) return (StepRange){0, (uint64_t)steps_of_passes(t, s->n_passes)};
-  const Wide before = steps_of_passes(t, k->pass), begin = s->steps_before(&t->plan, k->pass, outer),
-             end = s->steps_before(&t->plan, k->pass, outer + 1);
-  return (StepRange){(uint64_t)(before + begin), (uint64_t)(end - begin)};
+  const PlaceSteps steps = place_cta(schedule_of(t), &t->plan, k->pass, outer);
+  return (StepRange){steps.begin, steps.end - steps.begin};
 }
 
 int64_t timeline_ctas_of_head(const Timeline *t, int kernel) {
   const TimelineKernel *k = &t->kernels[kernel];
-  return k->whole_head ? 1 : schedule_of(t)->outer_count(&t->plan, k->pass);
+  return place_n_ctas(schedule_of(t), &t->plan, k->pass);
 }
 
 /* Events of a CTA that are skips, of which a long one has many at its end. */
 static double skips_in(const Timeline *t, const TimelineKernel *k, int64_t outer) {
   const Schedule *s = schedule_of(t);
-  Traffic traffic;
-  bool overflow = false;
+  const StepRange range = range_of(t, k, outer);
+  Traffic before, after;
   if (!s->skips) return 0;
-  if (k->whole_head) {
-    s->traffic(&t->plan, &traffic, &overflow);
-    return (double)traffic.tiles[TILE_SKIPPED];
-  }
-  Cursor c = {0};
-  s->enter(&t->plan, &c, k->pass, outer);
-  const int64_t n = s->inner_count(&t->plan, &c), begin = c.band.computed.begin > c.j ? c.band.computed.begin : c.j,
-                end = c.band.computed.end < c.j + n ? c.band.computed.end : c.j + n;
-  return (double)(n - (end > begin ? end - begin : 0));
+  place_traffic(s, &t->plan, range.first, &before);
+  place_traffic(s, &t->plan, range.first + range.n, &after);
+  return (double)(after.tiles[TILE_SKIPPED] - before.tiles[TILE_SKIPPED]);
 }
 
 double timeline_events(const Timeline *t, int kernel, int64_t outer) {
@@ -296,8 +282,7 @@ static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *ru
   const Schedule *s = run->schedule;
   for (int pass = 0; pass < (s->whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
     TimelineKernel *k = &t->kernels[t->n_kernels];
-    const int64_t outer = s->outer_count(&run->plan, pass);
-    if (outer == 0) continue;
+    if (place_n_ctas(s, &run->plan, pass) == 0) continue;
     LaunchConfig config = config_of(now, run, s->whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
     Status status = launch_make(&k->launch, &now->launched, &config, &now->gpu, NULL);
     if (status) { /* it asks for more than the machine has: shown all the same */
@@ -322,7 +307,7 @@ void timeline_make(Timeline *t, const Snapshot *now) {
   memset(t, 0, sizeof *t);
   t->schedule = now->schedule;
   find_rates(t, now);
-  Status status = simulate(&run, &now->problem, SCHEDULES[now->schedule], &error);
+  Status status = simulate(&run, &now->problem, now->schedule, &error);
   if (!status) t->plan = run.plan;
   if (!status) status = add_kernels(t, now, &run, &error);
   int64_t n_pieces = 0, n_slots = 1;
@@ -384,11 +369,11 @@ static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t ste
 
 TimelineMoment timeline_now(const Timeline *t, const Snapshot *now) {
   TimelineMoment m = {.at = -1};
-  SchedulePlace place;
-  if (!t->is_known || !schedule_place(schedule_of(t), &t->plan, now->step > 0 ? now->step - 1 : 0, &place)) return m;
-  while (m.kernel + 1 < t->n_kernels && t->kernels[m.kernel + 1].pass <= place.pass) m.kernel++;
+  const Event *e = now->has_event ? &now->event : &now->next;
+  if (!t->is_known) return m;
+  while (m.kernel + 1 < t->n_kernels && t->kernels[m.kernel + 1].pass <= e->pass) m.kernel++;
   const TimelineKernel *k = &t->kernels[m.kernel];
-  m.outer = k->whole_head ? 0 : place.outer;
+  m.outer = k->whole_head ? 0 : place_cta_of(schedule_of(t), &t->plan, e);
   const int64_t number = timeline_number(t, m.kernel, m.outer);
   m.piece = launch_piece(&k->launch, number);
   if (now->step > 0) m.time = time_at(t, m.kernel, m.outer, now->step - 1);

@@ -67,7 +67,7 @@ typedef struct {
   char why_steps[200];                         /* then */
   bool is_assumed;                             /* the launch does not fit the machine: one CTA on each SM is taken */
   double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA */
-  int schedule;
+  const Schedule *schedule;
   Plan plan; /* of one head */
   int n_kernels;
   TimelineKernel kernels[TIMELINE_KERNELS];

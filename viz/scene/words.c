@@ -147,7 +147,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   char sentence[SNAPSHOT_LOG_BYTES];
   if (size == 0) return text;
   text[0] = '\0';
-  const Schedule *schedule = SCHEDULES[s->schedule];
+  const Schedule *schedule = s->schedule;
   put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64 "%s: step %s", schedule->title, s->grid.N_q,
       s->grid.N_k, s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
   put(text, size, " of %s.\n", number_count(s->n_steps).text);
@@ -165,7 +165,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   for (int k = 0; k < s->n_runs; k++) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
-    put(text, size, "With as many bytes %s has done %s of its work", SCHEDULES[r->schedule]->name,
+    put(text, size, "With as many bytes %s has done %s of its work", r->schedule->name,
         number_percent((double)r->tiles_done / (double)r->tiles_total).text);
     if (r->running_ratio > 0)
       put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);

@@ -12,7 +12,7 @@
  * into one row block that newer kernels do in decode.
  * Source: Dao, Haziza, Massa, Sizov, "Flash-Decoding for long-context inference" (2023) and
  * FlashAttention-2's split-KV kernels. */
-#include "sim/algorithms/schedule_step.h"
+#include "tests/support/old_schedule_step.h"
 
 enum { PASS_SPLITS = 0, PASS_COMBINE = 1 };
 enum { TAIL_STORE = ROW_TAIL + 1, TAIL_LSE, TAIL_NEXT };
@@ -64,7 +64,7 @@ static Wide split_steps_before(const Plan *plan, int pass, int64_t outer) {
   return steps + wide(splits_that_see(plan, i, s));
 }
 
-static void split_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
+static void split_enter(const Plan *plan, OldCursor *c, int pass, int64_t outer) {
   if (pass == PASS_SPLITS && outer == split_outer_count(plan, PASS_SPLITS)) {
     pass = PASS_COMBINE;
     outer = 0;
@@ -90,35 +90,35 @@ static void split_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
   c->band = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, c->i);
 }
 
-static bool sees_keys(const Plan *plan, const Cursor *c) {
+static bool sees_keys(const Plan *plan, const OldCursor *c) {
   const Span tiles = split_tiles(plan, c->split);
   return step_overlap(c->band.computed, tiles.begin, tiles.end) > 0;
 }
 
-static int64_t split_inner_count(const Plan *plan, const Cursor *c) {
+static int64_t split_inner_count(const Plan *plan, const OldCursor *c) {
   if (c->pass == PASS_COMBINE) return 0;
   const Span tiles = split_tiles(plan, c->split);
   return tiles.end - tiles.begin;
 }
 
-static int64_t split_steps_within(const Plan *plan, const Cursor *c, int64_t inner) {
+static int64_t split_steps_within(const Plan *plan, const OldCursor *c, int64_t inner) {
   if (c->pass == PASS_COMBINE) return 0;
   const int64_t begin = split_tiles(plan, c->split).begin;
   return (sees_keys(plan, c) ? 1 : 0) + step_tile_steps(&c->band, begin, begin + inner, ROW_TILE_STEPS);
 }
 
-static void split_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
+static void split_enter_inner(const Plan *plan, OldCursor *c, int64_t inner) {
   if (c->pass == PASS_COMBINE) return;
   c->j = split_tiles(plan, c->split).begin + inner;
   c->phase = ROW_TILE;
 }
 
-static uint64_t partial_bytes(const Plan *plan, const Cursor *c) {
+static uint64_t partial_bytes(const Plan *plan, const OldCursor *c) {
   if (!combines(plan)) return step_row_bytes(plan, c);
   return (uint64_t)(c->row1 - c->row0) * (uint64_t)plan->shape.d * PARTIAL_BYTES;
 }
 
-static bool combine_next(const Plan *plan, Cursor *c, Event *event) {
+static bool combine_next(const Plan *plan, OldCursor *c, Event *event) {
   switch (c->phase) {
   case COMBINE_LOAD_LSE:
     c->phase = COMBINE_MAX;
@@ -155,7 +155,7 @@ static bool combine_next(const Plan *plan, Cursor *c, Event *event) {
   }
 }
 
-static bool split_next(const Plan *plan, Cursor *c, Event *event) {
+static bool split_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->step == 0 && !c->done) split_enter(plan, c, PASS_SPLITS, 0);
   if (c->pass == PASS_SPLITS && c->phase == TAIL_NEXT)
     split_enter(plan, c, PASS_SPLITS, c->i * n_splits(plan) + c->split + 1);
@@ -206,11 +206,11 @@ static void split_traffic(const Plan *plan, Traffic *t, bool *overflow) {
              split_steps_before(plan, PASS_COMBINE, split_outer_count(plan, PASS_COMBINE));
 }
 
-static LoadsPerBlock split_loads(const Plan *plan) {
+static OldLoads split_loads(const Plan *plan) {
   const int64_t per_key_block = band_longest_row(&plan->keys, plan->tiling.B_c, plan->tiling.B_r);
-  return (LoadsPerBlock){.Q = band_longest_row(&plan->band, plan->tiling.B_r, split_columns(plan)),
-                         .K = per_key_block,
-                         .V = per_key_block};
+  return (OldLoads){.Q = band_longest_row(&plan->band, plan->tiling.B_r, split_columns(plan)),
+                    .K = per_key_block,
+                    .V = per_key_block};
 }
 
 static Wide split_intermediate_bytes(const Plan *plan, bool *overflow) {
@@ -219,7 +219,7 @@ static Wide split_intermediate_bytes(const Plan *plan, bool *overflow) {
   return checked_mul(wide(plan->shape.N_q) * wide(n_splits(plan)), row_bytes, overflow);
 }
 
-const Schedule SCHEDULE_FA2_SPLIT = {
+const OldSchedule OLD_SCHEDULE_FA2_SPLIT = {
     .name = "fa2-split",
     .title = "FlashAttention-2, split K/V",
     .summary = "the keys split among CTAs, partial outputs combined in a second pass (flash decoding)",

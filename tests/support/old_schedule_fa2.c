@@ -8,7 +8,7 @@
  *
  * A tile that the mask leaves out is one SKIP event. A row block that sees no key loads nothing and stores
  * zeros. Elements per head without a mask: reads N d + T_r 2 N d, writes N d (+ N statistics with lse). */
-#include "sim/algorithms/schedule_step.h"
+#include "tests/support/old_schedule_step.h"
 
 static int64_t fa2_outer_count(const Plan *plan, int pass) {
   (void)pass;
@@ -24,7 +24,7 @@ static Wide fa2_steps_before(const Plan *plan, int pass, int64_t outer) {
   return loads_of_Q + tails + step_tile_steps_total(&n, wide(outer) * wide(plan->T_c), ROW_TILE_STEPS);
 }
 
-static void fa2_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
+static void fa2_enter(const Plan *plan, OldCursor *c, int pass, int64_t outer) {
   (void)pass;
   c->i = outer;
   c->j = 0;
@@ -38,19 +38,19 @@ static void fa2_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
   }
 }
 
-static bool sees_keys(const Cursor *c) { return c->band.computed.end > c->band.computed.begin; }
+static bool sees_keys(const OldCursor *c) { return c->band.computed.end > c->band.computed.begin; }
 
-static int64_t fa2_inner_count(const Plan *plan, const Cursor *c) {
+static int64_t fa2_inner_count(const Plan *plan, const OldCursor *c) {
   (void)c;
   return plan->T_c;
 }
 
-static int64_t fa2_steps_within(const Plan *plan, const Cursor *c, int64_t inner) {
+static int64_t fa2_steps_within(const Plan *plan, const OldCursor *c, int64_t inner) {
   (void)plan;
   return (sees_keys(c) ? 1 : 0) + step_tile_steps(&c->band, 0, inner, ROW_TILE_STEPS);
 }
 
-static void fa2_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
+static void fa2_enter_inner(const Plan *plan, OldCursor *c, int64_t inner) {
   (void)plan;
   c->j = inner;
   c->phase = ROW_TILE;
@@ -58,7 +58,7 @@ static void fa2_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
 
 enum { TAIL_STORE = ROW_TAIL + 1, TAIL_LSE, TAIL_NEXT };
 
-static bool fa2_next(const Plan *plan, Cursor *c, Event *event) {
+static bool fa2_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->step == 0 && !c->done) fa2_enter(plan, c, 0, 0);
   if (c->phase == TAIL_NEXT) fa2_enter(plan, c, 0, c->i + 1);
   if (c->done) return false;
@@ -93,9 +93,9 @@ static void fa2_traffic(const Plan *plan, Traffic *t, bool *overflow) {
   t->steps = fa2_steps_before(plan, 0, plan->T_r);
 }
 
-static LoadsPerBlock fa2_loads(const Plan *plan) {
+static OldLoads fa2_loads(const Plan *plan) {
   const int64_t per_key_block = band_longest_row(&plan->keys, plan->tiling.B_c, plan->tiling.B_r);
-  return (LoadsPerBlock){.Q = 1, .K = per_key_block, .V = per_key_block};
+  return (OldLoads){.Q = 1, .K = per_key_block, .V = per_key_block};
 }
 
 static Wide fa2_intermediate_bytes(const Plan *plan, bool *overflow) {
@@ -104,7 +104,7 @@ static Wide fa2_intermediate_bytes(const Plan *plan, bool *overflow) {
   return 0;
 }
 
-const Schedule SCHEDULE_FA2 = {
+const OldSchedule OLD_SCHEDULE_FA2 = {
     .name = "fa2",
     .title = "FlashAttention-2",
     .summary = "outer loop over Q blocks; K and V stream past; each O block is written once",

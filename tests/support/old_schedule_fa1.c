@@ -9,7 +9,7 @@
  *
  * Elements per head without a mask: reads 2 N d + T_c (2 N d + 2 N), writes T_c (N d + 2 N) + (N d + 2 N).
  * O is kept normalised between tiles, as in the paper; FlashAttention-2 stopped doing that. */
-#include "sim/algorithms/schedule_step.h"
+#include "tests/support/old_schedule_step.h"
 
 enum {
   INIT_O = 0,
@@ -40,9 +40,9 @@ static Wide fa1_steps_before(const Plan *plan, int pass, int64_t outer) {
   return loads_of_KV + step_tile_steps_total(&n, wide(outer) * wide(plan->T_r), TILE_STEPS);
 }
 
-static bool is_seen(const Cursor *c) { return c->band.computed.end > c->band.computed.begin; }
+static bool is_seen(const OldCursor *c) { return c->band.computed.end > c->band.computed.begin; }
 
-static void fa1_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
+static void fa1_enter(const Plan *plan, OldCursor *c, int pass, int64_t outer) {
   c->pass = (uint8_t)pass;
   if (pass == PASS_INIT && outer < plan->T_r) {
     c->i = outer;
@@ -65,15 +65,15 @@ static void fa1_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
   c->phase = is_seen(c) ? LOAD_K : TILE;
 }
 
-static int64_t fa1_inner_count(const Plan *plan, const Cursor *c) { return c->pass == PASS_INIT ? 0 : plan->T_r; }
+static int64_t fa1_inner_count(const Plan *plan, const OldCursor *c) { return c->pass == PASS_INIT ? 0 : plan->T_r; }
 
-static int64_t fa1_steps_within(const Plan *plan, const Cursor *c, int64_t inner) {
+static int64_t fa1_steps_within(const Plan *plan, const OldCursor *c, int64_t inner) {
   (void)plan;
   if (c->pass == PASS_INIT) return 0;
   return (is_seen(c) ? 2 : 0) + step_tile_steps(&c->band, 0, inner, TILE_STEPS);
 }
 
-static void fa1_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
+static void fa1_enter_inner(const Plan *plan, OldCursor *c, int64_t inner) {
   (void)plan;
   if (c->pass == PASS_INIT) return;
   c->i = inner;
@@ -81,12 +81,12 @@ static void fa1_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
 }
 
 /* Steps to the next row block; after the last, to the next column block. */
-static void next_tile(const Plan *plan, Cursor *c) {
+static void next_tile(const Plan *plan, OldCursor *c) {
   c->phase = TILE;
   if (++c->i == plan->T_r) fa1_enter(plan, c, PASS_WALK, c->j + 1);
 }
 
-static bool tile_next(const Plan *plan, Cursor *c, Event *event) {
+static bool tile_next(const Plan *plan, OldCursor *c, Event *event) {
   const uint64_t row_bytes = step_row_bytes(plan, c);
   switch (c->phase) {
   case LOAD_O: c->phase = LOAD_STATS; return step_emit_rows(c, event, EVENT_LOAD, TENSOR_O, row_bytes);
@@ -109,7 +109,7 @@ static bool tile_next(const Plan *plan, Cursor *c, Event *event) {
   }
 }
 
-static bool fa1_next(const Plan *plan, Cursor *c, Event *event) {
+static bool fa1_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->step == 0 && !c->done) fa1_enter(plan, c, PASS_INIT, 0);
   if (c->done) return false;
   switch (c->phase) {
@@ -152,8 +152,8 @@ static void fa1_traffic(const Plan *plan, Traffic *t, bool *overflow) {
   t->steps = fa1_steps_before(plan, PASS_INIT, plan->T_r) + fa1_steps_before(plan, PASS_WALK, plan->T_c);
 }
 
-static LoadsPerBlock fa1_loads(const Plan *plan) {
-  return (LoadsPerBlock){.Q = band_longest_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c), .K = 1, .V = 1};
+static OldLoads fa1_loads(const Plan *plan) {
+  return (OldLoads){.Q = band_longest_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c), .K = 1, .V = 1};
 }
 
 static Wide fa1_intermediate_bytes(const Plan *plan, bool *overflow) {
@@ -161,7 +161,7 @@ static Wide fa1_intermediate_bytes(const Plan *plan, bool *overflow) {
   return wide(plan->shape.N_q) * 2 * STATS_BYTES;
 }
 
-const Schedule SCHEDULE_FA1 = {
+const OldSchedule OLD_SCHEDULE_FA1 = {
     .name = "fa1",
     .title = "FlashAttention-1",
     .summary = "outer loop over K and V blocks; Q, O and the statistics come and go for every tile",

@@ -1,19 +1,19 @@
 /* What the schedule files share: filling in events, and one tile's worth of FlashAttention-2 work.
  * Private to sim/schedule_*.c. */
-#ifndef TILEWALK_SIM_SCHEDULE_STEP_H
-#define TILEWALK_SIM_SCHEDULE_STEP_H
+#ifndef TILEWALK_TESTS_OLD_SCHEDULE_STEP_H
+#define TILEWALK_TESTS_OLD_SCHEDULE_STEP_H
 
-#include "sim/algorithms/schedule.h"
+#include "tests/support/old_schedule.h"
 
 static inline int64_t step_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t step_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static inline void step_rows(const Plan *plan, Cursor *c) {
+static inline void step_rows(const Plan *plan, OldCursor *c) {
   c->row0 = c->i * plan->tiling.B_r;
   c->row1 = step_min(c->row0 + plan->tiling.B_r, plan->shape.N_q);
 }
 
-static inline void step_cols(const Plan *plan, Cursor *c) {
+static inline void step_cols(const Plan *plan, OldCursor *c) {
   c->col0 = c->j * plan->tiling.B_c;
   c->col1 = step_min(c->col0 + plan->tiling.B_c, plan->shape.N_k);
 }
@@ -25,29 +25,30 @@ static inline TileKind step_tile_kind(const BandRow *band, int64_t index) {
 }
 
 /* Rows x d elements of Q or O, columns x d elements of K or V, rows x columns elements of S or P. */
-static inline uint64_t step_row_bytes(const Plan *plan, const Cursor *c) {
+static inline uint64_t step_row_bytes(const Plan *plan, const OldCursor *c) {
   return (uint64_t)(c->row1 - c->row0) * (uint64_t)plan->shape.d * (uint64_t)plan->element_bytes;
 }
-static inline uint64_t step_col_bytes(const Plan *plan, const Cursor *c) {
+static inline uint64_t step_col_bytes(const Plan *plan, const OldCursor *c) {
   return (uint64_t)(c->col1 - c->col0) * (uint64_t)plan->shape.d * (uint64_t)plan->element_bytes;
 }
-static inline uint64_t step_score_bytes(const Plan *plan, const Cursor *c) {
+static inline uint64_t step_score_bytes(const Plan *plan, const OldCursor *c) {
   return (uint64_t)(c->row1 - c->row0) * (uint64_t)(c->col1 - c->col0) * (uint64_t)plan->element_bytes;
 }
-static inline uint64_t step_stats_bytes(const Cursor *c, uint64_t n_per_row) {
+static inline uint64_t step_stats_bytes(const OldCursor *c, uint64_t n_per_row) {
   return (uint64_t)(c->row1 - c->row0) * n_per_row * STATS_BYTES;
 }
-static inline uint64_t step_flops(const Plan *plan, const Cursor *c) {
+static inline uint64_t step_flops(const Plan *plan, const OldCursor *c) {
   return 2 * (uint64_t)(c->row1 - c->row0) * (uint64_t)(c->col1 - c->col0) * (uint64_t)plan->shape.d;
 }
 
 /* Writes an event about the tile (rows, columns) at the cursor and counts it. Always true, to be returned. */
-static inline bool step_emit(Cursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes, uint64_t flops) {
+static inline bool step_emit(OldCursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes,
+                             uint64_t flops) {
   *event = (Event){.kind = (uint8_t)kind,
                    .tensor = (uint8_t)tensor,
                    .tile = c->tile,
                    .pass = c->pass,
-                   .split = (int32_t)c->split,
+                   .split = (uint16_t)c->split,
                    .step = c->step++,
                    .i = c->i,
                    .j = c->j,
@@ -61,14 +62,14 @@ static inline bool step_emit(Cursor *c, Event *event, EventKind kind, Tensor ten
 }
 
 /* The same about rows alone (Q, O, stats), or columns alone (K, V). */
-static inline bool step_emit_rows(Cursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes) {
+static inline bool step_emit_rows(OldCursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes) {
   step_emit(c, event, kind, tensor, bytes, 0);
   event->j = -1;
   event->col0 = event->col1 = 0;
   event->tile = TILE_FULL;
   return true;
 }
-static inline bool step_emit_cols(Cursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes) {
+static inline bool step_emit_cols(OldCursor *c, Event *event, EventKind kind, Tensor tensor, uint64_t bytes) {
   step_emit(c, event, kind, tensor, bytes, 0);
   event->i = -1;
   event->row0 = event->row1 = 0;
@@ -81,7 +82,7 @@ enum { ROW_HEAD = 0, ROW_TILE, ROW_PRODUCT, ROW_MASK, ROW_NEW_MAX, ROW_RESCALE, 
 enum { ROW_TILE_STEPS = 6 }; /* of a full tile; a partial one has MASK in addition, a skipped one is 1 event */
 
 /* The next event of the inner loop over [c->j, c->stop); false, with phase ROW_TAIL, when it is over. */
-static inline bool step_row_tile(const Plan *plan, Cursor *c, Event *event) {
+static inline bool step_row_tile(const Plan *plan, OldCursor *c, Event *event) {
   switch (c->phase) {
   case ROW_TILE:
     if (c->j == c->stop) {

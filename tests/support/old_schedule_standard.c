@@ -9,7 +9,7 @@
  * real matrix product re-reads blocks, mostly from L2. So this is the least that standard attention can move.
  * Eager frameworks compute every score and mask afterwards, so no tile is skipped here: a tile with any
  * masked score is partial. (Dao et al. 2022, Algorithm 0.) */
-#include "sim/algorithms/schedule_step.h"
+#include "tests/support/old_schedule_step.h"
 
 enum { PASS_SCORES = 0, PASS_SOFTMAX, PASS_OUTPUT };
 enum { LOAD_Q = 0, LOAD_K, PRODUCT, MASK, STORE_S };
@@ -31,7 +31,7 @@ static Wide standard_steps_before(const Plan *plan, int pass, int64_t outer) {
   return rows * (2 * T_c + 1) + first;
 }
 
-static void standard_enter(const Plan *plan, Cursor *c, int pass, int64_t outer) {
+static void standard_enter(const Plan *plan, OldCursor *c, int pass, int64_t outer) {
   if (outer == plan->T_r) {
     outer = 0;
     if (++pass > PASS_OUTPUT) {
@@ -48,18 +48,18 @@ static void standard_enter(const Plan *plan, Cursor *c, int pass, int64_t outer)
 }
 
 /* Inner iterations: the tiles of a row; in the softmax pass the row is walked twice. */
-static int64_t standard_inner_count(const Plan *plan, const Cursor *c) {
+static int64_t standard_inner_count(const Plan *plan, const OldCursor *c) {
   return c->pass == PASS_SOFTMAX ? 2 * plan->T_c : plan->T_c;
 }
 
-static int64_t standard_steps_within(const Plan *plan, const Cursor *c, int64_t inner) {
+static int64_t standard_steps_within(const Plan *plan, const OldCursor *c, int64_t inner) {
   (void)plan;
   const int64_t first = c->i == 0 ? inner : 0;
   if (c->pass == PASS_SCORES) return 1 + 2 * inner + first + (inner - step_overlap(c->band.full, 0, inner));
   return 2 * inner + (c->pass == PASS_OUTPUT ? first : 0);
 }
 
-static void standard_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
+static void standard_enter_inner(const Plan *plan, OldCursor *c, int64_t inner) {
   const bool second_walk = c->pass == PASS_SOFTMAX && inner >= plan->T_c;
   c->j = second_walk ? inner - plan->T_c : inner;
   switch (c->pass) {
@@ -69,12 +69,12 @@ static void standard_enter_inner(const Plan *plan, Cursor *c, int64_t inner) {
   }
 }
 
-static void enter_tile(const Plan *plan, Cursor *c) {
+static void enter_tile(const Plan *plan, OldCursor *c) {
   step_cols(plan, c);
   c->tile = step_tile_kind(&c->band, c->j) == TILE_FULL ? TILE_FULL : TILE_PARTIAL;
 }
 
-static bool scores_next(const Plan *plan, Cursor *c, Event *event) {
+static bool scores_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->phase == LOAD_Q) {
     c->phase = c->i == 0 ? LOAD_K : PRODUCT;
     return step_emit_rows(c, event, EVENT_LOAD, TENSOR_Q, step_row_bytes(plan, c));
@@ -94,7 +94,7 @@ static bool scores_next(const Plan *plan, Cursor *c, Event *event) {
   }
 }
 
-static bool softmax_next(const Plan *plan, Cursor *c, Event *event) {
+static bool softmax_next(const Plan *plan, OldCursor *c, Event *event) {
   enter_tile(plan, c);
   switch (c->phase) {
   case LOAD_S: c->phase = NEW_MAX; return step_emit(c, event, EVENT_LOAD, TENSOR_S, step_score_bytes(plan, c), 0);
@@ -115,7 +115,7 @@ static bool softmax_next(const Plan *plan, Cursor *c, Event *event) {
   }
 }
 
-static bool output_next(const Plan *plan, Cursor *c, Event *event) {
+static bool output_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->phase == STORE_O) {
     step_emit_rows(c, event, EVENT_STORE, TENSOR_O, step_row_bytes(plan, c));
     standard_enter(plan, c, PASS_OUTPUT, c->i + 1);
@@ -134,7 +134,7 @@ static bool output_next(const Plan *plan, Cursor *c, Event *event) {
   }
 }
 
-static bool standard_next(const Plan *plan, Cursor *c, Event *event) {
+static bool standard_next(const Plan *plan, OldCursor *c, Event *event) {
   if (c->step == 0 && !c->done) standard_enter(plan, c, PASS_SCORES, 0);
   if (c->done) return false;
   switch (c->pass) {
@@ -157,9 +157,9 @@ static void standard_traffic(const Plan *plan, Traffic *t, bool *overflow) {
   for (int pass = 0; pass <= PASS_OUTPUT; pass++) t->steps += standard_steps_before(plan, pass, plan->T_r);
 }
 
-static LoadsPerBlock standard_loads(const Plan *plan) {
+static OldLoads standard_loads(const Plan *plan) {
   (void)plan;
-  return (LoadsPerBlock){.Q = 1, .K = 1, .V = 1};
+  return (OldLoads){.Q = 1, .K = 1, .V = 1};
 }
 
 static Wide standard_intermediate_bytes(const Plan *plan, bool *overflow) {
@@ -167,7 +167,7 @@ static Wide standard_intermediate_bytes(const Plan *plan, bool *overflow) {
   return checked_mul(pairs, 2 * wide(plan->element_bytes), overflow); /* S and P */
 }
 
-const Schedule SCHEDULE_STANDARD = {
+const OldSchedule OLD_SCHEDULE_STANDARD = {
     .name = "standard",
     .title = "standard attention",
     .summary = "three passes; the N x N matrices S and P are written to HBM and read back",

@@ -1,0 +1,96 @@
+/* What follows from a whole program: loads that happen only if a loop has a tile, what `once` leaves out, and how its
+ * kernels are launched. */
+#include <string.h>
+
+#include "sim/algorithms/language/reader.h"
+
+static bool is_read_by(const Reader *r, int name, int op) { return r->read_in[name][op / 8] >> op % 8 & 1; }
+
+static bool lies_in(const Program *p, int op, int loop) { return op > loop && op < p->ops[loop].end; }
+
+/* A load used only inside one masked loop happens only if that loop has a tile: rows that see no key load nothing. */
+static void find_needs(Reader *r, int load) {
+  Program *p = r->p;
+  int only = -1;
+  for (int k = 0; k < p->ops[load].n_moved; k++) {
+    const int name = p->ops[load].moved[k];
+    for (int op = load + 1; op < p->n_ops && p->ops[op].kernel == p->ops[load].kernel; op++) {
+      if (p->ops[op].parent != p->ops[load].parent &&
+          !lies_in(p, op, p->ops[load].parent < 0 ? op : p->ops[load].parent))
+        break;
+      if (!is_read_by(r, name, op)) continue;
+      int loop = p->ops[op].parent; /* of the loops around the reader, the one beside the load */
+      while (loop >= 0 && p->ops[loop].parent != p->ops[load].parent) loop = p->ops[loop].parent;
+      if (loop < 0 || (only >= 0 && only != loop)) return;
+      only = loop;
+    }
+  }
+  if (only >= 0 && p->ops[only].of) p->ops[load].needs = (int8_t)only;
+}
+
+/* `once`: counted where the loops beside the block's own begin, unless an earlier line has counted it. */
+static Status find_once(Reader *r, int load) {
+  Program *p = r->p;
+  ProgramOp *op = &p->ops[load];
+  const ProgramName *n = &p->names[op->moved[0]];
+  for (int k = p->kernels[op->kernel].first_op; k < load; k++)
+    if (p->ops[k].kind == OP_EVENT && p->ops[k].event == EVENT_LOAD && p->ops[k].moved[0] == op->moved[0])
+      op->never = true;
+  op->first = (uint8_t)(op->loops & ~n->subscripts);
+  for (int loop = op->parent; loop >= 0; loop = p->ops[loop].parent)
+    if (p->ops[loop].of)
+      return reader_fail(r, "line %d: 'once' inside a masked loop: which block comes first depends on the mask",
+                         p->lines[op->line].number);
+  return STATUS_OK;
+}
+
+static Status check_kernel(Reader *r, int k) {
+  Program *p = r->p;
+  ProgramKernel *kernel = &p->kernels[k];
+  if (kernel->first_op == kernel->end_op) return reader_fail(r, "kernel '%s' has no lines", kernel->name);
+  int n_outer = 0;
+  for (int op = kernel->first_op; op < kernel->end_op; op++) {
+    n_outer += p->ops[op].kind == OP_LOOP && p->ops[op].parent < 0;
+    if (p->ops[op].kind == OP_LOOP && p->ops[op].every) kernel->n_every++;
+  }
+  if (kernel->n_every && n_outer > 1)
+    return reader_fail(r, "kernel '%s' has CTAs ('every') and a second loop beside them; that is another kernel",
+                       kernel->name);
+  return STATUS_OK;
+}
+
+Status program_complete(Reader *r) {
+  Program *p = r->p;
+  if (!p->name[0]) return reader_fail(r, "the text holds no program; it begins with 'algorithm NAME'");
+  if (!p->n_kernels) return reader_fail(r, "the program has no kernel; 'kernel NAME' begins one");
+  if (!p->title[0]) memcpy(p->title, p->name, sizeof p->name);
+  bool stores_O = false;
+  for (int k = 0; k < p->n_kernels; k++) {
+    p->kernels[k].end_op = k + 1 < p->n_kernels ? p->kernels[k + 1].first_op : p->n_ops;
+    const Status status = check_kernel(r, k);
+    if (status) return status;
+  }
+  p->whole_head = true;
+  for (int op = 0; op < p->n_ops; op++) {
+    ProgramOp *o = &p->ops[op];
+    o->when |= p->kernels[o->kernel].when;
+    p->skips |= o->of;
+    p->splits |= o->kind == OP_LOOP && o->dim == DIM_S;
+    p->writes_lse |= (o->when & WHEN_LSE) != 0;
+    p->whole_head &= !o->every;
+    for (int loop = o->kind == OP_END ? -1 : o->parent; loop >= 0; loop = p->ops[loop].parent) {
+      o->masked |= p->ops[loop].of;
+      o->columns_split |= p->ops[loop].in_split;
+    }
+    if (o->kind != OP_EVENT) continue;
+    for (int n = 0; n < o->n_moved; n++)
+      stores_O |= o->event == EVENT_STORE && strcmp(p->names[o->moved[n]].text, "O_i") == 0;
+    if (o->event == EVENT_LOAD) find_needs(r, op);
+    if (o->once && find_once(r, op)) return STATUS_BAD_FILE;
+    o->is_checked = o->when || o->partial_only || o->once || o->needs >= 0;
+  }
+  if (!stores_O) return reader_fail(r, "the program never stores O_i, the result; 'store O_i'");
+  if (p->n_ops == PROGRAM_OPS_MAX) return reader_fail(r, "the program has more than %d steps", PROGRAM_OPS_MAX);
+  p->ops[p->n_ops++] = (ProgramOp){.kind = OP_STOP, .parent = -1, .end = -1, .needs = -1};
+  return STATUS_OK;
+}

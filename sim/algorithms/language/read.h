@@ -1,0 +1,21 @@
+/* Reads program text: sim/algorithms/LANGUAGE.md says how one is written.
+ *
+ *     Program program;
+ *     Error error = {0};
+ *     if (program_read(&program, text, length, "mine.walk", &error)) puts(error.message);
+ *
+ * Text is untrusted: sizes are bounded by the enums of program.h, time is linear in the text, and nothing is allocated.
+ * Errors name the file and the line, say what is wrong and what would be right. */
+#ifndef TILEWALK_SIM_PROGRAM_READ_H
+#define TILEWALK_SIM_PROGRAM_READ_H
+
+#include <stddef.h>
+
+#include "sim/algorithms/program.h"
+#include "sim/base/error.h"
+
+/* Reads text[0..length) into *program; `file` is what errors call it. Writes *program only on success.
+ * Errors: STATUS_BAD_FILE, one line. */
+Status program_read(Program *program, const char *text, size_t length, const char *file, Error *error);
+
+#endif

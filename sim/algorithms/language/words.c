@@ -1,0 +1,85 @@
+/* Words of a line, and errors about it. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/algorithms/language/reader.h"
+#include "sim/base/quote.h"
+
+Status reader_fail(Reader *r, const char *format, ...) {
+  char what[ERROR_MESSAGE_BYTES];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(what, sizeof what, format, list);
+  va_end(list);
+  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote(r->file, strlen(r->file)).text, r->number, what);
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The length of the word that begins at text[0]; 0: no word begins so. */
+static size_t word_length(const char *text, size_t length, WordKind *kind) {
+  static const char *const PAIRS[] = {"+=", "*=", "^T", "<=", ">="};
+  size_t n = 0;
+  *kind = WORD_SYMBOL;
+  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++)
+    if (length >= 2 && strncmp(text, PAIRS[k], 2) == 0) return 2;
+  if (strchr("+-*/^()=,;<>", text[0])) return 1;
+  if (is_digit(text[0])) {
+    *kind = WORD_NUMBER;
+    while (n < length && (is_digit(text[n]) || text[n] == '.')) n++;
+    return n;
+  }
+  if (!is_letter(text[0])) return 0;
+  *kind = WORD_NAME;
+  while (n < length && (is_letter(text[n]) || is_digit(text[n]))) n++;
+  while (n < length && text[n] == '\'') n++;
+  if (n + 1 < length && text[n] == '_' && is_letter(text[n + 1]))
+    for (n++; n < length && is_letter(text[n]);) n++;
+  return n;
+}
+
+Status reader_words(Reader *r, const char *line, size_t length) {
+  r->n_words = r->at = 0;
+  for (size_t k = 0; k < length;) {
+    WordKind kind;
+    if (line[k] == ' ') {
+      k++;
+      continue;
+    }
+    const size_t n = word_length(line + k, length - k, &kind);
+    if (n == 0)
+      return reader_fail(r, "'%s' cannot stand here; a line has letters, digits and + - * / ^ ( ) = , ; only",
+                         quote(line + k, 1).text);
+    if (n >= WORD_BYTES) return reader_fail(r, "'%s' is too long for a word", quote(line + k, n).text);
+    if (r->n_words == WORDS_MAX) return reader_fail(r, "the line has more than %d words; divide it", WORDS_MAX);
+    Word *w = &r->words[r->n_words++];
+    *w = (Word){.kind = (uint8_t)kind};
+    memcpy(w->text, line + k, n);
+    k += n;
+  }
+  return STATUS_OK;
+}
+
+const char *reader_word(const Reader *r) { return r->at < r->n_words ? r->words[r->at].text : ""; }
+bool reader_at_end(const Reader *r) { return r->at == r->n_words; }
+bool reader_is(const Reader *r, const char *text) { return strcmp(reader_word(r), text) == 0; }
+
+bool reader_take(Reader *r, const char *text) {
+  if (reader_at_end(r) || !reader_is(r, text)) return false;
+  r->at++;
+  return true;
+}
+
+Status reader_expect(Reader *r, const char *text, const char *why) {
+  if (reader_take(r, text)) return STATUS_OK;
+  if (reader_at_end(r)) return reader_fail(r, "the line ends where '%s' should follow: %s", text, why);
+  return reader_fail(r, "'%s' stands where '%s' should: %s", reader_word(r), text, why);
+}
+
+const char *side_name(Side side) {
+  static const char *const NAMES[SIDE_COUNT] = {"1", "B_r", "B_c", "d", "d_v"};
+  return NAMES[side];
+}

@@ -1,0 +1,173 @@
+/* An algorithm as a compact table: what sim/algorithms/language reads from a page of program text.
+ *
+ *     algorithm fa2                                text       sim/algorithms/fa2.walk
+ *     kernel forward                                 |
+ *       for every row block i                       read      sim/algorithms/language/read.h
+ *         load Q_i                                   |
+ *         for each column block j of i              table     Program, below: plain data without pointers
+ *           load K_j                                 |
+ *           S = Q_i K_j^T / sqrt(d)                 walk      sim/algorithms/schedule.h: events, counts, seeking
+ *
+ * A program is a list of operations: loops with the position of their end, and statements. A statement moves tiles or
+ * computes; one line of arithmetic is one event. Values are expressions over typed tiles, kept as a pool of nodes, so
+ * that FLOPs, kinds of event and numbers all follow from the text. */
+#ifndef TILEWALK_SIM_PROGRAM_H
+#define TILEWALK_SIM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/algorithms/event.h"
+
+enum {
+  PROGRAM_TEXT_BYTES = 6144, /* of the whole text, and a 0 */
+  PROGRAM_WORD_BYTES = 32,
+  PROGRAM_TITLE_BYTES = 96,
+  PROGRAM_SUMMARY_BYTES = 160,
+  PROGRAM_LINES_MAX = 128,
+  PROGRAM_OPS_MAX = 96,
+  PROGRAM_NODES_MAX = 384,
+  PROGRAM_NAMES_MAX = 40,
+  PROGRAM_ASSIGNS_MAX = 96,
+  PROGRAM_KERNELS_MAX = 4,
+  PROGRAM_MOVED_MAX = 4, /* names in one load or store */
+  PROGRAM_DEPTH_MAX = 3, /* loops within loops: rows, columns and splits, each once */
+};
+
+/* What loops run over, and what subscripts mean. */
+typedef enum { DIM_I = 0, DIM_J, DIM_S, DIM_COUNT } Dim; /* row blocks, column blocks, splits */
+enum { IN_I = 1 << DIM_I, IN_J = 1 << DIM_J, IN_S = 1 << DIM_S };
+
+/* The two sides of a tile: B_r rows, B_c columns, d or d_v elements of a head, or 1. */
+typedef enum { SIDE_ONE = 0, SIDE_ROWS, SIDE_COLS, SIDE_D, SIDE_DV, SIDE_COUNT } Side;
+
+/* A value: Q_i, m', S, ... */
+typedef struct {
+  char text[8];
+  uint8_t tensor;     /* Tensor by its letter; of a value that has none, TENSOR_COUNT */
+  uint8_t subscripts; /* IN_I, IN_J, IN_S */
+  uint8_t rows, cols; /* Side */
+  bool is_input;      /* Q, K or V */
+  bool is_loaded, is_stored;
+  bool is_fp32;    /* in HBM; else of the problem's data type */
+  uint8_t kernels; /* a bit for each kernel in which it is written or read */
+} ProgramName;
+
+typedef enum {
+  NODE_NUMBER = 0, /* value */
+  NODE_NAME,       /* name */
+  NODE_NEGATE,
+  NODE_ADD,
+  NODE_SUBTRACT,
+  NODE_TIMES, /* element by element; a side of 1 stands for all */
+  NODE_DIVIDE,
+  NODE_MATMUL, /* b transposed where b_transposed */
+  NODE_EXP,
+  NODE_LOG,
+  NODE_MAX,
+  NODE_ROW_MAX,
+  NODE_ROW_SUM,
+  NODE_SQRT_D,
+} NodeKind;
+
+typedef struct {
+  uint8_t kind;       /* NodeKind */
+  uint8_t rows, cols; /* Side of the value */
+  bool b_transposed;
+  int16_t a, b; /* operands; -1: none */
+  int16_t name;
+  double value;
+} ProgramNode;
+
+typedef enum { ASSIGN_SET = 0, ASSIGN_ADD, ASSIGN_TIMES } AssignKind;
+
+typedef struct {
+  uint8_t kind;  /* AssignKind */
+  uint8_t name;  /* written */
+  int16_t value; /* root of an expression */
+} ProgramAssign;
+
+/* Conditions of a line or a kernel: all that are named must hold. */
+enum { WHEN_LSE = 1, WHEN_SPLIT = 2 /* splits > 1 */, WHEN_WHOLE = 4 /* splits = 1 */ };
+
+typedef enum {
+  OP_LOOP = 0, /* enters */
+  OP_TEST,     /* the next iteration, a skipped tile, or beyond the end */
+  OP_END,      /* back to the test */
+  OP_EVENT,    /* a statement that is an event */
+  OP_SET,      /* a statement that is none: values set to constants */
+  OP_STOP,     /* the end of the program */
+} OpKind;
+
+typedef struct {
+  uint8_t kind; /* OpKind */
+  uint8_t line; /* index of a line of the text */
+  uint8_t when; /* WHEN_... */
+  uint8_t kernel, pass;
+  uint8_t loops; /* IN_...: the loops around it */
+  int8_t parent; /* OP_LOOP of the innermost loop around it; -1: none */
+  int8_t end;    /* OP_LOOP, OP_TEST: the position of OP_END; OP_END: of OP_TEST */
+
+  uint8_t dim;   /* Dim of a loop */
+  bool of;       /* only tiles that the mask lets the other side see; others are skipped */
+  bool in_split; /* columns of the split alone */
+  bool either_way;
+  bool every; /* iterations are independent: a CTA each */
+
+  uint8_t event, tensor; /* EventKind, Tensor */
+  uint8_t rows, cols;    /* 1: the moved tile has rows of i, of j; a product's area has both */
+  uint8_t words;         /* fp32 values a row of statistics */
+  uint8_t width;         /* Side of the other side of a moved tile: SIDE_D, SIDE_DV, SIDE_COLS or SIDE_ONE */
+  bool is_fp32;
+  bool partial_only;               /* mask: tiles crossed by it */
+  bool once;                       /* counted once a kernel, though every CTA asks for it */
+  bool never;                      /* once, and an earlier line of the kernel has counted it */
+  bool masked;                     /* a loop over what the mask lets be seen is around it (of OP_TEST: or is it) */
+  bool columns_split;              /* the loop over columns around it is that of a split */
+  bool is_checked;                 /* happens only if one of these conditions holds */
+  uint8_t first;                   /* IN_...: counted in the first iteration of these loops */
+  int8_t needs;                    /* happens if this OP_LOOP has a tile; -1: always */
+  uint8_t products_d, products_dv; /* matrix products of rows x columns x d, x d_v */
+  uint8_t n_exps;                  /* exponentials of rows x columns */
+
+  uint8_t n_moved, moved[PROGRAM_MOVED_MAX]; /* names */
+  uint8_t first_assign, n_assigns;           /* before a store: its value */
+} ProgramOp;
+
+typedef struct {
+  char name[PROGRAM_WORD_BYTES];
+  uint8_t first_op, end_op;
+  uint8_t when;
+  uint8_t n_every; /* loops around everything whose iterations are CTAs; 0: a head is one CTA */
+} ProgramKernel;
+
+typedef struct {
+  uint16_t begin, length; /* in text, without indentation and comment */
+  uint8_t indent;         /* in levels */
+  uint8_t number;         /* in the file, from 1 */
+} ProgramLine;
+
+typedef struct {
+  char name[PROGRAM_WORD_BYTES];       /* as typed after --algorithm */
+  char title[PROGRAM_TITLE_BYTES];     /* as shown in headings */
+  char summary[PROGRAM_SUMMARY_BYTES]; /* one line */
+  char source[PROGRAM_TITLE_BYTES];    /* the paper it follows */
+  bool is_own;                         /* read from a file of the user's */
+  int n_passes;                        /* outermost loops: passes over the data */
+  bool skips;                          /* leaves masked tiles out (else it computes and masks them) */
+  bool splits;                         /* obeys Tiling.n_splits */
+  bool writes_lse;                     /* obeys Tiling.lse */
+  bool whole_head;                     /* one CTA does all passes of a head */
+
+  uint8_t n_kernels, n_ops, n_names, n_assigns, n_lines;
+  int16_t n_nodes;
+  ProgramKernel kernels[PROGRAM_KERNELS_MAX];
+  ProgramOp ops[PROGRAM_OPS_MAX];
+  ProgramName names[PROGRAM_NAMES_MAX];
+  ProgramAssign assigns[PROGRAM_ASSIGNS_MAX];
+  ProgramNode nodes[PROGRAM_NODES_MAX];
+  ProgramLine lines[PROGRAM_LINES_MAX];
+  char text[PROGRAM_TEXT_BYTES];
+} Program;
+
+#endif

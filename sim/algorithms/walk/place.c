@@ -1,0 +1,234 @@
+#include "sim/algorithms/walk/place.h"
+
+#include <string.h>
+
+#include "sim/algorithms/walk/count.h"
+
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ---- Totals up to a step ---------------------------------------------------------------------------------- */
+
+Wide place_step(const Schedule *s, const Plan *plan, const Cursor *c) {
+  int chain[PROGRAM_DEPTH_MAX], n = 0, first = 0;
+  Wide steps = 0;
+  for (int loop = s->ops[c->op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
+  CountRanges r = count_all(plan);
+  for (int k = n - 1; k >= 0; k--) {
+    const int loop = chain[k];
+    const Dim dim = (Dim)s->ops[loop].dim;
+    const int64_t split = max64(c->split, 0);
+    steps += count_steps(s, plan, first, loop, &r);
+    r.of[dim] = count_iterations(s, plan, loop, split, 0, c->at[dim]);
+    steps += count_steps(s, plan, loop, s->ops[loop].end + 1, &r);
+    if (k == 0 && s->ops[c->op].kind == OP_TEST) return steps;
+    r.of[dim] = count_iterations(s, plan, loop, split, c->at[dim], c->at[dim] + 1);
+    first = loop + 2;
+  }
+  return steps + count_steps(s, plan, first, c->op, &r);
+}
+
+void place_traffic(const Schedule *s, const Plan *plan, uint64_t step, Traffic *traffic) {
+  Cursor cursor;
+  bool overflow = false;
+  if (schedule_seek(s, plan, &cursor, step))
+    schedule_traffic_before(s, plan, &cursor, traffic, &overflow);
+  else
+    schedule_traffic(s, plan, traffic, &overflow);
+}
+
+static Wide moved(const Schedule *s, const Plan *plan, uint64_t step) {
+  Traffic traffic;
+  bool overflow = false;
+  place_traffic(s, plan, step, &traffic);
+  return traffic_read_bytes(&traffic, &overflow) + traffic_write_bytes(&traffic, &overflow);
+}
+
+uint64_t place_of_bytes(const Schedule *s, const Plan *plan, uint64_t n_steps, Wide bytes) {
+  if (moved(s, plan, n_steps) <= bytes) return n_steps;
+  uint64_t low = 0, high = n_steps; /* low moves no more than `bytes`, high does */
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (moved(s, plan, middle) <= bytes)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ---- Tiles, rows and passes ------------------------------------------------------------------------------- */
+
+static bool is_tile_loop(const Schedule *s, int loop) {
+  const uint8_t loops = (uint8_t)(s->ops[loop].loops | 1 << s->ops[loop].dim);
+  return s->ops[loop].dim != DIM_S && (loops & (IN_I | IN_J)) == (IN_I | IN_J);
+}
+
+static int outermost(const Schedule *s, int op) {
+  int loop = s->ops[op].parent;
+  if (loop < 0) return op;
+  while (s->ops[loop].parent >= 0) loop = s->ops[loop].parent;
+  return loop;
+}
+
+static uint64_t step_at(const Schedule *s, const Plan *plan, Cursor c, int op) {
+  c.op = (uint8_t)op;
+  return (uint64_t)place_step(s, plan, &c);
+}
+
+/* The steps of the cursor's present iteration of a loop. */
+static PlaceSteps iteration(const Schedule *s, const Plan *plan, Cursor c, int loop) {
+  const Dim dim = (Dim)s->ops[loop].dim;
+  PlaceSteps steps = {step_at(s, plan, c, loop + 1), 0};
+  c.at[dim]++;
+  steps.end = step_at(s, plan, c, loop + 1);
+  return steps;
+}
+
+/* Within a row: what comes before its loops over tiles, between them, or after them. */
+static PlaceSteps beside_tiles(const Schedule *s, const Plan *plan, const Cursor *c, int row) {
+  PlaceSteps steps = iteration(s, plan, *c, row);
+  for (int op = row + 2; op < s->ops[row].end; op++) {
+    if (s->ops[op].kind != OP_LOOP || s->ops[op].parent != row || !is_tile_loop(s, op)) continue;
+    if (op > c->op) {
+      steps.end = step_at(s, plan, *c, op);
+      break;
+    }
+    steps.begin = step_at(s, plan, *c, s->ops[op].end + 1);
+  }
+  return steps;
+}
+
+/* The loop whose iterations are rows: that of the CTAs, or in a head that is one CTA the loop around that over tiles.
+ */
+static int row_loop(const Schedule *s, int inner) {
+  for (int loop = inner; loop >= 0; loop = s->ops[loop].parent)
+    if (s->ops[loop].every && !is_tile_loop(s, loop)) return loop;
+  return is_tile_loop(s, inner) ? s->ops[inner].parent : inner;
+}
+
+PlaceSteps place_steps(const Schedule *s, const Plan *plan, uint64_t step, PlaceKind kind) {
+  Cursor c;
+  Event e;
+  const uint64_t n_steps = (uint64_t)schedule_n_steps(s, plan);
+  if (!schedule_seek(s, plan, &c, step) || !schedule_next(s, plan, &c, &e)) return (PlaceSteps){n_steps, n_steps};
+  if (e.kind == EVENT_SKIP) c.at[s->ops[e.op].dim]--; /* the walk has gone on already */
+  c.op = e.op;
+  const int inner = s->ops[e.op].parent;
+  if (kind == PLACE_PASS) {
+    const int loop = outermost(s, e.op);
+    return (PlaceSteps){step_at(s, plan, c, loop), step_at(s, plan, c, s->ops[loop].end + 1)};
+  }
+  const bool on_tile = is_tile_loop(s, inner);
+  const int row = row_loop(s, inner);
+  if (kind == PLACE_TILE && on_tile) return iteration(s, plan, c, inner);
+  if (kind == PLACE_TILE) return beside_tiles(s, plan, &c, row);
+  return iteration(s, plan, c, row);
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------------- */
+
+/* The loops of a pass whose iterations are CTAs of row blocks and splits, outer first; tiles belong to their rows. */
+static int cta_loops(const Schedule *s, int pass, int *loops) {
+  int n = 0;
+  for (int op = 0; op < s->n_ops; op++) {
+    const ProgramOp *o = &s->ops[op];
+    if (o->kind == OP_LOOP && o->pass == pass && o->every && !is_tile_loop(s, op) && n < PROGRAM_DEPTH_MAX)
+      loops[n++] = op;
+  }
+  return n;
+}
+
+static int first_op_of(const Schedule *s, int pass) {
+  for (int op = 0; op < s->n_ops; op++)
+    if (s->ops[op].kind == OP_LOOP && s->ops[op].pass == pass) return op;
+  return -1;
+}
+
+static bool pass_happens(const Schedule *s, const Plan *plan, int pass) {
+  const int op = first_op_of(s, pass);
+  return op >= 0 && !(s->ops[op].when & ~schedule_when(plan));
+}
+
+int64_t place_n_ctas(const Schedule *s, const Plan *plan, int pass) {
+  int loops[PROGRAM_DEPTH_MAX];
+  int64_t n = 1;
+  if (!pass_happens(s, plan, pass)) return 0;
+  for (int k = cta_loops(s, pass, loops) - 1; k >= 0; k--) {
+    const Span range = walk_range(plan, &s->ops[loops[k]], 0);
+    n *= range.end - range.begin;
+  }
+  return n;
+}
+
+PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
+  int loops[PROGRAM_DEPTH_MAX];
+  const int n_loops = cta_loops(s, pass, loops), first = first_op_of(s, pass);
+  Cursor c = {.begun = true, .i = -1, .j = -1, .split = -1};
+  if (n_loops == 0) {
+    const int end = s->whole_head ? s->n_ops - 1 : s->ops[first].end + 1;
+    return (PlaceSteps){step_at(s, plan, c, first), step_at(s, plan, c, end)};
+  }
+  for (int k = n_loops - 1; k >= 0; k--) {
+    const ProgramOp *loop = &s->ops[loops[k]];
+    const Span range = walk_range(plan, loop, 0);
+    const int64_t size = range.end - range.begin;
+    c.at[loop->dim] = n % size;
+    if (loop->dim == DIM_S) c.split = n % size;
+    n = n / size;
+  }
+  return iteration(s, plan, c, loops[n_loops - 1]);
+}
+
+int64_t place_cta_of(const Schedule *s, const Plan *plan, const Event *e) {
+  int loops[PROGRAM_DEPTH_MAX];
+  const int n_loops = cta_loops(s, e->pass, loops);
+  const int64_t index[DIM_COUNT] = {max64(e->i, 0), max64(e->j, 0), e->split};
+  int64_t n = 0;
+  for (int k = 0; k < n_loops; k++) {
+    const Span range = walk_range(plan, &s->ops[loops[k]], 0);
+    n = n * (range.end - range.begin) + index[s->ops[loops[k]].dim];
+  }
+  return n;
+}
+
+/* ---- The grid --------------------------------------------------------------------------------------------- */
+
+/* The last loop over tiles of a pass; -1: it visits none. */
+static int tile_loop_of(const Schedule *s, int pass) {
+  int last = -1;
+  for (int op = 0; op < s->n_ops; op++)
+    if (s->ops[op].kind == OP_LOOP && s->ops[op].pass == pass && is_tile_loop(s, op)) last = op;
+  return last;
+}
+
+PlaceInGrid place_in_grid(const Schedule *s, const Plan *plan, const Event *e, bool is_over) {
+  PlaceInGrid g = {.i = -1, .j = -1};
+  const int pass = is_over ? s->n_passes : e ? e->pass : 0;
+  for (int p = 0; p < s->n_passes; p++) {
+    const int loop = tile_loop_of(s, p);
+    if (loop < 0) continue;
+    g.n_laps++;
+    g.lap += p < pass;
+    if (p <= pass || g.n_laps == 1) g.column_by_column = s->ops[loop].dim == DIM_I;
+  }
+  const int tiles = is_over || !e ? -1 : tile_loop_of(s, pass);
+  if (tiles < 0) return g;
+  const ProgramOp *loop = &s->ops[tiles];
+  g.reversed = loop->either_way && plan->tiling.reversed;
+  g.at_work = (s->ops[e->op].loops & (IN_I | IN_J)) == (IN_I | IN_J);
+  const int64_t length = g.column_by_column ? plan->T_r : plan->T_c;
+  g.line = max64(g.column_by_column ? e->j : e->i, 0);
+  if (g.at_work) {
+    g.i = e->i;
+    g.j = e->j;
+    const int64_t along = g.column_by_column ? e->i : e->j;
+    if (e->op > tiles) g.n_done = g.reversed ? length - 1 - along : along; /* else it only looks */
+  } else if (e->op > loop->end) {
+    g.n_done = length;
+  }
+  if (s->ops[tiles].in_split && !g.at_work) {
+    const Span columns = walk_range(plan, loop, e->split);
+    g.n_done = e->op > loop->end ? columns.end : columns.begin;
+  }
+  return g;
+}

@@ -1,0 +1,50 @@
+/* Places of a walk: totals up to any step, where its tiles, rows and passes begin and end, how far it is in the grid.
+ */
+#ifndef TILEWALK_SIM_PLACE_H
+#define TILEWALK_SIM_PLACE_H
+
+#include "sim/algorithms/schedule.h"
+
+/* The number of events before the cursor. */
+Wide place_step(const Schedule *schedule, const Plan *plan, const Cursor *cursor);
+
+/* The fold of events [0, step), steps beyond the end being the end. Equal to traffic_add over all of them. */
+void place_traffic(const Schedule *schedule, const Plan *plan, uint64_t step, Traffic *traffic);
+
+/* The last step at which no more than `bytes` have crossed the SRAM boundary; n_steps is the length of the walk. */
+uint64_t place_of_bytes(const Schedule *schedule, const Plan *plan, uint64_t n_steps, Wide bytes);
+
+typedef enum {
+  PLACE_TILE = 0, /* one iteration of a loop over tiles, or what comes before or after that loop */
+  PLACE_ROW,      /* one iteration of the loop around it: what one CTA does of a pass */
+  PLACE_PASS,     /* an outermost loop */
+} PlaceKind;
+
+/* The steps [begin, end) of the tile, row or pass that event `step` belongs to. Beyond the end: n_steps, n_steps. */
+typedef struct {
+  uint64_t begin, end;
+} PlaceSteps;
+PlaceSteps place_steps(const Schedule *schedule, const Plan *plan, uint64_t step, PlaceKind kind);
+
+/* The steps of what the n-th CTA does in a pass, CTAs counted in the order of the program's loops; of a pass without
+ * CTAs, or a program that does a head in one, all of the pass. */
+int64_t place_n_ctas(const Schedule *schedule, const Plan *plan, int pass);
+PlaceSteps place_cta(const Schedule *schedule, const Plan *plan, int pass, int64_t n);
+/* Which of these an event belongs to. */
+int64_t place_cta_of(const Schedule *schedule, const Plan *plan, const Event *event);
+
+/* Passes over the grid of tiles, and how far they are. */
+typedef struct {
+  int n_laps;            /* passes that go over the tiles */
+  int lap;               /* those that are over */
+  bool column_by_column; /* the loop over columns is the outer one */
+  bool at_work;          /* the event belongs to tile (i, j) */
+  int64_t i, j;
+  int64_t line, n_done; /* row (column) of tiles that the walk is in, and tiles of it that it is through with */
+  bool reversed;        /* the inner loop goes from the last to the first */
+} PlaceInGrid;
+
+/* Where event *event stands; NULL: before the first. `is_over`: it is the last, and done. */
+PlaceInGrid place_in_grid(const Schedule *schedule, const Plan *plan, const Event *event, bool is_over);
+
+#endif

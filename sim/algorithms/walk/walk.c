@@ -1,0 +1,194 @@
+/* Walking a program: one event a call. */
+#include "sim/algorithms/schedule.h"
+
+#include "sim/algorithms/walk/walk.h"
+
+static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+Span walk_range(const Plan *plan, const ProgramOp *loop, int64_t split) {
+  switch (loop->dim) {
+  case DIM_I: return (Span){0, plan->T_r};
+  case DIM_S: return (Span){0, plan->tiling.n_splits};
+  default: break;
+  }
+  if (!loop->in_split) return (Span){0, plan->T_c};
+  const int64_t begin = min64(split * plan->tiles_per_split, plan->T_c);
+  return (Span){begin, min64(begin + plan->tiles_per_split, plan->T_c)};
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------ */
+
+void walk_leave_blocks(Cursor *c, Dim dim) {
+  if (dim == DIM_I) {
+    c->i = -1;
+    c->row0 = c->row1 = 0;
+  } else if (dim == DIM_J) {
+    c->j = -1;
+    c->col0 = c->col1 = 0;
+  } else {
+    c->split = -1;
+  }
+  c->tile = TILE_FULL;
+}
+
+/* Which tiles of the loop are computed, and full, beside the outer block that the cursor is in. */
+static void find_spans(const Plan *plan, Cursor *c, Dim dim) {
+  const Tiling *t = &plan->tiling;
+  BandRow row = {{0, 0}, {0, 0}};
+  if (dim == DIM_J && c->i >= 0) row = band_row(&plan->band, t->B_r, t->B_c, c->i);
+  if (dim == DIM_I && c->j >= 0) row = band_row(&plan->keys, t->B_c, t->B_r, c->j);
+  c->computed = row.computed;
+  c->full = row.full;
+}
+
+void walk_enter_loop(const Plan *plan, const ProgramOp *loop, Cursor *c) {
+  const Span range = walk_range(plan, loop, c->split);
+  c->at[loop->dim] = 0;
+  c->n[loop->dim] = range.end - range.begin;
+  if (loop->dim != DIM_S) find_spans(plan, c, (Dim)loop->dim);
+}
+
+static TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index) {
+  if (plan->mask.pattern) return mask_tile(&plan->mask, c->row0, c->row1, c->col0, c->col1);
+  if (index < c->computed.begin || index >= c->computed.end) return TILE_SKIPPED;
+  return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
+}
+
+void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
+  const Tiling *t = &plan->tiling;
+  int64_t index = c->at[loop->dim];
+  if (loop->either_way && t->reversed) index = c->n[loop->dim] - 1 - index;
+  if (loop->dim == DIM_S) {
+    c->split = index;
+    return;
+  }
+  if (loop->dim == DIM_I) {
+    c->i = index;
+    c->row0 = index * t->B_r;
+    c->row1 = min64(c->row0 + t->B_r, plan->shape.N_q);
+    if (c->j < 0) return;
+  } else {
+    if (loop->in_split) index += min64(c->split * plan->tiles_per_split, plan->T_c);
+    c->j = index;
+    c->col0 = index * t->B_c;
+    c->col1 = min64(c->col0 + t->B_c, plan->shape.N_k);
+    if (c->i < 0) return;
+  }
+  c->tile = (uint8_t)kind_of(plan, c, index);
+  if (!loop->of && c->tile == TILE_SKIPPED) c->tile = TILE_PARTIAL; /* computed, then masked */
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------------------- */
+
+/* Whether the loop has a computed tile for the blocks that the cursor is in. */
+static bool has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *c) {
+  const Tiling *t = &plan->tiling;
+  const Span range = walk_range(plan, loop, c->split);
+  if (plan->mask.pattern) {
+    MaskTiles tiles = {t->B_r, t->B_c, {c->i, c->i + 1}, range};
+    if (loop->dim == DIM_I) tiles = (MaskTiles){t->B_r, t->B_c, range, {c->j, c->j + 1}};
+    return mask_count(&plan->mask, &tiles).computed > 0;
+  }
+  const BandRow row =
+      loop->dim == DIM_J ? band_row(&plan->band, t->B_r, t->B_c, c->i) : band_row(&plan->keys, t->B_c, t->B_r, c->j);
+  return max64(row.computed.begin, range.begin) < min64(row.computed.end, range.end);
+}
+
+static bool happens(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
+  if (op->when & ~schedule_when(plan)) return false;
+  if (op->partial_only && c->tile != TILE_PARTIAL) return false;
+  if (op->never) return false;
+  for (int dim = 0; dim < DIM_COUNT; dim++)
+    if ((op->first >> dim & 1) && c->at[dim] != 0) return false;
+  return op->needs < 0 || has_tile(plan, &s->ops[op->needs], c);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------- */
+
+static inline uint64_t bytes_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
+  uint64_t n = op->words     ? (uint64_t)op->words * STATS_BYTES
+               : op->is_fp32 ? (uint64_t)STATS_BYTES
+                             : (uint64_t)plan->element_bytes;
+  if (op->rows) n *= (uint64_t)(c->row1 - c->row0);
+  if (op->cols) n *= (uint64_t)(c->col1 - c->col0);
+  if (op->width) n *= (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
+  return n;
+}
+
+static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
+  return 2 * (uint64_t)(c->row1 - c->row0) * (uint64_t)(c->col1 - c->col0) *
+         (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
+}
+
+static inline void emit(Cursor *c, const ProgramOp *op, EventKind kind, Tensor tensor, uint64_t bytes, uint64_t flops,
+                        Event *event) {
+  *event = (Event){.kind = (uint8_t)kind,
+                   .tensor = (uint8_t)tensor,
+                   .tile = c->tile,
+                   .pass = op->pass,
+                   .line = op->line,
+                   .op = c->op,
+                   .split = (uint16_t)max64(c->split, 0),
+                   .step = c->step++,
+                   .i = c->i,
+                   .j = c->j,
+                   .row0 = c->row0,
+                   .row1 = c->row1,
+                   .col0 = c->col0,
+                   .col1 = c->col1,
+                   .bytes = bytes,
+                   .flops = flops};
+}
+
+void walk_begin(Cursor *c) {
+  c->begun = true;
+  for (int dim = 0; dim < DIM_COUNT; dim++) walk_leave_blocks(c, (Dim)dim);
+}
+
+bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
+  if (!c->begun) walk_begin(c);
+  for (;;) {
+    const ProgramOp *op = &s->ops[c->op];
+    switch (op->kind) {
+    case OP_EVENT:
+      if (op->is_checked && !happens(s, plan, op, c)) {
+        c->op++;
+        break;
+      }
+      emit(c, op, (EventKind)op->event, (Tensor)op->tensor,
+           op->n_moved && !op->partial_only ? bytes_of(plan, op, c) : 0,
+           op->products_d | op->products_dv ? flops_of(plan, op, c) : 0, event);
+      c->op++;
+      return true;
+    case OP_LOOP:
+      if (op->when & ~schedule_when(plan)) {
+        c->op = (uint8_t)(op->end + 1);
+        break;
+      }
+      walk_enter_loop(plan, op, c);
+      c->op++;
+      break;
+    case OP_TEST:
+      if (c->at[op->dim] == c->n[op->dim]) {
+        walk_leave_blocks(c, (Dim)op->dim);
+        c->op = (uint8_t)(op->end + 1);
+        break;
+      }
+      walk_set_block(plan, op, c);
+      if (op->of && c->tile == TILE_SKIPPED) {
+        emit(c, op, EVENT_SKIP, TENSOR_S, 0, 0, event);
+        c->at[op->dim]++;
+        return true;
+      }
+      c->op++;
+      break;
+    case OP_END:
+      c->op = (uint8_t)op->end;
+      c->at[s->ops[op->end].dim]++;
+      break;
+    case OP_STOP: c->done = true; return false;
+    default: c->op++; break; /* OP_SET */
+    }
+  }
+}

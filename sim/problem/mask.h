@@ -1,0 +1,56 @@
+/* Masks: which (query, key) pairs are allowed, and which tiles that makes full, partial or skipped.
+ *
+ *     band       causal, window or neither: sim/problem/band.h, counted in closed form at any size
+ *     pattern    blocks that may be seen, such as strided:4 or a file's (sim/problem/pattern.h), in addition to the
+ * band
+ *
+ * Only this file and those two know the kinds. A tile is skipped when the band or the pattern skips it, full when both
+ * have it full, else partial: as kernels decide, tile by tile. */
+#ifndef TILEWALK_SIM_MASK_H
+#define TILEWALK_SIM_MASK_H
+
+#include "sim/problem/band.h"
+#include "sim/problem/pattern.h"
+
+typedef struct {
+  Band band;              /* queries as rows */
+  const Pattern *pattern; /* NULL: none; belongs to the caller */
+} Mask;
+
+/* The mask of a completed shape. */
+Mask mask_of_shape(const Shape *shape);
+
+/* The side of tiles that a count goes over: blocks [begin, end) of B_r queries, or of B_c keys. */
+typedef struct {
+  int64_t B_r, B_c;
+  Span rows, cols;
+} MaskTiles;
+
+/* Counts over a rectangle of tiles; all but `tiles` of those that are computed. */
+typedef struct {
+  Wide tiles;
+  Wide computed, full;
+  Wide rows, cols; /* sums over computed tiles of their rows, of their columns */
+  Wide area;       /* sum over computed tiles of rows x columns */
+} MaskCount;
+
+/* Blocks of one side that have a computed tile in the rectangle. */
+typedef struct {
+  Wide blocks, elements; /* and the rows (columns) in them */
+} MaskSeen;
+
+TileKind mask_tile(const Mask *mask, int64_t row0, int64_t row1, int64_t col0, int64_t col1);
+bool mask_allows(const Mask *mask, int64_t row, int64_t col);
+
+MaskCount mask_count(const Mask *mask, const MaskTiles *tiles);
+MaskSeen mask_rows_seen(const Mask *mask, const MaskTiles *tiles);
+MaskSeen mask_cols_seen(const Mask *mask, const MaskTiles *tiles);
+
+/* The largest number of computed tiles in one row block, and in one column block. */
+int64_t mask_longest_row(const Mask *mask, int64_t B_r, int64_t B_c);
+int64_t mask_longest_col(const Mask *mask, int64_t B_r, int64_t B_c);
+
+/* The number of allowed pairs. */
+Wide mask_pairs(const Mask *mask);
+
+#endif

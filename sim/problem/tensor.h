@@ -1,0 +1,18 @@
+/* The matrices of attention that lie in HBM. */
+#ifndef TILEWALK_SIM_TENSOR_H
+#define TILEWALK_SIM_TENSOR_H
+
+typedef enum {
+  TENSOR_Q = 0,
+  TENSOR_K,
+  TENSOR_V,
+  TENSOR_S,
+  TENSOR_P,
+  TENSOR_O,
+  TENSOR_STATS, /* row statistics m and l (or their log-sum-exp), always fp32 */
+  TENSOR_COUNT
+} Tensor;
+
+const char *tensor_name(Tensor tensor); /* "Q", ..., "stats" */
+
+#endif
