@@ -85,7 +85,7 @@ comma := ,
 SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk,-Wl$(comma)--wrap=$(call))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy layers kernels coverage mutate fuzz setup install uninstall clean help FORCE
+.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers kernels coverage mutate fuzz setup install uninstall clean help FORCE
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -121,8 +121,10 @@ bench: $(PROGRAM) $(BENCHES)
 pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
-accuracy: $(PROGRAM) # the tables of predicted and measured in the README
+accuracy: $(PROGRAM) # the tables of predicted and measured in sim/l2/MODEL.md, and the README's
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh write
+ablations: $(PROGRAM) # the table of the parts of the model of L2 there, and what each buys
+	@BUILD=$(BUILD) tests/support/accuracy_table.sh ablations
 layers: $(OBJ)
 	@tests/support/layers.sh . $(BUILD)
 
@@ -256,7 +258,8 @@ help:
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
 #: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
-#: make pictures   the scenes for the README        make accuracy  its tables of predicted and measured
+#: make pictures   the scenes for the README        make accuracy  the tables of predicted and measured
+#: make ablations  what each part of the model of L2 buys
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=

@@ -1,6 +1,6 @@
 #include "kernels/counters/predict.h"
 
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 
 enum { SECTOR_BYTES = 32 };
 

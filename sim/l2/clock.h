@@ -1,73 +1,23 @@
-/* Many CTAs in time: each waits for its data, works, and asks for the next granule; what one finds
- * in L2 depends on who was there before, and how long it waits depends on what it finds.
+/* CTAs in time: each waits for its data, works, and asks for the next granule. What it finds in L2 depends on who asked
+ * before; how long it waits depends on what it finds. sim/l2/MODEL.md explains the parts and what each buys.
  *
  *     tile   ------------------------------------------------>
  *     CTA 7          o        asks, waits for a hit or a miss, works, asks ...
- *     CTA 6       o           finds what CTA 7 fetched, if that is not pushed out yet: gains on it
- *     CTA 5      o            until it catches up, and then waits for the same data: a convoy
- *
- * That is what breaks the sharing when CTAs start apart, and what mends it: those that miss are
- * slow and those behind them hit and are fast, so CTAs run up into convoys, each with one leader
- * that pays. How many convoys there are says how often the buffer is read from HBM.
+ *     CTA 6       o           finds what CTA 7 fetched, and so gains on it
+ *     CTA 5      o            until it catches up and waits for the same data: a convoy
  *
  * Modelled
- * - Where CTAs run: sim/l2/placement.h.
- * - Waiting: for a hit (longer with more CTAs on the SM) or for a miss, all that a step reads at once;
- *   data on their way are waited for, not fetched again; L2 and HBM hand out so many bytes a cycle,
- *   one request after another.
- * - A CTA that works while its next data come (overlapped) takes the longer of both; nothing hides the first wait. One
- * that asks when a part of its step is over (ahead) takes that, and the longer of the rest and the wait: who is the
- * first to ask for what comes from HBM then falls back to those behind.
- * - The CTAs of an SM that work at the same time have equal parts of it (shared_work), so one works faster while the
- * others wait; but loads and stores into shared memory take a part as well (waiting_share). Those that are not in step
- * vary more from tile to tile (unlike_spread). How far its CTAs are apart makes one SM faster than the next, and pulls
- * those apart that walk together.
- * - Those that ask ahead go in step on their SM, one some hundred cycles after the other; what varies does so for all
- * of them.
- * - Now and then the oldest of a full SM is a whole step further ahead of the youngest: how often hangs on the kernel
- * (slot_spread). In some kernels it gets ahead with every step instead (steady). Who is replaced is the youngest then,
- * so that two of an SM end up half a row block apart.
- * - From a CTA's end to the next one's start in its place (is_replaced) the others have the SM to themselves; of those
- * that wait, it counts as one more.
- * - The coalescer of each GPC, in front of L2: up to four requests for a granule, made before the first one's
- *   answer passes by, reach L2 as one, and their data come together. That holds CTAs together.
- * - What pulls them apart: the first time through its code a CTA waits for instructions, its TPC's longer or shorter
- * than the others'; every wait and every step takes a little more or less, steps the more, the more CTAs are there
- * (busy_cycles); some CTAs are slower for good, by little; those of an SM share it unevenly; GPCs that are busy have
- * clocks of their own.
- * - What all ask for as a launch begins is there for all SMs of a side at the same time (`together`): HBM serves them
- * by turns; for one side a little later than for the other.
- * - In step, instead of all that: each step takes one turn of the clock.
- *
+ * - Waits: for a hit (longer with more CTAs on the SM) or a miss. Data on their way are waited for, not fetched again.
+ *   L2 and HBM serve so many bytes a cycle, one request after another.
+ * - Work beside waits (`overlapped`): the longer of both; or waits, then work, on an SM whose CTAs share it
+ *   (`shared_work`).
+ * - The coalescer of each GPC: up to four requests for a granule become one while the first can be joined.
+ * - Differences between CTAs: first code, GPCs' clocks, waits and steps that vary, slots of an SM that share it
+ *   unevenly, CTAs that take another's place.
+ * - Or all in step (`in_step`): each step takes one turn of the clock.
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
  *
- * Against the 169 scans of assets/counters/h200/l2-scan/first.csv, in which a buffer is read from HBM
- * between 1 and 326 times (bench_hierarchy prints every row); errors, median and worst:
- *
- *                         HBM read          fabric            sectors reaching L2    look-ups that miss
- *     in step            0.1 %,   3 %      0.0 %,   3 %         14 %,  30 %              8 %, 16 %
- *     starting apart     3.3 %,  28 %      3.8 %,  28 %          9 %,  31 %              4 %, 18 %
- *     triangular         1.1 %,  10 %      1.0 %,   9 %          6 %,  35 %              2 %, 10 %
- *
- * (CTAs that spin by the clock leave the SM to each other: own_cycles is 15 there, as if they were alone. A mean of
- * four places of the buffer.)
- *
- * The coalescer was measured by itself: SMs ask for the same granule at chosen moments
- * (assets/counters/h200/coalescer/first.csv, h100/coalescer). Requests of all SMs spread over 100 to 6400 cycles, one
- * or two to an SM, of what L2 has and of what it has not: what reaches L2 is between 0.25 and 0.87 of what is asked
- * for, and comes out within 0.05 in each of the 56 launches (tests/model/test_coalescer.c). Two SMs of different sides:
- * what the first asks for comes to both, but for 85 cycles the home side does not know, and counts what its own SM asks
- * for as missing too. When CTAs of fa2_async and fa2_tensor ask for their tiles, by their clocks, says the same of
- * attention: joined by this rule, 70 cycles for what L2 has and 350 for what comes from HBM, as many requests are left
- * as were counted, within 0.02 on average in 20 launches of 32 to 128 CTAs (h200/steps, tests/model/test_steps.c).
- * It also says how a launch begins under a profiler, which empties the caches of code too: the CTAs of a side have
- * their first tile within 40 cycles of each other, one side 95 cycles after the other (one standard deviation); the
- * code of its arithmetic pulls those of a GPC 92 to 150 cycles apart (one standard deviation), a few TPCs of each much
- * later than the others, the SMs of a TPC together; then each step adds little.
- *
- * Fitted is early_cycles; the other numbers are measured.
- *
- * Times are in SM cycles. What is drawn at random comes from the seed: same config, same result. */
+ * Times are in SM cycles. Random numbers come from the seed: same config, same result. */
 #ifndef TILEWALK_SIM_CLOCK_H
 #define TILEWALK_SIM_CLOCK_H
 

@@ -8,47 +8,26 @@
  *             |                                  |
  *            HBM                                HBM           only the home side talks to HBM
  *
- * Lines are spread over the two homes evenly (on an H200 by a hash of the address), so half of a
- * granule is at home on each side. A side therefore keeps, of each granule it reads, the half that
- * is at home and a copy of the other. What all SMs read is held twice, and the room for it is one
- * side, not two.
+ * Half of a granule is at home on each side (on an H200 a hash of the address decides). Of each granule it reads, a
+ * side keeps the half at home and a copy of the other: what all SMs read is held twice.
  *
  * Modelled
- * - Replacement: a side is many sets, each an LRU list of its own, as an H200's is: of 16 lines of a set read in a
- * circle all are found, of 17 none, and what is read again stays as if it had come then (h200/replacement,
- * tests/model/test_l2_sets.c); a copy outlives its home (assets/counters/h200/scan/first.csv, families renewed and far;
- * tests/model/test_scans.c).
- * - Which set: as the lines of an H200 do (h200/sets; tests/model/test_l2_sets.c holds what is drawn here against
- * them). Both halves of a tile lie in the same set, so that each side has a part at home there and a copy; tiles that
- * follow each other in a tensor lie in different ones. In four of every five stretches of a tensor a set has one tile,
- * anywhere in the stretch, in the fifth none; sets take turns in that, and with which stretch and where in it a tensor
- * begins is drawn at random. So of any piece some sets have a tile more or less than others, and overflow while others
- * have room. That is why the edge of L2 is soft, and more so the more pieces there are. For time there are no more than
- * 1024 sets: where parts are very small, several share the room of one (a unit).
- * - Lines that are used all the time besides (side_resident_bytes) take room, sixteenths of a set
- * (HIERARCHY_SET_LINES), in some sets more than in others (Poisson). With whole parts instead, fa2-sm90's spilled
- * registers made one of its means 11 % too high, as its counters say.
- * - What an SM reads again and again without a break, its block of Q, say, may be renewed without being counted
- * (hierarchy_renew): as lines of a place that moves on it leaves K and V more room than as lines spread at random.
- * Scans with such reads (h200/scan-places, `hot read`) say the same.
- * - A far request that misses its copy looks in the home. If the home has the line, that renews it there; otherwise the
- * home fetches and keeps it.
- * - Stores: write-validate at home, half of the bytes cross the fabric; the other side's copy is
- *   dropped, and a copy stays on the own side: what is stored takes the same room as what is read (stores
- *   between two readings of a buffer push out as much of it as reads do, assets/counters/h200/scan/first.csv; and
- *   FlashAttention-1's O, stored and read again by one CTA, crosses the fabric with its stores and never
- *   with its loads). A line that a profiler has put back, and its home does not hold yet, moves a little more
- * (HIERARCHY_COLD_STORE). What is dirty goes to HBM when it falls out.
+ * - Sets: each an LRU list of 16 lines. Both halves of a tile lie in one set. In four of five stretches of a tensor a
+ *   set has one tile, anywhere in the stretch; in the fifth none. Where a tensor begins is random.
+ * - A far request that misses its copy looks in the home, and renews the line there; or the home fetches and keeps it.
+ * - A copy outlives its home.
+ * - Stores: nothing is fetched; half of the bytes cross the fabric; the other side's copy is dropped. What is dirty
+ *   goes to HBM when it falls out.
+ * - Lines used all the time (side_resident_bytes) take room, in some sets more than in others (Poisson).
+ * - hierarchy_renew: what an SM reads again without a break stays at the front and is not counted.
+ * For time there are at most 1,024 sets; smaller parts share the room of one (a unit).
  *
- * Not modelled: lines (parts come and go as a whole, and a tile of which all parts are there is not waited for; of 16
- * KiB of an H200 about four parts come and go by themselves, tests/support/scan_predicted.c); which address lies in
- * which set (on an H200 intervals of 256 KiB share sets with intervals, so that where tensors lie matters more than
- * here: tests/model/test_l2_sets.c, tests/model/test_scan_places.c); slices, HBM pages, compression, dirty lines
- * written before they fall out (an H200 has 2 to 4 MB fewer of them left at the end), L1, time (pace.h gives accesses
- * their order).
+ * Not modelled: lines (parts of a tile come and go as a whole); which address lies in which set; slices, HBM pages,
+ * compression, dirty lines written early (an H200 has 2 to 4 MB fewer left at the end), L1, time (clock.h).
  *
  * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any
- * part of a tile. */
+ * part of a tile. Sources: h200/sets, h200/replacement, h200/scan, h200/scan-places in assets/counters;
+ * tests/model/test_l2_sets.c and test_scans.c hold the model against them. */
 #ifndef TILEWALK_SIM_HIERARCHY_H
 #define TILEWALK_SIM_HIERARCHY_H
 

@@ -258,7 +258,8 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   Profile read;
   memset(&read, 0, sizeof read);
   const Check check = {&read, display_name, error};
-  Status status = keyfile_parse_unsourced(buffer, length, display_name, FIELDS, PROFILE_FIELD_COUNT, &read, read.notes, error);
+  Status status =
+      keyfile_parse_unsourced(buffer, length, display_name, FIELDS, PROFILE_FIELD_COUNT, &read, read.notes, error);
   if (!status) status = read_words(&check);
   bool any = false;
   for (int d = 0; !status && d < PROFILE_D_COUNT; d++) {

@@ -1,22 +1,15 @@
-/* What a kernel moves between the SMs and L2 besides what its schedule says: facts of its code, not of the algorithm.
+/* What a kernel moves between the SMs and L2 besides what its algorithm says: facts of its code.
  *
- *     registers spilled      stores to local memory go through to L2: so many bytes a CTA for each tile of K and V, and
- * others for each row block; loads of them hit in L1 (seen: all but 0.05 % of the bytes read) Q read again           a
- * kernel that keeps no block of Q reads it once for every tile of K and V masked columns left    a kernel that leaves
- * out the columns of the last tile that its row block cannot see: fewer bytes work pulled            a persistent
- * kernel that pulls its work reads and writes a counter for each piece, and once more for each CTA, which finds that
- * nothing is left
+ *     registers spilled      stored to local memory, through to L2: bytes for each tile of K and V, and for each row
+ *                            block; their loads hit in L1 (but 0.05 %)
+ *     Q read again           a kernel that keeps no block of Q reads it for every tile of K and V
+ *     masked columns         a kernel may leave out the columns of the last tile that no row of its block sees
+ *     work pulled            a persistent kernel reads and writes a counter for each piece, and once more for each CTA
  *
- * On an H200 these make the bytes across the boundary those of the counters for kernels of other people
- * (assets/counters/h200/others/first.csv). Where the bytes go: Q read again is found in L2, on the reader's own side;
- * half of what is written crosses to the other side of a divided L2. What is spilled for each tile, and a Q that is
- * read again, are used all the time: they take up room in L2, and here never reach HBM (on an H200 some of what is
- * spilled for tiles does, where rows are long: tests/unit/test_overheads.c). What is spilled takes as much room as what
- * is stored to global memory (h200/spills, tests/model/test_spills.c). Q moves on with its CTA, so the walk through L2
- * reads it again (sim/algorithms/stream.h). What is spilled for a row block is not stored again before the next one,
- * and falls out of L2 meanwhile, where rows are long: fa2-sm90 with d = 128 writes as much more to HBM than its O as
- * that comes to (74 MB for 67 at 64K with 16 heads, 2 for 4 with one; h200/others, tests/unit/test_overheads.c). So the
- * walk through L2 stores it (sim/algorithms/stream.h). */
+ * With them the bytes across the boundary are the counters' (assets/counters/h200/others, tests/unit/test_overheads.c).
+ * Q read again is found in L2 on the own side. Half of what is written crosses the fabric. What is spilled for each
+ * tile takes room in L2 and never reaches HBM; what is spilled for a row block falls out of L2 before it is stored
+ * again, so the walk through L2 stores it (sim/algorithms/stream.h). */
 #ifndef TILEWALK_SIM_OVERHEADS_H
 #define TILEWALK_SIM_OVERHEADS_H
 

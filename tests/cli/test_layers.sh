@@ -65,4 +65,38 @@ fresh; printf 'static int calls;\nint f(void);\nint f(void) { return ++calls; }\
 refused 'sim/f.o: calls is writable data'
 fresh; printf 'int cairo_create(void);\nint f(void);\nint f(void) { return cairo_create(); }\n' >"$tree/lessons/f.c"
 refused 'lessons/f.o: lessons may not draw'
-echo "12 trees checked"
+planted_in() { # planted_in FILE TEXT: in a fresh tree
+  fresh
+  mkdir -p "$tree/$(dirname "$1")"
+  printf '%b' "$2" >"$tree/$1"
+}
+touched() { mkdir -p "$tree/$(dirname "$1")" && : >"$tree/$1"; }
+planted_in sim/base/f.c '#include "sim/problem/shape.h"\n'; touched sim/problem/shape.h
+refused 'sim/base/f.c:1: the floor base does not stand on sim/problem/shape.h'
+planted_in sim/problem/f.c '#include "sim/algorithms/traffic.h"\n'; touched sim/algorithms/traffic.h
+refused 'sim/problem/f.c:1: the floor problem does not stand on sim/algorithms/traffic.h'
+planted_in sim/algorithms/f.c '#include "sim/numbers/softmax.h"\n'; touched sim/numbers/softmax.h
+refused 'sim/algorithms/f.c:1: the floor algorithms does not stand on sim/numbers/softmax.h'
+planted_in sim/algorithms/f.c '#include "sim/l2/clock.h"\n'; touched sim/l2/clock.h
+refused 'sim/algorithms/f.c:1: the floor algorithms does not stand on sim/l2/clock.h'
+planted_in sim/cache/f.c '#include "sim/problem/shape.h"\n'; touched sim/problem/shape.h
+refused 'sim/cache/f.c:1: the floor cache does not stand on sim/problem/shape.h'
+planted_in sim/l2/f.c '#include "sim/numbers/softmax.h"\n'; touched sim/numbers/softmax.h
+refused 'sim/l2/f.c:1: the floor l2 does not stand on sim/numbers/softmax.h'
+planted_in sim/machine/f.c '#include "sim/l2/clock.h"\n'; touched sim/l2/clock.h
+refused 'sim/machine/f.c:1: the floor machine does not stand on sim/l2/clock.h'
+planted_in sim/l2/f.c '#include "sim/simulate.h"\n'; touched sim/simulate.h
+refused 'sim/l2/f.c:1: the floor l2 does not stand on sim/simulate.h'
+planted_in sim/l2/f.c '#include "sim/algorithms/stream.h"\n'; touched sim/algorithms/stream.h
+check || { cat "$tree/out"; exit 1; } # stream lies on the floor of l2, and l2 stands on algorithms
+planted_in sim/l2/left.h '#include "sim/l2/middle.h"\n'
+printf '#include "sim/l2/right_half.h"\n' >"$tree/sim/l2/middle.h"
+printf '#include "sim/l2/left.h"\n' >"$tree/sim/l2/right_half.h"
+touched sim/l2/right.h
+refused 'sim/l2/left and sim/l2/middle lie in a circle of modules'
+planted_in sim/l2/whole.h '#include "sim/l2/whole_part.h"\n'
+printf '#include "sim/l2/whole.h"\n' >"$tree/sim/l2/whole_part.h"
+check || { cat "$tree/out"; exit 1; } # the parts of one module
+planted_in viz/scene/model.c 'extern int other;\n'
+refused 'model is the stem of more than one: sim/model viz/scene/model'
+echo "24 trees checked"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 #include "sim/l2/clock.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 #include "sim/l2/refinements.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
@@ -67,6 +67,25 @@ static void each_row_has_a_source(void **state) {
   }
 }
 
+/* The table of sim/l2/MODEL.md has these rows, in this order; what each buys is beside them (`make ablations`). */
+static void the_page_has_the_same_rows(void **state) {
+  (void)state;
+  static char page[1 << 17], row[1024];
+  FILE *file = fopen("sim/l2/MODEL.md", "rb");
+  assert_non_null(file);
+  const size_t length = fread(page, 1, sizeof page - 1, file);
+  fclose(file);
+  assert_true(length < sizeof page - 1);
+  const char *at = strstr(page, "<!-- refinements: begin");
+  assert_non_null(at);
+  for (int r = 0; r < N_REFINEMENTS; r++) {
+    const RefinementRow *of = &REFINEMENTS[r];
+    snprintf(row, sizeof row, "\n| `%s` | %s | %s | %s | ", of->name, of->models, of->constants, of->source);
+    at = strstr(at, row);
+    if (!at) fail_msg("sim/l2/MODEL.md has no row '%s', or says something else there: make ablations", of->name);
+  }
+}
+
 typedef struct {
   const char *kernel;
   int64_t N, heads, d;
@@ -117,6 +136,7 @@ static void each_of_them_matters(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_read_and_written),
                                      cmocka_unit_test(other_names_are_refused), cmocka_unit_test(each_row_has_a_source),
+                                     cmocka_unit_test(the_page_has_the_same_rows),
                                      cmocka_unit_test(each_of_them_matters)};
   return cmocka_run_group_tests_name("refinements", tests, NULL, NULL);
 }

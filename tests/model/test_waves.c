@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 #include "tests/support/gpcs.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"

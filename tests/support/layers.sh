@@ -6,6 +6,14 @@
 # SDL only in viz/window; the pure rooms hold no writable data. Prints each violation, or one line of success.
 #
 #   viz -> lessons -> sim      viz -> kernels -> kernels/counters -> sim
+#
+# Inside sim, each floor uses those that it points to, directly or through others; simulate and report use all:
+#
+#   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine      machine -> problem      cache -> base
+#
+# Two files lie on another floor than their folder: algorithms/event.h, plain words, on problem's; algorithms/stream, what CTAs ask
+# of L2, on l2's. In sim and kernels no modules include each other in a circle (a module: NAME and the NAME_* beside it), and no
+# two files anywhere have one stem, so that a name finds its file. Still to be undone: `known` below.
 set -eu
 SOURCE=$1
 BUILD=$(cd "$2" && pwd)
@@ -24,6 +32,17 @@ function may_use(from, to) {
   if (from ~ /^viz\//) return to ~ /^(viz\/|lessons$|kernels)/
   return from == "kernels" && to == "kernels/counters"
 }
+function floor_of(path,  parts) {
+  if (split(path, parts, "/") < 3 || parts[1] != "sim") return ""
+  if (path ~ /^sim\/algorithms\/event\./) return "problem"
+  if (path ~ /^sim\/algorithms\/stream\./) return "l2"
+  return parts[2]
+}
+function stands_on(from, to) {
+  if (from == "" || to == "" || from == to || to == "base") return to != "" || from == ""
+  if (from == "numbers" || from == "algorithms" || from == "machine") return to == "problem" || (from == "numbers" && to == "algorithms")
+  return from == "l2" && to ~ /^(problem|algorithms|machine)$/
+}
 function complain(what) { print "layers: " what }
 '
 
@@ -36,8 +55,47 @@ includes=$(awk "$rooms"'
     if (header ~ /\.\./) complain(FILENAME ":" FNR ": includes " header "; write the path from the top")
     else if (header ~ /^(sim|kernels|lessons|viz)\// && !may_use(from, to))
       complain(FILENAME ":" FNR ": " from " may not include " header)
+    else if (header ~ /^sim\// && from == "sim" && !stands_on(floor_of(FILENAME), floor_of(header)))
+      complain(FILENAME ":" FNR ": the floor " floor_of(FILENAME) " does not stand on " header)
     else if (header == "ctype.h") complain(FILENAME ":" FNR ": ctype.h obeys the locale; include sim/base/ascii.h")
     else if (header ~ /SDL/ && from != "viz/window") complain(FILENAME ":" FNR ": only viz/window may include " header)
+  }' $(cat "$BUILD/layers.files"))
+
+# Two programs have a main; the others are still to be renamed.
+stems=$(sed 's/\.[a-z]*$//' "$BUILD/layers.files" | sort -u | awk -F/ '
+  { n[$NF]++; where[$NF] = where[$NF] " " $0 }
+  END { for (stem in n) if (n[stem] > 1 && stem !~ /^(main|expression|words)$/) print "layers: " stem " is the stem of more than one:" where[stem] }')
+# Modules that neither use nor are used by one of a circle are struck off until nothing changes; what is left lies in or between circles.
+# shellcheck disable=SC2046
+circles=$(awk '
+  function stem_of(path) { sub(/\.[a-z]+$/, "", path); return path }
+  function module_of(stem,  shorter) {
+    for (shorter = stem; match(shorter, /_[^_\/]*$/);) {
+      shorter = substr(shorter, 1, RSTART - 1)
+      if (shorter in there) stem = shorter
+    }
+    return stem
+  }
+  BEGIN {
+    known["sim/algorithms/schedule sim/algorithms/walk/walk"] # the adapter and what it adapts
+    known["sim/algorithms/language/reader sim/algorithms/language/read"] # the private half of read
+    for (i = 1; i < ARGC; i++) there[stem_of(ARGV[i])] = 1
+  }
+  /^[ \t]*#[ \t]*include[ \t]*"(sim|kernels)\// {
+    split($0, quoted, "\"")
+    from = module_of(stem_of(FILENAME)); to = module_of(stem_of(quoted[2]))
+    if (FILENAME ~ /^(sim|kernels)\// && from != to && !((from " " to) in known)) edges[from " " to] = 1
+  }
+  END {
+    do {
+      cut = 0; split("", uses); split("", used)
+      for (edge in edges) { split(edge, pair, " "); uses[pair[1]] = used[pair[2]] = 1 }
+      for (edge in edges) {
+        split(edge, pair, " ")
+        if (!(pair[2] in uses) || !(pair[1] in used)) { delete edges[edge]; cut = 1 }
+      }
+    } while (cut)
+    for (edge in edges) { split(edge, pair, " "); print "layers: " pair[1] " and " pair[2] " lie in a circle of modules" }
   }' $(cat "$BUILD/layers.files"))
 
 sed -n 's/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
@@ -87,8 +145,8 @@ data=$(nm -A -f sysv $(cat layers.objects) | awk -F'|' "$rooms"'
     complain(path ": " name " is writable data; state belongs to the caller")
   }')
 
-if [ -n "$includes$symbols$data" ]; then
-  printf '%s\n' "$includes" "$symbols" "$data" | grep . | sort -u
+if [ -n "$includes$stems$circles$symbols$data" ]; then
+  printf '%s\n' "$includes" "$stems" "$circles" "$symbols" "$data" | grep . | sort -u
   exit 1
 fi
 echo "layers: $(wc -l <layers.objects) objects, $(wc -l <layers.files) files, no room uses what it must not"

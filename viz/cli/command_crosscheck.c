@@ -146,6 +146,14 @@ static Status judge_runs(Crosscheck *c, Judge *j, const LaunchRun *runs, size_t 
   return status;
 }
 
+/* Those for --ablations, which predicts each of them once for every part of the model. */
+static size_t keep_few(LaunchRun *runs, size_t n_runs) {
+  size_t n = 0;
+  for (size_t i = 0; i < n_runs; i++)
+    if (runs[i].sum.shape.heads == 4 && runs[i].sum.shape.d == 128) runs[n++] = runs[i];
+  return n;
+}
+
 static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, Io *io, size_t *n_added,
                        Error *error) {
   CounterTable table;
@@ -153,6 +161,7 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
   size_t n_runs = 0, twice = 0;
   Status status = counter_file_read(path, &table, io, error);
   if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
+  if (status == STATUS_OK && o->ablations && !*o->ncu) n_runs = keep_few(runs, n_runs);
   if (status == STATUS_OK && *o->ncu) {
     note_reading(c, &table);
     status = judge_file(c, j, &table, error);

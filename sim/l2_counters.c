@@ -1,4 +1,4 @@
-#include "sim/l2/l2_counters.h"
+#include "sim/l2_counters.h"
 
 L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
