@@ -254,7 +254,7 @@ help:
 #: make test       install what is missing, build, run the tests
 #: make test-model   predictions of L2 against recorded counters: minutes
 #: make            build only; `make setup` installs what is missing
-#: make bench      speed, as figures and ratios       make coverage  lines of sim/ that the tests run
+#: make bench      speed, as figures and ratios       make coverage  lines and branches that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
 #: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
