@@ -21,12 +21,17 @@ static void check_message(const Error *error) {
   require(utf8_is_text(error->message, strlen(error->message)));
 }
 
-static void check_value(const ExpressionValue *v) {
+/* A source without any of these cannot write what looks like an address but by showing one. */
+static bool may_write_hex(const char *source) {
+  return strchr(source, 'x') || strchr(source, '%') || strchr(source, '\\') || strstr(source, "char");
+}
+
+static void check_value(const ExpressionValue *v, const char *source) {
   require(v->kind > EXPRESSION_NONE && v->kind <= EXPRESSION_SERIES);
   require(v->n >= 0 && v->n <= EXPRESSION_NUMBERS_MAX);
   if (v->kind != EXPRESSION_TEXT) return;
   require(memchr(v->text, 0, sizeof v->text) != NULL && utf8_is_text(v->text, strlen(v->text)));
-  require(!strstr(v->text, ": 0x5") && !strstr(v->text, ": 0x6") && !strstr(v->text, ": 0x7"));
+  require(may_write_hex(source) || !strstr(v->text, "0x"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -42,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (expression_scope_eval(scope, text, size, 1, &value, &error))
     check_message(&error);
   else
-    check_value(&value);
+    check_value(&value, text);
   if (expression_scope_fill(scope, text, size, 1, filled, sizeof filled, &other)) check_message(&other);
   free(text);
   expression_scope_close(scope);
