@@ -1,5 +1,7 @@
 #include "sim/simulate.h"
 
+#include "sim/algorithms/stream.h"
+
 #include <math.h>
 
 Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
@@ -37,6 +39,7 @@ static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) 
   if (t.B_c == 0) t.B_c = block;
   if (!schedule->splits) t.n_splits = 1;
   if (!schedule->writes_lse) t.lse = false;
+  t.reversed = problem->launch.walk == WALK_REVERSED;
   if (t.n_splits == 0 && t.B_r > 0 && t.B_c > 0) {
     const Wide n_ctas = wide(ceil_div(shape->N_q, t.B_r)) * wide(shape->batch) * wide(shape->heads);
     t.n_splits = split_choose(n_ctas, problem->machine.n_SM, ceil_div(shape->N_k, t.B_c));
@@ -115,6 +118,7 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
   s->has_l2 = false;
   if (gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
+  if (!stream_form(s->schedule) || s->plan.mask.pattern) return STATUS_OK; /* its CTAs' requests are not modelled */
   const LaunchConfig config = complete_launch(s, problem);
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);

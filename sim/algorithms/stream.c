@@ -301,28 +301,59 @@ static int64_t rounds_of(const Plan *p, const LaunchConfig *kernel) {
   return (int64_t)ceil(tile_bytes / (double)kernel->round_bytes);
 }
 
+/* The next loop or move from an operation on: what CTAs ask of memory does not depend on the arithmetic between. */
+static const ProgramOp *next_move(const Schedule *s, int *op) {
+  while (*op < s->n_ops) {
+    const ProgramOp *o = &s->ops[(*op)++];
+    if (o->kind == OP_LOOP || o->kind == OP_END) return o;
+    if (o->kind == OP_EVENT && (o->event == EVENT_LOAD || o->event == EVENT_STORE)) return o;
+  }
+  return NULL;
+}
+
+static bool moves_alike(const Schedule *a, const Schedule *b) {
+  int at_a = 0, at_b = 0;
+  for (;;) {
+    const ProgramOp *x = next_move(a, &at_a), *y = next_move(b, &at_b);
+    if (!x || !y) return !x && !y;
+    if (x->kind != y->kind || x->when != y->when || x->kernel != y->kernel || x->loops != y->loops) return false;
+    if (x->kind == OP_LOOP &&
+        (x->dim != y->dim || x->of != y->of || x->in_split != y->in_split || x->every != y->every))
+      return false;
+    if (x->kind == OP_EVENT && (x->event != y->event || x->tensor != y->tensor || x->once != y->once ||
+                                x->words != y->words || x->is_fp32 != y->is_fp32))
+      return false;
+  }
+}
+
+const char *stream_form(const Schedule *schedule) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (schedule == SCHEDULES[k] || moves_alike(schedule, SCHEDULES[k])) return SCHEDULES[k]->name;
+  return NULL;
+}
+
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
                  int64_t n_heads) {
   Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1, .n_kernels = 1, .kernels = WALK};
   s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
   s.n_rows = plan->T_r;
   s.n_cols = ceil_div(plan->T_c, merge);
-  if (strcmp(schedule->name, "standard") == 0) {
+  const char *form = stream_form(schedule);
+  if (!form || plan->mask.pattern) return false;
+  if (strcmp(form, "standard") == 0) {
     s.kernels = STANDARD;
     s.n_kernels = 3;
-  } else if (strcmp(schedule->name, "fa1") == 0) {
+  } else if (strcmp(form, "fa1") == 0) {
     s.kernels = FA1;
     s.n_rows = ceil_div(plan->T_r, merge);
     s.n_cols = plan->T_c;
-  } else if (strcmp(schedule->name, "fa2-split") == 0) {
+  } else if (strcmp(form, "fa2-split") == 0) {
     s.n_kernels = plan->tiling.n_splits > 1 ? 2 : 1;
-  } else if (strcmp(schedule->name, "fa2") == 0) {
+  } else {
     const int64_t rounds = rounds_of(plan, &launch->config);
     s.rounds = rounds > merge ? rounds / merge : 1;
     s.merge = rounds > merge ? 1 : merge / rounds;
     s.n_cols = ceil_div(plan->T_c, s.merge) * s.rounds;
-  } else {
-    return false;
   }
   s.tile_scores = (double)plan->tiling.B_r * (double)plan->tiling.B_c;
   s.product_flops = 2 * s.tile_scores * (double)plan->shape.d;

@@ -84,6 +84,10 @@ struct Stream {
   double steps_per_head, accesses_per_step; /* about */
 };
 
+/* The shipped program whose loops, loads and stores a program has, which is all that its CTAs' requests depend on;
+ * NULL: none, and what its CTAs ask of L2 is not modelled. */
+const char *stream_form(const Schedule *schedule);
+
 /* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: so many tiles
  * are one granule, or, of tiles loaded in rounds, so many rounds. n_heads: only so many of the heads are launched; 0:
  * all. */

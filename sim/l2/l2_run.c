@@ -486,7 +486,7 @@ static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream)
   if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */
   if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
-  if (strcmp(schedule->name, "fa1") == 0) return; /* stores O again and again */
+  if (schedule->whole_head) return; /* stores O again and again */
   make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 

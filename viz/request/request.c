@@ -1,5 +1,7 @@
 #include "viz/request/request.h"
 
+#include "viz/request/own_programs.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -191,7 +193,26 @@ static Status set_seed(void *target, const char *value, Error *error) {
   return set_whole(value, &((Request *)target)->seed, error);
 }
 
+static Status name_algorithm(Request *r, const Schedule *schedule, Error *error) {
+  for (int k = 0; k < r->n_algorithms; k++)
+    if (r->algorithms[k] == schedule)
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' is named twice", schedule->name);
+  if (r->n_algorithms == REQUEST_ALGORITHMS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "more than %d algorithms at once", REQUEST_ALGORITHMS_MAX);
+  r->algorithms[r->n_algorithms++] = schedule;
+  return STATUS_OK;
+}
+
 static Status add_algorithm(Request *r, const char *name, size_t length, Error *error) {
+  if (own_program_is_path(name, length)) {
+    char path[512];
+    if (length >= sizeof path)
+      return error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a path", quote(name, length).text);
+    snprintf(path, sizeof path, "%.*s", (int)length, name);
+    const Schedule *own;
+    const Status status = own_program_read(path, &own, error);
+    return status ? status : name_algorithm(r, own, error);
+  }
   char copy[32];
   snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy - 1), name);
   const Schedule *schedule = length < sizeof copy ? schedule_find(copy) : NULL;
@@ -206,12 +227,7 @@ static Status add_algorithm(Request *r, const char *name, size_t length, Error *
                      quote(name, length).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
                      nearest.best ? "'?)" : "", all);
   }
-  for (int k = 0; k < r->n_algorithms; k++)
-    if (r->algorithms[k] == schedule) return error_set(error, STATUS_BAD_REQUEST, "'%s' is named twice", copy);
-  if (r->n_algorithms == REQUEST_ALGORITHMS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d algorithms at once", REQUEST_ALGORITHMS_MAX);
-  r->algorithms[r->n_algorithms++] = schedule;
-  return STATUS_OK;
+  return name_algorithm(r, schedule, error);
 }
 
 static Status set_algorithm(void *target, const char *value, Error *error) {
@@ -253,8 +269,9 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
 };
 
 const Option REQUEST_TILING_OPTIONS[] = {
-    {"algorithm", 0, "LIST", "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, or all.", set_algorithm,
-     false, false, "standard fa1 fa2 fa2-split all"},
+    {"algorithm", 0, "LIST",
+     "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, all, or a program of your own: ./mine.walk.",
+     set_algorithm, false, false, "standard fa1 fa2 fa2-split all"},
     {"block", 0, "B",
      "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
      "Default: the largest power of two up to 128 that fits.",
@@ -489,7 +506,8 @@ static void put_between(char *text, const Request *r) {
 
 const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   text[0] = '\0';
-  for (int k = 0; k < r->n_algorithms; k++) put(text, "%s%s", k ? "," : " algorithm=", r->algorithms[k]->name);
+  for (int k = 0; k < r->n_algorithms; k++)
+    put(text, "%s%s", k ? "," : " algorithm=", own_program_word(r->algorithms[k]));
   put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : DEFAULT_N);
   put_count(text, "seq-len-k", r->shape.N_k, 0);
   put(text, " d=%" PRId64, r->shape.d ? r->shape.d : DEFAULT_D);

@@ -27,6 +27,7 @@ static double input(const Stage *stage, Tensor tensor, int64_t row, int64_t colu
 
 Status stage_fill_inputs(Stage *stage, Error *error) {
   const Shape *shape = &stage_plan(stage)->shape;
+  if (stage_schedule(stage)->is_own || shape->pattern) return STATUS_OK; /* rows follow shipped programs and bands */
   if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d) return STATUS_OK;
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));

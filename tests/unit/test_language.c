@@ -1,0 +1,151 @@
+/* Program text: what is refused, and where; a program of one's own in events and totals worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/algorithms/walk/place.h"
+#include "tests/support/rand.h"
+
+#define HEAD "algorithm mine\nkernel forward\n"
+
+/* One kernel less than standard attention: the softmax of a row, and its product with V, without P in HBM. */
+static const char FUSED[] = "algorithm standard-fused-softmax\n"
+                            "title standard attention, softmax fused with the second product\n"
+                            "kernel scores\n"
+                            "  for every row block i\n"
+                            "    load Q_i once\n"
+                            "    for every column block j\n"
+                            "      load K_j once\n"
+                            "      S_ij = Q_i K_j^T / sqrt(d)\n"
+                            "      mask S_ij\n"
+                            "      store S_ij\n"
+                            "kernel values\n"
+                            "  for every row block i\n"
+                            "    O_i, l_i = 0; m_i = -inf\n"
+                            "    for each column block j\n"
+                            "      load S_ij\n"
+                            "      m' = max(m_i, row max of S_ij)\n"
+                            "      l_i = l_i e^(m_i - m') + row sum of e^(S_ij - m'); m_i = m'\n"
+                            "    for each column block j\n"
+                            "      load S_ij\n"
+                            "      load V_j once\n"
+                            "      P = e^(S_ij - m_i) / l_i; O_i += P V_j\n"
+                            "    store O_i\n";
+
+static Program *read_text(const char *text) {
+  Program *p = malloc(sizeof *p);
+  Error error = {0};
+  if (program_read(p, text, strlen(text), "mine.walk", &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static const struct {
+  const char *text, *says;
+} REFUSED[] = {
+    {"", "mine.walk:1: the text holds no program"},
+    {"kernel forward\n", "mine.walk:1: the program begins with 'algorithm NAME'"},
+    {HEAD, "mine.walk:3: kernel 'forward' has no lines"},
+    {HEAD "for every row block i\n", "mine.walk:3: the lines of a kernel are indented"},
+    {HEAD "  for every row block i\n  for every row block i\n", "mine.walk:4: the loop of line 3 has no lines in it"},
+    {HEAD "  for all row block i\n", "mine.walk:3: after 'for' comes 'every'"},
+    {HEAD "  for every row block i\n    load Q_j\n", "mine.walk:4: 'Q_j' has the subscript j"},
+    {HEAD "  for every row block i\n    load Q_i\n    for each column block j of i\n      load K_j\n"
+          "      S = Q_i K_j / sqrt(d)\n",
+     "mine.walk:7: a product of B_r x d with B_c x d: the inner sides differ; transpose the second: ^T"},
+    {HEAD "  for every row block i\n    load Q_i\n    O_i = 0\n    for each column block j of i\n      load K_j\n"
+          "      P = Q_i K_j^T / sqrt(d)\n      O_i += P V_j\n    store O_i\n",
+     "mine.walk:9: 'V_j' is used before it is loaded; put 'load V_j' above this line"},
+    {HEAD "  for every row block i\n    load Q_i\n    for each column block j\n      load K_j\n      load V_j\n"
+          "    for each column block j\n      S = Q_i K_j^T\n",
+     "mine.walk:9: 'K_j' is what line 6 left when the loop of line 5 ended"},
+    {HEAD "  for every row block i\n     load Q_i\n    O_i = 0\n",
+     "mine.walk:5: the line is indented by 4, but its block by 5"},
+    {HEAD "  for every row block i\n    store Q_i\n", "mine.walk:4: 'Q_i' is an input; it is never stored"},
+    {HEAD "  for every row block i\n    load S_i\n", "mine.walk:4: 'S_i' is B_r x B_c; it is a block of i and j"},
+    {HEAD "  for every row block i\n    load m_i\n", "mine.walk:4: 'm_i' is loaded, but no line above has stored it"},
+    {HEAD "  for every row block i\n    O_i = 0 when splits\n", "mine.walk:4: after 'splits' comes '> 1' or '= 1'"},
+    {HEAD "  for every row block i\n    O_i = 0 0 ]\n", "mine.walk:4: ']' cannot stand here"},
+    {HEAD "  for every row block i\n    O_i = 0\n", "mine.walk:5: the program never stores O_i"},
+    {HEAD "  for every row block i\n    for every split s\n      for each column block j of i\n        load K_j\n",
+     "mine.walk:5: a masked loop inside the loop over split s walks all keys"},
+    {HEAD "\tfor every row block i\n", "mine.walk:3: a tab; indent with spaces"},
+};
+
+static void refused_with_file_and_line(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    Program p = {.n_ops = 77};
+    Error error = {0};
+    assert_int_equal(program_read(&p, REFUSED[k].text, strlen(REFUSED[k].text), "mine.walk", &error), STATUS_BAD_FILE);
+    if (strncmp(error.message, REFUSED[k].says, strlen(REFUSED[k].says)) != 0)
+      fail_msg("%d: '%s' where '%s' should be", (int)k, error.message, REFUSED[k].says);
+    assert_int_equal(p.n_ops, 77); /* nothing half-written */
+  }
+}
+
+/* N = 48, d = 8, fp16, tiles of 16 x 8: Q, K, V and O cross once, S is written once and read twice. */
+static void a_program_of_ones_own_moves_what_it_says(void **state) {
+  (void)state;
+  Program *p = read_text(FUSED);
+  Plan plan;
+  Traffic t;
+  bool overflow = false;
+  assert_int_equal(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &(Tiling){.B_r = 16, .B_c = 8}, NULL), STATUS_OK);
+  schedule_traffic(p, &plan, &t, &overflow);
+  assert_int_equal(t.read[TENSOR_Q], 48 * 8 * 2);
+  assert_int_equal(t.read[TENSOR_K], 48 * 8 * 2);
+  assert_int_equal(t.read[TENSOR_V], 48 * 8 * 2);
+  assert_int_equal(t.read[TENSOR_S], 2 * 48 * 48 * 2);
+  assert_int_equal(t.write[TENSOR_S], 48 * 48 * 2);
+  assert_int_equal(t.write[TENSOR_O], 48 * 8 * 2);
+  assert_int_equal(t.read[TENSOR_P] + t.write[TENSOR_P] + t.read[TENSOR_O], 0);
+  assert_int_equal(t.flops, 4 * 48 * 48 * 8);
+  assert_int_equal(schedule_intermediate_bytes(p, &plan, &overflow), 48 * 48 * 2);
+  assert_int_equal(p->n_passes, 2);
+  free(p);
+}
+
+/* Its events add up to its totals at every step, under masks of every kind, and every step is found. */
+static void its_prefixes_are_its_events(void **state) {
+  (void)state;
+  Program *p = read_text(FUSED);
+  Rand r = {3};
+  for (int n = 0; n < 60; n++) {
+    Shape shape = {.N_q = rand_in(&r, 1, 30), .N_k = rand_in(&r, 1, 30), .d = 4, .causal = rand_in(&r, 0, 1)};
+    if (rand_in(&r, 0, 1)) shape.window = rand_in(&r, 1, 20);
+    Pattern *pattern = rand_in(&r, 0, 1) ? pattern_named("strided:3:4", shape.N_q, shape.N_k, NULL) : NULL;
+    shape.pattern = pattern;
+    Plan plan;
+    const Tiling tiling = {.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9)};
+    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    Traffic folded = {0}, counted;
+    Cursor cursor = {0}, sought;
+    Event event, again;
+    for (uint64_t step = 0;; step++) {
+      place_traffic(p, &plan, step, &counted);
+      assert_true(traffic_equal(&folded, &counted));
+      assert_true(schedule_seek(p, &plan, &sought, step));
+      if (!schedule_next(p, &plan, &cursor, &event)) break;
+      assert_true(schedule_next(p, &plan, &sought, &again));
+      assert_memory_equal(&event, &again, sizeof event);
+      traffic_add(&folded, &event);
+    }
+    free(pattern);
+  }
+  free(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refused_with_file_and_line),
+      cmocka_unit_test(a_program_of_ones_own_moves_what_it_says),
+      cmocka_unit_test(its_prefixes_are_its_events),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

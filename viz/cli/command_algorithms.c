@@ -1,0 +1,70 @@
+/* tilewalk algorithms: what there is, and the program text of one. */
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/algorithms/schedule.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/cli/command.h"
+#include "viz/request/own_programs.h"
+
+typedef struct {
+  char name[512];
+} AlgorithmsOptions;
+
+static Status set_name(void *target, const char *value, Error *error) {
+  AlgorithmsOptions *o = target;
+  if (strlen(value) >= sizeof o->name)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no algorithm", quote(value, strlen(value)).text);
+  strcpy(o->name, value);
+  return STATUS_OK;
+}
+
+static Status find(const char *name, const Schedule **schedule, Error *error) {
+  if (own_program_is_path(name, strlen(name))) return own_program_read(name, schedule, error);
+  *schedule = schedule_find(name);
+  if (*schedule) return STATUS_OK;
+  Nearest nearest = {.word = name};
+  for (int k = 0; k < N_SCHEDULES; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk algorithms` lists them",
+                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
+                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+}
+
+static void list(FILE *out) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    fprintf(out, "%-10s %s\n%-10s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
+  fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
+}
+
+static int run_algorithms(void *options, Io *io, Error *error) {
+  const AlgorithmsOptions *o = options;
+  const Schedule *schedule;
+  if (!*o->name) {
+    list(io->out);
+    return EXIT_DONE;
+  }
+  if (find(o->name, &schedule, error)) return EXIT_BAD_REQUEST;
+  fputs(schedule->text, io->out);
+  return EXIT_DONE;
+}
+
+static const OptionSet SETS[] = {{0}};
+
+const Command COMMAND_ALGORITHMS = {
+    .name = "algorithms",
+    .summary = "the algorithms, and the program text of one",
+    .usage = "[NAME|FILE.walk]",
+    .description =
+        "Without a name, lists the algorithms that --algorithm takes. With a name, prints the page of program "
+        "text that the algorithm is: everything else follows from it. A file of your own is checked and "
+        "printed; sim/algorithms/LANGUAGE.md says how one is written.",
+    .examples = "  # what there is\n"
+                "  tilewalk algorithms\n\n"
+                "  # the program of FlashAttention-2\n"
+                "  tilewalk algorithms fa2\n",
+    .options_bytes = sizeof(AlgorithmsOptions),
+    .sets = SETS,
+    .set_positional = set_name,
+    .run = run_algorithms,
+};

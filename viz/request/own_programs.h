@@ -1,0 +1,21 @@
+/* Programs of one's own: `--algorithm ./mine.walk`. */
+#ifndef TILEWALK_VIZ_REQUEST_OWN_PROGRAMS_H
+#define TILEWALK_VIZ_REQUEST_OWN_PROGRAMS_H
+
+#include "sim/algorithms/schedule.h"
+#include "sim/base/error.h"
+
+enum { OWN_PROGRAMS_MAX = 8 };
+
+/* Whether a word after --algorithm names a file: it has a / in it or ends in .walk. */
+bool own_program_is_path(const char *name, size_t length);
+
+/* Reads a program; it lives until the process ends, and the same path gives the same one as long as the file has not
+ * changed. Errors: no such file, too long, what the language refuses (with file and line), more than OWN_PROGRAMS_MAX.
+ */
+Status own_program_read(const char *path, const Schedule **schedule, Error *error);
+
+/* What a state line calls an algorithm: its name, or the path it was read from. */
+const char *own_program_word(const Schedule *schedule);
+
+#endif
