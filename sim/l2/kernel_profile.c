@@ -8,7 +8,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
+const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 
 #define TEXT(key, member, required, help)                                                                              \
   { key, KEYFILE_TEXT, offsetof(Profile, member), required, 0, 0, help }
@@ -67,13 +67,14 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 128, 256};
       COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),  \
       COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                  \
             "over the number of waves, added to that")
-enum { TILE_KEYS = 21, TILE_FIRST = 21 };
+enum { TILE_KEYS = 21, TILE_FIRST = 26 };
 
 static const KeyfileField FIELDS[] = {
-    TEXT("name", name, true, "the name that --kernel takes"),
+    TEXT("name", name, false, "the name that --kernel takes"),
     TEXT("product", product, false, "the full name"),
-    TEXT("algorithm", algorithm, true, "the schedule it follows"),
-    TEXT("order", order_text, true, "which index runs fastest as CTAs are numbered"),
+    TEXT("algorithm", algorithm, false, "the schedule it follows; fa2 where it is left out"),
+    TEXT("order", order_text, false,
+         "which index runs fastest as CTAs are numbered; query-head-batch where it is left out"),
     TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
     TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
     TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
@@ -99,12 +100,21 @@ static const KeyfileField FIELDS[] = {
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
+    TEXT("tile", tile_text, false, "rows of Q and of K and V in a tile, for every d: 128 x 64"),
+    COUNT("threads", every.threads, 65536, "threads of a CTA"),
+    COUNT("registers", every.registers_per_thread, 65536, "registers of a thread"),
+    {"shared", KEYFILE_BYTES, offsetof(Profile, every.shared_bytes), false, 1, 1e9, "shared memory of a CTA"},
+    COUNT("ctas_per_sm", every.ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),
     TILE("d64_", 0, 0),
     TILE("d64_causal_", 0, 1),
-    TILE("d128_", 1, 0),
-    TILE("d128_causal_", 1, 1),
-    TILE("d256_", 2, 0),
-    TILE("d256_causal_", 2, 1),
+    TILE("d96_", 1, 0),
+    TILE("d96_causal_", 1, 1),
+    TILE("d128_", 2, 0),
+    TILE("d128_causal_", 2, 1),
+    TILE("d192_", 3, 0),
+    TILE("d192_causal_", 3, 1),
+    TILE("d256_", 4, 0),
+    TILE("d256_causal_", 4, 1),
 };
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
 _Static_assert(TILE_FIRST + 2 * PROFILE_D_COUNT * TILE_KEYS == PROFILE_FIELD_COUNT, "TILE_KEYS keys a tile");
@@ -227,6 +237,45 @@ static int first_line(const Profile *p, int d, int causal) {
   return 0;
 }
 
+/* "128 x 64", "128x64" or "128, 64". */
+static Status read_every(const Check *c) {
+  Profile *p = c->p;
+  static const char *const keys[] = {"threads", "registers", "shared", "ctas_per_sm"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (!*p->tile_text && profile_note(p, keys[i])->line)
+      return REFUSE(c, keys[i], "%s is said of every tile, but there is none: give tile = 128 x 64 too", keys[i]);
+  if (!*p->tile_text) return STATUS_OK;
+  int64_t sides[2] = {0};
+  const char *at = p->tile_text;
+  for (int i = 0; i < 2; i++) {
+    for (; *at >= '0' && *at <= '9' && sides[i] <= 65536; at++) sides[i] = 10 * sides[i] + (*at - '0');
+    while (*at == ' ') at++;
+    if (i == 0 && (*at == 'x' || *at == ',' || *at == 'X')) at++;
+    while (i == 0 && *at == ' ') at++;
+  }
+  if (*at || sides[0] < 1 || sides[1] < 1 || sides[0] > 65536 || sides[1] > 65536)
+    return REFUSE(c, "tile", "tile = %s is no pair of rows and keys; write tile = 128 x 64 (B_r x B_c)",
+                  quote(p->tile_text, strlen(p->tile_text)).text);
+  p->every.block_q = sides[0];
+  p->every.block_k = sides[1];
+  for (int d = 0; d < PROFILE_D_COUNT; d++)
+    if (!p->tiles[d][0].block_q && !first_line(p, d, 0) && !first_line(p, d, 1)) p->tiles[d][0] = p->every;
+  return STATUS_OK;
+}
+
+/* A short description has the name of its file. */
+static void complete_short(Profile *p, const char *display_name) {
+  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  if (!*p->algorithm) strcpy(p->algorithm, "fa2");
+  if (!*p->order_text) strcpy(p->order_text, "query-head-batch");
+  if (*p->name) return;
+  const char *base = strrchr(display_name, '/');
+  snprintf(p->name, sizeof p->name, "%.64s", base ? base + 1 : display_name);
+  for (char *c = p->name; *c; c++)
+    if (!strchr(ALLOWED, *c)) *c = '-';
+  if (!*p->name) strcpy(p->name, "kernel");
+}
+
 /* Both sides or none; a causal key falls back to the plain one, so there must be a plain tile. */
 static Status check_tile(const Check *c, int d) {
   Profile *p = c->p;
@@ -260,7 +309,9 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   const Check check = {&read, display_name, error};
   Status status =
       keyfile_parse_unsourced(buffer, length, display_name, FIELDS, PROFILE_FIELD_COUNT, &read, read.notes, error);
+  complete_short(&read, display_name);
   if (!status) status = read_words(&check);
+  if (!status) status = read_every(&check);
   bool any = false;
   for (int d = 0; !status && d < PROFILE_D_COUNT; d++) {
     status = check_tile(&check, d);
@@ -268,8 +319,10 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   }
   if (!status) status = check_waits(&check);
   if (!status && !any)
-    status = keyfile_refuse(display_name, 0, error,
-                            "no tile is given; a kernel needs one for some d, such as d128_block_q and d128_block_k");
+    status =
+        keyfile_refuse(display_name, 0, error,
+                       "no tile is given; write tile = 128 x 64 (B_r x B_c), or one for some d, such as d128_block_q "
+                       "and d128_block_k");
   if (status) return status;
   if (!*read.product) memcpy(read.product, read.name, sizeof read.product);
   *profile = read;

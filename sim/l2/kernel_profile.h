@@ -10,8 +10,18 @@
  *     d128_causal_block_k = 64 # source: ...
  *
  * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys
- * for each of d = 64, 128 and 256, and one more with "causal_" where a causal mask changes something: a causal key that
- * is left out takes the value of the plain one. A head dimension in between takes the next larger tile, as kernels do.
+ * for each of d = 64, 96, 128, 192 and 256, and one more with "causal_" where a causal mask changes something: a causal
+ * key that is left out takes the value of the plain one. A head dimension in between takes the next larger tile, as
+ * kernels do.
+ *
+ * A kernel of one's own takes three lines, or one; these hold for every d:
+ *
+ *     tile    = 128 x 64       # B_r x B_c: all that is needed
+ *     threads = 128
+ *     shared  = 64 KiB
+ *
+ * and registers, ctas_per_sm, walk, order, rows, persistent where they matter. The name is then the file's, the
+ * algorithm fa2, the order query-head-batch. Numbers need a source in the files of assets/kernels only.
  *
  * Loads go past L1 in every kernel described here (a kernel whose loads hit in L1 would move fewer bytes than is
  * predicted).
@@ -24,9 +34,9 @@
 #include "sim/l2/launch.h"
 #include "sim/algorithms/schedule.h"
 
-enum { PROFILE_D_COUNT = 3, PROFILE_FIELD_COUNT = 147 };
+enum { PROFILE_D_COUNT = 5, PROFILE_FIELD_COUNT = 26 + 42 * PROFILE_D_COUNT };
 
-extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 128, 256 */
+extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
 
 typedef struct {
   int64_t block_q, block_k;                    /* B_r, B_c; 0: the kernel has no tile for this d */
@@ -76,6 +86,8 @@ typedef struct {
   int64_t time_runs, time_median_permille, time_nine_permille; /* how far off its time is (sim/machine/timing.h) */
   int64_t pull_bytes;                                          /* read and written to pull a piece of work; 0: none */
 
+  char tile_text[KEYFILE_TEXT_BYTES];    /* "128 x 64": for every d that has no tile of its own */
+  ProfileTile every;                     /* the same, read */
   ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
   KeyfileNote notes[PROFILE_FIELD_COUNT];
 } Profile;

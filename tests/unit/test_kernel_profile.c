@@ -313,7 +313,12 @@ static void wrong_files_say_where_and_why(void **state) {
        "f:4: d64_shared = 64 has no unit"},
       {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n",
        "f:4: d64_block_q: '0': a count is at least 1"},
-      {"name = a\norder = query-head-batch\n", "algorithm"},
+      {"name = a\norder = query-head-batch\n", "f: no tile is given; write tile = 128 x 64"},
+      {"tile = 128\n", "f:1: tile = 128 is no pair of rows and keys"},
+      {"tile = 128 x 0\n", "f:1: tile = 128 x 0 is no pair"},
+      {"tile = wide\n", "f:1: tile = wide is no pair"},
+      {"threads = 128\n", "f:1: threads is said of every tile, but there is none"},
+      {"tile = 128 x 64\nwalk = sideways\n", "f:2: there is no walk 'sideways'"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     Profile p;
@@ -325,8 +330,46 @@ static void wrong_files_say_where_and_why(void **state) {
   }
 }
 
+/* Three lines are a kernel: for every d, with the file's name. */
+static void a_kernel_in_three_lines(void **state) {
+  (void)state;
+  const char *text =
+      "tile = 128 x 64\nthreads = 256\nshared = 64 KiB\nwalk = reversed\nd256_block_q = 64\nd256_block_k = 32\n";
+  Profile p;
+  Error error = {0};
+  if (profile_parse(text, strlen(text), "my kernels/fused attention.txt", &p, &error)) fail_msg("%s", error.message);
+  assert_string_equal(p.name, "fused-attention.txt");
+  assert_string_equal(p.schedule->name, "fa2");
+  assert_int_equal(p.order, ORDER_QUERY_HEAD_BATCH);
+  assert_int_equal(p.walk, WALK_REVERSED);
+  for (int64_t d = 64; d <= 192; d += 32)
+    for (int causal = 0; causal < 2; causal++) {
+      const ProfileTile *tile = profile_tile(&p, d, causal);
+      assert_int_equal(tile->block_q, 128);
+      assert_int_equal(tile->block_k, 64);
+      assert_int_equal(tile->threads, 256);
+      assert_int_equal(tile->shared_bytes, 65536);
+    }
+  assert_int_equal(profile_tile(&p, 256, true)->block_q, 64); /* its own */
+  assert_int_equal(profile_tile(&p, 256, false)->threads, 0);
+}
+
+/* FlashAttention-2's tiles for d = 96 and 192 are its own, not those of the next larger d. */
+static void head_sizes_between(void **state) {
+  (void)state;
+  const Profile p = load("fa2-sm90");
+  const ProfileTile *tile = profile_tile(&p, 192, false);
+  assert_int_equal(tile->block_q, 128);
+  assert_int_equal(tile->block_k, 64);
+  assert_int_equal(tile->threads, 256); /* 8 warps */
+  assert_int_equal(profile_tile(&p, 80, false)->block_k, 64);
+  assert_int_equal(profile_tile(&p, 256, true)->block_q, 64);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_kernel_in_three_lines),
+      cmocka_unit_test(head_sizes_between),
       cmocka_unit_test(every_file_is_read_and_runs_on_an_h200),
       cmocka_unit_test(ctas_per_sm_as_seen),
       cmocka_unit_test(shared_memory_is_the_tiles),

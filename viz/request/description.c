@@ -7,6 +7,8 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
+#include "kernels/counters/ncu.h"
+#include "viz/request/kernel_from_counters.h"
 #include "viz/request/model_config.h"
 
 /* Whether it could be the name of one of our files; no '/' and no leading '.' means no way out of
@@ -42,7 +44,7 @@ typedef struct {
 } Kind;
 
 static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
-static const Kind KERNEL_KIND = {"kernels", "kernel", "assets/kernels holds the known ones"};
+static const Kind KERNEL_KIND = {"kernels", "kernel", "'tilewalk kernels' lists the known ones"};
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
@@ -100,10 +102,45 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   return status;
 }
 
+/* The tile of a short description in place of a shipped one's, for every d that it has. */
+static void take_launch(Profile *to, const Profile *launch) {
+  for (int d = 0; d < PROFILE_D_COUNT; d++)
+    for (int causal = 0; causal < 2; causal++) {
+      ProfileTile *t = &to->tiles[d][causal];
+      const ProfileTile *own = &launch->every;
+      if (t->block_q != own->block_q || t->block_k != own->block_k) continue; /* another d's */
+      if (own->threads) t->threads = own->threads;
+      if (own->registers_per_thread) t->registers_per_thread = own->registers_per_thread;
+      if (own->shared_bytes) t->shared_bytes = own->shared_bytes;
+    }
+}
+
+/* --kernel FILE.csv: the kernel that a counter file ran. */
+static Status from_counters(const char *text, size_t length, const char *name, Profile *profile, Error *error) {
+  char lines[512], known[DESCRIPTION_NAME_BYTES];
+  Status status = kernel_from_counters(text, length, name, lines, sizeof lines, known, sizeof known, error);
+  Profile *const launch = calloc(1, sizeof *launch);
+  if (status == STATUS_OK && !launch) status = error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  if (status == STATUS_OK && *lines) status = profile_parse(lines, strlen(lines), name, launch, error);
+  if (status == STATUS_OK && *known) {
+    status = description_kernel(known, profile, error);
+    if (status == STATUS_OK && *lines) take_launch(profile, launch);
+  } else if (status == STATUS_OK) {
+    *profile = *launch;
+  }
+  free(launch);
+  return status;
+}
+
 Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
-  Status status = read_text(&KERNEL_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
+  Status status = read_text(&KERNEL_KIND, name, NCU_MAX_BYTES, &buffer, &length, error);
+  if (status == STATUS_OK && kernel_is_counters(buffer, length)) {
+    status = from_counters(buffer, length, name, profile, error);
+    free(buffer);
+    return status;
+  }
   if (status == STATUS_OK) status = profile_parse(buffer, length, name, profile, error);
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);

@@ -1,0 +1,280 @@
+/* tilewalk kernels: the described kernels, their tiles, and how to describe one's own. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
+#include "viz/request/description.h"
+#include "viz/request/request.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+enum { KERNELS_MAX = 64 };
+
+typedef struct {
+  OutputRequest output;
+  bool format;
+  int n_names;
+  char names[KERNELS_MAX][REQUEST_NAME_BYTES];
+} KernelsOptions;
+
+static Status add_name(void *target, const char *value, Error *error) {
+  KernelsOptions *o = target;
+  if (o->n_names == KERNELS_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d kernels", KERNELS_MAX);
+  if (!*value || strlen(value) >= REQUEST_NAME_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the kernel is %s", *value ? "too long" : "empty");
+  strcpy(o->names[o->n_names++], value);
+  return STATUS_OK;
+}
+
+static Status set_format(void *target, const char *value, Error *error) {
+  return options_flag("format", value, &((KernelsOptions *)target)->format, error);
+}
+
+/* --- what a file may hold --- */
+
+static const char FORMAT_HEAD[] =
+    "A kernel is one line, and what else matters; numbers of your own need no source:\n"
+    "\n"
+    "  tile        = 128 x 64           rows of Q (B_r) and of K and V (B_c) in a tile\n"
+    "  threads     = 128                of a CTA\n"
+    "  registers   = 255                of a thread\n"
+    "  shared      = 64 KiB             of a CTA, with a unit\n"
+    "  ctas_per_sm = 2                  where the kernel limits them itself\n"
+    "  walk        = reversed           over K and V: forward or reversed\n"
+    "  order       = query-batch-head   which index runs fastest as CTAs are numbered\n"
+    "  rows        = longest-first      row blocks: ascending, descending or longest-first\n"
+    "\n"
+    "Use it with --kernel FILE; or give --kernel a CSV of ncu's, whose launch says the same. All keys:\n";
+
+static Status print_format(Io *io, Error *error) {
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  Table t = table_new((TableColumn[]){{.heading = "key"}, {.heading = "what it is", .shrink = TABLE_WRAP}}, 2);
+  for (int f = 0; f < n_fields; f++) {
+    if (strncmp(fields[f].name, "d", 1) == 0 && strncmp(fields[f].name, "d64_", 4) != 0) continue;
+    if (strstr(fields[f].name, "causal_")) continue;
+    table_text(&t, ROLE_ACCENT, fields[f].name);
+    table_text(&t, ROLE_PLAIN, fields[f].help);
+  }
+  table_note(&t, "d64_ stands for d96_, d128_, d192_ and d256_ too, and d64_causal_ for what a causal mask changes.");
+  fputs(FORMAT_HEAD, io->out);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+/* --- lists --- */
+
+static const char *yes(bool flag) { return flag ? "yes" : "no"; }
+
+static void cell_count(Table *t, int64_t count) {
+  if (count)
+    table_count(t, ROLE_PLAIN, wide(count));
+  else
+    table_empty(t, true);
+}
+
+/* The d's whose tiles differ from those of the next larger one; a short description has one for all. */
+static bool is_own(const Profile *p, int d, int causal) {
+  const ProfileTile *t = &p->tiles[d][causal];
+  if (!t->block_q) return false;
+  if (*p->tile_text && t->block_q == p->every.block_q && t->block_k == p->every.block_k) return d == 0 && !causal;
+  const ProfileTile *plain = &p->tiles[d][0];
+  return !causal || t->block_q != plain->block_q || t->block_k != plain->block_k || t->threads != plain->threads ||
+         t->registers_per_thread != plain->registers_per_thread || t->shared_bytes != plain->shared_bytes;
+}
+
+static Status print_list(const Profile *kernels, int n, bool csv, Io *io, Error *error) {
+  Table t = table_new((TableColumn[]){{.heading = "kernel"},
+                                      {.heading = "d", .right = true},
+                                      {.heading = "mask"},
+                                      {.heading = "tile"},
+                                      {.heading = "threads", .right = true},
+                                      {.heading = "regs", .csv = "registers", .right = true},
+                                      {.heading = "shared", .csv = "shared_bytes", .right = true},
+                                      {.heading = "walk"}},
+                      8);
+  if (!csv) table_title(&t, "Described kernels; --kernel takes the name, or a file");
+  for (int k = 0; k < n; k++)
+    for (int d = 0; d < PROFILE_D_COUNT; d++)
+      for (int causal = 0; causal < 2; causal++) {
+        const Profile *p = &kernels[k];
+        const ProfileTile *tile = &p->tiles[d][causal];
+        if (!is_own(p, d, causal)) continue;
+        table_text(&t, ROLE_ACCENT, p->name);
+        if (*p->tile_text && d == 0)
+          table_text(&t, ROLE_PLAIN, "any");
+        else
+          table_count(&t, ROLE_PLAIN, wide(PROFILE_D[d]));
+        table_text(&t, ROLE_PLAIN, causal ? "causal" : "");
+        table_format(&t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, tile->block_q, tile->block_k);
+        cell_count(&t, tile->threads);
+        cell_count(&t, tile->registers_per_thread);
+        if (tile->shared_bytes)
+          table_bytes(&t, ROLE_PLAIN, wide(tile->shared_bytes));
+        else
+          table_empty(&t, true);
+        table_text(&t, ROLE_PLAIN, launch_walk_name(p->walk));
+      }
+  if (!csv)
+    table_note(&t,
+               "A causal line stands only where the mask changes something. 'tilewalk kernels --format' says how to "
+               "describe your own in a few lines; 'tilewalk kernels NAME' shows one with its sources.");
+  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+static void value_text(const Profile *p, const KeyfileField *field, char *to, size_t size) {
+  const char *at = (const char *)p + field->offset;
+  int64_t whole;
+  if (field->kind == KEYFILE_TEXT) {
+    snprintf(to, size, "%s", at);
+    return;
+  }
+  memcpy(&whole, at, sizeof whole);
+  snprintf(to, size, "%s",
+           field->kind == KEYFILE_BYTES ? number_bytes(wide(whole)).text : number_count(wide(whole)).text);
+}
+
+static Status print_one(const Profile *p, Io *io, Error *error) {
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  Table t = table_new((TableColumn[]){{.heading = "key"},
+                                      {.heading = "value", .shrink = TABLE_WRAP},
+                                      {.heading = "source", .shrink = TABLE_WRAP}},
+                      3);
+  table_title(&t, "%s", p->product);
+  for (int f = 0; f < n_fields; f++) {
+    char value[KEYFILE_TEXT_BYTES];
+    if (!p->notes[f].line) continue;
+    value_text(p, &fields[f], value, sizeof value);
+    table_text(&t, ROLE_ACCENT, fields[f].name);
+    table_text(&t, ROLE_PLAIN, value);
+    table_text(&t, p->notes[f].assumed ? ROLE_WARN : ROLE_PLAIN,
+               fields[f].kind == KEYFILE_TEXT || p->notes[f].source[0] ? p->notes[f].source : "not said");
+  }
+  if (*p->note) table_note(&t, "Note: %s.", p->note);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+static Status print_json(const Profile *kernels, int n, FILE *out, Error *error) {
+  JsonSink json = {0};
+  const ReportSink k = json_sink(&json);
+  k.open_object(k.context, NULL);
+  k.whole(k.context, "tilewalk", 1);
+  k.open_array(k.context, "kernels");
+  for (int i = 0; i < n; i++) {
+    const Profile *p = &kernels[i];
+    k.open_object(k.context, NULL);
+    k.text(k.context, "name", p->name);
+    k.text(k.context, "product", p->product);
+    k.text(k.context, "algorithm", p->schedule->name);
+    k.text(k.context, "order", launch_order_name(p->order));
+    k.text(k.context, "rows", launch_rows_name(p->rows));
+    k.text(k.context, "walk", launch_walk_name(p->walk));
+    k.text(k.context, "persistent", yes(p->persistent));
+    k.open_array(k.context, "tiles");
+    for (int d = 0; d < PROFILE_D_COUNT; d++)
+      for (int causal = 0; causal < 2; causal++) {
+        const ProfileTile *t = &p->tiles[d][causal];
+        if (!t->block_q) continue;
+        k.open_object(k.context, NULL);
+        k.whole(k.context, "head_dim", wide(PROFILE_D[d]));
+        k.flag(k.context, "causal", causal);
+        k.whole(k.context, "block_q", wide(t->block_q));
+        k.whole(k.context, "block_k", wide(t->block_k));
+        k.whole(k.context, "threads", wide(t->threads));
+        k.whole(k.context, "registers", wide(t->registers_per_thread));
+        k.whole(k.context, "shared_bytes", wide(t->shared_bytes));
+        k.whole(k.context, "ctas_per_sm", wide(t->ctas_per_sm));
+        k.close(k.context);
+      }
+    k.close(k.context);
+    k.close(k.context);
+  }
+  k.close(k.context);
+  k.close(k.context);
+  if (json.failed) {
+    json_decref(json.open[0]);
+    json.open[0] = NULL;
+  }
+  return json_print(json.open[0], out, error);
+}
+
+/* --- the command --- */
+
+static Status load(const KernelsOptions *o, Profile *kernels, int *n, Error *error) {
+  Status status = STATUS_OK;
+  if (o->n_names) {
+    for (*n = 0; *n < o->n_names && status == STATUS_OK; ++*n)
+      status = description_kernel(o->names[*n], &kernels[*n], error);
+    return status;
+  }
+  DescriptionNames *known = malloc(sizeof *known);
+  if (!known) return error_set(error, STATUS_NO_MEMORY, "no memory for the list of kernels");
+  status = description_names("kernels", known, error);
+  for (*n = 0; status == STATUS_OK && *n < known->n && *n < KERNELS_MAX; ++*n)
+    status = description_kernel(known->names[*n], &kernels[*n], error);
+  free(known);
+  return status;
+}
+
+static int run_kernels(void *options, Io *io, Error *error) {
+  const KernelsOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (o->format) return print_format(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Profile *kernels = calloc(KERNELS_MAX, sizeof *kernels);
+  int n = 0;
+  Status status = kernels ? load(o, kernels, &n, error) : error_set(error, STATUS_NO_MEMORY, "no memory for kernels");
+  if (status == STATUS_OK && o->output.json)
+    status = print_json(kernels, n, io->out, error);
+  else if (status == STATUS_OK && (o->output.csv || !o->n_names))
+    status = print_list(kernels, n, o->output.csv, io, error);
+  else
+    for (int k = 0; k < n && status == STATUS_OK; k++) {
+      if (k) fputc('\n', io->out);
+      status = print_one(&kernels[k], io, error);
+    }
+  free(kernels);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option KERNELS_OPTIONS[] = {
+    {"format", 0, NULL, "How to describe a kernel of your own, in three lines or with every key.", set_format, false,
+     false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Kernels", KERNELS_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelsOptions, output)},
+    {0},
+};
+
+const Command COMMAND_KERNELS = {
+    .name = "kernels",
+    .summary = "the described kernels, and how to describe your own",
+    .usage = "[NAME|FILE...] [--format] [OPTION...]",
+    .description =
+        "Without a name, lists the kernels that --kernel knows, with the tile, threads and memory of each head "
+        "dimension. With names, description files or a CSV of ncu's, shows every number with its source. A "
+        "file of your own is checked on the way; one line, tile = 128 x 64, is enough.",
+    .examples = "  # the kernels that --kernel takes\n"
+                "  tilewalk kernels\n\n"
+                "  # every number of one of them, with its source\n"
+                "  tilewalk kernels fa2-sm90\n\n"
+                "  # the format, with all keys\n"
+                "  tilewalk kernels --format\n\n"
+                "  # your own in one line, and what it moves\n"
+                "  printf 'tile = 128 x 64\\n' | tilewalk kernels /dev/stdin\n",
+    .options_bytes = sizeof(KernelsOptions),
+    .sets = SETS,
+    .set_positional = add_name,
+    .run = run_kernels,
+};
