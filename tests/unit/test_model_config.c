@@ -70,6 +70,11 @@ static const struct {
     {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; limits"},
     {"Jamba: a period and an offset", "{" BASE ",\"attn_layer_period\":2,\"attn_layer_offset\":1}",
      "2 x 8 x 64; 40960000; limits"},
+    {"MiniMax: a list of ones", "{" BASE ",\"attn_type_list\":[0,0,0,1]}", "1 x 8 x 64; 20480000; limits"},
+    /* the last of four layers keeps 512 + 64 elements of 2 B */
+    {"Kimi: full layers counted from 1",
+     "{" BASE ",\"kv_lora_rank\":512,\"qk_rope_head_dim\":64,\"linear_attn_config\":{\"full_attn_layers\":[4]}}",
+     "1 x latent 576; 11520000; limits"},
     {"RecurrentGemma: types that repeat",
      "{" BASE ",\"attention_window_size\":2048,\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"]}",
      "1 x 8 x 64; 20480000; limits"},

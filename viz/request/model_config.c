@@ -303,7 +303,19 @@ static Status read_mixers(Config *c) {
   if (status == STATUS_OK) status = count_of(c, KEYS("full_attention_interval"), MODEL_CONFIG_LAYERS_MAX, &interval);
   if (status) return status;
   const json_t *indices = get(c, "attn_layer_indices");
-  if (period) {
+  const json_t *ones = get(c, "attn_type_list"); /* MiniMax: 1 sees all, 0 is linear */
+  const json_t *full = json_object_get(get(c, "linear_attn_config"), "full_attn_layers"); /* Kimi: counted from 1 */
+  if (json_array_size(ones)) {
+    for (int64_t i = 0; i < c->layers; i++)
+      c->layer[i].kind =
+          json_integer_value(json_array_get(ones, (size_t)i % json_array_size(ones))) ? LAYER_FULL : LAYER_NONE;
+  } else if (json_array_size(full)) {
+    for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = LAYER_NONE;
+    for (size_t k = 0; k < json_array_size(full); k++) {
+      const int64_t i = json_integer_value(json_array_get(full, k));
+      if (i >= 1 && i <= c->layers) c->layer[i - 1].kind = LAYER_FULL;
+    }
+  } else if (period) {
     const int64_t offset = json_integer_value(get(c, "attn_layer_offset"));
     for (int64_t i = 0; i < c->layers; i++)
       c->layer[i].kind = (i - offset % period) % period == 0 ? LAYER_FULL : LAYER_NONE;
