@@ -112,6 +112,17 @@ fi
 expect 0 'A backward pass, added up and not judged: .*loop_seqk_parallel_kernel .* 3.000 GB read from HBM' "$work/backward.csv"
 expect 0 '1 other kernel left out' "$work/backward.csv"
 
+# The same forward pass of an A100: no description is taken, but the tile, and the log-sum-exp that FlashAttention-2
+# always writes: O has 134,217,728 B and it 2,097,152.
+sed 's/"9.0","490.602496"/"8.0","136.314880"/' "$work/causal.csv" >"$work/ampere.csv"
+expect 0 'taken for a100-80gb' "$work/ampere.csv"
+expect 0 'written across it 136,314,880 136,314,880 0.000% exact' "$work/ampere.csv"
+expect 0 'written across it 136,314,880 136,314,880 0.000% exact' "$work/ampere.csv" --kernel-name flash
+
+# A file with a time alone says so.
+printf 'ID,Kernel Name,gpu__time_duration.sum\n,,us\n0,flash,5.5\n' >"$work/time.csv"
+expect 0 'No counter of bytes is in the file' "$work/time.csv" -N 4096
+
 # Through a pipe, and a report that is no CSV.
 "$tilewalk" crosscheck --ncu - <"$work/causal.csv" >"$work/out" 2>&1 || { echo "--ncu - fails"; cat "$work/out"; failed=1; }
 printf 'NVR\001\000' >"$work/report.ncu-rep"

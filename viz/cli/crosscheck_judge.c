@@ -282,6 +282,15 @@ static Status choose_kernel(Crosscheck *c, Judge *j, Request *r, const LaunchRun
   return *r->kernel ? find_profile(j, r->kernel, error) : STATUS_OK;
 }
 
+static bool has_bytes(const CounterRow *row) {
+  static const Counter counters[] = {COUNTER_BOUNDARY_READ,    COUNTER_BOUNDARY_WRITE, COUNTER_L2_READ_SECTORS,
+                                     COUNTER_L2_WRITE_SECTORS, COUNTER_HBM_READ,       COUNTER_HBM_WRITE,
+                                     COUNTER_HBM_TOTAL,        COUNTER_COUNTED_READ};
+  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+    if (row->known[counters[i]]) return true;
+  return false;
+}
+
 static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
   if (r->n_algorithms) return r->algorithms[0]->name;
   if (f->role == LAUNCH_ROLE_SPLIT) return "fa2-split";
@@ -318,7 +327,13 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
     Tiling *tiling = &problem.tiling;
     if (run->facts.role == LAUNCH_ROLE_SPLIT && !j->request->tiling.n_splits)
       tiling->n_splits = run->facts.n_splits > 1 ? run->facts.n_splits : 1;
+    if (!*r->kernel && !r->n_algorithms && run->facts.description && !strcmp(run->facts.description, "fa2-sm90"))
+      tiling->lse = true; /* FlashAttention-2 always writes it */
     warn(c, j, r, run, shape, tiling);
+    if (!has_bytes(row))
+      crosscheck_note(c,
+                      "No counter of bytes is in the file; tilewalk crosscheck --help has the ncu command that records "
+                      "all that is used.");
     c->context = (ExplainContext){.threads = row->block[0] * row->block[1] * row->block[2],
                                   .n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm,
                                   .l2_bytes = j->gpu.l2_bytes};
