@@ -159,7 +159,7 @@ static void offer(Explain *x, CauseKind kind, double penalty, double read, doubl
   c->off = (says_read ? read_off : 0) > (says_write ? write_off : 0) ? read_off : says_write ? write_off : read_off;
   const double noise = x->sharp;
   c->score = penalty + weigh(read_off, says_read, noise) + weigh(write_off, says_write, noise);
-  char what[128], would[96], amount[24];
+  char what[112], would[64], amount[24];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);

@@ -102,6 +102,7 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   return status;
 }
 
+#ifndef __wasm__ /* a page has the files of the bundle alone: no counters, no config.json */
 /* The tile of a short description in place of a shipped one's, for every d that it has. */
 static void take_launch(Profile *to, const Profile *launch) {
   for (int d = 0; d < PROFILE_D_COUNT; d++)
@@ -132,11 +133,29 @@ static Status from_counters(const char *text, size_t length, const char *name, P
   return status;
 }
 
+static bool is_counters(const char *text, size_t length) { return kernel_is_counters(text, length); }
+
+static Status parse_model(const char *text, size_t length, const char *name, KvModel *model, Error *error) {
+  return model_config_is_json(text, length) ? model_config_parse(text, length, name, model, error)
+                                            : kvmodel_parse(text, length, name, model, error);
+}
+#else
+static bool is_counters(const char *text, size_t length) { return !text && length; }
+
+static Status from_counters(const char *text, size_t length, const char *name, Profile *profile, Error *error) {
+  return profile_parse(text, length, name, profile, error);
+}
+
+static Status parse_model(const char *text, size_t length, const char *name, KvModel *model, Error *error) {
+  return kvmodel_parse(text, length, name, model, error);
+}
+#endif
+
 Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&KERNEL_KIND, name, NCU_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK && kernel_is_counters(buffer, length)) {
+  if (status == STATUS_OK && is_counters(buffer, length)) {
     status = from_counters(buffer, length, name, profile, error);
     free(buffer);
     return status;
@@ -153,9 +172,7 @@ Status description_model(const char *name, KvModel *model, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&MODEL_KIND, name, MODEL_CONFIG_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK)
-    status = model_config_is_json(buffer, length) ? model_config_parse(buffer, length, name, model, error)
-                                                  : kvmodel_parse(buffer, length, name, model, error);
+  if (status == STATUS_OK) status = parse_model(buffer, length, name, model, error);
   int n_fields;
   const KeyfileField *fields = kvmodel_fields(&n_fields);
   if (status == STATUS_OK) status = check_shipped(&MODEL_KIND, name, fields, n_fields, model->notes, error);
