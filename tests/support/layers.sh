@@ -22,6 +22,7 @@ cd "$SOURCE"
 rooms='
 # Shared by the two checks: which room a path lies in, and which rooms a room may use.
 function room_of(path,  parts) {
+  if (path == "programs.o") return "sim" # compiled from sim/algorithms/*.walk
   split(path, parts, "/")
   if (parts[1] == "viz") return "viz/" parts[2]
   if (parts[1] == "kernels") return parts[2] == "counters" ? "kernels/counters" : "kernels"
@@ -101,6 +102,7 @@ circles=$(awk '
 sed -n 's/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
   if [ -f "$BUILD/$object" ]; then echo "$object"; fi
 done >"$BUILD/layers.objects"
+if [ -f "$BUILD/programs.o" ]; then echo programs.o >>"$BUILD/layers.objects"; fi
 cd "$BUILD"
 if [ ! -s layers.objects ]; then echo "layers: no objects in $BUILD; run make first" >&2; exit 1; fi
 # shellcheck disable=SC2046

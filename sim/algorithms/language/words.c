@@ -1,5 +1,4 @@
 /* Words of a line, and errors about it. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
