@@ -99,10 +99,10 @@ template <class Tile> TW_DEVICE void leave_warp(const WarpRows<Tile> &w) {
   }
 }
 
-/* The warps' results as one; written as O with one split, else as this split's part. */
-template <class Tile>
+/* The warps' results as one, W elements a thread; written as O with one split, else as this split's part. */
+template <class Tile, int W>
 TW_DEVICE void store_split(const DecodePass &a, long long first_row, int r0, int rows, int split) {
-  constexpr int PIECES = Tile::d / 8;
+  constexpr int PIECES = Tile::d / W;
   const float *O = (const float *)(shared_memory() + Tile::Q_BYTES);
   const float *stats = (const float *)(shared_memory() + Tile::STATS_AT);
   const long long all_rows = (long long)a.batch * a.heads * a.N_q;
@@ -114,17 +114,15 @@ TW_DEVICE void store_split(const DecodePass &a, long long first_row, int r0, int
     for (int w = 0; w < Tile::WARPS; w++) {
       const float factor = exp2_approx(stats[2 * (w * Tile::B_r + r)] - m);
       l += factor * stats[2 * (w * Tile::B_r + r) + 1];
-      for (int k = 0; k < 8; k++) x[k] += factor * O[w * (Tile::WARP_BYTES / 4) + r * Tile::d + piece * 8 + k];
+      for (int k = 0; k < W; k++) x[k] += factor * O[w * (Tile::WARP_BYTES / 4) + r * Tile::d + piece * W + k];
     }
     const float inverse = l == 0 ? 0 : 1 / l; /* a row that saw no key is zero */
-    for (int k = 0; k < 8; k++) x[k] *= inverse;
-    if (a.n_splits == 1) {
-      hbm_write_16(a, TENSOR_O, (typename Tile::T *)a.O + row * Tile::d + piece * 8, pack8<typename Tile::T>(x));
+    for (int k = 0; k < W; k++) x[k] *= inverse;
+    if (W == 8) {
+      hbm_write_16(a, TENSOR_O, (typename Tile::T *)a.O + row * Tile::d + piece * W, pack8<typename Tile::T>(x));
       continue;
     }
-    float *to = a.O_parts + (split * all_rows + row) * Tile::d + piece * 8;
-    hbm_write_16(a, TENSOR_O, to, bits_of(x));
-    hbm_write_16(a, TENSOR_O, to + 4, bits_of(x + 4));
+    hbm_write_16(a, TENSOR_O, a.O_parts + (split * all_rows + row) * Tile::d + piece * W, bits_of(x));
     if (piece == 0)
       hbm_write(a, TENSOR_STATS, &a.L_parts[row * a.n_splits + split], l == 0 ? minus_infinity() : m + log2f(l));
   }
@@ -178,7 +176,11 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, 2) fa2_de
   }
   leave_warp(w);
   __syncthreads(); /* O, m and l of every warp are there */
-  store_split<Tile>(a, (long long)kv * group * a.N_q, r0, rows, split);
+  const long long first_row = (long long)kv * group * a.N_q;
+  if (a.n_splits == 1)
+    store_split<Tile, 8>(a, first_row, r0, rows, split);
+  else
+    store_split<Tile, 4>(a, first_row, r0, rows, split);
 #endif
 }
 
