@@ -209,8 +209,8 @@ $(BUILD)/%.timed.o: %.cu
 GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl -lgomp -o $@
-# The rungs for programs in other languages (kernels/collect/collect_beside.py).
-$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu)
+# The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).
+$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets -shared $^ -o $@
 $(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h kernels/lib/ptx.cuh
 	@mkdir -p $(@D)

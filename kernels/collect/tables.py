@@ -4,6 +4,8 @@ Nothing in them is typed in: a new recording and a new run bring them up to date
 """
 import csv, math, os, re
 
+import tables_more
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(HERE, "..", "assets", "counters")
 RUNGS = ["standard_naive", "standard_tiled", "fa1", "fa2_scalar", "fa2_causal", "fa2_tensor", "fa2_async"]
@@ -184,7 +186,7 @@ def main():
              "## Accuracy", "", f"Root mean square error against double precision at N = 1024, d = 128, 4 heads, as in FlashAttention-3's table, and all checks: "
              f"{n_right:,} of", f"{n_verified:,} outputs right, over ragged, causal, GQA and tiny shapes with normal and outlier inputs. compute-sanitizer "
              "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200/sanitize/first.txt](../assets/counters/h200/sanitize/first.txt).", ""]
-    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked) + PROBES
+    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked) + tables_more.section(load, table, mib) + PROBES
     open(os.path.join(HERE, "README.md"), "w").write("\n".join(text))
     open(os.path.join(HERE, "speed.svg"), "w").write(chart(times, about))
 
