@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 typedef struct {
-  Tiling tiling;                                    /* the block that was used */
-  bool right;                                       /* the output, against attention in double precision */
-  double worst_row, rmse;                           /* relative error of the worst row; root mean square error of all */
+  Tiling tiling;          /* the block that was used */
+  bool right;             /* the output, against attention in double precision */
+  double worst_row, rmse; /* relative error of the worst row; root mean square error of all */
   uint64_t read[KERNEL_TENSORS], write[KERNEL_TENSORS]; /* bytes the kernel asked for */
 } CpuCheck;
 
