@@ -65,7 +65,7 @@ includes=$(awk "$rooms"'
 # Two programs have a main; the others are still to be renamed.
 stems=$(sed 's/\.[a-z]*$//' "$BUILD/layers.files" | sort -u | awk -F/ '
   { n[$NF]++; where[$NF] = where[$NF] " " $0 }
-  END { for (stem in n) if (n[stem] > 1 && stem !~ /^(main|expression|words)$/) print "layers: " stem " is the stem of more than one:" where[stem] }')
+  END { for (stem in n) if (n[stem] > 1 && stem !~ /^(main)$/) print "layers: " stem " is the stem of more than one:" where[stem] }')
 # Modules that neither use nor are used by one of a circle are struck off until nothing changes; what is left lies in or between circles.
 # shellcheck disable=SC2046
 circles=$(awk '
