@@ -158,6 +158,6 @@ double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
   const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;
   const double batch = (double)shape->batch, rows = (double)shape->N_q * d * e, keys = (double)shape->N_k * d * e;
   const double once = batch * (2 * (double)shape->heads * rows + 2 * (double)shape->kv_heads * keys);
-  const Band band = band_of_shape(shape);
-  return fmax(once, batch * (double)shape->heads * (double)band_pairs(&band) * d * d / M * e);
+  const Mask mask = mask_of_shape(shape);
+  return fmax(once, batch * (double)shape->heads * (double)mask_pairs(&mask) * d * d / M * e);
 }

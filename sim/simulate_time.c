@@ -24,6 +24,10 @@ static double row_area(const Simulation *s, int64_t i) {
   const Plan *p = &s->plan;
   const int64_t B_c = p->tiling.B_c, row0 = i * p->tiling.B_r;
   const int64_t row1 = row0 + p->tiling.B_r < p->shape.N_q ? row0 + p->tiling.B_r : p->shape.N_q;
+  if (p->mask.pattern) {
+    const MaskTiles row = {p->tiling.B_r, B_c, {i, i + 1}, {0, p->T_c}};
+    return (double)mask_count(&p->mask, &row).area;
+  }
   const Span tiles = band_row(&p->band, p->tiling.B_r, B_c, i).computed;
   if (tiles.end <= tiles.begin) return 0;
   int64_t end = tiles.end * B_c < p->shape.N_k ? tiles.end * B_c : p->shape.N_k;
@@ -61,7 +65,7 @@ static double busiest_flops(const Simulation *s, const Gpu *gpu) {
 static double least_flops(const Simulation *s) {
   const Shape *shape = &s->plan.shape;
   if (!s->schedule->skips) return (double)s->traffic.flops;
-  return (double)band_pairs(&s->plan.band) * 4 * (double)shape->d * (double)shape->batch * (double)shape->heads;
+  return (double)mask_pairs(&s->plan.mask) * 4 * (double)shape->d * (double)shape->batch * (double)shape->heads;
 }
 
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {

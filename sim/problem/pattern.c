@@ -54,7 +54,10 @@ Pattern *pattern_named(const char *name, int64_t N_q, int64_t N_k, Error *error)
   if (right) {
     at += sizeof KIND - 1;
     right = whole_number(&at, &stride);
-    if (right && *at == ':') right = at++, whole_number(&at, &block);
+    if (right && *at == ':') {
+      at++;
+      right = whole_number(&at, &block);
+    }
   }
   if (!right || *at) {
     error_set(

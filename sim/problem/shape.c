@@ -1,5 +1,7 @@
 #include "sim/problem/shape.h"
 
+#include "sim/problem/pattern.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -61,6 +63,11 @@ Status shape_complete(Shape *shape, Error *error) {
   if (s.window < 0)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the window is %" PRId64 " keys; it must be at least 1 (or left out: no window)", s.window);
+  if (s.pattern && (s.pattern->N_q != s.N_q || s.pattern->N_k != s.N_k))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the mask '%.48s' has blocks for %" PRId64 " queries and %" PRId64 " keys, not for %" PRId64
+                     " and %" PRId64,
+                     s.pattern->name, s.pattern->N_q, s.pattern->N_k, s.N_q, s.N_k);
   *shape = s;
   return STATUS_OK;
 }

@@ -1,5 +1,6 @@
 #include "viz/request/request.h"
 
+#include "viz/request/own_masks.h"
 #include "viz/request/own_programs.h"
 
 #include <inttypes.h>
@@ -33,6 +34,16 @@ SET_COUNT(set_block_q, tiling.B_r)
 SET_COUNT(set_block_k, tiling.B_c)
 SET_COUNT(set_splits, tiling.n_splits)
 SET_COUNT(set_ctas_per_sm, ctas_per_sm)
+
+static Status set_mask(void *target, const char *value, Error *error) {
+  Request *r = target;
+  if (!*value || strlen(value) >= sizeof r->mask)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no mask; there are strided:STRIDE, strided:STRIDE:BLOCK and files",
+                     quote(value, strlen(value)).text);
+  strcpy(r->mask, value);
+  return STATUS_OK;
+}
 
 static Status set_causal(void *target, const char *value, Error *error) {
   return options_flag("causal", value, &((Request *)target)->shape.causal, error);
@@ -263,6 +274,11 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      false, "fp32 fp16 bf16 fp8"},
     {"causal", 0, NULL, "A query sees the keys up to its own position, aligned to the bottom right corner.", set_causal,
      false, false, NULL},
+    {"mask", 0, "KIND|FILE",
+     "Blocks that may be seen, besides --causal and --window: strided:4 (every fourth block of 64), strided:4:128, or "
+     "a "
+     "file of lines of # and .",
+     set_mask, false, false, "strided:4"},
     {"window", 0, "W", "Sliding window: a query sees W keys (with --causal, those that end at its own position).",
      set_window, false, false, NULL},
     {0},
@@ -406,6 +422,7 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     p.machine.n_SM = loaded->n_sm;
     status = resolve_blocks(r, &p, error);
   }
+  if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
   if (!status) status = resolve_launch(r, &p, error);
   if (!status) {
     *problem = p;
@@ -517,6 +534,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (r->shape.dtype != DTYPE_FP16) put(text, " dtype=%s", dtype_name(r->shape.dtype));
   if (r->shape.causal) put(text, " causal=1");
   put_count(text, "window", r->shape.window, 0);
+  if (*r->mask) put(text, " mask=%s", r->mask);
   if (r->algorithm1_blocks) put(text, " block=paper");
   put_count(text, "block", r->block, 0);
   put_count(text, "block-q", r->tiling.B_r, 0);

@@ -20,6 +20,7 @@ typedef struct {
   int64_t sram_bytes;              /* 0: the machine's */
   char gpu[REQUEST_NAME_BYTES];    /* "": paper */
   char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
+  char mask[REQUEST_NAME_BYTES];   /* a pattern of blocks, by name or file; "": none */
   int64_t ctas_per_sm;             /* 0: as the kernel, or its resources, allow */
   bool in_step;                    /* --pace step, skew:N; else in time */
   int64_t skew_turns;              /* --pace skew:N */
