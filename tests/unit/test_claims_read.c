@@ -107,7 +107,7 @@ static void wrong_code_gets_line_and_reason(void **state) {
       {"## X\n" HEAD "- claimed: 1\n```lua\nwhile true do end return 1\n```\n",
        "f.md:6: the expression does too much work"},
       {"## X\n" HEAD "- claimed: 1\n```lua\nlocal s = 'x'\nwhile true do s = s .. s end return 1\n```\n",
-       "f.md:6: the expression needs more than"},
+       "f.md:6: the expression makes a text of more than 64 KiB"},
       {"## X\n" HEAD "- claimed: 1\n```lua\nos.execute('ls')\n```\n", "f.md:6: there is no name 'os'"},
       {"## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n", "f.md:4: 1 numbers are claimed and 2 computed"},
       {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n", "f.md:4: the claim 'true' needs true or false"},

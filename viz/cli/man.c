@@ -22,6 +22,7 @@ static void put(FILE *out, const char *text) {
     case '`': fputs("\\(ga", out); break;
     case '^': fputs("\\(ha", out); break;
     case '~': fputs("\\(ti", out); break;
+    case ',': fputs(p[1] && p[1] != ' ' && p[1] != '\n' ? ",\\:" : ",", out); break; /* a list may be broken there */
     default: fputc(*p, out);
     }
   }
