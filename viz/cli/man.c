@@ -109,7 +109,7 @@ static int run_man(void *options, Io *io, Error *error) {
   (void)options;
   (void)error;
   FILE *const out = io->out;
-  fputs(".TH TILEWALK 1 \"\" \"Tilewalk\" \"User Commands\"\n"
+  fputs(".TH TILEWALK 1 \"\" \"Tilewalk\" \"User Commands\"\n.ad l\n"
         ".SH NAME\ntilewalk \\- walk through attention tile by tile and see where every byte goes\n"
         ".SH SYNOPSIS\n\\fBtilewalk\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
         "\\fBtilewalk\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
