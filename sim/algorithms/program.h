@@ -116,8 +116,10 @@ typedef struct {
 
   uint8_t event, tensor; /* EventKind, Tensor */
   uint8_t rows, cols;    /* 1: the moved tile has rows of i, of j; a product's area has both */
-  uint8_t words;         /* fp32 values a row of statistics */
-  uint8_t width;         /* Side of the other side of a moved tile: SIDE_D, SIDE_DV, SIDE_COLS or SIDE_ONE */
+  bool moves;            /* bytes, that is: a load or a store */
+  uint8_t fixed_bytes; /* of an element, whatever the data type: of statistics all words of a row; 0: as the type has */
+  uint8_t words;       /* fp32 values a row of statistics */
+  uint8_t width;       /* Side of the other side of a moved tile: SIDE_D, SIDE_DV, SIDE_COLS or SIDE_ONE */
   bool is_fp32;
   bool partial_only;               /* mask: tiles crossed by it */
   bool once;                       /* counted once a kernel, though every CTA asks for it */

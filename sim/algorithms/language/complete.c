@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/problem/plan.h"
 
 static bool is_read_by(const Reader *r, int name, int op) { return r->read_in[name][op / 8] >> op % 8 & 1; }
 
@@ -87,6 +88,8 @@ Status program_complete(Reader *r) {
       stores_O |= o->event == EVENT_STORE && strcmp(p->names[o->moved[n]].text, "O_i") == 0;
     if (o->event == EVENT_LOAD) find_needs(r, op);
     if (o->once && find_once(r, op)) return STATUS_BAD_FILE;
+    o->moves = o->event == EVENT_LOAD || o->event == EVENT_STORE;
+    o->fixed_bytes = (uint8_t)(o->words ? o->words * STATS_BYTES : o->is_fp32 ? STATS_BYTES : 0);
     o->is_checked = o->when || o->partial_only || o->once || o->needs >= 0;
   }
   if (!stores_O) return reader_fail(r, "the program never stores O_i, the result; 'store O_i'");

@@ -55,7 +55,7 @@ static TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index) {
   return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
 }
 
-void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
+static inline __attribute__((always_inline)) void set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   const Tiling *t = &plan->tiling;
   int64_t index = c->at[loop->dim];
   if (loop->either_way && t->reversed) index = c->n[loop->dim] - 1 - index;
@@ -79,6 +79,8 @@ void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   if (!loop->of && c->tile == TILE_SKIPPED) c->tile = TILE_PARTIAL; /* computed, then masked */
 }
 
+void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) { set_block(plan, loop, c); }
+
 /* ---- Conditions ------------------------------------------------------------------------------------------- */
 
 /* Whether the loop has a computed tile for the blocks that the cursor is in. */
@@ -95,25 +97,23 @@ static bool has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *c) {
   return max64(row.computed.begin, range.begin) < min64(row.computed.end, range.end);
 }
 
-static bool happens(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  if (op->when & ~schedule_when(plan)) return false;
-  if (op->partial_only && c->tile != TILE_PARTIAL) return false;
-  if (op->never) return false;
-  for (int dim = 0; dim < DIM_COUNT; dim++)
-    if ((op->first >> dim & 1) && c->at[dim] != 0) return false;
+static inline bool happens(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
+  if (op->partial_only) return c->tile == TILE_PARTIAL && !(op->when & ~schedule_when(plan));
+  if (op->never || (op->when & ~schedule_when(plan))) return false;
+  if (op->first && (((op->first & IN_I) && c->at[DIM_I]) || ((op->first & IN_J) && c->at[DIM_J]) ||
+                    ((op->first & IN_S) && c->at[DIM_S])))
+    return false;
   return op->needs < 0 || has_tile(plan, &s->ops[op->needs], c);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
 static inline uint64_t bytes_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  uint64_t n = op->words     ? (uint64_t)op->words * STATS_BYTES
-               : op->is_fp32 ? (uint64_t)STATS_BYTES
-                             : (uint64_t)plan->element_bytes;
-  if (op->rows) n *= (uint64_t)(c->row1 - c->row0);
-  if (op->cols) n *= (uint64_t)(c->col1 - c->col0);
-  if (op->width) n *= (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
-  return n;
+  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan->element_bytes;
+  const uint64_t rows = op->rows ? (uint64_t)(c->row1 - c->row0) : 1,
+                 cols = op->cols ? (uint64_t)(c->col1 - c->col0) : 1;
+  const uint64_t width = !op->width ? 1 : (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
+  return element * rows * cols * width;
 }
 
 static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
@@ -156,8 +156,7 @@ bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event)
         c->op++;
         break;
       }
-      emit(c, op, (EventKind)op->event, (Tensor)op->tensor,
-           op->n_moved && !op->partial_only ? bytes_of(plan, op, c) : 0,
+      emit(c, op, (EventKind)op->event, (Tensor)op->tensor, op->moves ? bytes_of(plan, op, c) : 0,
            op->products_d | op->products_dv ? flops_of(plan, op, c) : 0, event);
       c->op++;
       return true;
@@ -175,7 +174,7 @@ bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event)
         c->op = (uint8_t)(op->end + 1);
         break;
       }
-      walk_set_block(plan, op, c);
+      set_block(plan, op, c);
       if (op->of && c->tile == TILE_SKIPPED) {
         emit(c, op, EVENT_SKIP, TENSOR_S, 0, 0, event);
         c->at[op->dim]++;
