@@ -45,14 +45,14 @@ static void test_starts_paused_at_the_start(void **state) {
   close_player(p);
 }
 
-/* At 5 events a second, 0.2 s are one event; pausing stops the clock; the end pauses. */
+/* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
 static void test_time_plays(void **state) {
   (void)state;
   Player *p = open_player();
   player_input(p, INPUT_PLAY);
-  assert_true(player_events_per_s(p) == 5);
-  for (int n = 0; n < 10; n++) player_tick(p, 0.1);
-  assert_in_range(p->now.step, 4, 5);
+  assert_true(player_events_per_s(p) == 2);
+  for (int n = 0; n < 21; n++) player_tick(p, 0.1);
+  assert_int_equal(p->now.step, 4);
   const uint64_t at = p->now.step;
   player_input(p, INPUT_PLAY);
   player_tick(p, 0.2);
@@ -64,6 +64,87 @@ static void test_time_plays(void **state) {
   assert_false(p->is_playing);
   player_input(p, INPUT_PLAY); /* from the start again */
   assert_int_equal(p->now.step, 0);
+  close_player(p);
+}
+
+/* Escape leaves what is open, then the presentation, then asks; only asked again it quits, and any other key goes on.
+ */
+static void test_escape_asks(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_input(p, INPUT_HELP);
+  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  player_input(p, INPUT_PRESENTATION);
+  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
+  assert_false(p->presentation);
+  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
+  assert_non_null(strstr(p->message, "again quits"));
+  player_input(p, INPUT_EVENT_NEXT);
+  assert_null(strstr(p->message, "again quits"));
+  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
+  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_QUIT);
+  close_player(p);
+}
+
+/* Row block 0 of the causal run works on one tile and skips seven: they are one gesture, in the time of one event. */
+static void test_skips_take_one_beat(void **state) {
+  (void)state;
+  Player *p = open_player();
+  player_input(p, INPUT_SKIP_NEXT);
+  assert_int_equal(p->now.event.kind, EVENT_SKIP);
+  assert_int_equal(p->now.skips.n, 1);
+  assert_true(p->beats == 1.0 / 7);
+  player_input(p, INPUT_PLAY);
+  const uint64_t before = p->now.step;
+  for (int n = 0; n < 13; n++) player_tick(p, 0.5 / 13 + 1e-6); /* one beat */
+  assert_int_equal(p->now.step, before + 7);
+  assert_int_not_equal(p->now.event.kind, EVENT_SKIP);
+  close_player(p);
+}
+
+/* On the model's clock a load of 64 B is over sooner than one of 256 B, and what moves nothing soonest. */
+static void test_two_clocks(void **state) {
+  (void)state;
+  Player *p = open_player();
+  double beats[2] = {0};
+  player_input(p, INPUT_EVENT_NEXT);
+  assert_int_equal(p->now.event.kind, EVENT_LOAD);
+  assert_true(p->beats == 1);
+  player_input(p, INPUT_CLOCK);
+  beats[0] = p->beats;
+  player_input(p, INPUT_MAX_NEXT);
+  beats[1] = p->beats;
+  assert_true(beats[0] > 2 * beats[1]);
+  player_input(p, INPUT_CLOCK);
+  assert_true(p->beats == 1);
+  close_player(p);
+}
+
+/* To any tile: there it is at work, whether it is computed or skipped, and nothing of it has happened before. */
+static void test_goes_to_tiles(void **state) {
+  (void)state;
+  Player *p = open_player();
+  for (int64_t i = 0; i < 8; i++)
+    for (int64_t j = 0; j < 8; j++) {
+      player_go_to_tile(p, i, j);
+      assert_true(p->now.grid.at_work && p->now.grid.i == i && p->now.grid.j == j);
+      if (p->now.before.at_work) assert_true(p->now.before.i != i || p->now.before.j != j);
+    }
+  close_player(p);
+}
+
+/* A run of many steps begins at a speed that ends it within ten minutes. */
+static void test_speed_by_length(void **state) {
+  (void)state;
+  Player *p = calloc(1, sizeof *p);
+  Error error = {0};
+  Request request = {0};
+  request.shape.N_q = 65536;
+  request.shape.d = 128;
+  assert_non_null(p);
+  assert_int_equal(player_open(p, &request, false, &error), STATUS_OK);
+  assert_true((double)p->now.n_steps / player_events_per_s(p) <= 600);
   close_player(p);
 }
 
@@ -358,7 +439,8 @@ static void test_controls(void **state) {
       const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL ||
                                   input == INPUT_LESS + PARAMETER_WITHOUT_MAX ||
                                   input == INPUT_MORE + PARAMETER_CAUSAL || input == INPUT_MORE + PARAMETER_WITHOUT_MAX;
-      if (!reached[input] && !in_list && !is_switch_back && input != INPUT_FOCUS_BACK)
+      if (!reached[input] && !in_list && !is_switch_back && input != INPUT_FOCUS_BACK &&
+          input != INPUT_ESCAPE) /* a press elsewhere, "present" and "quit" do its work */
         fail_msg("input %d is not reached by mouse", input);
       const bool by_focus = input >= INPUT_MORE && input <= INPUT_EDIT_LAST; /* Tab, then Up, Down or Return */
       if (reached[input] && !by_focus && !by_key[input]) fail_msg("input %d is not reached by key", input);
@@ -442,6 +524,11 @@ int main(int n_arguments, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start),
       cmocka_unit_test(test_time_plays),
+      cmocka_unit_test(test_escape_asks),
+      cmocka_unit_test(test_skips_take_one_beat),
+      cmocka_unit_test(test_two_clocks),
+      cmocka_unit_test(test_goes_to_tiles),
+      cmocka_unit_test(test_speed_by_length),
       cmocka_unit_test(test_charts_in_turn),
       cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps),

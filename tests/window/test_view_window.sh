@@ -188,6 +188,9 @@ if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in a
   state "^$line\$"
 fi
 keys Escape
+sleep 0.3
+kill -0 $viewer 2>/dev/null || fail "Escape quits without asking"
+keys Escape
 wait $viewer || fail "Escape does not end it well"
 if complains; then fail "it complained"; fi
 viewer=''

@@ -392,8 +392,8 @@ static void put_value(const Snapshot *s, const char *name, size_t n, char *text,
   const struct {
     const char *name;
     int64_t count;
-  } COUNTS[] = {{"i", e->i},
-                {"j", e->j},
+  } COUNTS[] = {{"i", e->i >= 0 ? e->i : s->grid.i},
+                {"j", e->j >= 0 ? e->j : s->grid.j},
                 {"s", e->split},
                 {"row", r->row},
                 {"cols", has_row(s) ? r->n_cols : e->col1 - e->col0},

@@ -348,6 +348,34 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
   return 0;
 }
 
+/* How far the walk is over the tiles at a step, in the order in which it takes them; rises with the step. */
+static Wide order_at(const Stage *stage, uint64_t step, SnapshotGrid *g) {
+  SchedulePlace place;
+  schedule_place(stage_schedule(stage), stage_plan(stage), step > 0 ? step - 1 : 0, &place);
+  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, g);
+  const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
+  const int64_t along = g->at_work ? (g->column_by_column ? g->i : g->j) + 1 : g->n_done; /* 1: the first is at work */
+  return wide(g->lap) * all * 2 + (wide(g->line) * length + wide(along)) * 2 + (g->at_work ? 0 : 1);
+}
+
+uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_t j) {
+  SnapshotGrid g;
+  order_at(stage, from, &g);
+  const int64_t lap = g.lap < g.n_laps ? g.lap : g.n_laps - 1;
+  const Wide length = wide(g.column_by_column ? g.T_r : g.T_c), all = wide(g.T_r) * wide(g.T_c),
+             wanted = wide(lap) * all * 2 +
+                      (wide(g.column_by_column ? j : i) * length + wide((g.column_by_column ? i : j) + 1)) * 2;
+  uint64_t low = 1, high = stage->n_steps;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (order_at(stage, middle, &g) >= wanted)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 uint64_t stage_beat(const Stage *stage, uint64_t step) {
   enum { MOST = 4096 };
   Cursor cursor;

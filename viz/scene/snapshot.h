@@ -286,6 +286,9 @@ typedef enum {
  * there is nothing further, and `step` itself when nothing was found within STAGE_SEARCH_EVENTS. */
 uint64_t stage_stride(const Stage *stage, uint64_t step, Stride stride, int direction);
 
+/* The step at which tile (i, j) has just been come to, in the pass over the tiles that step `from` is in. */
+uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_t j);
+
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
 

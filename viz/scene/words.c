@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "viz/scene/code_lines.h"
-#include "viz/scene/snapshot.h"
+#include "viz/scene/narration.h"
 #include "viz/text/number.h"
 
 static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -155,6 +155,9 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     put(text, size, "Now: %s.\n", snapshot_sentence(&s->event, sentence, sizeof sentence));
   else
     put(text, size, "Nothing has happened yet.\n");
+  Narration said;
+  narrate(s, &said);
+  put(text, size, "%s %s\n", said.what, said.why);
   if (s->has_next) put(text, size, "Next: %s.\n", snapshot_sentence(&s->next, sentence, sizeof sentence));
   if (s->code_line >= 0) put(text, size, "Code: %s\n", code_line(schedule, s->code_line).text);
   put_traffic(text, size, s);

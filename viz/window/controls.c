@@ -92,7 +92,8 @@ static void add_tools(Controls *c, const Player *p) {
   add(c, INPUT_EXPORT, INPUT_EXPORT_SVG, "save",
       "save the screen or the run, in a format of a list (e); right button: an SVG (v)");
   add(c, INPUT_DESCRIBE, INPUT_MOTION, "words", "print this step in words (d); right button: reduced motion (r)");
-  add(c, INPUT_THEME, INPUT_NONE, p->dark ? "light" : "dark", "theme (t)");
+  add(c, INPUT_THEME, INPUT_CLOCK, p->dark ? "light" : "dark",
+      "theme (t); right button: play a step a beat, or by the model's time (k)");
   add(c, INPUT_PRESENTATION, INPUT_FULLSCREEN, "present", "presentation (p); right button: full screen (f)");
   add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)")
       ->is_on = c->side.width > 0;
@@ -145,7 +146,8 @@ static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
   const double shrink = fmin(1, 0.7 * room / (left + tail)); /* a third is for the scrub bar */
   lay(c, t, cr, first, middle, x, y, shrink, gap);
   lay(c, t, cr, middle, last, right - tail * shrink + gap, y, shrink, gap);
-  Control *scrub = add(c, INPUT_NONE, INPUT_NONE, "", "drag through the run");
+  Control *scrub = add(c, INPUT_NONE, INPUT_NONE, "",
+                       "drag through the run; bars above: stores, dots: a new maximum, below: skips; across: passes");
   scrub->kind = CONTROL_SCRUB;
   scrub->box = box_at(x + left * shrink + 8 * u, y, room - (left + tail) * shrink - 16 * u, ROW_UNITS * u);
 }
@@ -258,6 +260,8 @@ static void draw_scrub(const Controls *c, const Player *p, const Pen *pen) {
     if (p->marks[k] & MARK_PASS) pen_fill(pen, box_at(x, all.y, fmax(1, 2 * u), all.height), t->ink, 1);
     if (p->marks[k] & MARK_STORE)
       pen_fill(pen, box_at(x, all.y, fmax(1, u), 0.35 * all.height), t->series[INK_BLUE], 1);
+    if (p->marks[k] & MARK_MAX)
+      pen_fill(pen, box_at(x - 1.5 * u, line.y - 4 * u, 4 * u, 4 * u), t->series[INK_ORANGE], 1);
     if (p->marks[k] & MARK_SKIP)
       pen_fill(pen, box_at(x, line.y + line.height + u, fmax(1, u), 0.25 * all.height), t->ink_soft, 1);
   }

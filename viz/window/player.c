@@ -11,10 +11,11 @@
 
 static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
-enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 2 };
-#define MOVE_S                    0.2  /* how long a tile is on its way to be seen */
-#define MAX_TICK_S                0.25 /* a window that was hidden does not catch up */
-#define FASTEST_WITH_MOTION_PER_S 5.0  /* beyond it moves would overlap */
+enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 1 };
+#define MOVE_S                    0.35  /* how long a step that is asked for takes */
+#define LONGEST_RUN_S             600.0 /* a long run begins at a speed that ends it in this time */
+#define MAX_TICK_S                0.25  /* a window that was hidden does not catch up */
+#define FASTEST_WITH_MOTION_PER_S 10.0  /* beyond it nothing could be followed */
 
 void player_say(Player *p, bool is_warning, const char *format, ...) {
   va_list arguments;
@@ -42,13 +43,33 @@ static void mark_events(Player *p) {
     if (event.kind == EVENT_STORE) mark(p, cursor.step, MARK_STORE);
     if (event.pass != pass) mark(p, cursor.step - 1, MARK_PASS);
     pass = event.pass;
+    if (event.kind != EVENT_NEW_MAX || event.j < 0 || p->stage.n_steps > PLAYER_MAX_STEPS) continue;
+    stage_snapshot(&p->stage, cursor.step, &p->now); /* shown anew afterwards */
+    if (p->now.row.is_computed && p->now.row.m_new > p->now.row.m_old) mark(p, cursor.step, MARK_MAX);
   }
+}
+
+/* A skip in a row of them takes its part of one beat; on the model's clock an event takes its time in the mean one's.
+ */
+static double beats_of(const Player *p) {
+  const Snapshot *now = &p->now;
+  if (!now->has_event) return 1;
+  if (now->event.kind == EVENT_SKIP)
+    return 1.0 / (double)((uint64_t)now->skips.n +
+                          (now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0));
+  if (!p->by_time) return 1;
+  const double hbm = gpu_hbm_bytes_per_s(&now->gpu), math = gpu_flops_per_s(&now->gpu, now->problem.shape.dtype, true);
+  if (!(hbm > 0 && math > 0) || p->stage.n_steps == 0) return 1;
+  const double mean = ((double)now->whole_bytes / hbm + (double)now->whole.flops / math) / (double)p->stage.n_steps;
+  const double taken = (double)now->event.bytes / hbm + (double)now->event.flops / math;
+  return mean > 0 ? fmin(8, fmax(0.1, taken / mean)) : 1;
 }
 
 static void show(Player *p, uint64_t step) {
   p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
+  p->beats = beats_of(p);
 }
 
 /* Tiles that do not fit are shown, with the reason and what would fit. */
@@ -91,6 +112,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   request_choose_small(&p->request);
   if (*request->scene) scene_from_name(request->scene, &p->scene);
   if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
+  while (p->speed + 1 < N_SPEEDS && (double)p->stage.n_steps / SPEEDS[p->speed] > LONGEST_RUN_S) p->speed++;
   p->request.step = 0;
   mark_events(p);
   show(p, (uint64_t)request->step);
@@ -114,6 +136,11 @@ void player_seek(Player *p, uint64_t step) {
 void player_scrub(Player *p, double part) {
   part = part > 0 ? fmin(part, 1) : 0;
   player_seek(p, part >= 1 ? p->stage.n_steps : (uint64_t)(part * (double)p->stage.n_steps + 0.5));
+}
+
+void player_go_to_tile(Player *p, int64_t i, int64_t j) {
+  player_seek(p, stage_step_of_tile(&p->stage, p->now.step, i, j));
+  p->moved_s = 0;
 }
 
 static void stride(Player *p, Stride by, int direction) {
@@ -172,12 +199,13 @@ bool player_tick(Player *p, double seconds) {
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
-  p->owed_events += seconds * SPEEDS[p->speed];
+  p->owed_events += seconds * SPEEDS[p->speed] / p->beats;
   const double whole = floor(p->owed_events);
   if (whole < 1) return was_moving;
   const uint64_t left = p->stage.n_steps - p->now.step;
   p->owed_events -= whole;
   show(p, whole < (double)left ? p->now.step + (uint64_t)whole : p->stage.n_steps);
+  p->moved_s = p->owed_events * p->beats / SPEEDS[p->speed];
   if (p->now.step == p->stage.n_steps) {
     p->is_playing = false;
     player_say(p, false, "This is the end");
@@ -187,7 +215,8 @@ bool player_tick(Player *p, double seconds) {
 
 double player_phase(const Player *p) {
   if (p->reduced_motion || (p->is_playing && SPEEDS[p->speed] > FASTEST_WITH_MOTION_PER_S)) return 0;
-  return fmin(fmax(p->moved_s / MOVE_S, 0.001), 1); /* 0 would be a still picture */
+  const double takes_s = p->is_playing ? p->beats / SPEEDS[p->speed] : MOVE_S;
+  return fmin(fmax(p->moved_s / takes_s, 0.001), 1); /* 0 would be a still picture */
 }
 
 bool player_is_moving(const Player *p) {
@@ -404,7 +433,27 @@ static void move_focus(Player *p, int direction) {
   if (p->focus >= PARAMETER_COUNT || p->focus < -1) p->focus = p->focus < 0 ? PARAMETER_COUNT - 1 : -1;
 }
 
+/* One thing at a time; nobody loses a lesson by a key too many. */
+static PlayerInput escape(Player *p) {
+  if (p->open != OPEN_NOTHING || p->focus >= 0) {
+    player_cancel(p);
+  } else if (p->presentation) {
+    p->presentation = false;
+    player_say(p, false, "Presentation is over");
+  } else if (p->asks_quit) {
+    return INPUT_QUIT;
+  } else {
+    p->asks_quit = true;
+    player_say(p, false, "Escape again quits; any other key goes on");
+  }
+  return INPUT_NONE;
+}
+
 PlayerInput player_input(Player *p, PlayerInput input) {
+  if (p->asks_quit && input != INPUT_ESCAPE) {
+    p->asks_quit = false;
+    p->message[0] = '\0';
+  }
   if (input >= INPUT_COPY) return input;
   if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
   if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
@@ -426,6 +475,13 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
+  case INPUT_CLOCK:
+    p->by_time = !p->by_time;
+    p->beats = beats_of(p);
+    player_say(p, false,
+               p->by_time ? "Playing by the model's time: a load takes as long as its bytes" : "Playing a step a beat");
+    break;
+  case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
   case INPUT_ENTRY: open_entry(p, -1); break;
   case INPUT_EXPORT: open_formats(p); break;
@@ -452,6 +508,7 @@ PlayerInput player_key(char character) {
               {'t', INPUT_THEME},
               {'p', INPUT_PRESENTATION},
               {'r', INPUT_MOTION},
+              {'k', INPUT_CLOCK},
               {'?', INPUT_HELP},
               {':', INPUT_ENTRY},
               {'y', INPUT_COPY},
@@ -493,8 +550,8 @@ const KeyHelp KEY_HELP[] = {
     {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
-    {"r", "reduced motion"},
+    {"r, k", "reduced motion; a step a beat, or the model's time"},
     {"l; . and ,", "the lesson beside the scene; on and back in it (Tab: into its answer)"},
-    {"?, q", "these keys, quit"},
+    {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
     {NULL, NULL},
 };

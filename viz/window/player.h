@@ -50,6 +50,8 @@ typedef enum {
   INPUT_THEME,
   INPUT_PRESENTATION,
   INPUT_MOTION,
+  INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
+  INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
   INPUT_ENTRY,  /* opens the line for typing any parameters */
   INPUT_EXPORT, /* opens the list of formats */
@@ -72,11 +74,12 @@ typedef enum {
 enum {
   PLAYER_MARKS = 2048,           /* places along the scrub bar */
   PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
+  PLAYER_MAX_STEPS = 2048,       /* longer runs have no marks of new maxima, which cost a row each */
   PLAYER_ENTRY_BYTES = 256,
 };
 
 /* Bits of Player.marks. */
-enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4 };
+enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4, MARK_MAX = 8 /* m of the shown row rises */ };
 
 /* What lies over the scene and takes the keys. */
 typedef enum {
@@ -92,6 +95,9 @@ struct Player {
   Snapshot now;
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
+  bool by_time;   /* playing takes the model's time of each event, not a beat for each */
+  bool asks_quit; /* Escape was pressed, and quits when pressed again */
+  double beats;   /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
   PlayerOpen open;
   int edited;            /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
   int focus;             /* Parameter, or -1 */
@@ -120,6 +126,9 @@ bool player_tick(Player *player, double seconds);
 /* Goes to a step, or to a part of the run from 0 to 1, and pauses. */
 void player_seek(Player *player, uint64_t step);
 void player_scrub(Player *player, double part);
+
+/* Goes to where a tile of the scores is worked on, in the present pass. */
+void player_go_to_tile(Player *player, int64_t i, int64_t j);
 
 /* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list
  * text goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both

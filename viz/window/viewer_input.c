@@ -114,11 +114,7 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   }
   if (side_takes_key(v, key, shift, control)) return;
   if (key == SIDE_KEY_ESCAPE) {
-    if (p->focus >= 0)
-      player_cancel(p);
-    else
-      v->has_ended = true;
-    v->is_dirty = true;
+    viewer_act(v, INPUT_ESCAPE);
     return;
   }
   PlayerInput input = focused_key(p, key);
@@ -187,7 +183,10 @@ void viewer_press(Viewer *v, int button) {
   }
   viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT, .button = button});
   if (!at) {
-    if (!is_open && p->presentation) viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
+    if (!is_open && p->presentation)
+      viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
+    else if (!is_open && v->hover.kind == HIT_TILE)
+      player_go_to_tile(p, v->hover.i, v->hover.j);
     return;
   }
   if (at->kind == CONTROL_SCRUB) {
