@@ -8,7 +8,7 @@
 #include "sim/base/size.h"
 
 static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
-                                                       "charts", "timeline", "code",      "warp"};
+                                                       "charts", "timeline", "code",      "race",    "warp"};
 
 const char *lesson_scene_name(LessonScene scene) { return SCENES[scene]; }
 
@@ -25,7 +25,7 @@ static Status read_scene(const char *value, LessonShow *show, Error *error) {
   }
   return error_set(error, STATUS_BAD_REQUEST,
                    "there is no scene '%s'%s%s%s; there are main, tiles, hierarchy, softmax, "
-                   "causal, charts, timeline, code and warp",
+                   "causal, charts, timeline, code, race and warp",
                    quote(value, strlen(value)).text, nearest.best ? " (did you mean '" : "",
                    nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }

@@ -65,7 +65,8 @@ static uint32_t big_endian(const unsigned char *p) {
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 static void test_scenes(void **state) {
   (void)state;
-  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal", "charts", "timeline", "code"};
+  static const char *const SCENES[] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
+                                       "charts", "timeline", "code",      "race"};
   for (int k = 0; k < 8; k++) {
     char options[128];
     size_t n;
@@ -143,6 +144,17 @@ static void test_sequence(void **state) {
     assert_int_equal(bytes != NULL, k < 4); /* steps 10, 14, 18 and 20 */
     free(bytes);
   }
+}
+
+/* Several algorithms race: the clock is the bytes of the one that moves most, so at its end all are done. Standard
+ * moves 4 N d + 4 N^2 elements of 2 bytes, 40 KiB; FlashAttention-2's 22 KiB are in the tests of its schedule. */
+static void test_race(void **state) {
+  (void)state;
+  render("--algorithm fa2,standard --step 580 --describe", "race.png");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "All are done: standard moved 1.82x as much as fa2. 40 KiB against 22 KiB"));
+  render("--algorithm fa2,standard --step 400 --describe", "race.png");
+  assert_non_null(strstr(run.out, "fa2 is done; standard has done"));
 }
 
 #ifdef TILEWALK_WEBP
@@ -223,7 +235,7 @@ static void test_refused(void **state) {
       {"--frames 20:0", "a.webp", "no range of steps"},
       {"--frames x", "a.webp", "no range of steps"},
       {"--frames 0:20:0", "a.gif", "no range of steps"},
-      {"--algorithm fa1,fa2", "a.png", "shows one algorithm"},
+      {"--step 12.5x", "a.png", "is no step"},
       {"--size 5x5", "a.png", "each side"},
       {"--size 5x5", "a.gif", "each side"},
       {"-N 64K -d 128 --block 64 --frames 0::1", "a.webp", "larger stride"},
@@ -255,6 +267,7 @@ int main(void) {
 #ifdef TILEWALK_GIF
       cmocka_unit_test(test_gif),
 #endif
+      cmocka_unit_test(test_race),
       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

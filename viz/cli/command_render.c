@@ -232,6 +232,7 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
   r->view = (SceneView){.presentation = o->presentation, .footer = r->footer, .memo = memo_new()};
+  if (o->request.n_algorithms > 1) r->scene = SCENE_RACE; /* several are to be seen beside each other */
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
   return request_stage(&o->request, o->request.without_max, 0, &r->stage, error);

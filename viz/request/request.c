@@ -131,13 +131,15 @@ static Status set_pace(void *target, const char *value, Error *error) {
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
-  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal", "charts", "timeline", "code"};
+  static const char *const SCENES[] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
+                                       "charts", "timeline", "code",      "race"};
   Request *r = target;
   for (size_t k = 0; k < sizeof SCENES / sizeof *SCENES; k++)
     if (strcmp(value, SCENES[k]) == 0) return set_text(r->scene, sizeof r->scene, "the scene", value, error);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline and code",
-                   quote(value, strlen(value)).text);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline, code and race",
+      quote(value, strlen(value)).text);
 }
 
 static Status set_chart(void *target, const char *value, Error *error) {
@@ -479,6 +481,23 @@ void request_choose_small(Request *r) {
   r->block = 8;
 }
 
+/* The algorithm whose steps are walked. Of several, which race, the one that moves most: when it is done, all are. */
+static Status choose_shown(const Request *r, StageConfig *config, Error *error) {
+  Wide most = 0;
+  config->schedule = r->algorithms[0];
+  for (int k = 0; k < r->n_algorithms && r->n_algorithms > 1; k++) {
+    Simulation run;
+    Problem head = config->problem;
+    const Status status = simulate(&run, &head, r->algorithms[k], error);
+    if (status) return status;
+    config->rivals[config->n_rivals++] = r->algorithms[k];
+    if (run.total_bytes <= most) continue;
+    most = run.total_bytes;
+    config->schedule = r->algorithms[k];
+  }
+  return STATUS_OK;
+}
+
 Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
   StageConfig config = {.seed = (uint64_t)r->seed,
                         .row_in_block = row_in_block ? row_in_block : r->row,
@@ -487,11 +506,11 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, "fa2", error);
   if (status) return status;
-  if (r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a scene shows one algorithm, and races the others beside it; name one with --algorithm");
+  if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",
+                     SNAPSHOT_RUNS_MAX);
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
-  config.schedule = r->algorithms[0];
+  if ((status = choose_shown(r, &config, error))) return status;
   if ((status = stage_make(stage, &config, error))) return status;
   if ((uint64_t)r->step > stage->n_steps)
     return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,

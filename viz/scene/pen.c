@@ -356,24 +356,22 @@ static double narration_size(const Pen *pen) {
   return fmin(high, pen->page.width / (pen->view->presentation ? 36.0 : 40.0));
 }
 
-static void draw_narration(const Pen *pen, Box box, double size, int n_lines) {
+static void draw_narration(const Pen *pen, Box box, double size, int n_lines, const Narration *said) {
   const Theme *t = pen->theme;
-  Narration said;
   char both[2 * NARRATION_BYTES];
-  narrate(pen->now, &said);
   const Lettering plain = {.family = t->sans, .size = size}, bold = {.family = t->sans, .size = size, .bold = true};
   if (pen->hit || box.width < 2 * size) return;
   const Box mark = box_at(box.x, box.y + 0.28 * size, 0.62 * size, 0.62 * size);
   if (pen->now->has_event) pen_fill(pen, mark, t->tile[TILE_COLOUR_CURRENT], 1);
   const double left = box.x + 0.95 * size, width = box.x + box.width - left;
   theme_use(pen->cr, t->ink, 1);
-  if (n_lines == 2 && letter_measure(pen->cr, &bold, said.what).width <= width &&
-      letter_measure(pen->cr, &plain, said.why).width <= width) {
-    letter_draw(pen->cr, &bold, left, box.y + 0.98 * size, said.what);
-    letter_draw(pen->cr, &plain, left, box.y + 2.2 * size, said.why);
+  if (n_lines == 2 && letter_measure(pen->cr, &bold, said->what).width <= width &&
+      letter_measure(pen->cr, &plain, said->why).width <= width) {
+    letter_draw(pen->cr, &bold, left, box.y + 0.98 * size, said->what);
+    letter_draw(pen->cr, &plain, left, box.y + 2.2 * size, said->why);
     return;
   }
-  snprintf(both, sizeof both, "%s %s", said.what, said.why);
+  snprintf(both, sizeof both, "%s %s", said->what, said->why);
   letter_draw_wrapped(pen->cr, &plain, left, box.y + 0.98 * size, width, 1.22, n_lines, both);
 }
 
@@ -384,6 +382,12 @@ static int narration_lines(const Pen *pen, double size) {
 }
 
 Box pen_page(const Pen *pen, const char *title) {
+  Narration said;
+  narrate(pen->now, &said);
+  return pen_page_told(pen, title, &said);
+}
+
+Box pen_page_told(const Pen *pen, const char *title, const Narration *said) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), size = narration_size(pen);
   const Snapshot *now = pen->now;
   const Theme *t = pen->theme;
@@ -407,6 +411,6 @@ Box pen_page(const Pen *pen, const char *title) {
     problem_words(pen, right - left - title_width - step_width - 3 * small, words, sizeof words);
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, right - step_width - 1.6 * small, base, 0, words);
   }
-  draw_narration(pen, box_at(left, told.y, right - left, told.height), size, n_lines);
+  draw_narration(pen, box_at(left, told.y, right - left, told.height), size, n_lines, said);
   return box_at(page.x + 24 * u, page.y + 4 * u, page.width - 48 * u, page.height - 8 * u);
 }

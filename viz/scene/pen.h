@@ -5,6 +5,7 @@
 #ifndef TILEWALK_VIZ_SCENE_PEN_H
 #define TILEWALK_VIZ_SCENE_PEN_H
 
+#include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
 #include "viz/text/lettering.h"
 
@@ -86,6 +87,7 @@ void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int
 
 /* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
 Box pen_page(const Pen *pen, const char *title);
+Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* another thing is told */
 
 /* ---- Parts that several scenes share ---- */
 
@@ -111,6 +113,10 @@ void scene_causal(const Pen *pen);
 void scene_charts(const Pen *pen);
 void scene_timeline(const Pen *pen);
 void scene_code(const Pen *pen);
+void scene_race(const Pen *pen);
+
+/* What the race tells instead of the present event. */
+void race_narrate(const Snapshot *now, Narration *said);
 
 /* Appended to the description of a step in these scenes. */
 void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size);

@@ -22,6 +22,7 @@ static const struct {
     [SCENE_CHARTS] = {"charts", "What the numbers say", scene_charts},
     [SCENE_TIMELINE] = {"timeline", "CTAs in time, wave by wave", scene_timeline},
     [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
+    [SCENE_RACE] = {"race", "Algorithms side by side, byte by byte", scene_race},
 };
 
 const char *scene_name(SceneKind scene) { return SCENES[scene].name; }
@@ -57,6 +58,11 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   snapshot_describe(now, text, size);
   if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
   if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
+  if (size > 0 && scene == SCENE_RACE) {
+    Narration said;
+    race_narrate(now, &said);
+    snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);
+  }
   return text;
 }
 

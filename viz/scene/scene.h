@@ -23,6 +23,7 @@ typedef enum {
   SCENE_CHARTS,
   SCENE_TIMELINE,
   SCENE_CODE, /* and the log */
+  SCENE_RACE, /* several algorithms, whole, beside each other */
   SCENE_COUNT
 } SceneKind;
 

@@ -114,6 +114,14 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   snapshot_fill_grid(s->schedule, &s->plan, is_over || step == 0 ? NULL : &next, is_over, &grid);
   place_traffic(s->schedule, &s->plan, step, &run->traffic);
   run->schedule = s->schedule;
+  run->has_event = step > 0 && schedule_seek(s->schedule, &s->plan, &cursor, step - 1) &&
+                   schedule_next(s->schedule, &s->plan, &cursor, &run->event);
+  run->stored_bytes = s->traffic.write[TENSOR_S] + s->traffic.write[TENSOR_P];
+  run->stored_so_far = run->traffic.write[TENSOR_S] + run->traffic.write[TENSOR_P];
+  run->lap = grid.lap;
+  run->n_laps = grid.n_laps;
+  run->T_r = grid.T_r;
+  run->T_c = grid.T_c;
   run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;

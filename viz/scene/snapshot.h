@@ -113,11 +113,16 @@ typedef struct {
   const Schedule *schedule; /* not the snapshot's own */
   Tiling tiling; /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
-  Traffic traffic;      /* fold of its events [0, step) */
-  Wide moved_bytes;     /* read and written so far */
-  Wide total_bytes;     /* when it will be done */
-  Wide tiles_done;      /* score tiles that are finished, once for each lap; skipped ones count */
-  Wide tiles_total;     /* tiles x laps */
+  bool has_event;
+  Event event;       /* the last that has happened to it */
+  Wide stored_bytes; /* S and P that the whole run writes to HBM */
+  Wide stored_so_far;
+  int64_t lap, n_laps, T_r, T_c; /* of its tiles, as in SnapshotGrid */
+  Traffic traffic;               /* fold of its events [0, step) */
+  Wide moved_bytes;              /* read and written so far */
+  Wide total_bytes;              /* when it will be done */
+  Wide tiles_done;               /* score tiles that are finished, once for each lap; skipped ones count */
+  Wide tiles_total;              /* tiles x laps */
   double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
                            start */
   bool is_finished, fits;

@@ -110,6 +110,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
   request_choose_small(&p->request);
+  if (request->n_algorithms > 1) p->scene = SCENE_RACE;
   if (*request->scene) scene_from_name(request->scene, &p->scene);
   if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
   while (p->speed + 1 < N_SPEEDS && (double)p->stage.n_steps / SPEEDS[p->speed] > LONGEST_RUN_S) p->speed++;
@@ -538,7 +539,7 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 8", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code (6 again: the next chart)"},
+    {"1 to 9", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race (6 again: the next chart)"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},

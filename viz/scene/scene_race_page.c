@@ -1,0 +1,183 @@
+/* The race: two to four algorithms beside each other, each with its whole HBM to scale, on one clock of bytes.
+ *
+ *     standard          fa2            the same bytes have crossed in all of them: one is done, another still writes
+ *     Q K V O  S        Q K V O  S     out scores that it will read again. At the end a summary stays.
+ *     ▮ ▮ ▮ ▯  ▓▓▓      ▮ ▮ ▮ ▮  ┆ ┆ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/pen.h"
+#include "viz/text/number.h"
+
+static const char *name_of(const SnapshotRun *run) { return SCHEDULES[run->schedule]->name; }
+static double done_of(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
+
+/* The run that is furthest, and the one that is furthest behind. */
+static void find_ends(const Snapshot *now, const SnapshotRun **first, const SnapshotRun **last) {
+  *first = *last = &now->runs[0];
+  for (int k = 1; k < now->n_runs; k++) {
+    if (now->runs[k].total_bytes < (*first)->total_bytes) *first = &now->runs[k];
+    if (now->runs[k].total_bytes > (*last)->total_bytes) *last = &now->runs[k];
+  }
+}
+
+void race_narrate(const Snapshot *now, Narration *said) {
+  const SnapshotRun *first, *last;
+  find_ends(now, &first, &last);
+  memset(said, 0, sizeof *said);
+  if (now->n_runs < 2) {
+    snprintf(said->what, sizeof said->what, "One algorithm runs alone.");
+    snprintf(said->why, sizeof said->why, "Name several, such as standard,fa2, and they race.");
+    return;
+  }
+  const Number bytes = number_bytes(now->total_bytes), first_done = number_percent(done_of(first)),
+               last_done = number_percent(done_of(last)), stored = number_bytes(last->stored_bytes),
+               sent = number_bytes(last->stored_so_far), most = number_bytes(last->total_bytes),
+               least = number_bytes(first->total_bytes), ratio = number_ratio_of(last->total_bytes, first->total_bytes);
+#define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
+  if (last->is_finished) {
+    snprintf(said->what, sizeof said->what, "All are done: %s moved %.*s as much as %s.", name_of(last), N(ratio),
+             name_of(first));
+    snprintf(said->why, sizeof said->why, "%.*s against %.*s for the same O.", N(most), N(least));
+    return;
+  }
+  if (first->is_finished)
+    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s.", N(bytes), name_of(first),
+             name_of(last), N(last_done));
+  else
+    snprintf(said->what, sizeof said->what, "With %.*s moved %s has done %.*s, %s %.*s.", N(bytes), name_of(first),
+             N(first_done), name_of(last), N(last_done));
+  if (last->stored_bytes > 0)
+    snprintf(said->why, sizeof said->why, "%s has sent %.*s of S and P out to HBM, of %.*s.", name_of(last), N(sent),
+             N(stored));
+  else
+    snprintf(said->why, sizeof said->why, "In all, %s moves %.*s as much.", name_of(last), N(ratio));
+#undef N
+}
+
+/* Where a tensor of this run lies, to scale with the others of the page. */
+static Box matrix_of(const Pen *pen, Box map, double scale, int tensor) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const double bar = fmax(round(3 * pen->unit), scale * (double)g->d),
+               step = fmax(bar, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit,
+               height = scale * (double)(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
+  static const int ORDER[] = {[TENSOR_Q] = 0, [TENSOR_K] = 1, [TENSOR_V] = 2, [TENSOR_O] = 3};
+  if (tensor == TENSOR_S || tensor == TENSOR_P) {
+    const double side = scale * (double)g->N_k, x = map.x + 4 * step + 4 * pen->unit;
+    const double second = tensor == TENSOR_P ? height + 1.5 * pen_size(pen, TYPE_BODY) : 0;
+    return box_at(x, map.y + second, fmax(4, side), fmax(4, height));
+  }
+  return box_at(map.x + step * ORDER[tensor], map.y, bar, fmax(4, height));
+}
+
+static double scale_of(const Pen *pen, Box map) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const double rows = fmax((double)g->N_k, 2 * (double)g->N_q), letter = 1.5 * pen_size(pen, TYPE_BODY);
+  double scale = (map.height - letter) / rows;
+  for (int k = 0; k < 60; k++, scale *= 0.94) {
+    const double bars = 4 * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
+    if (bars + scale * (double)g->N_k + 8 * pen->unit <= map.width) break;
+  }
+  return scale;
+}
+
+static Wide size_of(const Snapshot *now, int tensor) {
+  const SnapshotGrid *g = &now->grid;
+  const Wide e = wide(g->element_bytes);
+  if (tensor == TENSOR_S || tensor == TENSOR_P) return wide(g->N_q) * wide(g->N_k) * e;
+  return wide(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q) * wide(g->d) * e;
+}
+
+static void draw_matrices(const Pen *pen, Box map, double scale, const SnapshotRun *run) {
+  static const int SHOWN[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_S, TENSOR_P};
+  const Theme *t = pen->theme;
+  for (int k = 0; k < 6; k++) {
+    const int tensor = SHOWN[k];
+    const Box box = matrix_of(pen, map, scale, tensor);
+    const bool is_score = tensor == TENSOR_S || tensor == TENSOR_P, is_input = tensor <= TENSOR_V;
+    pen_text(pen, TYPE_BODY, t->ink_soft, true, ANCHOR_START, box.x, box.y - 4 * pen->unit, 0,
+             tensor_name((Tensor)tensor));
+    if (is_score && run->stored_bytes == 0) {
+      pen_dashed(pen, box, t->axis, 1);
+      continue;
+    }
+    const double stored = is_score ? part_of(run->traffic.write[tensor], size_of(pen->now, tensor))
+                          : run->traffic.write[TENSOR_O] > 0 ? done_of(run)
+                                                             : 0;
+    const double there = is_input ? 1 : fmin(1, stored);
+    pen_fill(pen, box, t->tile[TILE_COLOUR_WAITING], 1);
+    pen_fill(pen, box_at(box.x, box.y, box.width, box.height * there),
+             is_input   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55)
+             : is_score ? t->series[INK_ORANGE]
+                        : t->tile[TILE_COLOUR_DONE],
+             1);
+  }
+}
+
+/* The last event of this run, if it moves something: between its place in HBM and SRAM. */
+static void draw_body(const Pen *pen, Box map, Box sram, double scale, const SnapshotRun *run) {
+  const Event *e = &run->event;
+  const SnapshotGrid *g = &pen->now->grid;
+  if (!run->has_event || run->is_finished || (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) || e->tensor > TENSOR_O)
+    return;
+  const Box all = matrix_of(pen, map, scale, e->tensor);
+  const bool by_keys = e->tensor == TENSOR_K || e->tensor == TENSOR_V;
+  const double n = (double)(by_keys ? g->N_k : g->N_q), from = (double)(by_keys ? e->col0 : e->row0);
+  const double side = 1.5 * pen_size(pen, TYPE_BODY);
+  const Box home = {all.x, all.y + all.height * from / n, fmax(6 * pen->unit, fmin(all.width, side)), 8 * pen->unit},
+            in = {sram.x + sram.width / 2 - side / 2, sram.y + sram.height / 2 - side / 2, side, side};
+  const double part = e->kind == EVENT_LOAD ? pen_happened(pen) : 1 - pen_happened(pen);
+  pen_body(pen, BODY_HOME, e->tensor, home, 1);
+  pen_tile(pen, e->tensor, box_between(home, in, part), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+}
+
+static void draw_runner(const Pen *pen, Box box, int index) {
+  const Theme *t = pen->theme;
+  const SnapshotRun *run = &pen->now->runs[index];
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), number = pen_size(pen, TYPE_NUMBER);
+  char words[3 * NUMBER_CHARS];
+  Box body = pen_panel(pen, box, name_of(run), NULL);
+  pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, index, box);
+  const Box head = box_cut_top(&body, 1.05 * number, 4 * u);
+  snprintf(words, sizeof words, "%s", run->is_finished ? "done" : number_percent(done_of(run)).text);
+  pen_text(pen, TYPE_NUMBER, run->is_finished ? t->good : t->ink, true, ANCHOR_START, head.x, head.y + 0.85 * number, 0,
+           words);
+  const Box bar = box_cut_top(&body, 14 * u, 6 * u);
+  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);
+  const Box line = box_cut_top(&body, 1.5 * small, 4 * u);
+  snprintf(words, sizeof words, "%s", number_bytes(run->moved_bytes).text);
+  snprintf(words + strlen(words), sizeof words - strlen(words), " of %s", number_bytes(run->total_bytes).text);
+  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, line.x, line.y + 1.1 * small, line.width, words);
+  const Box sram = box_cut_bottom(&body, 2.4 * pen_size(pen, TYPE_BODY), 10 * u);
+  pen_frame(pen, sram, t->axis, 1.5);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, sram.x + 8 * u, sram.y + sram.height / 2 + 0.36 * small,
+           0, "SRAM");
+  box_cut_top(&body, 1.4 * pen_size(pen, TYPE_BODY), 0); /* letters stand over the matrices */
+  if (body.height < 20 * u) return;
+  const double scale = scale_of(pen, body);
+  draw_matrices(pen, body, scale, run);
+  draw_body(pen, body, sram, scale, run);
+}
+
+void scene_race(const Pen *pen) {
+  const Snapshot *now = pen->now;
+  const double gap = 16 * pen->unit;
+  char title[160] = "";
+  Narration said;
+  race_narrate(now, &said);
+  for (int k = 0; k < now->n_runs; k++)
+    snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", k ? " against " : "", name_of(&now->runs[k]));
+  Box body = pen_page_told(pen, title, &said);
+  const int n = now->n_runs;
+  const bool is_tall = pen->page.height > 1.1 * pen->page.width;
+  for (int k = 0; k < n; k++) {
+    const double left = n - k;
+    if (is_tall)
+      draw_runner(pen, box_cut_top(&body, (body.height - gap * (left - 1)) / left, gap), k);
+    else
+      draw_runner(pen, box_cut_left(&body, (body.width - gap * (left - 1)) / left, gap), k);
+  }
+}
