@@ -138,7 +138,9 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   const SnapshotRun *run = &pen->now->runs[index];
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), number = pen_size(pen, TYPE_NUMBER);
   char words[3 * NUMBER_CHARS];
-  Box body = pen_panel(pen, box, name_of(run), NULL);
+  const char *whole_name = SCHEDULES[run->schedule]->title;
+  const bool has_room = pen_text_width(pen, TYPE_HEAD, true, whole_name) < box.width - 30 * u;
+  Box body = pen_panel(pen, box, has_room ? whole_name : name_of(run), NULL);
   pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, index, box);
   const Box head = box_cut_top(&body, 1.05 * number, 4 * u);
   snprintf(words, sizeof words, "%s", run->is_finished ? "done" : number_percent(done_of(run)).text);
@@ -149,7 +151,9 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);
   const Box line = box_cut_top(&body, 1.5 * small, 4 * u);
   snprintf(words, sizeof words, "%s", number_bytes(run->moved_bytes).text);
-  snprintf(words + strlen(words), sizeof words - strlen(words), " of %s", number_bytes(run->total_bytes).text);
+  const size_t used = strlen(words);
+  snprintf(words + used, sizeof words - used, " of %s", number_bytes(run->total_bytes).text);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > line.width) words[used] = '\0';
   pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, line.x, line.y + 1.1 * small, line.width, words);
   const Box sram = box_cut_bottom(&body, 2.4 * pen_size(pen, TYPE_BODY), 10 * u);
   pen_frame(pen, sram, t->axis, 1.5);
