@@ -1,6 +1,7 @@
 /* Narration: each statement of each program has its sentence in each situation that occurs, every sentence of the table
  * occurs, and its numbers are those of the run. */
 #include "viz/scene/narration.h"
+#include "viz/scene/scene.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -135,11 +136,33 @@ static void test_numbers_are_those_of_the_run(void **state) {
   }
 }
 
+/* Rows of K of 256 bytes begin in the same bank: eight lanes wait for each other, and a swizzle of 128 bytes parts
+ * them. Rows of 32 bytes: every fourth comes back to the first bank, two lanes share each. */
+static void test_warps_share_banks(void **state) {
+  (void)state;
+  static const struct {
+    int64_t d;
+    const char *words;
+  } EXPECTED[] = {{128, "takes 8 passes; swizzled, 1."},
+                  {16, "takes 2 passes; swizzled, 1."},
+                  {64, "takes 8 passes; swizzled, 1."}};
+  for (int k = 0; k < 3; k++) {
+    const Case c = {"fa2", {.N_q = 64, .d = EXPECTED[k].d}, {.B_r = 16, .B_c = 16}, false};
+    Stage stage = open_case(&c);
+    Snapshot now;
+    char text[8192];
+    stage_snapshot(&stage, 30, &now);
+    assert_non_null(strstr(scene_describe(SCENE_WARP, &now, NULL, text, sizeof text), EXPECTED[k].words));
+    stage_free(&stage);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_situation_has_its_sentence),
       cmocka_unit_test(test_larger_scores_are_told_from_others),
       cmocka_unit_test(test_numbers_are_those_of_the_run),
+      cmocka_unit_test(test_warps_share_banks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,10 @@ static Grid place_grid(const Pen *pen, Box box) {
 static Box tile_box(const Grid *v, int64_t i, int64_t j) {
   const double x = v->box.x + v->cell_x * (double)j, y = v->box.y + v->cell_y * (double)i;
   if (v->cell_x < 1 || v->cell_y < 1) return box_at(x, y, fmax(1, v->cell_x), fmax(1, v->cell_y));
-  return box_at(x, y, v->cell_x - v->gap, v->cell_y - v->gap);
+  const double cols = (double)((j + 1) * v->g->B_c - v->g->N_k), rows = (double)((i + 1) * v->g->B_r - v->g->N_q);
+  const double ragged_x = cols > 0 ? v->cell_x * cols / (double)v->g->B_c : 0, /* the last may be a part of a tile */
+      ragged_y = rows > 0 ? v->cell_y * rows / (double)v->g->B_r : 0;
+  return box_at(x, y, fmax(1, v->cell_x - v->gap - ragged_x), fmax(1, v->cell_y - v->gap - ragged_y));
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------------------ */
@@ -613,7 +616,7 @@ static bool in_sram(const Snapshot *now, Tensor tensor, int64_t block) {
 /* Blocks of O that are in HBM for good: those of rows that are finished. */
 static bool is_written(const Snapshot *now, int64_t i) {
   const SnapshotGrid *g = &now->grid;
-  if (g->lap >= g->n_laps) return true;
+  if (g->lap >= g->n_laps || now->step == now->n_steps) return true;
   if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return false;
   return !g->column_by_column && i < g->line;
 }

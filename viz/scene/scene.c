@@ -23,6 +23,7 @@ static const struct {
     [SCENE_TIMELINE] = {"timeline", "CTAs in time, wave by wave", scene_timeline},
     [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
     [SCENE_RACE] = {"race", "Algorithms side by side, byte by byte", scene_race},
+    [SCENE_WARP] = {"warp", "One warp: sectors and banks", scene_warp},
 };
 
 const char *scene_name(SceneKind scene) { return SCENES[scene].name; }
@@ -58,9 +59,12 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   snapshot_describe(now, text, size);
   if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
   if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
-  if (size > 0 && scene == SCENE_RACE) {
+  if (size > 0 && (scene == SCENE_RACE || scene == SCENE_WARP)) {
     Narration said;
-    race_narrate(now, &said);
+    if (scene == SCENE_RACE)
+      race_narrate(now, &said);
+    else
+      warp_narrate(now, &said);
     snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);
   }
   return text;
@@ -226,7 +230,7 @@ static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
   put(text, size, "\nwhole launch: %s asked for, ", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
   put(text, size, "%s read from HBM, ", number_bytes(l2->hbm_read_bytes).text);
   put(text, size, "%s written\n", number_bytes(l2->hbm_write_bytes).text);
-  put(text, size, "%s hits, ", number_percent(l2->hit_rate).text);
+  put(text, size, "%s hits, ", number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
   put(text, size, "%s between its partitions", number_bytes(l2->fabric_bytes).text);
 }
 

@@ -24,6 +24,7 @@ typedef enum {
   SCENE_TIMELINE,
   SCENE_CODE, /* and the log */
   SCENE_RACE, /* several algorithms, whole, beside each other */
+  SCENE_WARP, /* lanes, sectors and banks of one warp */
   SCENE_COUNT
 } SceneKind;
 

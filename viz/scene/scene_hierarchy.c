@@ -183,6 +183,7 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const double small = pen_size(pen, TYPE_SMALL), column = 5.9 * small,
                letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.0) * small;
   Box body = pen_panel(pen, box, "HBM", is_large && !pen->view->presentation ? "to scale" : NULL);
+  const char *read_word = now->l2.capacity_bytes ? "to SRAM" : "read"; /* with an L2 not all of it comes from HBM */
   int n = 0;
   for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
   const bool is_narrow =
@@ -193,7 +194,8 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
     const double right = table.x + table.width, height = fmin(table.height / (n + 1), 2.6 * small);
     const Box head = box_cut_top(&table, height, 0);
     const double base = base_in(pen, head, TYPE_SMALL);
-    if (!is_narrow) pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, base, 0, "read");
+    if (!is_narrow)
+      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, base, 0, read_word);
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0, is_narrow ? "moved" : "written");
     for (int t = 0; t < TENSOR_COUNT; t++) {
       if (!has_row(now, t)) continue;
@@ -325,7 +327,8 @@ static void draw_l2(const Pen *pen, Box box) {
   draw_figure(pen, &body, "asked of L2", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
   draw_figure(pen, &body, "read from HBM", number_bytes(l2->hbm_read_bytes).text);
   draw_figure(pen, &body, "written to HBM", number_bytes(l2->hbm_write_bytes).text);
-  if (body.height > 2.8 * pen_size(pen, TYPE_BODY)) draw_figure(pen, &body, "hits", number_percent(l2->hit_rate).text);
+  if (body.height > 2.8 * pen_size(pen, TYPE_BODY))
+    draw_figure(pen, &body, "hits", number_percent(fmax(0, l2->hit_rate)).text);
 }
 
 /* In the main scene: a gate that every lane passes through. */

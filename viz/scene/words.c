@@ -114,7 +114,7 @@ static void put_levels(char *text, size_t size, const Snapshot *s) {
   put(text, size, "The whole launch asks it for %s", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
   put(text, size, ", reads %s from HBM", number_bytes(l2->hbm_read_bytes).text);
   put(text, size, " and writes %s; ", number_bytes(l2->hbm_write_bytes).text);
-  put(text, size, "%s hits.\n", number_percent(l2->hit_rate).text);
+  put(text, size, "%s hits.\n", number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
 }
 
 static void put_tiles(char *text, size_t size, const Snapshot *s) {

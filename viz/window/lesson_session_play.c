@@ -105,7 +105,7 @@ void lesson_session_play(LessonSession *s, Player *player, size_t block) {
   session_changed(s);
   s->plays = block;
   s->plays_to = 0;
-  if ((int)show.scene >= SCENE_COUNT) return; /* a picture in the text: nothing plays */
+  if (show.scene == LESSON_SCENE_WARP) return; /* a picture in the text: nothing plays */
   const bool is_row = show.scene == LESSON_SCENE_SOFTMAX && show.n_scores > 0;
   if (is_row) restore_scores(player, &show);
   const uint64_t end = player->now.n_steps, last = (uint64_t)show.last + 1;

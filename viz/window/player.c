@@ -520,7 +520,8 @@ PlayerInput player_key(char character) {
               {'f', INPUT_FULLSCREEN},
               {'l', INPUT_SIDE},
               {'q', INPUT_QUIT}};
-  if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + (character - '1'));
+  if (character >= '1' && character <= '9') return (PlayerInput)(INPUT_SCENE + (character - '1'));
+  if (character == '0') return (PlayerInput)(INPUT_SCENE + 9);
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;
   for (int k = 0; character && k < PARAMETER_COUNT; k++) {
@@ -539,7 +540,8 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 9", "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race (6 again: the next chart)"},
+    {"1 to 9, 0",
+     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp (6 again: the next chart)"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
