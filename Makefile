@@ -118,9 +118,11 @@ check-model: $(PROGRAM) $(filter $(BUILD)/%,$(MODEL_TESTS))
 BENCHES := $(filter-out %/bench_hierarchy %/bench_scan_fit,$(call binaries,bench))
 bench: $(PROGRAM) $(BENCHES)
 	@for b in $(BENCHES); do BUILD=$(BUILD) $$b || exit 1; done
-pictures: $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
+pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_scenes assets/pictures/scenes.png
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
+	TILEWALK_ASSETS=assets $(BUILD)/tilewalk render --scene main --frames 98:138 --sub-frames 5 --frame-ms 70 --size 1120x630 \
+	  -o assets/pictures/moving.webp
 accuracy: $(PROGRAM) # the tables of predicted and measured in sim/l2/MODEL.md, and the README's
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh write
 ablations: $(PROGRAM) # the table of the parts of the model of L2 there, and what each buys

@@ -274,6 +274,10 @@ static bool is_same(const SceneHit *a, const SceneHit *b) {
 }
 
 void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box) {
+  if (kind == HIT_TILE || kind == HIT_TENSOR) { /* in a lens tiles count from its first */
+    i = i >= 0 ? i + pen->lens_i : i;
+    j = j >= 0 ? j + pen->lens_j : j;
+  }
   const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
   if (pen->hit) {
     const bool inside =

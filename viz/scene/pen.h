@@ -25,6 +25,7 @@ typedef struct {
   double unit;   /* 1/720 of the height, or 1/1280 of the width */
   SceneHit *hit; /* NULL: draw */
   double hit_x, hit_y;
+  int64_t lens_i, lens_j; /* of the first tile of `now`, where that is a part of the whole: draw_lens */
 } Pen;
 
 double pen_size(const Pen *pen, TypeSize type);
@@ -94,6 +95,9 @@ Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* 
 /* Tiles, with Q, K, V and O along the edges; returns where the tiles are. S and P: where they are shown as they lie in
  * HBM, or empty boxes. */
 Box draw_grid(const Pen *pen, Box box, Box S, Box P);
+/* Tiles around the present one as a grid of their own, where the whole has too many to tell apart; false: it has not.
+ */
+bool draw_lens(const Pen *pen, Box box);
 void draw_legend(const Pen *pen, Box box); /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);

@@ -104,7 +104,10 @@ void scene_tiles(const Pen *pen) {
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
   const bool real = pen->now->whole.write[TENSOR_S] > 0;
-  if (pen->view->presentation && !real) side.height = 0; /* what is not there is said once, in numbers */
+  const bool has_many = pen->now->grid.T_r >= 40 || pen->now->grid.T_c >= 40;
+  if (pen->view->presentation && !real && !has_many) side.height = 0; /* what is not there is said once, in numbers */
+  const bool is_close = !real && draw_lens(pen, side);
+  if (is_close) side.height = 0;
   place_ghosts(pen, side, ghosts);
   draw_ghosts(pen, side, ghosts);
   const Box none = {0}, tiles = draw_grid(pen, body, real ? ghosts[0] : none, real ? ghosts[1] : none);

@@ -1,0 +1,82 @@
+/* The lens: where tiles are too many to tell apart, those around the present one are shown as a grid of their own, and
+ * what is pointed at there is the tile of the whole. */
+#include "viz/scene/scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { W = 1280, H = 720 };
+
+static Stage open_run(const char *algorithm, int64_t N) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {.problem = {.shape = {.N_q = N, .d = 64, .causal = true},
+                                          .tiling = {.B_r = 64, .B_c = 64},
+                                          .machine = machine_paper()},
+                              .schedule = schedule_find(algorithm)};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+/* The largest tile (i, j) that is found on the page; 0: none. */
+static double found(const Snapshot *now, int64_t i, int64_t j, SceneHit *where) {
+  const SceneView view = {0};
+  double widest = 0;
+  for (int y = 100; y < H; y += 6)
+    for (int x = 4; x < W; x += 6) {
+      const SceneHit hit = scene_hit(SCENE_TILES, now, &view, W, H, x, y);
+      if (hit.kind != HIT_TILE || hit.i != i || hit.j != j || hit.width <= widest) continue;
+      widest = hit.width;
+      *where = hit;
+    }
+  return widest;
+}
+
+static void test_the_present_tile_is_large(void **state) {
+  (void)state;
+  static const char *const ALGORITHMS[] = {"fa2", "fa1"};
+  for (int k = 0; k < 2; k++) {
+    Stage stage = open_run(ALGORITHMS[k], 8192); /* 128 tiles a side: four units each in the whole grid */
+    Snapshot now;
+    uint64_t step = stage.n_steps / 3;
+    do stage_snapshot(&stage, step++, &now);
+    while (!now.grid.at_work || now.event.kind == EVENT_SKIP);
+    SceneHit here = {0}, beside = {0};
+    assert_true(found(&now, now.grid.i, now.grid.j, &here) >= 12);
+    const bool by_column = now.grid.column_by_column; /* the tile before it in the walk lies left of it, or above */
+    const int64_t i = now.grid.i - (by_column && now.grid.i > 0), j = now.grid.j - (!by_column && now.grid.j % 9 > 0);
+    assert_true(found(&now, i, j, &beside) >= 12);
+    if (i < now.grid.i) assert_true(beside.y < here.y && beside.x == here.x);
+    if (j < now.grid.j) assert_true(beside.x < here.x && beside.y == here.y);
+    stage_free(&stage);
+  }
+}
+
+static void test_few_tiles_have_no_lens(void **state) {
+  (void)state;
+  Stage stage = open_run("fa2", 1024); /* 16 a side */
+  Snapshot now;
+  SceneHit first = {0};
+  stage_snapshot(&stage, stage.n_steps / 2, &now);
+  const SceneView view = {0};
+  found(&now, 0, 0, &first);
+  for (int y = 100; y < H; y += 12) /* all tiles found are of one size: there is one grid */
+    for (int x = 4; x < W; x += 12) {
+      const SceneHit hit = scene_hit(SCENE_TILES, &now, &view, W, H, x, y);
+      if (hit.kind == HIT_TILE) assert_true(hit.width == first.width);
+    }
+  stage_free(&stage);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_present_tile_is_large),
+      cmocka_unit_test(test_few_tiles_have_no_lens),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
