@@ -11,7 +11,7 @@
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-static const char *name_of(const SnapshotRun *run) { return SCHEDULES[run->schedule]->name; }
+static const char *name_of(const SnapshotRun *run) { return run->schedule->name; }
 static double done_of(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
 
 /* The run that is furthest, and the one that is furthest behind. */
@@ -138,7 +138,7 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   const SnapshotRun *run = &pen->now->runs[index];
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), number = pen_size(pen, TYPE_NUMBER);
   char words[3 * NUMBER_CHARS];
-  const char *whole_name = SCHEDULES[run->schedule]->title;
+  const char *whole_name = run->schedule->title;
   const bool has_room = pen_text_width(pen, TYPE_HEAD, true, whole_name) < box.width - 30 * u;
   Box body = pen_panel(pen, box, has_room ? whole_name : name_of(run), NULL);
   pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, index, box);
