@@ -358,9 +358,12 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
 
 /* How far the walk is over the tiles at a step, in the order in which it takes them; rises with the step. */
 static Wide order_at(const Stage *stage, uint64_t step, SnapshotGrid *g) {
-  SchedulePlace place;
-  schedule_place(stage_schedule(stage), stage_plan(stage), step > 0 ? step - 1 : 0, &place);
-  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), &place, g);
+  Cursor cursor;
+  Event event;
+  const bool has_event = step > 0 && schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, step - 1) &&
+                         schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event);
+  snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), has_event ? &event : NULL, false, g);
+  if (!has_event) g->at_work = false;
   const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
   const int64_t along = g->at_work ? (g->column_by_column ? g->i : g->j) + 1 : g->n_done; /* 1: the first is at work */
   return wide(g->lap) * all * 2 + (wide(g->line) * length + wide(along)) * 2 + (g->at_work ? 0 : 1);
