@@ -136,6 +136,8 @@ static void draw_banks(const Pen *pen, Box box, const char *heading, const WarpT
   pen_edge(pen, TENSOR_K, in, false, pen_happened(pen), pen_passing(pen));
   snprintf(words, sizeof words, "%u pass%s%s", cost->wavefronts, cost->wavefronts == 1 ? "" : "es",
            cost->ways > 1 ? ": a bank gives one word at a time" : "");
+  if (pen_text_width(pen, TYPE_BODY, true, words) > foot.width)
+    snprintf(words, sizeof words, "%u pass%s", cost->wavefronts, cost->wavefronts == 1 ? "" : "es");
   pen_text(pen, TYPE_BODY, cost->ways > 1 ? t->bad : t->good, true, ANCHOR_START, foot.x, foot.y + 1.2 * body,
            foot.width, words);
 }
