@@ -5,6 +5,8 @@
 #   verify     every rung over its grid of shapes: outputs right, counted bytes equal        -> GPU/verify
 #   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> GPU/sanitize
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU/time
+#   beside     rungs 7 to 9 beside cuDNN, launch by launch in random order in one process    -> GPU/beside
+#   hopper     what rungs 8 and 9 read and write by hardware counters, beside the model     -> GPU/hopper
 #   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
 #   more       the same of decode and the backward pass                                      -> GPU/more
@@ -51,7 +53,7 @@ stage=${1:-}
 out=${2:-assets/counters}
 program=${PROGRAM:-build/tilewalk-kernels}
 jobs=${JOBS:-8}
-rungs=${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_decode fa2_decode_paged fa2_backward fa2_backward_twice}
+rungs=${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_decode_paged fa2_backward fa2_backward_twice}
 mkdir -p "$out" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -113,17 +115,20 @@ sanitize)
 time)
   { provenance "kernels/collect/collect.sh time"; PROGRAM=$program python3 kernels/collect/collect_time.py; } | tee "$(file_of time)"
   ;;
+beside)
+  { provenance "kernels/collect/collect.sh beside"; python3 kernels/collect/collect_beside.py $(for r in fa2_async fa2_wgmma fa3_overlap; do echo "$r=$(dirname "$program")/libladder.so:$r"; done); } | tee "$(file_of beside)"
+  ;;
 decode-time | backward-time)
   library=${LIBRARY:-build/libladder.so} what=${stage%-time}
   [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice"
   { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
   ;;
-ncu | more | l2 | fresh | later | l2-places | longer)
+ncu | more | hopper | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
   python3 kernels/collect/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")
   provenance "$ncu --metrics $metrics $program --once --shapes SHAPES${ORDER:+ (in order $ORDER of collect_ncu.py)}" >"$work/about"
-  $ncu --kernel-name 'regex:naive_|tiled_|fa1|fa2_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
+  $ncu --kernel-name 'regex:naive_|tiled_|fa1|fa2_|fa3_' --metrics "$metrics" "$program" --once --shapes "$work/shapes" >"$work/ncu.csv" || { tail -5 "$work/ncu.csv"; exit 1; }
   [ -z "${KEEP:-}" ] || cp "$work/ncu.csv" "$KEEP/$name.ncu.csv"
   python3 kernels/collect/collect_ncu.py merge "$grid" "$work/ncu.csv" >"$work/rows" && cat "$work/about" "$work/rows" >"$(file_of "$name")" || exit 1
   wc -l "$(file_of "$name")"

@@ -109,6 +109,14 @@ def places():
             yield dict(run, apart=place * len(shapes) + at)
 
 
+def hopper():
+    """Rungs 8 and 9, whose reads all go by TMA."""
+    for d, b_r in ((64, 192), (128, 128)):
+        for rung, block in (("fa2_wgmma", (128, 128)), ("fa3_overlap", (b_r, 128))):
+            yield from runs(rung, [K, 4 * K, 16 * K], [d], [1, 4], [block])
+            yield from runs(rung, [4 * K], [d], [16], [block], kv_heads=4)
+
+
 def ladder():
     yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
     yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
@@ -161,7 +169,8 @@ def in_order(grid):
     return all_runs
 
 
-GRIDS = {"ladder": (ladder, METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
+HOPPER_METRICS = [m for m in METRICS if "hmma" not in m and "conflicts" not in m]
+GRIDS = {"ladder": (ladder, METRICS), "hopper": (hopper, HOPPER_METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
          "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS)}
 
 

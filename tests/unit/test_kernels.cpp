@@ -269,7 +269,7 @@ static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
       if (c.d == 128 && !rung.trains) continue; /* backward walks d = 64 with more barriers than d = 128 */
       const Shape s = shape_of(c, rung.takes_fp32 ? DTYPE_FP32 : DTYPE_FP16);
       Block block = is_free(rung) ? Block{c.B_r, c.B_c} : rung.blocks[0];
-      if (rung.trains) block = rung.default_block((int)s.d, 2);
+      if (rung.trains || (rung.oldest_sm >= 90 && rung.default_block)) block = rung.default_block((int)s.d, 2);
       if (rung.default_splits) block.n_splits = 2;
       Inputs inputs;
       inputs_fill(s, 3, false, &inputs);
