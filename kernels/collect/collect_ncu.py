@@ -246,7 +246,7 @@ def main():
     elif verb == "merge":
         merge(name, sys.argv[3:])
     else:
-        print(",".join(METRICS if name in ("ladder", "more") else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
+        print(",".join(GRIDS[name][1] if name in ("ladder", "more", "hopper") else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
 
 
 if __name__ == "__main__":
