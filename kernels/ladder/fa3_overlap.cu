@@ -120,7 +120,7 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
   wgmma_done(w.S);
   done_with(s.r, n);
   if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
-  softmax(w, factor, scale);
+  softmax_rows<Tile, 0, 2>(w, factor, scale); /* nothing runs beside it; O is still 0 */
   wait_full(s.r, n + 1);
   round_P(w);
   for (j--; j >= 0; j--, n += 2) { /* S of tile j, in slot n + 2, beside P V of the tile before, in slot n + 1 */
