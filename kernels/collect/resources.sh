@@ -1,15 +1,19 @@
 #!/bin/sh
 # Registers, spills and shared memory of every kernel, as the assembler reports them: `kernels/collect/resources.sh [ARCH...]`
-# prints CSV (default: 75 80 90). Shared memory of the tile kernels is asked for at launch and is not in it; dynamic
+# prints CSV (default: 75 80 90 90a). Shared memory of the tile kernels is asked for at launch and is not in it; dynamic
 # sizes follow from the block (each rung's shared_bytes). Needs nvcc; no GPU.
 set -eu
 cd "$(dirname "$0")/../.."
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 echo "# nvcc: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O3"
 echo "arch,rung,kernel,type,template,registers,spill_store_bytes,spill_load_bytes,static_shared_bytes"
-for arch in ${*:-75 80 90}; do
-  for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_decode fa2_backward fa2_backward_twice; do
-    case $rung in fa2_tensor | fa2_async | fa2_decode | fa2_backward*) [ "$arch" -ge 80 ] || continue ;; esac
+for arch in ${*:-75 80 90 90a}; do
+  for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_backward fa2_backward_twice; do
+    case $rung in
+    fa2_wgmma | fa3_overlap) [ "$arch" = 90a ] || continue ;;
+    fa2_tensor | fa2_async | fa2_decode | fa2_backward*) case $arch in 75 | *a) continue ;; esac ;;
+    *) case $arch in *a) continue ;; esac ;;
+    esac
     "$nvcc" -std=c++17 -O3 -Wno-deprecated-gpu-targets -gencode="arch=compute_$arch,code=sm_$arch" -I. -Xptxas -v -cubin \
       -o /dev/null "kernels/ladder/$rung.cu" 2>&1 |
       awk -v arch="sm_$arch" -v rung="$rung" '

@@ -95,8 +95,8 @@ def accuracy(checks):
 
 def resources(rows, asked):
     out = []
-    for rung in RUNGS:
-        mine = [r for r in rows if r["rung"] == rung and r["arch"] == "sm_90"]
+    for rung in RUNGS + HOPPER:
+        mine = [r for r in rows if r["rung"] == rung and r["arch"] in ("sm_90", "sm_90a")]
         regs = sorted(int(r["registers"]) for r in mine)
         spills = sum(int(r["spill_store_bytes"]) for r in rows if r["rung"] == rung)
         shared = [a for a in asked if a["rung"] == rung and a["dtype"] == "fp16"]
@@ -104,6 +104,78 @@ def resources(rows, asked):
                    [f"{int(a['dynamic_shared_bytes']) / 1024:.1f} ({a['block_q']} x {a['block_k']})" if int(a["dynamic_shared_bytes"]) else "none"
                     for a in shared])
     return table(["rung", "kernels", "registers (sm_90)", "spilled bytes (all architectures)", "shared KiB, d = 64", "shared KiB, d = 128"], out)
+
+
+HOPPER = ["fa2_wgmma", "fa3_overlap"]
+
+
+def beside(times):
+    """TFLOP/s of rungs 7 to 9 and of cuDNN, and rung 9's ratio to cuDNN, shape by shape."""
+    rows = []
+    for d, c in (("128", "0"), ("128", "1"), ("64", "0"), ("64", "1")):
+        for n in ("1024", "4096", "16384"):
+            at = {t["kernel"]: t for t in times if (t["head_dim"], t["causal"], t["seq_len"]) == (d, c, n)}
+            rows.append([f"{d}{', causal' if c == '1' else ''}", f"{int(n):,}"] + [f"{float(at[k]['tflops']):.0f}" for k in ["fa2_async"] + HOPPER + ["cudnn"]]
+                        + [at["fa3_overlap"]["ratio_to_cudnn"]])
+    ratios = [float(t["ratio_to_cudnn"]) for t in times if t["kernel"] == "fa3_overlap"]
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    n_faster = sum(r >= 1 for r in ratios)
+    return table(["d", "N", "`fa2_async`", "`fa2_wgmma`", "`fa3_overlap`", "cuDNN", "rung 9 / cuDNN"], rows) + [
+        f"Rung 9 is at least as fast as cuDNN on {n_faster} of {len(ratios)} shapes, {mean:.2f} times as fast in the geometric mean.", ""]
+
+
+def boundary(counters):
+    """What crosses the boundary beyond the model's bytes, in rungs 8 and 9. A rule that does not hold to the byte is an error."""
+    rows = {}
+    for c in counters:
+        n, d, heads, b_r, b_c = (int(c[x]) for x in ("seq_q", "head_dim", "heads", "block_q", "block_k"))
+        blocks = -(-n // b_r)
+        keys = sum(min(n, -(-(min((i + 1) * b_r, n) if c["causal"] == "1" else n) // b_c) * b_c) for i in range(blocks))
+        taken = 32 * blocks * heads if c["rung"] == "fa3_overlap" else 0
+        outside = (blocks * b_r - n) * 2 * d * heads
+        assert int(c[READ]) == 2 * d * heads * (n + 2 * keys) + taken + outside, c
+        assert int(c[WRITE]) == 2 * d * heads * n + taken, c
+        row = rows.setdefault((c["rung"], c["head_dim"]), [0, 0, 0])
+        row[0] += 1
+        row[1] += taken == outside == 0
+        row[2] = max(row[2], (taken + outside) / (int(c[READ]) - taken - outside))
+    return table(["rung, d", "launches", "equal to the byte", "most read beyond"], [[f"`{r}`, {d}", n, equal, f"{most:.2%}" if most else "nothing"]
+                                                                           for (r, d), (n, equal, most) in rows.items()])
+
+
+def tries(rows):
+    """Rung 9 written in other ways: geometric mean of the ratio to cuDNN for each d and mask."""
+    out = []
+    for key in dict.fromkeys((r["run"], r["try"]) for r in rows if r["try"] != "cudnn"):
+        cells = []
+        for d, c in (("128", "0"), ("128", "1"), ("64", "0"), ("64", "1")):
+            ratios = [float(r["ratio_to_cudnn"]) for r in rows if (r["run"], r["try"], r["head_dim"], r["causal"]) == (*key, d, c)]
+            cells.append(f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}" if ratios else "")
+        out.append([key[0], key[1].replace(";", ",")] + cells)
+    return ["| run | tried | d = 128 | d = 128 causal | d = 64 | d = 64 causal |", "| ---: | --- | ---: | ---: | ---: | ---: |"] + [
+        "| " + " | ".join(row) + " |" for row in out] + [""]
+
+
+def hopper():
+    about, times = load("h100/beside/first.csv")
+    _, counters = load("h100/hopper/first.csv")
+    _, checks = load("h100/verify/first.csv")
+    _, ways = load("h100/overlap-tries/first.csv")
+    clean = [line for line in open(os.path.join(DATA, "h100/sanitize/first.txt")) if ": exit 0," in line]
+    right = [c["good"] == "1" for c in checks if c["mode"] == "verify"]
+    equal = [c["good"] == "1" for c in checks if c["mode"] == "count"]
+    text = ["## Hopper: rungs 8 and 9", "",
+            "Rung 8 feeds wgmma by TMA from a warpgroup that only copies; rung 9 takes exponentials beside the next products, and its CTAs stay. Their twins on the",
+            "CPU (`kernels/lib/simt_hopper.h`) are strict: without any one wait, fence, arrive or barrier a test fails.", "",
+            f"TFLOP/s, fp16 forward, on an {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}; all launches of a shape in random order in one process "
+            "(`collect.sh beside`).", ""] + beside(times)
+    text += [f"Right: {sum(right)} of {len(right)} outputs; counted bytes equal to the model's: {sum(equal)} of {len(equal)}; compute-sanitizer: {len(clean)} runs clean.", "",
+             "Across the boundary, by hardware counters: to the byte what the model says, and in rung 9 two things more. The counter of row blocks moves 32 bytes each way for",
+             "each block taken. TMA counts the rows of a box that lie outside Q (192 rows do not divide N) as read, though they are filled with zeros.", ""]
+    text += boundary([c for c in counters if c["rung"]])
+    return text + ["### Dead ends, and what was kept", "", "Rung 9 written in other ways, as times cuDNN (compare within a run). The assembler lifts the wait for P V above the exponentials unless a wait",
+                   "with a loop stands between: that was the difference between the first form and the rest. Rounding P into a second set of registers, and skipping tiles",
+                   "without turns, make it recompute descriptors for each product.", ""] + tries(ways)
 
 
 PANELS = [("128", "0", "d = 128"), ("128", "1", "d = 128, causal"), ("64", "0", "d = 64"), ("64", "1", "d = 64, causal")]
@@ -168,7 +240,7 @@ def main():
     n_right = sum(c["mode"] == "verify" and c["good"] == "1" for c in checks)
     n_verified = sum(c["mode"] == "verify" for c in checks)
     text = ["# The ladder of kernels", "", "<!-- Written by kernels/collect/tables.py from assets/counters; do not edit. -->", "",
-            "Seven attention kernels, one file and one idea each, from one thread per score to cp.async. The head of each file says what it",
+            "Attention kernels, one file and one idea each, from one thread per score to wgmma, decode and backward. The head of each file says what it",
             "teaches, what it moves and what it leaves to the next. `make kernels` builds `tilewalk-kernels` (needs nvcc); `tilewalk",
             "crosscheck` compares the model with these recordings, and `tilewalk crosscheck --cpu` runs the same kernels without a GPU.", "",
             f"Measured on an {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, with `kernels/collect/collect.sh`.", "",
@@ -186,7 +258,8 @@ def main():
              "## Accuracy", "", f"Root mean square error against double precision at N = 1024, d = 128, 4 heads, as in FlashAttention-3's table, and all checks: "
              f"{n_right:,} of", f"{n_verified:,} outputs right, over ragged, causal, GQA and tiny shapes with normal and outlier inputs. compute-sanitizer "
              "(memcheck, racecheck,", "synccheck) is clean over every rung: [h200/sanitize/first.txt](../assets/counters/h200/sanitize/first.txt).", ""]
-    text += accuracy(checks) + ["## Resources", ""] + resources(compiled, asked) + tables_more.section(load, table, mib) + PROBES
+    text += (accuracy(checks) + hopper() + ["## Resources", ""] + resources(compiled, asked)
+             + tables_more.section(load, table, mib) + PROBES)
     open(os.path.join(HERE, "README.md"), "w").write("\n".join(text))
     open(os.path.join(HERE, "speed.svg"), "w").write(chart(times, about))
 
