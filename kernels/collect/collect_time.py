@@ -12,7 +12,7 @@ PROGRAM = os.environ.get("PROGRAM", "build/tilewalk-kernels")
 BACKENDS = [("pytorch_fa2", SDPBackend.FLASH_ATTENTION), ("pytorch_mem_efficient", SDPBackend.EFFICIENT_ATTENTION),
             ("pytorch_cudnn", SDPBackend.CUDNN_ATTENTION)]
 SLOW = "standard_naive,standard_tiled,fa1,fa2_scalar,fa2_causal"  # below 10 TFLOP/s: fewer shapes and repeats
-FAST = "fa2_tensor,fa2_async"
+FAST = "fa2_tensor,fa2_async,fa2_wgmma,fa3_overlap"
 SIZES = [int(n) for n in os.environ.get("SIZES", "512,1024,2048,4096,8192,16384").split(",")]
 SLOW_SIZES = [int(n) for n in os.environ.get("SLOW_SIZES", "1024,4096").split(",")]
 

@@ -11,7 +11,8 @@
  * FlashAttention-3's ping-pong, in which warpgroups issue products in turns.
  *
  * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
- * the fa2 schedule, as in rungs 5 to 8. */
+ * the fa2 schedule, as in rungs 5 to 8. A hardware counter sees more: a sector each way for each row block taken, and
+ * the rows of Q's box that lie outside Q, which arrive as zeros. */
 #include <atomic>
 
 #include "kernels/lib/wgmma_tile.cuh"
