@@ -23,7 +23,9 @@ static void report_sram(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "sram");
   k->whole(k->context, "bytes", run->sram.bytes);
   k->whole(k->context, "capacity_bytes", wide(run->machine.sram_bytes));
+  static const char *const HELD[HELD_COUNT] = {"nowhere", "sram", "registers", "tensor-memory", "kernel"};
   k->flag(k->context, "fits", run->fits);
+  k->text(k->context, "held", HELD[run->held]);
   k->whole(k->context, "max_block", wide(run->max_block));
   k->open_object(k->context, "items");
   k->whole(k->context, "Q", run->sram.Q);
@@ -71,6 +73,16 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
   k->close(k->context);
 }
 
+static void report_l2(const ReportSink *k, const Simulation *run) {
+  k->open_object(k->context, "l2");
+  k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
+  k->whole(k->context, "write_bytes", (Wide)(run->l2.write_bytes + 0.5));
+  k->real(k->context, "not_hbm_share", simulation_l2_share(run));
+  k->real(k->context, "hit_rate", l2_run_hit_rate(&run->l2));
+  k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
+  k->close(k->context);
+}
+
 /* Without a model of L2 every byte that crosses the SRAM boundary is a byte of HBM traffic. With one, what is written
  * and still in L2 when the kernel ends counts as written to HBM: sooner or later it is. */
 static void report_levels(const ReportSink *k, const Simulation *run) {
@@ -86,16 +98,13 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
   k->close(k->context);
   if (!run->has_l2) {
     k->null(k->context, "l2");
+    if (run->timed && run->machine.l2_bytes > 0) k->flag(k->context, "hbm_is_upper_bound", true);
+  }
+  if (!run->has_launch) {
     k->null(k->context, "launch");
     return;
   }
-  k->open_object(k->context, "l2");
-  k->whole(k->context, "read_bytes", (Wide)(run->l2.read_bytes + 0.5));
-  k->whole(k->context, "write_bytes", (Wide)(run->l2.write_bytes + 0.5));
-  k->real(k->context, "not_hbm_share", simulation_l2_share(run));
-  k->real(k->context, "hit_rate", l2_run_hit_rate(&run->l2));
-  k->whole(k->context, "fabric_bytes", (Wide)(run->l2.fabric_bytes + 0.5));
-  k->close(k->context);
+  if (run->has_l2) report_l2(k, run);
   k->open_object(k->context, "launch");
   k->whole(k->context, "ctas", wide(run->launch.n_ctas));
   k->whole(k->context, "ctas_per_sm", wide(run->launch.occupancy.ctas_per_sm));
@@ -137,6 +146,7 @@ static void report_time(const ReportSink *k, const Simulation *run) {
   }
   k->real(k->context, "busiest_sm_s", run->timing.busiest_s);
   k->text(k->context, "bound", time_part_name(run->timing.bound));
+  k->text(k->context, "computes_in", dtype_name(run->timing.computes_in));
   k->real(k->context, "least_s", run->timing.least_s);
   if (isnan(run->timing.predicted_s))
     k->null(k->context, "predicted_s");

@@ -31,6 +31,37 @@ int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
   return 1;
 }
 
+Held simulation_held(const Machine *m, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape) {
+  const int element_bytes = dtype_bytes(shape->dtype);
+  const SramBudget b = sram_budget(tiles, B_r, B_c, shape->d, shape->d_v, element_bytes);
+  if (b.bytes <= wide(m->sram_bytes)) return HELD_SRAM;
+  if (m->register_bytes == 0 || b.Q + b.K + b.V > wide(m->sram_bytes)) return HELD_NOWHERE;
+  const Wide accumulators = (b.S + b.O) / wide(element_bytes) * 4;
+  if (accumulators <= wide(m->tensor_memory_bytes)) return HELD_TENSOR;
+  return accumulators + b.stats <= wide(m->register_bytes) ? HELD_REGISTERS : HELD_NOWHERE;
+}
+
+static int64_t largest_held(const Machine *m, SramTiles tiles, const Shape *shape) {
+  const int element_bytes = dtype_bytes(shape->dtype);
+  int64_t low = sram_max_block(tiles, shape->d, shape->d_v, element_bytes, wide(m->sram_bytes)), high = PLAN_MAX_BLOCK;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (simulation_held(m, tiles, middle, middle, shape) != HELD_NOWHERE)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* A kernel that is described holds its own tiles as it is launched. */
+static bool kernel_holds(const Problem *p, const Tiling *t) {
+  const LaunchConfig *c = &p->launch;
+  return c->threads > 0 && c->shared_bytes > 0 && t->B_r == c->block_q && t->B_c == c->block_k &&
+         c->shared_bytes <= p->machine.sram_bytes &&
+         (p->machine.register_bytes == 0 || c->registers_per_thread * c->threads * 4 <= p->machine.register_bytes);
+}
+
 static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) {
   const Shape *shape = &problem->shape;
   Tiling t = problem->tiling;
@@ -74,8 +105,9 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   const Tiling *t = &s.plan.tiling;
   const SramTiles tiles = schedule_sram(schedule);
   s.sram = sram_budget(tiles, t->B_r, t->B_c, p.shape.d, p.shape.d_v, s.plan.element_bytes);
-  s.fits = s.sram.bytes <= wide(p.machine.sram_bytes);
-  s.max_block = sram_max_block(tiles, p.shape.d, p.shape.d_v, s.plan.element_bytes, wide(p.machine.sram_bytes));
+  s.held = kernel_holds(&p, t) ? HELD_KERNEL : simulation_held(&p.machine, tiles, t->B_r, t->B_c, &p.shape);
+  s.fits = s.held != HELD_NOWHERE;
+  s.max_block = largest_held(&p.machine, tiles, &p.shape);
 
   bool overflow = false;
   s.loads = schedule_loads(schedule, &s.plan);
@@ -111,17 +143,20 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
   c.n_splits = s->plan.tiling.n_splits;
   c.whole_head = s->schedule->whole_head;
   if (c.whole_head || !s->schedule->skips) forget_extra(&c);
-  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) c.shared_bytes = (int64_t)s->sram.bytes;
+  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits)
+    c.shared_bytes = (int64_t)(s->held == HELD_SRAM ? s->sram.bytes : s->sram.Q + s->sram.K + s->sram.V);
   return c;
 }
 
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
-  s->has_l2 = false;
-  if (gpu->l2_bytes == 0 || gpu->l2_partitions > 2) return STATUS_OK;
+  s->has_l2 = s->has_launch = false;
+  if (gpu->l2_bytes == 0) return STATUS_OK;
   if (!stream_form(s->schedule) || s->plan.mask.pattern) return STATUS_OK; /* its CTAs' requests are not modelled */
   const LaunchConfig config = complete_launch(s, problem);
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
+  s->has_launch = !status;
+  if (!status && gpu->l2_partitions > 2) return STATUS_OK;
   if (!status) {
     s->overheads = overheads_of(&s->launch, &s->plan);
     L2RunConfig l2 = l2_run_config(gpu, s->plan.shape.dtype);

@@ -16,10 +16,22 @@ enum { MACHINE_NAME_BYTES = 64 };
 /* What the two-level model needs to know of a machine. */
 typedef struct {
   char name[MACHINE_NAME_BYTES];
-  int64_t sram_bytes; /* for one CTA's tiles */
-  int64_t l2_bytes;   /* 0: none */
-  int64_t n_SM;       /* decides how many ways fa2-split splits the keys by default */
+  int64_t sram_bytes;          /* for one CTA's tiles */
+  int64_t l2_bytes;            /* 0: none */
+  int64_t register_bytes;      /* of an SM, where S, O, m and l may live; 0: everything is in SRAM, as in the papers */
+  int64_t tensor_memory_bytes; /* where S and O may live instead (Blackwell) */
+  int64_t n_SM;                /* decides how many ways fa2-split splits the keys by default */
 } Machine;
+
+/* What of the machine holds a CTA's tiles. */
+typedef enum {
+  HELD_NOWHERE = 0,
+  HELD_SRAM,      /* all of them in SRAM: the papers' sum */
+  HELD_REGISTERS, /* Q, K, V in SRAM; S and O in fp32, with m and l, in registers */
+  HELD_TENSOR,    /* S and O in tensor memory */
+  HELD_KERNEL,    /* as the kernel is launched: its own shared memory and registers */
+  HELD_COUNT
+} Held;
 
 /* The papers' machine, SRAM and HBM alone: 192 KiB of SRAM on each of 108 SMs, an A100 (NVIDIA A100 whitepaper, table
  * 4; FlashAttention, section 2.1). */
@@ -47,8 +59,9 @@ typedef struct {
   bool tiles_given;    /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
 
   SramBudget sram;
-  bool fits;
-  int64_t max_block; /* the largest B_r = B_c that fits the machine's SRAM; 0: none */
+  Held held;
+  bool fits;         /* held anywhere */
+  int64_t max_block; /* the largest B_r = B_c that is held, whatever the kernel; 0: none */
 
   LoadsPerBlock loads; /* per head */
   Traffic traffic;     /* summed over batch and heads; tiles per head */
@@ -57,7 +70,8 @@ typedef struct {
   Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
   double intensity_flops_per_byte;
 
-  bool has_l2; /* simulation_l2 was called and could answer; else *launch and *l2 mean nothing */
+  bool has_launch; /* simulation_l2 was called and the CTAs can be launched; else *launch means nothing */
+  bool has_l2;     /* and it could answer; else *l2 means nothing */
   Launch launch;
   L2Run l2;            /* what the kernel moves besides its schedule is in its reads, writes and fabric */
   Overheads overheads; /* that alone */
@@ -97,6 +111,9 @@ double simulation_hbm_write_bytes(const Simulation *simulation);
 
 /* Fills in `timing`, for a run on *gpu; predicted_s where has_l2 and the kernel was timed. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);
+
+/* Where tiles of B_r and B_c rows of a completed shape would be held, whatever the kernel. */
+Held simulation_held(const Machine *machine, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape);
 
 /* The block that simulate() takes when none is given. */
 int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes);

@@ -333,18 +333,21 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
 
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal) {
   for (int i = 0; i < PROFILE_D_COUNT; i++)
-    if (d <= PROFILE_D[i] && profile->tiles[i][causal].block_q) return &profile->tiles[i][causal];
+    if (d == PROFILE_D[i] && profile->tiles[i][causal].block_q) return &profile->tiles[i][causal];
   return NULL;
 }
 
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {
   const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
   if (!t) {
-    int64_t largest = 0;
+    char listed[64] = "";
     for (int i = 0; i < PROFILE_D_COUNT; i++)
-      if (profile->tiles[i][0].block_q) largest = PROFILE_D[i];
-    return error_set(error, STATUS_BAD_REQUEST, "%s has no tile for d = %lld; its description goes up to d = %lld",
-                     profile->name, (long long)shape->d, (long long)largest);
+      if (profile->tiles[i][0].block_q)
+        snprintf(listed + strlen(listed), sizeof listed - strlen(listed), "%s%lld", *listed ? ", " : "",
+                 (long long)PROFILE_D[i]);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s has no tile for d = %lld; its description has d = %s, and kernels choose others between them",
+                     profile->name, (long long)shape->d, listed);
   }
   *config = (LaunchConfig){.order = profile->order,
                            .rows = profile->rows,

@@ -11,8 +11,8 @@
  *
  * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys
  * for each of d = 64, 96, 128, 192 and 256, and one more with "causal_" where a causal mask changes something: a causal
- * key that is left out takes the value of the plain one. A head dimension in between takes the next larger tile, as
- * kernels do.
+ * key that is left out takes the value of the plain one. Other head dimensions are
+ * refused: kernels choose tiles of their own between them.
  *
  * A kernel of one's own takes three lines, or one; these hold for every d:
  *
@@ -100,7 +100,7 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
 const KeyfileField *profile_fields(int *n_fields);
 const KeyfileNote *profile_note(const Profile *profile, const char *key);
 
-/* The tile for a head dimension; NULL: the kernel has none that is large enough. */
+/* The tile for a head dimension; NULL: none is described. */
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
 
 /* How the kernel is launched for a shape, to be overridden member by member and given to launch_make.

@@ -284,6 +284,17 @@ double gpu_sram_bytes_per_s(const Gpu *gpu) { return (double)gpu->n_sm * gpu->sr
 
 double gpu_exp_per_s(const Gpu *gpu) { return (double)gpu->n_sm * gpu->exp_per_clock * gpu->clock_hz; }
 
+static bool has_unit(const Gpu *gpu, Dtype dtype) {
+  return gpu_flops_per_s(gpu, dtype, true) > 0 || gpu_flops_per_s(gpu, dtype, false) > 0;
+}
+
+Dtype gpu_computes_in(const Gpu *gpu, Dtype dtype) {
+  if (has_unit(gpu, dtype)) return dtype;
+  if (dtype == DTYPE_FP8 && has_unit(gpu, DTYPE_FP16)) return DTYPE_FP16;
+  if (dtype == DTYPE_BF16 && has_unit(gpu, DTYPE_FP32)) return DTYPE_FP32;
+  return dtype;
+}
+
 double gpu_flops_per_s(const Gpu *gpu, Dtype dtype, bool tensor) {
   switch (dtype) {
   case DTYPE_FP32: return tensor ? gpu->tf32_tensor_flops_per_s : gpu->fp32_flops_per_s;

@@ -120,6 +120,10 @@ double gpu_hbm_bytes_per_s(const Gpu *gpu);
 double gpu_sram_bytes_per_s(const Gpu *gpu);
 double gpu_exp_per_s(const Gpu *gpu);
 
+/* What products of operands stored as `dtype` are computed in: the type itself where the machine has a unit for it;
+ * else fp8 is converted to fp16, and bf16, whose range fp16 does not have, to fp32: the type is storage only. */
+Dtype gpu_computes_in(const Gpu *gpu, Dtype dtype);
+
 /* Peak dense FLOP/s for operands of the type; 0 when the machine cannot or nobody said. On tensor
  * cores fp32 means tf32. */
 double gpu_flops_per_s(const Gpu *gpu, Dtype dtype, bool tensor);

@@ -8,7 +8,8 @@ static const char *const TITLES[TIME_PART_COUNT + 1] = {"HBM", "L2", "SRAM", "pr
 const char *time_part_name(TimePart part) { return NAMES[part]; }
 const char *time_part_title(TimePart part) { return TITLES[part]; }
 
-static double products_rate(const Gpu *gpu, Dtype dtype) {
+static double products_rate(const Gpu *gpu, Dtype stored) {
+  const Dtype dtype = gpu_computes_in(gpu, stored);
   const double tensor = dtype == DTYPE_FP32 ? 0 : gpu_flops_per_s(gpu, dtype, true);
   return tensor > 0 ? tensor : gpu_flops_per_s(gpu, dtype, false);
 }
@@ -27,7 +28,10 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype) {
 
 Timing timing_at_best(const TimeWork *work, const Gpu *gpu) {
   const double amount[TIME_PART_COUNT] = {work->hbm_bytes, work->l2_bytes, work->sram_bytes, work->flops, work->exps};
-  Timing t = {.bound = TIME_NONE, .launch_s = work->n_launches * gpu->launch_overhead_s, .predicted_s = (double)NAN};
+  Timing t = {.bound = TIME_NONE,
+              .computes_in = gpu_computes_in(gpu, work->dtype),
+              .launch_s = work->n_launches * gpu->launch_overhead_s,
+              .predicted_s = (double)NAN};
   for (int part = 0; part < TIME_PART_COUNT; part++) {
     const double rate = timing_rate(gpu, (TimePart)part, work->dtype);
     t.part_s[part] = rate > 0 ? amount[part] / rate : (double)NAN;

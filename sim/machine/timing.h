@@ -62,6 +62,7 @@ typedef struct {
   double busy_s;                  /* its time */
   double busiest_s;               /* the products of the busiest SM; 0: not known */
   double launch_s;                /* n_launches gaps between kernels; no part of least_s: they can be hidden */
+  Dtype computes_in;              /* products; another type than the operands' where the machine lacks its unit */
   double least_s;                 /* no run is faster */
   double predicted_s;             /* what a timed kernel is expected to take; NAN: not known */
 } Timing;
@@ -84,8 +85,8 @@ double timing_predicted_s(const TimeLaw *law, double makespan_s, double n_kernel
 Timing timing_at_best(const TimeWork *work, const Gpu *gpu);
 
 /* The peak rate of a part: bytes, FLOPs or exponentials a second; 0: not known, or no such level.
- * Products in fp32 run on the vector units (tensor cores would round them to tf32); other types on
- * tensor cores where there are some. */
+ * Products of a type without a unit run in what it is converted to (gpu_computes_in). In fp32 they run on the vector
+ * units (tensor cores would round them to tf32); other types on tensor cores where there are some. */
 double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype);
 
 /* Where the memory roof of a level (TIME_HBM, TIME_L2, TIME_SRAM) meets the ceiling of the products, in

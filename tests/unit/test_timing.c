@@ -88,12 +88,14 @@ static void the_ridge_is_where_both_bind(void **state) {
 static void unknown_rates_are_left_out(void **state) {
   (void)state;
   const Gpu v100 = load("v100"), paper = load("paper"), nothing = {0};
+  Gpu bare = v100;
+  bare.fp32_flops_per_s = 0;
   const TimeWork work = {
       .hbm_bytes = 1, .l2_bytes = 1e12, .sram_bytes = 1, .flops = 1e18, .exps = 1, .dtype = DTYPE_BF16};
-  Timing t = timing_at_best(&work, &v100); /* Volta has no bf16 */
+  Timing t = timing_at_best(&work, &bare); /* Volta has no bf16, and fp32 is taken away */
   assert_true(isnan(t.part_s[TIME_MATH]));
   assert_int_equal(t.bound, TIME_L2);
-  assert_true(timing_ridge(&v100, TIME_HBM, DTYPE_BF16) == 0);
+  assert_true(timing_ridge(&bare, TIME_HBM, DTYPE_BF16) == 0);
   t = timing_at_best(&work, &paper);
   assert_true(isnan(t.part_s[TIME_L2])); /* it has none */
   assert_true(timing_ridge(&paper, TIME_L2, DTYPE_FP16) == 0);
@@ -110,7 +112,13 @@ static void products_run_where_they_are_exact(void **state) {
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP32), 66.9e12);
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP16), 989.4e12);
   expect_near(timing_rate(&paper, TIME_MATH, DTYPE_BF16), 312e12);
-  assert_true(timing_rate(&paper, TIME_MATH, DTYPE_FP8) == 0);
+  /* an A100 has no fp8: stored so, computed in fp16; a V100 no bf16, whose range only fp32 has */
+  const Gpu v100 = load("v100");
+  assert_int_equal(gpu_computes_in(&paper, DTYPE_FP8), DTYPE_FP16);
+  expect_near(timing_rate(&paper, TIME_MATH, DTYPE_FP8), 312e12);
+  assert_int_equal(gpu_computes_in(&v100, DTYPE_BF16), DTYPE_FP32);
+  expect_near(timing_rate(&v100, TIME_MATH, DTYPE_BF16), 15.7e12);
+  assert_int_equal(gpu_computes_in(&h100, DTYPE_FP8), DTYPE_FP8);
 }
 
 /* The classic case on the papers' machine, from the formulas: 132 MiB and 66 MiB over 1555 GB/s. */

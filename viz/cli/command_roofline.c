@@ -62,6 +62,7 @@ static Status reckon(Roofline *r, Request *request, Error *error) {
   Problem problem;
   Status status = request_algorithms(request, "standard,fa1,fa2", error);
   if (!status) status = request_problem(request, &problem, &r->gpu, error);
+  if (!status) status = request_has_effect(request, &r->gpu, error);
   if (status) return status;
   r->request = request;
   r->dtype = problem.shape.dtype;
@@ -214,6 +215,9 @@ static void add_notes(Table *t, const Roofline *r) {
                  number_si(timing_rate(&r->gpu, r->levels[l], r->dtype), "B/s").text, dtype_name(r->dtype),
                  number_si(r->peak_flops_per_s, "FLOP/s").text);
   }
+  if (r->runs[0].timing.computes_in != r->dtype)
+    table_note(t, "%s has no %s products: %s is storage only, computed in %s.", r->gpu.name, dtype_name(r->dtype),
+               dtype_name(r->dtype), dtype_name(r->runs[0].timing.computes_in));
   if (r->peak_flops_per_s == 0)
     table_note(t, "The peak rate of %s products is not known for %s, so they are left out.", dtype_name(r->dtype),
                r->gpu.name);

@@ -32,6 +32,7 @@ static int run_sim(void *options, Io *io, Error *error) {
   if (request_algorithms(&o->request, "standard,fa1,fa2", error)) return EXIT_BAD_REQUEST;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   if (request_problem(&o->request, &problem, &gpu, error)) return EXIT_BAD_REQUEST;
+  if (request_has_effect(&o->request, &gpu, error)) return EXIT_BAD_REQUEST;
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   const int n = o->request.n_algorithms;
   for (int k = 0; k < n; k++) {

@@ -104,13 +104,21 @@ static void tile_rows(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, wide(runs[k].plan.tiling.n_splits));
 }
 
+static const char *const HELD_TEXT[HELD_COUNT] = {
+    [HELD_NOWHERE] = "no",
+    [HELD_SRAM] = "yes",
+    [HELD_REGISTERS] = "S, O in registers",
+    [HELD_TENSOR] = "S, O in tensor mem.",
+    [HELD_KERNEL] = "as the kernel runs",
+};
+
 static void sram_rows(Table *t, const Simulation *runs, int n) {
   static const char *const PARTS[] = {"  Q tile", "  K tile", "  V tile", "  S tile", "  O tile", "  m and l"};
   table_group(t, "SRAM for one CTA's tiles");
   for (int part = 0; part < 6; part++) bytes_row(t, PARTS[part], ROLE_PLAIN, runs, n, sram_of, part);
   bytes_row(t, "  together", ROLE_ACCENT, runs, n, sram_of, 6);
   table_text(t, ROLE_PLAIN, "  fits");
-  for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, runs[k].fits ? "yes" : "no");
+  for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, HELD_TEXT[runs[k].held]);
   table_text(t, ROLE_PLAIN, "  largest B that fits");
   for (int k = 0; k < n; k++) {
     if (runs[k].max_block)
@@ -155,7 +163,7 @@ static void launch_rows(Table *t, const Simulation *runs, int n) {
     table_text(t, ROLE_PLAIN, LABELS[row]);
     for (int k = 0; k < n; k++) {
       const Launch *l = &runs[k].launch;
-      if (!runs[k].has_l2)
+      if (!runs[k].has_launch)
         table_empty(t, true);
       else if (row == 0)
         table_count(t, ROLE_PLAIN, wide(l->n_ctas));
@@ -187,13 +195,23 @@ static void extra_rows(Table *t, const Simulation *runs, int n) {
 
 static void l2_rows(Table *t, const Simulation *runs, int n) {
   bool any = false, all_walked = true;
+  bool launched = false;
   for (int k = 0; k < n; k++) {
     any = any || runs[k].has_l2;
+    launched = launched || runs[k].has_launch;
     all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
   }
+  if (launched) {
+    table_group(t, "Launch on %s", runs[0].machine.name);
+    launch_rows(t, runs, n);
+  }
+  if (!any && launched && runs[0].machine.l2_bytes)
+    table_note(
+        t,
+        "The L2 of %s is not modelled here (more than two L2s, a cache behind them, or too large a problem): what "
+        "HBM moves is at most what crosses the SRAM boundary, and far less where L2 keeps it.",
+        runs[0].machine.name);
   if (!any) return;
-  table_group(t, "Launch on %s", runs[0].machine.name);
-  launch_rows(t, runs, n);
   table_group(t, "L2 of %s, all CTAs at once", runs[0].machine.name);
   bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
@@ -281,6 +299,10 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
                time_part_title((TimePart)part));
   if (*unknown)
     table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
+  if (run->timing.computes_in != run->plan.shape.dtype)
+    table_note(t, "%s has no %s products: %s is storage only, computed in %s.", run->machine.name,
+               dtype_name(run->plan.shape.dtype), dtype_name(run->plan.shape.dtype),
+               dtype_name(run->timing.computes_in));
   table_note(t, "The time is a bound: peak rates, all of it overlapping, from cold caches%s.",
              run->tiles_given ? "" : "; of any tiles, as none are given");
   bool predicted = false;
@@ -298,6 +320,14 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
                run->config.time.full_permille ? "the kernel was timed on compute capability 9.0 alone"
                : run->config.threads          ? "the kernel's description has no times"
                                               : "no kernel is named (--kernel)");
+}
+
+/* Spills belong to a build. */
+static void spill_note(Table *t, const Simulation *runs, int n) {
+  if (largest_of(runs, n, 7) > 0)
+    table_note(t,
+               "Spilled registers are of the build that the kernel's description measures, for compute capability 9.0; "
+               "another build spills otherwise.");
 }
 
 static void fit_notes(Table *t, const Simulation *runs, int n) {
@@ -329,6 +359,7 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   storage_and_arithmetic_rows(&t, runs, n);
   l2_rows(&t, runs, n);
   time_rows(&t, runs, n);
+  spill_note(&t, runs, n);
   fit_notes(&t, runs, n);
   time_notes(&t, runs, n);
   const Status status = table_print(&t, io->out, &io->style, error);

@@ -380,7 +380,7 @@ static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
 
 /* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given.
  */
-static Status resolve_launch(const Request *r, Problem *p, Error *error) {
+static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error *error) {
   LaunchConfig c = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
   if (*r->kernel) {
     Profile *const profile = calloc(1, sizeof *profile);
@@ -396,9 +396,17 @@ static Status resolve_launch(const Request *r, Problem *p, Error *error) {
   if (r->ctas_per_sm > 4096)
     return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
                      r->ctas_per_sm);
-  if (r->ctas_per_sm) { /* what was asked for, whatever the resources */
+  if (strcmp(gpu->compute_capability, "9.0") != 0) c.spill_tile_bytes = c.spill_block_bytes = 0; /* of builds for 9.0 */
+  if (r->ctas_per_sm) { /* what was asked for, unless the kernel is known to need more */
+    Occupancy most;
+    const Status status = *r->kernel && gpu->l2_bytes ? launch_occupancy(&most, &c, gpu, error) : STATUS_OK;
+    if (status) return status;
+    if (*r->kernel && gpu->l2_bytes && r->ctas_per_sm > most.ctas_per_sm)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "an SM of %s has room for %" PRId64 " CTAs of this kernel (%s), not %" PRId64, gpu->name,
+                       most.ctas_per_sm, occupancy_limit_name(most.binds), r->ctas_per_sm);
     c.ctas_per_sm = r->ctas_per_sm;
-    c.threads = c.registers_per_thread = c.shared_bytes = 0;
+    if (!*r->kernel) c.threads = c.registers_per_thread = c.shared_bytes = 0;
   }
   if (r->has_order) c.order = r->order;
   if (r->has_walk) c.walk = r->walk;
@@ -422,16 +430,32 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     p.machine.sram_bytes = r->sram_bytes ? r->sram_bytes : loaded->shared_bytes_per_cta;
     p.machine.l2_bytes = loaded->l2_bytes;
     p.machine.n_SM = loaded->n_sm;
+    if (strcmp(loaded->vendor, "none") != 0) { /* teaching machines keep all tiles in SRAM, as the papers do */
+      p.machine.register_bytes = 4 * loaded->registers_per_sm;
+      p.machine.tensor_memory_bytes = loaded->tensor_memory_bytes;
+    }
     status = resolve_blocks(r, &p, error);
   }
   if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
-  if (!status) status = resolve_launch(r, &p, error);
+  if (!status) status = resolve_launch(r, loaded, &p, error);
   if (!status) {
     *problem = p;
     if (gpu) *gpu = *loaded;
   }
   free(loaded);
   return status;
+}
+
+Status request_has_effect(const Request *r, const Gpu *gpu, Error *error) {
+  const char *option = r->ctas_per_sm ? "--ctas-per-sm"
+                       : r->has_order ? "--order"
+                       : r->has_walk  ? "--walk"
+                       : r->in_step   ? "--pace"
+                                      : NULL;
+  if (!option || gpu->l2_bytes > 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s has no effect here: %s has no L2 whose traffic it could change; name a GPU with --gpu", option,
+                   gpu->name);
 }
 
 Status request_set_algorithms(Request *r, const char *names, Error *error) { return set_algorithm(r, names, error); }

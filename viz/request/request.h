@@ -56,6 +56,9 @@ extern const Option REQUEST_SCENE_OPTIONS[]; /* --scene, --step, --row, ..., for
 /* Turns the request into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
 Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error *error);
 
+/* Refuses options about the launch where nothing that is printed depends on them: on a machine without L2. */
+Status request_has_effect(const Request *request, const Gpu *gpu, Error *error);
+
 /* Fills in `default_names` (comma-separated) where the request names no algorithm, and refuses options that none of
  * the algorithms obeys. */
 Status request_algorithms(Request *request, const char *default_names, Error *error);

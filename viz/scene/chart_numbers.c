@@ -108,11 +108,10 @@ static void fill_cell(BlockMap *map, int q, int k, const Snapshot *now) {
 static int64_t largest_beside(const Snapshot *now, int64_t B_r) {
   const Problem *p = &now->problem;
   const SramTiles tiles = schedule_sram(now->schedule);
-  const int element = dtype_bytes(p->shape.dtype);
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t middle = fits + (too_large - fits) / 2;
-    if (sram_budget(tiles, B_r, middle, p->shape.d, p->shape.d_v, element).bytes <= wide(p->machine.sram_bytes))
+    if (simulation_held(&p->machine, tiles, B_r, middle, &p->shape) != HELD_NOWHERE)
       fits = middle;
     else
       too_large = middle;
@@ -190,8 +189,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
     Problem p = now->problem;
     Simulation rival;
     p.tiling = now->runs[k].tiling;
-    if (!simulate(&rival, &p, now->runs[k].schedule, NULL))
-      r->ends[k] = point_after(&rival.traffic, &rival, gpu);
+    if (!simulate(&rival, &p, now->runs[k].schedule, NULL)) r->ends[k] = point_after(&rival.traffic, &rival, gpu);
   }
   const TimeWork work = simulation_work(run, gpu);
   const double once = (double)run->inputs_bytes + (double)run->outputs_bytes; /* O leaves L2 later */
@@ -222,8 +220,7 @@ void chart_numbers_make(ChartNumbers *c, const Snapshot *now) {
   c->max_block = now->max_block;
   fill_sweeps(c, now);
   fill_map(&c->map, now);
-  if (simulate(&run, &now->problem, now->schedule, NULL))
-    return; /* it was possible when the stage was made */
+  if (simulate(&run, &now->problem, now->schedule, NULL)) return; /* it was possible when the stage was made */
   fill_roofline(&c->roofline, now, &run);
   chart_misses_make(&c->misses, &run, &now->gpu, now->grid.column_by_column);
 }

@@ -1,0 +1,124 @@
+/* Random requests over all GPUs, data types, masks, kernels: whatever is asked, the figures hold together. With
+ * TILEWALK_REQUESTS=100000 so many; else 20000, of which one in 400 is walked through L2: that takes longest. */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/simulate.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
+#include "tests/support/rand.h"
+
+static const char *const GPUS[] = {"v100",     "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090", "a10",
+                                   "a6000",    "rtx4060", "rtx4070",   "rtx4090",   "l4",      "l40s",    "h100-pcie",
+                                   "h100-sxm", "gh200",   "h200",      "b200",      "b300",    "rtx5090", "mi300x",
+                                   "mi325x",   "mi355x",  "tiny",      "paper"};
+static const char *const KERNELS[] = {"cudnn-sm90", "fa2-sm90", "mem-efficient-sm90", "fa3-sm90", "fa2_async",
+                                      "fa2_tensor", "fa1",      "fa2_scalar"};
+enum { N_GPUS = sizeof GPUS / sizeof *GPUS, N_KERNELS = sizeof KERNELS / sizeof *KERNELS };
+
+static void describe(const Simulation *s, char text[256]) {
+  const Shape *h = &s->plan.shape;
+  snprintf(text, 256,
+           "%s on %s, N %" PRId64 " x %" PRId64 ", d %" PRId64 ", heads %" PRId64 "/%" PRId64 ", %s, causal %d, "
+           "window %" PRId64 ", tiles %" PRId64 " x %" PRId64,
+           s->schedule->name, s->machine.name, h->N_q, h->N_k, h->d, h->heads, h->kv_heads, dtype_name(h->dtype),
+           h->causal, h->window, s->plan.tiling.B_r, s->plan.tiling.B_c);
+}
+
+#define EXPECT(condition)                                                                                              \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      char text_[256];                                                                                                 \
+      describe(s, text_);                                                                                              \
+      fail_msg("%s: not %s", text_, #condition);                                                                       \
+    }                                                                                                                  \
+  } while (0)
+
+static void check(const Simulation *s, const Gpu *gpu) {
+  const double read = (double)s->read_bytes, once = (double)s->inputs_bytes + (double)s->outputs_bytes;
+  EXPECT(read > 0 && s->write_bytes > 0);
+  EXPECT(s->timing.least_s > 0 && isfinite(s->timing.least_s));
+  for (int part = 0; part < TIME_PART_COUNT; part++)
+    EXPECT(isnan(s->timing.part_s[part]) || s->timing.part_s[part] <= s->timing.least_s);
+  EXPECT(isnan(s->timing.predicted_s) || s->timing.least_s <= s->timing.predicted_s);
+  const double bound = lower_bound_bytes(&s->plan.shape, s->machine.sram_bytes);
+  EXPECT(bound >= once && isfinite(bound));
+  if (!s->has_l2) return;
+  const double hit_rate = l2_run_hit_rate(&s->l2), share = simulation_l2_share(s);
+  EXPECT(hit_rate >= 0 && hit_rate <= 1);
+  EXPECT(share >= 0 && share <= 1);
+  EXPECT(s->l2.hbm_read_bytes >= 0 && s->l2.hbm_read_bytes <= s->l2.read_bytes * (1 + 1e-12));
+  EXPECT(s->l2.fabric_bytes >= 0 && simulation_hbm_write_bytes(s) >= 0);
+  EXPECT(gpu->l2_partitions > 1 || s->l2.fabric_bytes == 0);
+}
+
+/* Small sizes: a walk through L2 takes a tenth of a second. False: the kernel has no tile for it. */
+static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const Gpu *gpu, const Profile *profiles) {
+  static const int64_t D[] = {16, 32, 64, 80, 96, 128, 192, 256};
+  *p = (Problem){.shape = {.N_q = rand_in(r, 1, 1000), .d = D[rand_in(r, 0, 7)], .batch = rand_in(r, 1, 2)}};
+  Shape *s = &p->shape;
+  s->heads = 1 << rand_in(r, 0, 3);
+  s->kv_heads = s->heads >> rand_in(r, 0, 2);
+  if (s->kv_heads == 0) s->kv_heads = 1;
+  if (rand_in(r, 0, 3) == 0) s->N_k = rand_in(r, 1, 3000);
+  s->dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1);
+  s->causal = rand_in(r, 0, 1);
+  if (rand_in(r, 0, 4) == 0) s->window = rand_in(r, 1, 2000);
+  p->machine = (Machine){.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
+  snprintf(p->machine.name, sizeof p->machine.name, "%.60s", gpu->name);
+  *schedule = SCHEDULES[rand_in(r, 0, N_SCHEDULES - 1)];
+  const int64_t how = rand_in(r, 0, 3);
+  if (how == 0) p->tiling = (Tiling){.B_r = 16 * rand_in(r, 1, 12), .B_c = 16 * rand_in(r, 1, 12)};
+  if (how > 1) return true;
+  const Profile *profile = &profiles[rand_in(r, 0, N_KERNELS - 1)];
+  if (how == 0 || !gpu->l2_bytes) return true;
+  if (profile_config(profile, s, &p->launch, NULL)) return false;
+  p->tiling = (Tiling){.B_r = p->launch.block_q, .B_c = p->launch.block_k};
+  *schedule = profile->schedule;
+  return true;
+}
+
+static void any_request_holds_together(void **state) {
+  (void)state;
+  static Gpu gpus[N_GPUS];
+  static Profile profiles[N_KERNELS];
+  const char *asked = getenv("TILEWALK_REQUESTS");
+  const long n = asked ? atol(asked) : 20000;
+  Rand rand = {20260101};
+  long n_run = 0, n_l2 = 0, n_predicted = 0;
+  for (int g = 0; g < N_GPUS; g++) gpus[g] = open_gpu(GPUS[g]);
+  for (int k = 0; k < N_KERNELS; k++) profiles[k] = open_profile(KERNELS[k]);
+  for (long k = 0; k < n; k++) {
+    const Gpu *gpu = &gpus[rand_in(&rand, 0, N_GPUS - 1)];
+    const Schedule *schedule;
+    Problem p;
+    Simulation s;
+    Error error = {0};
+    if (!random_problem(&rand, &p, &schedule, gpu, profiles)) continue;
+    if (simulate(&s, &p, schedule, &error)) continue;         /* a tile that is not possible, say, and why */
+    if (k % 400 == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
+      assert_true(*error.message);
+      continue;
+    }
+    simulation_time(&s, gpu);
+    check(&s, gpu);
+    n_run++;
+    n_l2 += s.has_l2;
+    n_predicted += s.timing.predicted_s > 0;
+  }
+  print_message("%ld requests, %ld through L2, %ld with a predicted time\n", n_run, n_l2, n_predicted);
+  assert_true(n_run > n / 2 && n_l2 > n / 1600);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_request_holds_together)};
+  return cmocka_run_group_tests_name("truth", tests, NULL, NULL);
+}
