@@ -256,7 +256,8 @@ static bool parse(Player *p, Request *r, const char *line) {
 
 /* A step or a scene that the line names is gone to; both are -1 or "" before parsing. */
 static void go_to_named(Player *p, const Request *r) {
-  if (*r->scene) scene_from_name(r->scene, &p->scene);
+  if (*r->scene && scene_from_name(r->scene, &p->scene))
+    show(p, p->now.step); /* what a snapshot holds is the scene's */
   if (r->step < 0) return;
   if ((uint64_t)r->step > p->stage.n_steps)
     player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step,
