@@ -466,7 +466,17 @@ async function accessible(world) {
     }).filter(([, ratio]) => ratio < 4.5)
   })()`)
   check(low.length === 0, 'contrast below 4.5:', low)
-  return `${nodes.length} nodes of the accessibility tree`
+  // AXE names axe-core's axe.min.js (npm install axe-core): then its rules are asked too.
+  const pages = process.env.AXE ? ['', 'lessons.html', 'lessons.html#' + LESSON, 'embed.html', 'embed-example.html'] : []
+  for (const name of pages) {
+    const audited = await world.browser.page()
+    await audited.open(addressOf(world.server, name))
+    await audited.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
+    await audited.value(readFileSync(process.env.AXE, 'utf8') + ';0')
+    const found = await audited.value(`axe.run(document, { iframes: false }).then(r => r.violations.map(v => [v.impact, v.id, v.nodes[0].html.slice(0, 90)]))`)
+    check(found.every(([impact]) => !['serious', 'critical'].includes(impact)), name, found)
+  }
+  return `${nodes.length} nodes of the accessibility tree${pages.length ? `; axe-core finds nothing serious on ${pages.length} pages` : ''}`
 }
 
 // ---- speed: medians and worst, for the record; the limits are loose, since a test machine does other things too
