@@ -780,6 +780,7 @@ bool draw_lens(const Pen *pen, Box box) {
   const Box head = box_cut_top(&box, 1.7 * small, 0);
   snprintf(words, sizeof words, "Closer: rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64 " of tiles",
            closer.lens_i, closer.lens_i + lens.grid.T_r - 1, closer.lens_j, closer.lens_j + lens.grid.T_c - 1);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > head.width) snprintf(words, sizeof words, "Closer");
   pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, head.x, head.y + 1.1 * small, head.width, words);
   cairo_save(pen->cr);
   cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
