@@ -49,7 +49,7 @@ state 'scene=main$'
 keys Next; keys Prior
 state 'scene=main$'
 keys plus plus plus plus space # plays
-sleep 0.6
+sleep 1.2
 keys space
 state 'step=[1-9][0-9]*$'
 keys 2
@@ -144,7 +144,7 @@ if complains; then fail "it complained"; fi
 
 # The theme, the speed and the size that the window had are there again; a damaged file is set aside in one line.
 settings=$box/config/tilewalk/view.conf
-grep -q '^theme = dark' "$settings" && grep -q '^speed = 100$' "$settings" && grep -q '^size = 700x420$' "$settings" || { cat "$settings"; fail "the settings are not kept"; }
+grep -q '^theme = dark' "$settings" && grep -q '^speed = 50$' "$settings" && grep -q '^size = 700x420$' "$settings" || { cat "$settings"; fail "the settings are not kept"; }
 start --presentation
 xdotool getwindowgeometry "$window" | grep -q '700x420' || fail "the size does not come back"
 keys t p q

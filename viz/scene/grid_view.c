@@ -471,6 +471,9 @@ static void draw_spared(const Grid *v) {
   if (b.x + b.width - a.x < width || a.height < 1.6 * size) return;
   const Box badge =
       box_at(a.x + (b.x + b.width - a.x - width) / 2, a.y + a.height / 2 - 0.75 * size, width, 1.5 * size);
+  if (badge.x < v->box.x || badge.x + badge.width > v->box.x + v->box.width || badge.y < v->box.y ||
+      badge.y + badge.height > v->box.y + v->box.height)
+    return; /* beyond the lens */
   pen_fill(pen, badge, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
   pen_text(pen, TYPE_BODY, theme_on(pen->theme->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE,
            badge.x + badge.width / 2, badge.y + 1.08 * size, 0, words);
