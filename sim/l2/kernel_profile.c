@@ -331,10 +331,12 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
 
 /* ---- Use ------------------------------------------------------------------------------------------ */
 
+/* Libraries build kernels for these sizes of head and pad a head up to the next: d = 80 runs the kernel of 96, if the
+ * description has that one. A tile that is said of every d holds beyond them too. */
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal) {
   for (int i = 0; i < PROFILE_D_COUNT; i++)
-    if (d == PROFILE_D[i] && profile->tiles[i][causal].block_q) return &profile->tiles[i][causal];
-  return NULL;
+    if (d <= PROFILE_D[i]) return profile->tiles[i][causal].block_q ? &profile->tiles[i][causal] : NULL;
+  return profile->every.block_q ? &profile->every : NULL;
 }
 
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {

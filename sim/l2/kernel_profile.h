@@ -11,8 +11,8 @@
  *
  * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys
  * for each of d = 64, 96, 128, 192 and 256, and one more with "causal_" where a causal mask changes something: a causal
- * key that is left out takes the value of the plain one. Other head dimensions are
- * refused: kernels choose tiles of their own between them.
+ * key that is left out takes the value of the plain one. A head in between is padded up to
+ * the next of these sizes, and refused if the description lacks that one.
  *
  * A kernel of one's own takes three lines, or one; these hold for every d:
  *
