@@ -116,11 +116,13 @@ time)
   { provenance "kernels/collect/collect.sh time"; PROGRAM=$program python3 kernels/collect/collect_time.py; } | tee "$(file_of time)"
   ;;
 beside)
+  # shellcheck disable=SC2046  # names of libraries hold no spaces
   { provenance "kernels/collect/collect.sh beside"; python3 kernels/collect/collect_beside.py $(for r in fa2_async fa2_wgmma fa3_overlap; do echo "$r=$(dirname "$program")/libladder.so:$r"; done); } | tee "$(file_of beside)"
   ;;
 decode-time | backward-time)
   library=${LIBRARY:-build/libladder.so} what=${stage%-time}
   [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice"
+  # shellcheck disable=SC2046  # names of libraries hold no spaces
   { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
   ;;
 ncu | more | hopper | l2 | fresh | later | l2-places | longer)

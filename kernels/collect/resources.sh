@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.."
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 echo "# nvcc: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O3"
 echo "arch,rung,kernel,type,template,registers,spill_store_bytes,spill_load_bytes,static_shared_bytes"
-for arch in ${*:-75 80 90 90a}; do
+[ $# -gt 0 ] || set -- 75 80 90 90a
+for arch in "$@"; do
   for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_backward fa2_backward_twice; do
     case $rung in
     fa2_wgmma | fa3_overlap) [ "$arch" = 90a ] || continue ;;

@@ -44,7 +44,8 @@ struct Result {
   double tolerance;
   Counts counts;
   KernelTraffic model;
-  double warm_us, cold_us, tflops; /* tflops: of the warm median; 4 N_q N_k d per head, 10 backward, halved when causal */
+  double warm_us, cold_us,
+      tflops; /* tflops: of the warm median; 4 N_q N_k d per head, 10 backward, halved when causal */
 };
 
 Request request_parse(int argc, char **argv);

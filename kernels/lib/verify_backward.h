@@ -11,8 +11,8 @@
 
 #include "kernels/lib/verify.h"
 
-/* One gradient: rows of d numbers; how large the terms of each row's sum are; and the squared length of what P or dS, which
- * are 16-bit numbers, is multiplied with. */
+/* One gradient: rows of d numbers; how large the terms of each row's sum are; and the squared length of what P or dS,
+ * which are 16-bit numbers, is multiplied with. */
 struct Gradient {
   std::vector<double> values, terms, squares;
 };
@@ -27,8 +27,8 @@ struct Training {
  * processors. */
 void training_fill(const Shape &shape, uint64_t seed, bool outliers, const Inputs &inputs, Training *training);
 
-/* Compares all rows of the three. A row's error is relative to its size plus 1/1024 of its terms' (dS sums to zero over a
- * row, so dQ can be the small difference of large terms). In fp16, which has no digits below 2^-24, as much is
+/* Compares all rows of the three. A row's error is relative to its size plus 1/1024 of its terms' (dS sums to zero over
+ * a row, so dQ can be the small difference of large terms). In fp16, which has no digits below 2^-24, as much is
  * allowed for each element of P or dS and of the result: few queries with many keys have probabilities that small. */
 Verdict gradients_check(const Shape &shape, const Training &training, const void *dQ, const void *dK, const void *dV,
                         double tolerance);

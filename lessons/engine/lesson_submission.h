@@ -7,8 +7,8 @@
  *       "answers": {"factor": "0.368"}}]                                a list of them
  *
  * Columns of CSV are parted by commas, semicolons or tabs, whichever the heading has; bytes that are no UTF-8 are read
- * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with one
- * row is noted in that row and hurts no other; only a file of which nothing can be read is refused. */
+ * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with
+ * one row is noted in that row and hurts no other; only a file of which nothing can be read is refused. */
 #ifndef TILEWALK_LESSONS_LESSON_SUBMISSION_H
 #define TILEWALK_LESSONS_LESSON_SUBMISSION_H
 

@@ -115,7 +115,8 @@ static void complete_groups(KvModel *m) {
 Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model, Error *error) {
   KvModel read;
   memset(&read, 0, sizeof read);
-  Status status = keyfile_parse_unsourced(buffer, length, display_name, FIELDS, KVMODEL_FIELD_COUNT, &read, read.notes, error);
+  Status status =
+      keyfile_parse_unsourced(buffer, length, display_name, FIELDS, KVMODEL_FIELD_COUNT, &read, read.notes, error);
   if (status == STATUS_OK) status = check(&read, display_name, error);
   if (status != STATUS_OK) return status;
   complete_groups(&read);

@@ -66,7 +66,7 @@ static uint32_t big_endian(const unsigned char *p) {
 static void test_scenes(void **state) {
   (void)state;
   static const char *const SCENES[] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
-                                       "charts", "timeline", "code",      "race", "warp"};
+                                       "charts", "timeline", "code",      "race",    "warp"};
   for (int k = 0; k < 8; k++) {
     char options[128];
     size_t n;
@@ -267,8 +267,7 @@ int main(void) {
 #ifdef TILEWALK_GIF
       cmocka_unit_test(test_gif),
 #endif
-      cmocka_unit_test(test_race),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_race),     cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,7 +1,7 @@
 /* What crosses between the sides of L2 in launches of our own kernels that were counted in one pass
- * (assets/counters/h200/l2-one-pass/first.csv): one head, no mask, so that no chance is in it. Where a profiler runs a launch
- * again and again it puts back in between what the launch stored, and the first store of each line then moves a little
- * more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
+ * (assets/counters/h200/l2-one-pass/first.csv): one head, no mask, so that no chance is in it. Where a profiler runs a
+ * launch again and again it puts back in between what the launch stored, and the first store of each line then moves a
+ * little more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

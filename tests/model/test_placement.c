@@ -66,8 +66,9 @@ static void a_small_launch_is_spread_over_gpcs(void **unused) {
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
-/* assets/counters/h200/placement/first.csv and the like: the side of each SM, and the SMs of launches, in their order. SMs
- * are told apart by their turn in the launch of one CTA to an SM; the eight that come first come in one of two orders.
+/* assets/counters/h200/placement/first.csv and the like: the side of each SM, and the SMs of launches, in their order.
+ * SMs are told apart by their turn in the launch of one CTA to an SM; the eight that come first come in one of two
+ * orders.
  */
 enum { FIRST_SMS = 2 * PLACEMENT_FIRST_TPCS };
 
@@ -158,11 +159,11 @@ static void places_are_the_recorded_ones(void **unused) {
     const Placement *placement;
     double other_side;   /* of all CTAs */
     uint32_t first_gpcs; /* seen, a bit each */
-  } CARDS[] = {
-      {"counters/h200/placement/first.csv", &PLACEMENT_H200, 0.001, 0xff},
-      {"counters/h100/placement/first.csv", &PLACEMENT_H200, 0.001, 1}, /* an H100 SXM has as many SMs, at the same places */
-      {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
-      {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
+  } CARDS[] = {{"counters/h200/placement/first.csv", &PLACEMENT_H200, 0.001, 0xff},
+               {"counters/h100/placement/first.csv", &PLACEMENT_H200, 0.001,
+                1}, /* an H100 SXM has as many SMs, at the same places */
+               {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
+               {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
   for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
     Recorded r = {.n_sides = 0};
     read_recorded(&r, CARDS[i].placement, CARDS[i].name, false);

@@ -1,7 +1,7 @@
 /* What descriptions of other people's kernels say of their steps was taken from short launches, up to 2K tokens
- * (assets/counters/h200/others-one-pass/first.csv): with it, what reaches L2 past the coalescers in them is nearer than with
- * half or twice as much. Launches of 4K to 16K tokens, which were not asked, are then nearer too than without it. Of
- * cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
+ * (assets/counters/h200/others-one-pass/first.csv): with it, what reaches L2 past the coalescers in them is nearer than
+ * with half or twice as much. Launches of 4K to 16K tokens, which were not asked, are then nearer too than without it.
+ * Of cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
  * (h200/others-rows): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
  * every shape. */
 #include <setjmp.h>
@@ -63,7 +63,9 @@ static void read_counted(const char *name, const char *kernel, int64_t longest, 
   counter_table_free(&table);
 }
 
-static void read_shapes(const char *kernel) { read_counted("counters/h200/others-one-pass/first.csv", kernel, LONG, TURNS); }
+static void read_shapes(const char *kernel) {
+  read_counted("counters/h200/others-one-pass/first.csv", kernel, LONG, TURNS);
+}
 
 static L2Counters predict(const Profile *profile, const Shape *shape, const Gpu *gpu) {
   Problem p = {.shape = *shape, .machine = {.sram_bytes = gpu->shared_bytes_per_cta}};

@@ -1,6 +1,7 @@
-/* What rungs 8 and 9 moved across the boundary of the SMs on an H100 (assets/counters/h100/hopper/first.csv): to the byte
- * what their schedule says, and in rung 9 what its own two habits cost. Its counter of row blocks moves a sector each way
- * for each block taken. TMA counts the rows of a box of Q that lie outside the tensor, which arrive as zeros. */
+/* What rungs 8 and 9 moved across the boundary of the SMs on an H100 (assets/counters/h100/hopper/first.csv): to the
+ * byte what their schedule says, and in rung 9 what its own two habits cost. Its counter of row blocks moves a sector
+ * each way for each block taken. TMA counts the rows of a box of Q that lie outside the tensor, which arrive as zeros.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -74,10 +74,10 @@ typedef struct {
 } RooflineNumbers;
 
 typedef struct {
-  int n_runs, shown;                /* index of the algorithm shown among the runs; -1: not among them */
+  int n_runs, shown; /* index of the algorithm shown among the runs; -1: not among them */
   const Schedule *schedules[SNAPSHOT_RUNS_MAX];
-  bool of_keys;                     /* decode: N counts keys */
-  int64_t N;                        /* of the request */
+  bool of_keys; /* decode: N counts keys */
+  int64_t N;    /* of the request */
   int n_N, n_B;
   SweepNumbers by_N[CHART_SWEEP_POINTS], by_B[CHART_SWEEP_POINTS];
   int64_t max_block; /* the largest square block of the algorithm shown that fits; 0: none */

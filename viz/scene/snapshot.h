@@ -111,7 +111,7 @@ typedef struct {
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
   const Schedule *schedule; /* not the snapshot's own */
-  Tiling tiling; /* completed: each algorithm may have its own default */
+  Tiling tiling;            /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
   bool has_event;
   Event event;       /* the last that has happened to it */
