@@ -14,11 +14,12 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
 
 # The viewer without SDL and pango. A new scene, algorithm or part of the viewer comes along by itself.
 WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c
-WEB_SRC := $(wildcard sim/*.c sim/*/*.c viz/chart/*.c viz/scene/*.c) \
-  $(filter-out viz/request/assets.c viz/request/model_config.c viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) $(patsubst %,viz/text/%.c,glyphs lettering number store) \
+WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
+  $(filter-out viz/request/assets.c viz/request/model_config.c viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
+  $(patsubst %,viz/text/%.c,glyphs lettering number store) \
   $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) \
   $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c))
-WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o)
+WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
@@ -79,6 +80,9 @@ STAMP_web = $(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS)
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
+	@mkdir -p $(@D)
+	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -c $< -o $@
 $(WEB)/tilewalk.wasm: $(WEB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $(WEB_OBJ) -o $@
