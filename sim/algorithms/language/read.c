@@ -220,9 +220,9 @@ static Status read_move(Reader *r, bool is_load) {
   do {
     int name;
     Status status = reader_name(r, is_load ? "what is loaded" : "what is stored", &name);
-    ProgramName *n = &r->p->names[name];
-    if (!status) status = can_move(r, n, is_load);
     if (status) return status;
+    ProgramName *n = &r->p->names[name];
+    if ((status = can_move(r, n, is_load))) return status;
     if (!joins(r, op, name)) {
       if ((status = add_op(r, OP_EVENT, &op))) return status;
       op->event = is_load ? EVENT_LOAD : EVENT_STORE;
