@@ -13,8 +13,8 @@ build() { # build NAME COMPILER: one object a core at a time, then the program
   mkdir -p "$folder/$1"
   # shellcheck disable=SC2016  # expanded by the inner shell
   printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} sh -c \
-    '"$1" -std=c11 -O1 -Wall -Wextra -Wno-unknown-pragmas -Werror -I. -c "$2" -o "$0/$(echo "$2" | tr / _).o"' "$folder/$1" "$2" {}
-  "$2" -static "$folder/$1"/*.o -lm -o "$folder/$1/sim_alone"
+    '$1 -std=c11 -O1 -Wall -Wextra -Wno-unknown-pragmas -Werror -I. -c "$2" -o "$0/$(echo "$2" | tr / _).o"' "$folder/$1" "$2" {}
+  $2 -static "$folder/$1"/*.o -lm -o "$folder/$1/sim_alone"
   "$folder/$1/sim_alone" >"$folder/$1.out"
 }
 build musl musl-gcc
