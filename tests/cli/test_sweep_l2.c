@@ -101,10 +101,33 @@ static void defaults_that_show_something(void **state) {
   assert_true(large < 0.6 * small && large == 268435456); /* Q, K, V and O of 8 heads once */
 }
 
+/* The user says what is shown, and the title follows. 64 MiB cross the boundary where Q, K, V are read and O is written
+ * once behind L2; a timed kernel's time is the one of sim. */
+static void the_metric_is_chosen(void **state) {
+  (void)state;
+  program_run(&run, "sweep --gpu h200 -N 4K --block 128 --algorithm fa2 --values 4096 --metric hbm --csv");
+  assert_int_equal(strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL), 4 << 20);
+  program_run(&run, "sweep --gpu h200 --block 128 --algorithm fa2 --values 4096 --csv");
+  assert_int_equal(strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL), 66 << 20);
+  program_run(&run, "sweep --gpu h200 --block 128 --algorithm fa2 --values 4096");
+  assert_non_null(strstr(run.out, "Traffic across the SRAM boundary"));
+  program_run(&run, "sweep --gpu h200 --kernel cudnn-sm90 --values 4096 --metric time --csv");
+  const double swept = strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL);
+  program_run(&run, "sim --gpu h200 --kernel cudnn-sm90 -N 4096 --json");
+  const char *predicted = strstr(run.out, "\"predicted_s\": ");
+  assert_non_null(predicted);
+  assert_true(strtod(predicted + 15, NULL) == swept);
+  program_run(&run, "roofline --gpu h200 --kernel cudnn-sm90 -N 4096 --json");
+  predicted = strstr(run.out, "\"predicted_s\": ");
+  assert_non_null(predicted);
+  assert_true(strtod(predicted + 15, NULL) == swept); /* one function */
+}
+
 static void nothing_to_sweep(void **state) {
   (void)state;
-  static const char *const WRONG[] = {"sweep --over l2 --gpu paper", "sweep --over l2 --gpu nope",
-                                      "sweep --over l2 --gpu h200 --values 0"};
+  static const char *const WRONG[] = {"sweep --over l2 --gpu paper",           "sweep --over l2 --gpu nope",
+                                      "sweep --over l2 --gpu h200 --values 0", "sweep --metric hbm",
+                                      "sweep --metric bytes --gpu h200",       "sweep --over l2 --metric boundary"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
     program_run(&run, WRONG[i]);
     if (run.exit_status != 2 || *run.out) fail_msg("%s: exit %d", WRONG[i], run.exit_status);
@@ -115,6 +138,6 @@ static void nothing_to_sweep(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once),
                                      cmocka_unit_test(skew_is_a_pace), cmocka_unit_test(defaults_that_show_something),
-                                     cmocka_unit_test(nothing_to_sweep)};
+                                     cmocka_unit_test(the_metric_is_chosen), cmocka_unit_test(nothing_to_sweep)};
   return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ typedef struct {
   Request request;
   OutputRequest output;
   const SweepAxis *axis;
+  int metric;                          /* one more than a SweepMetric; 0: not given */
   char values[1024], from[64], to[64]; /* read once the axis is known */
   ChartRequest chart;
 } SweepOptions;
@@ -31,6 +32,15 @@ static Status set_over(void *target, const char *value, Error *error) {
       error, STATUS_BAD_REQUEST,
       "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads and head-dim",
       quote(value, strlen(value)).text);
+}
+
+static Status set_metric(void *target, const char *value, Error *error) {
+  SweepOptions *o = target;
+  for (int m = 0; m < SWEEP_METRICS; m++)
+    if (strcmp(value, sweep_metric_name((SweepMetric)m)) == 0) o->metric = m + 1;
+  if (o->metric) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is nothing that is shown; there are boundary, l2, hbm and time",
+                   quote(value, strlen(value)).text);
 }
 
 static Status copy(char *out, size_t size, const char *value, Error *error) {
@@ -108,8 +118,9 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
     columns[s->n_algorithms + 1 + k] =
         (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
   const int last = s->n_algorithms + 1 + n_ratios;
-  columns[last] = (TableColumn){
-      .heading = s->axis->behind_l2 ? "every byte once" : "lower bound", .csv = "lower_bound_bytes", .right = true};
+  columns[last] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
+                                .csv = "lower_bound_bytes",
+                                .right = true};
   Table t = table_new(columns, last + 1);
   bool any_misfit = false;
   for (int i = 0; i < s->n_points; i++) {
@@ -121,25 +132,33 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
       table_count(&t, ROLE_PLAIN, wide(p->value));
     for (int k = 0; k < s->n_algorithms; k++) {
       char shown[NUMBER_CHARS + 2], exact[NUMBER_CHARS];
-      snprintf(shown, sizeof shown, "%s%s", number_bytes(sweep_bytes(s, &p->runs[k])).text, p->runs[k].fits ? "" : "*");
-      snprintf(exact, sizeof exact, "%s", number_digits(sweep_bytes(s, &p->runs[k])).text);
+      const double value = sweep_shown(s, &p->runs[k]);
+      const bool is_time = s->metric == SWEEP_TIME;
+      const Wide bytes = s->metric == SWEEP_BOUNDARY ? p->runs[k].total_bytes : (Wide)(value + 0.5);
+      snprintf(shown, sizeof shown, "%s%s", is_time ? number_seconds(value).text : number_bytes(bytes).text,
+               p->runs[k].fits ? "" : "*");
+      snprintf(exact, sizeof exact, "%s", is_time ? number_exact_double(value).text : number_digits(bytes).text);
       table_pair(&t, p->runs[k].fits ? ROLE_PLAIN : ROLE_WARN, shown, exact);
       any_misfit = any_misfit || !p->runs[k].fits;
     }
     for (int k = 1; k < s->n_algorithms; k++)
-      table_ratio(&t, ROLE_PLAIN, (double)sweep_bytes(s, first) / (double)sweep_bytes(s, &p->runs[k]));
+      table_ratio(&t, ROLE_PLAIN, sweep_shown(s, first) / sweep_shown(s, &p->runs[k]));
     char exact[NUMBER_CHARS];
     snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
   }
   char state[REQUEST_STATE_BYTES];
-  table_title(&t, "%s against %s; %s", s->axis->behind_l2 ? "Traffic with HBM" : "Total traffic", s->axis->title,
+  table_title(&t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
               sweep_state(s->axis, &o->request, state));
-  if (any_misfit) table_note(&t, "* These tiles do not fit the SRAM; no kernel could run like this.");
-  if (!s->axis->behind_l2)
-    table_note(
-        &t,
-        "The lower bound is N_q N_k d^2 / M elements a head, M elements of SRAM: an order of magnitude, constant 1.");
+  if (any_misfit)
+    table_note(&t, "* The machine has no room for these tiles at once: not even with S and O in registers, where it is "
+                   "a real GPU.");
+  if (s->metric == SWEEP_BOUNDARY)
+    table_note(&t,
+               "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
+               "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
+  if (s->metric == SWEEP_TIME)
+    table_note(&t, "Predicted where --kernel names a kernel that was timed; else no run is faster.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
@@ -198,7 +217,13 @@ static int run_sweep(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
   if (*o->values ? list_values(o, values, &n, error) : doubled_values(o, values, &n, error)) return EXIT_BAD_REQUEST;
-  if (sweep_run(&sweep, &problem, &o->request, o->axis, values, n, error)) return EXIT_BAD_REQUEST;
+  const SweepMetric metric = o->metric ? (SweepMetric)(o->metric - 1) : o->axis->behind_l2 ? SWEEP_HBM : SWEEP_BOUNDARY;
+  if (o->axis->behind_l2 && metric == SWEEP_BOUNDARY) {
+    error_set(error, STATUS_BAD_REQUEST, "--metric boundary does not depend on %s; give l2, hbm or time",
+              o->axis->name);
+    return EXIT_BAD_REQUEST;
+  }
+  if (sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error)) return EXIT_BAD_REQUEST;
   Status status = STATUS_OK;
   if (*o->output.output) status = sweep_chart_save(&sweep, &o->request, &o->chart, o->output.output, error);
   if (!status && o->output.json)
@@ -214,6 +239,10 @@ static int run_sweep(void *options, Io *io, Error *error) {
 static const Option SWEEP_OPTIONS[] = {
     {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads or head-dim. Default N.",
      set_over, false, false, "N keys block block-q block-k sram l2 skew heads head-dim"},
+    {"metric", 0, "WHAT",
+     "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both behind L2) or "
+     "time. Default boundary; over l2 and skew hbm.",
+     set_metric, false, false, "boundary l2 hbm time"},
     {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
     {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
     {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},

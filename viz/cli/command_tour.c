@@ -164,7 +164,7 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   const SweepAxis *axis = sweep_axis(axis_name);
   for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++] = v;
   if (request_set_algorithms(&request, algorithms, error) || request_problem(&request, &problem, NULL, error) ||
-      sweep_run(&sweep, &problem, &request, axis, values, n, error))
+      sweep_run(&sweep, &problem, &request, axis, SWEEP_BOUNDARY, values, n, error))
     return error->status;
   char path[4200];
   snprintf(path, sizeof path, "%s/%s", folder, name);

@@ -91,21 +91,32 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   return p;
 }
 
-Wide sweep_bytes(const Sweep *sweep, const Simulation *run) {
-  return sweep->axis->behind_l2 ? (Wide)(run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run) + 0.5)
-                                : run->total_bytes;
+static const char *const METRIC_NAMES[SWEEP_METRICS] = {"boundary", "l2", "hbm", "time"};
+static const char *const METRIC_TITLES[SWEEP_METRICS] = {"Traffic across the SRAM boundary", "Traffic with L2",
+                                                         "Traffic with HBM", "Time"};
+
+const char *sweep_metric_name(SweepMetric metric) { return METRIC_NAMES[metric]; }
+const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
+
+double sweep_shown(const Sweep *sweep, const Simulation *run) {
+  switch (sweep->metric) {
+  case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
+  case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
+  case SWEEP_TIME: return run->timing.predicted_s > 0 ? run->timing.predicted_s : run->timing.least_s;
+  default: return (double)run->total_bytes;
+  }
 }
 
 /* The machine whose L2 is swept, for the caller to free; NULL where none is. */
-static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu **gpu, Error *error) {
+static Status load_l2_machine(const Request *request, SweepMetric metric, Gpu **gpu, Error *error) {
   *gpu = NULL;
-  if (!axis->behind_l2) return STATUS_OK;
+  if (metric == SWEEP_BOUNDARY) return STATUS_OK;
   Gpu *loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Status status = description_gpu(request->gpu, loaded, error);
   if (!status && (loaded->l2_bytes == 0 || loaded->l2_partitions > 2))
     status = error_set(error, STATUS_BAD_REQUEST,
-                       "%s has no L2 of one or two partitions to sweep; take a GPU that has, such as --gpu h200",
+                       "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
                        loaded->name);
   if (status)
     free(loaded);
@@ -116,8 +127,9 @@ static Status load_l2_machine(const Request *request, const SweepAxis *axis, Gpu
 
 static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *gpu, Error *error) {
   Simulation *run = &point->runs[k];
-  gpu_set_l2(gpu, problem->machine.l2_bytes);
+  if (gpu->l2_bytes != problem->machine.l2_bytes) gpu_set_l2(gpu, problem->machine.l2_bytes);
   const Status status = simulation_l2(run, problem, gpu, error);
+  if (!status) simulation_time(run, gpu);
   if (status || run->has_l2) return status;
   return error_set(error, STATUS_TOO_LARGE,
                    "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
@@ -125,10 +137,10 @@ static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *g
 }
 
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 const int64_t *values, int n_values, Error *error) {
-  *sweep = (Sweep){.axis = axis, .n_algorithms = request->n_algorithms, .n_points = n_values};
+                 SweepMetric metric, const int64_t *values, int n_values, Error *error) {
+  *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
   Gpu *gpu;
-  const Status loaded = load_l2_machine(request, axis, &gpu, error);
+  const Status loaded = load_l2_machine(request, metric, &gpu, error);
   if (loaded) return loaded;
   sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
   if (!sweep->points) {

@@ -30,8 +30,21 @@ typedef struct {
   Simulation runs[REQUEST_ALGORITHMS_MAX];
 } SweepPoint;
 
+/* What is shown of a run. */
+typedef enum {
+  SWEEP_BOUNDARY = 0, /* bytes across the SRAM boundary: the papers' HBM accesses */
+  SWEEP_L2,           /* bytes that reach L2 past the coalescers, and those written to it */
+  SWEEP_HBM,          /* bytes read from HBM and written to it, behind L2 */
+  SWEEP_TIME,         /* predicted where the kernel was timed; else no run is faster */
+  SWEEP_METRICS
+} SweepMetric;
+
+const char *sweep_metric_name(SweepMetric metric);  /* "boundary", "l2", "hbm", "time" */
+const char *sweep_metric_title(SweepMetric metric); /* "Traffic across the SRAM boundary", ... */
+
 typedef struct {
   const SweepAxis *axis;
+  SweepMetric metric;
   int n_algorithms, n_points;
   SweepPoint *points;
 } Sweep;
@@ -46,9 +59,9 @@ const char *sweep_state(const SweepAxis *axis, const Request *request, char text
 /* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the
  * largest square block that fits. The caller calls sweep_free. */
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 const int64_t *values, int n_values, Error *error);
-/* What a sweep shows of a run: bytes across the SRAM boundary, or those left for HBM behind L2. */
-Wide sweep_bytes(const Sweep *sweep, const Simulation *run);
+                 SweepMetric metric, const int64_t *values, int n_values, Error *error);
+/* What a sweep shows of a run: bytes, or seconds. */
+double sweep_shown(const Sweep *sweep, const Simulation *run);
 void sweep_free(Sweep *sweep);
 
 #endif

@@ -79,20 +79,28 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
   snprintf(title, sizeof title, "%s against %s",
-           s->axis->behind_l2 ? "Traffic with HBM" : "Traffic between SRAM and HBM", s->axis->title);
+           s->metric == SWEEP_BOUNDARY && !s->points[0].runs[0].machine.l2_bytes ? "Traffic between SRAM and HBM"
+                                                                                 : sweep_metric_title(s->metric),
+           s->axis->title);
   title[strcspn(title, ",")] = '\0';
-  Chart chart = chart_new(
-      &(ChartConfig){.title = title,
-                     .subtitle = s->axis->subtitle,
-                     .footer = sweep_state(s->axis, request, state),
-                     .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
-                     .y = {.title = "bytes read and written", .kind = VALUE_BYTES, .log = !s->axis->behind_l2}});
+  Chart chart = chart_new(&(ChartConfig){.title = title,
+                                         .subtitle = s->axis->subtitle,
+                                         .footer = sweep_state(s->axis, request, state),
+                                         .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
+                                         .y = {.title = s->metric == SWEEP_TIME ? "seconds" : "bytes read and written",
+                                               .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
+                                               .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
     chart_series(&chart, request->algorithms[k]->name, algorithm_ink(request->algorithms[k]), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++)
-      chart_point(&chart, (double)s->points[i].value, (double)sweep_bytes(s, &s->points[i].runs[k]));
+      chart_point(&chart, (double)s->points[i].value, sweep_shown(s, &s->points[i].runs[k]));
   }
-  chart_series(&chart, s->axis->behind_l2 ? "every byte once" : "lower bound (order)", INK_PURPLE, SERIES_REFERENCE);
+  if (s->metric == SWEEP_TIME) {
+    shade_misfits(&chart, s);
+    return chart;
+  }
+  chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
+               SERIES_REFERENCE);
   for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
   shade_misfits(&chart, s);
   return chart;
