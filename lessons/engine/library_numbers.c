@@ -232,7 +232,7 @@ static void reference_row(const Attention *a, int64_t row, double *scores, doubl
   for (int64_t k = 0; k < a->plan.shape.N_k; k++) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum += Q.values[row * Q.stride + c] * K.values[k * K.stride + c];
-    scores[k] = k >= seen.begin && k < seen.end ? sum * a->scale : -INFINITY;
+    scores[k] = k >= seen.begin && k < seen.end ? sum * a->evaluate.scale : -INFINITY;
   }
   softmax_reference(scores, a->plan.shape.N_k, V.values, d, NULL, O);
 }

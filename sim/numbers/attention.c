@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/numbers/attention_parts.h"
 #include "sim/base/random.h"
 
 Precision attention_precision(Dtype dtype) {
@@ -18,100 +17,132 @@ Precision attention_precision(Dtype dtype) {
 
 /* ---- the block of memory ---- */
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/* The number of parts of O that the schedule keeps in HBM, to be combined at its end: the splits, if its
- * extra storage there holds an O and a log-sum-exp in fp32 for each of them and is not that of S and P. */
-static int64_t count_parts(const Plan *plan, const Schedule *schedule) {
-  const int64_t n_splits = plan->tiling.n_splits;
-  Traffic traffic = {0};
-  bool overflow = false;
-  schedule_traffic(schedule, plan, &traffic, &overflow);
-  const Wide extra_bytes = schedule_intermediate_bytes(schedule, plan, &overflow);
-  const Wide part_bytes = (Wide)plan->shape.N_q * ((Wide)plan->shape.d + 1) * STATS_BYTES;
-  const bool combines = n_splits > 1 && !traffic.write[TENSOR_S] && extra_bytes >= (Wide)n_splits * part_bytes;
-  return combines ? n_splits : 0;
+static double *at(Attention *a, size_t bytes) { return (double *)(void *)((char *)a + bytes); }
+static const double *const_at(const Attention *a, size_t bytes) {
+  return (const double *)(const void *)((const char *)a + bytes);
 }
 
-/* The lengths of all parts, in numbers. What the schedule writes to HBM is what HBM must hold. */
-static void part_lengths(const Plan *plan, const Schedule *schedule, Wide length[AT_COUNT], bool *overflow) {
-  Traffic traffic = {0};
-  schedule_traffic(schedule, plan, &traffic, overflow);
-  const Wide N_q = (Wide)plan->shape.N_q, N_k = (Wide)plan->shape.N_k, d = (Wide)plan->shape.d;
-  const Wide B_r = (Wide)smaller(plan->tiling.B_r, plan->shape.N_q);
-  const Wide B_c = (Wide)smaller(plan->tiling.B_c, plan->shape.N_k);
-  const Wide n_parts = (Wide)count_parts(plan, schedule);
-  const Wide scores = checked_mul(N_q, N_k, overflow);
-  length[AT_Q] = N_q * d;
-  length[AT_K] = length[AT_V] = N_k * d;
-  length[AT_O] = N_q * d;
-  length[AT_STATS] = N_q * STATS_PER_ROW;
-  length[AT_PART_O] = N_q * d * n_parts; /* at most 2^40 x 2^16 x 2^16 */
-  length[AT_PART_LSE] = N_q * n_parts;
-  length[AT_S] = traffic.write[TENSOR_S] ? scores : 0;
-  length[AT_P] = traffic.write[TENSOR_P] ? scores : 0;
-  length[AT_SRAM_S] = B_r * (length[AT_S] ? N_k : B_c);
-  length[AT_SRAM_P] = B_r * B_c;
-  length[AT_SRAM_O] = length[AT_SRAM_O_LOADED] = B_r * d;
-  length[AT_SRAM_LSE] = B_r * n_parts;
-  length[AT_SRAM_ROWS] = B_r * (sizeof(AttentionRow) / sizeof(double));
+static Evaluator evaluator(Attention *a) {
+  return (Evaluator){.schedule = a->schedule,
+                     .plan = &a->plan,
+                     .state = &a->evaluate,
+                     .numbers = at(a, a->numbers),
+                     .Q = at(a, a->Q),
+                     .K = at(a, a->K),
+                     .V = at(a, a->V)};
 }
 
-static Status lay_out(const Plan *plan, const Schedule *schedule, Attention *a, Error *error) {
+static size_t place(Wide *total, Wide numbers, bool *overflow) {
+  const size_t begin = (size_t)*total;
+  *total = checked_add(*total, checked_mul(numbers, sizeof(double), overflow), overflow);
+  return begin;
+}
+
+static Status lay_out(Attention *a, Error *error) {
+  const Shape *shape = &a->plan.shape;
+  const Wide N_q = (Wide)shape->N_q, N_k = (Wide)shape->N_k, d = (Wide)shape->d, d_v = (Wide)shape->d_v;
+  const EvaluateConfig config = {
+      .softmax = a->config.softmax, .scale = a->config.scale, .rows = {0, shape->N_q}, .n_v = shape->d_v};
   bool overflow = false;
-  Wide length[AT_COUNT], total = sizeof *a;
-  part_lengths(plan, schedule, length, &overflow);
-  for (int which = 0; which < AT_COUNT; which++) {
-    a->length[which] = (size_t)length[which];
-    a->offset[which] = (size_t)total;
-    total = checked_add(total, checked_mul(length[which], sizeof(double), &overflow), &overflow);
-  }
+  Wide total = sizeof *a; /* each product below is at most 2^56 */
+  a->Q = place(&total, N_q * d, &overflow);
+  a->K = place(&total, N_k * d, &overflow);
+  a->V = place(&total, N_k * d_v, &overflow);
+  a->numbers = place(&total, evaluate_layout(&a->evaluate, a->schedule, &a->plan, &config, &overflow), &overflow);
   if (overflow || total > ATTENTION_MAX_BYTES)
     return error_set(error, STATUS_TOO_LARGE,
                      "following %s with real numbers at N_q = %" PRId64 ", N_k = %" PRId64 ", d = %" PRId64
                      " needs more than %d GiB; use a smaller N",
-                     schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d, (int)(ATTENTION_MAX_BYTES >> 30));
+                     a->schedule->name, shape->N_q, shape->N_k, shape->d, (int)(ATTENTION_MAX_BYTES >> 30));
   a->bytes = (size_t)total;
   return STATUS_OK;
 }
 
 Status attention_bytes(const Plan *plan, const Schedule *schedule, size_t *bytes, Error *error) {
-  Attention layout = {0};
-  Status status = lay_out(plan, schedule, &layout, error);
+  Attention layout = {.plan = *plan, .schedule = schedule};
+  Status status = lay_out(&layout, error);
   if (!status) *bytes = layout.bytes;
   return status;
 }
 
 Status attention_start(void *memory, const Plan *plan, const Schedule *schedule, const AttentionConfig *config,
                        Attention **attention, Error *error) {
-  Attention header = {.config = *config, .plan = *plan, .i = -1};
-  Status status = lay_out(plan, schedule, &header, error);
+  Attention header = {.config = *config, .plan = *plan, .schedule = schedule};
+  Status status = lay_out(&header, error);
   if (status) return status;
   memset(memory, 0, header.bytes);
   Attention *a = memory;
   *a = header;
-  const Precision accumulator = precision_accumulator(config->softmax.precision);
-  const double scale = config->scale != 0 ? config->scale : 1 / sqrt((double)plan->shape.d);
-  a->scale = precision_computed(accumulator, scale);
-  a->B_r = smaller(plan->tiling.B_r, plan->shape.N_q);
-  a->B_c = smaller(plan->tiling.B_c, plan->shape.N_k);
-  a->n_parts = count_parts(plan, schedule);
-  a->last_pass = schedule->n_passes - 1;
-  const AttentionPart written[] = {AT_O, AT_STATS, AT_PART_O, AT_PART_LSE, AT_S, AT_P};
-  for (size_t w = 0; w < sizeof written / sizeof *written; w++)
-    for (size_t k = 0; k < a->length[written[w]]; k++) part(a, written[w])[k] = NAN;
+  const Evaluator v = evaluator(a);
+  evaluate_begin(&v);
   *attention = a;
+  return STATUS_OK;
+}
+
+/* ---- events ---- */
+
+static const char *kind_of(const Event *e) {
+  return e->kind < EVENT_KIND_COUNT ? event_kind_name((EventKind)e->kind) : "no event";
+}
+static const char *tensor_of(const Event *e) {
+  return e->tensor < TENSOR_COUNT ? tensor_name((Tensor)e->tensor) : "nothing";
+}
+
+/* Events come as the walk gives them: one that is left out, altered or too early would compute with leftovers. */
+static Status check(const Attention *a, const Event *e, Cursor *walked, Error *error) {
+  Event next;
+  if (!schedule_next(a->schedule, &a->plan, walked, &next))
+    return error_set(error, STATUS_BAD_REQUEST, "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s is over",
+                     e->step, kind_of(e), tensor_of(e), e->i, e->j, a->schedule->name);
+  if (memcmp(&next, e, sizeof next) == 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s does '%s %s' of tile %" PRId64
+                   ", %" PRId64 " here",
+                   e->step, kind_of(e), tensor_of(e), e->i, e->j, a->schedule->name, kind_of(&next), tensor_of(&next),
+                   next.i, next.j);
+}
+
+Status attention_apply(Attention *a, const Event *e, Error *error) {
+  Cursor walked = a->walked;
+  const Status status = check(a, e, &walked, error);
+  if (status) return status;
+  const Evaluator v = evaluator(a);
+  for (int op = evaluate_next(&v); op >= 0 && !evaluate_is_at(&a->evaluate, op, e);) op = evaluate_next(&v);
+  a->walked = walked;
+  a->n_applied++;
+  return STATUS_OK;
+}
+
+Status attention_walk(Attention *a, const Schedule *schedule, Cursor *cursor, uint64_t n, Error *error) {
+  Event event;
+  for (; n > 0; n--) {
+    Cursor next = *cursor;
+    if (!schedule_next(schedule, &a->plan, &next, &event)) break;
+    Status status = attention_apply(a, &event, error);
+    if (status) return status;
+    *cursor = next;
+  }
   return STATUS_OK;
 }
 
 /* ---- inputs ---- */
 
-static AttentionPart input_part(Tensor tensor) { return tensor == TENSOR_Q ? AT_Q : tensor == TENSOR_K ? AT_K : AT_V; }
+typedef struct {
+  size_t at;
+  int64_t rows, cols;
+} Input;
+
+static Input input_of(const Attention *a, Tensor tensor) {
+  const Shape *shape = &a->plan.shape;
+  if (tensor == TENSOR_Q) return (Input){a->Q, shape->N_q, shape->d};
+  if (tensor == TENSOR_K) return (Input){a->K, shape->N_k, shape->d};
+  return (Input){a->V, shape->N_k, shape->d_v};
+}
 
 void attention_set_input(Attention *a, Tensor tensor, const double *values) {
-  const AttentionPart which = input_part(tensor);
-  for (size_t k = 0; k < a->length[which]; k++)
-    part(a, which)[k] = precision_round(a->config.softmax.precision, values[k]);
+  const Input in = input_of(a, tensor);
+  for (int64_t k = 0; k < in.rows * in.cols; k++)
+    at(a, in.at)[k] = precision_round(a->config.softmax.precision, values[k]);
 }
 
 void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, int64_t head) {
@@ -121,10 +152,10 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
   for (int t = 0; t < 3; t++) {
     const int64_t matrix = batch * shape->heads + (inputs[t] == TENSOR_Q ? head : kv_head);
     const uint64_t stream = (uint64_t)matrix * 4 + (uint64_t)inputs[t];
-    const AttentionPart which = input_part(inputs[t]);
-    for (size_t k = 0; k < a->length[which]; k++) {
+    const Input in = input_of(a, inputs[t]);
+    for (uint64_t k = 0; k < (uint64_t)(in.rows * in.cols); k++) {
       double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, k) : random_normal(seed, stream, k);
-      part(a, which)[k] = precision_round(a->config.softmax.precision, value);
+      at(a, in.at)[k] = precision_round(a->config.softmax.precision, value);
     }
   }
 }
@@ -133,69 +164,84 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
 
 static AttentionView nothing(void) { return (AttentionView){0}; }
 
-static int64_t width(Span span) { return span.end - span.begin; }
+static bool is_empty(Span span) { return span.end <= span.begin; }
 
 /* Rows `rows` of an input, all of its columns. */
 static AttentionView input_view(const Attention *a, Tensor tensor, Span rows) {
-  const int64_t d = a->plan.shape.d;
-  if (width(rows) <= 0) return nothing();
-  return (AttentionView){const_part(a, input_part(tensor)) + rows.begin * d, rows, {0, d}, d};
+  const Input in = input_of(a, tensor);
+  if (is_empty(rows)) return nothing();
+  return (AttentionView){const_at(a, in.at) + rows.begin * in.cols, rows, {0, in.cols}, in.cols};
 }
 
-static AttentionView score_view(const Attention *a, Tensor tensor) {
-  const bool is_S = tensor == TENSOR_S;
-  const Span cols = is_S ? a->S_cols : a->P_cols;
-  if (width(cols) <= 0 || width(a->rows) <= 0) return nothing();
-  if (!is_S) return (AttentionView){const_part(a, AT_SRAM_P), a->rows, cols, a->B_c};
-  const int64_t skipped = cols.begin - S_first(a);
-  return (AttentionView){const_part(a, AT_SRAM_S) + skipped, a->rows, cols, S_width(a)};
+/* What was loaded last of an input. */
+static Span loaded(const Attention *a, Tensor tensor) {
+  const int name = a->evaluate.shown[tensor];
+  return name < 0 ? (Span){0, 0} : a->evaluate.tiles[name].rows;
 }
 
+/* The tile of S, P or O that was written last, if it is of the present blocks: others are what a loop left behind. */
 AttentionView attention_in_sram(const Attention *a, Tensor tensor) {
-  const int64_t d = a->plan.shape.d;
-  switch (tensor) {
-  case TENSOR_Q: return input_view(a, tensor, a->Q_rows);
-  case TENSOR_K: return input_view(a, tensor, a->K_cols);
-  case TENSOR_V: return input_view(a, tensor, a->V_cols);
-  case TENSOR_S:
-  case TENSOR_P: return score_view(a, tensor);
-  case TENSOR_O:
-    if (width(a->rows) <= 0) return nothing();
-    return (AttentionView){const_part(a, AT_SRAM_O), a->rows, {0, d}, d};
-  default: return nothing();
+  const Evaluate *e = &a->evaluate;
+  const Cursor *c = &e->cursor;
+  const int name = e->shown[tensor];
+  if (tensor <= TENSOR_V) return input_view(a, tensor, loaded(a, tensor));
+  if (tensor == TENSOR_STATS || name < 0) return nothing();
+  const EvaluateTile *tile = &e->tiles[name];
+  const uint8_t side = a->schedule->names[name].cols;
+  if (is_empty(tile->rows) || is_empty(tile->cols) || c->i < 0 || tile->rows.begin != c->row0) return nothing();
+  if (side == SIDE_COLS && c->j >= 0 && tile->cols.begin != c->col0) return nothing();
+  const bool rounded = tensor == TENSOR_P && tile->is_rounded;
+  return (AttentionView){const_at(a, a->numbers) + (rounded ? e->rounded[name] : e->sram[name]), tile->rows, tile->cols,
+                         e->n[side]};
+}
+
+/* The whole matrix of a name that the program stores. */
+static AttentionView stored(const Attention *a, int name, int64_t split) {
+  const Evaluate *e = &a->evaluate;
+  const Shape *shape = &a->plan.shape;
+  const ProgramName *n = &a->schedule->names[name];
+  if (e->hbm[name] == EVALUATE_NOWHERE) return nothing();
+  if (split < 0 || split >= (n->subscripts & IN_S ? a->plan.tiling.n_splits : 1)) return nothing();
+  const int64_t cols = n->cols == SIDE_COLS ? shape->N_k : e->n[n->cols];
+  const double *values = const_at(a, a->numbers) + e->hbm[name] + split * shape->N_q * cols;
+  return (AttentionView){values, {0, shape->N_q}, {0, cols}, cols};
+}
+
+static int find_name(const Attention *a, const char *text) {
+  for (int k = 0; k < a->schedule->n_names; k++)
+    if (strcmp(a->schedule->names[k].text, text) == 0) return k;
+  return -1;
+}
+
+AttentionView attention_stored(const Attention *a, const char *text, int64_t split) {
+  const int name = find_name(a, text);
+  return name < 0 ? nothing() : stored(a, name, split);
+}
+
+/* The first name of the tensor that is stored, with or without a subscript s. */
+static AttentionView stored_of(const Attention *a, Tensor tensor, uint8_t in_s, int64_t split) {
+  for (int k = 0; k < a->schedule->n_names; k++) {
+    const ProgramName *n = &a->schedule->names[k];
+    if (n->tensor != tensor || (n->subscripts & IN_S) != in_s) continue;
+    const AttentionView view = stored(a, k, split);
+    if (view.values) return view;
   }
+  return nothing();
 }
 
 AttentionView attention_in_hbm(const Attention *a, Tensor tensor) {
-  const Shape *shape = &a->plan.shape;
-  const Span queries = {0, shape->N_q}, keys = {0, shape->N_k};
-  switch (tensor) {
-  case TENSOR_Q: return input_view(a, tensor, queries);
-  case TENSOR_K:
-  case TENSOR_V: return input_view(a, tensor, keys);
-  case TENSOR_S:
-  case TENSOR_P: {
-    const AttentionPart which = tensor == TENSOR_S ? AT_S : AT_P;
-    if (!a->length[which]) return nothing();
-    return (AttentionView){const_part(a, which), queries, keys, shape->N_k};
-  }
-  case TENSOR_O: return (AttentionView){const_part(a, AT_O), queries, {0, shape->d}, shape->d};
-  default: return (AttentionView){const_part(a, AT_STATS), queries, {0, STATS_PER_ROW}, STATS_PER_ROW};
-  }
+  if (tensor <= TENSOR_V) return input_view(a, tensor, (Span){0, input_of(a, tensor).rows});
+  if (tensor != TENSOR_STATS) return stored_of(a, tensor, 0, 0);
+  const AttentionView lse = attention_stored(a, "L_i", 0);
+  return lse.values ? lse : attention_stored(a, "m_i", 0);
 }
 
 AttentionView attention_part_in_hbm(const Attention *a, Tensor tensor, int64_t split) {
-  const Shape *shape = &a->plan.shape;
-  const Span queries = {0, shape->N_q};
-  if (split < 0 || split >= a->n_parts) return nothing();
-  if (tensor == TENSOR_STATS)
-    return (AttentionView){const_part(a, AT_PART_LSE) + split * shape->N_q, queries, {0, 1}, 1};
-  if (tensor != TENSOR_O) return nothing();
-  const double *values = const_part(a, AT_PART_O) + split * shape->N_q * shape->d;
-  return (AttentionView){values, queries, {0, shape->d}, shape->d};
+  return tensor <= TENSOR_V ? nothing() : stored_of(a, tensor, IN_S, split);
 }
 
 const AttentionRow *attention_row(const Attention *a, int64_t row) {
-  if (row < a->rows.begin || row >= a->rows.end) return NULL;
-  return (const AttentionRow *)(const void *)const_part(a, AT_SRAM_ROWS) + (row - a->rows.begin);
+  Attention *mutable = (Attention *)(uintptr_t)a; /* an Evaluator can write; looking does not */
+  const Evaluator v = evaluator(mutable);
+  return evaluate_row(&v, row);
 }

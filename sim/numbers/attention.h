@@ -2,32 +2,25 @@
  *
  *        HBM                                      SRAM
  *        Q  K  V        -- load -->               the tile of Q, of K, of V
- *        S  P           <- store, load ->         S, P of one tile (standard: S of a row of tiles)
+ *        S  P           <- store, load ->         S, P of one tile
  *        O  statistics  <- store, load ->         O; per row m, l and the factor
  *
- * One state follows one head. Each event does exactly what it says and nothing happens without one: a
- * product needs its Q and K loaded, a masked score is masked by a mask event, a number that goes out to
- * HBM is rounded to what it is stored in and comes back rounded. So the result is right only if the
- * schedule is; a schedule that forgets a load is refused at the event that needed it.
+ * One state follows one head. What each event does is what its line of the program says (sim/numbers/evaluate.h), and
+ * nothing happens without one: a number that goes out to HBM is rounded to what it is stored in and comes back rounded.
+ * So the result is right only if the program is. Events must come in the walk's order; another one is refused.
  *
- * The state is one flat block of memory that belongs to the caller, with offsets and no pointers inside:
+ * The state is one flat block of memory that belongs to the caller, with offsets and no pointers inside it:
  * copying its attention_state_bytes is a bookmark, and comparing two states is a memcmp.
  *
- * Modelled: the arithmetic of sim/numbers/softmax.h in the configured precision, products summed from left to
- * right with one rounding a step; O and the row statistics wherever the schedule sends them: fa1 brings O
- * back from HBM rounded at every tile, fa2-split adds fp32 partial results. O is divided by l before it
- * leaves SRAM, in every schedule, so what a load brings back is multiplied by its l (fa1) or weighted by its
- * log-sum-exp (fa2-split). A row that sees no key gives O = 0 and a log-sum-exp of -infinity; but fp8 has
- * no infinity, so where standard stores S in fp8 such a row becomes the mean of V.
- * Not modelled: the order of additions inside tensor cores, and eager frameworks that round S before they
- * scale it. */
+ * A row that sees no key gives O = 0 and a log-sum-exp of -infinity; but fp8 has no infinity, so where S is stored in
+ * fp8 such a row becomes the mean of V.
+ * Not modelled: the order of additions inside tensor cores, and eager frameworks that round S before they scale it. */
 #ifndef TILEWALK_SIM_ATTENTION_H
 #define TILEWALK_SIM_ATTENTION_H
 
 #include <stddef.h>
 
-#include "sim/algorithms/schedule.h"
-#include "sim/numbers/softmax.h"
+#include "sim/numbers/evaluate.h"
 
 /* More than this is refused: to see numbers, a smaller N will do. */
 #define ATTENTION_MAX_BYTES ((Wide)1 << 34)
@@ -37,56 +30,17 @@ typedef struct {
   double scale;          /* of the scores; 0: 1 / sqrt(d) */
 } AttentionConfig;
 
-/* What stands in SRAM about one row of the present row block. */
-typedef struct {
-  double m_old, m;        /* before and after the last new max */
-  double factor;          /* of the last rescale: e^(m_old - m); 0 before the first */
-  double l_old, l_scaled; /* before and after it */
-  double block_sum;       /* what the last accumulate added to l */
-  double l;
-} AttentionRow;
-
-/* Where the parts of the block lie. Sizes are in bytes from the start of the state. */
-typedef enum {
-  AT_Q = 0,
-  AT_K,
-  AT_V,
-  AT_O,
-  AT_STATS,    /* two numbers a row: m and l; or the log-sum-exp alone */
-  AT_PART_O,   /* fa2-split, when it combines: one O for each split, */
-  AT_PART_LSE, /* and its log-sum-exps */
-  AT_S,
-  AT_P,
-  AT_SRAM_S,
-  AT_SRAM_P,
-  AT_SRAM_O,
-  AT_SRAM_O_LOADED, /* O as it came from HBM: divided by its l */
-  AT_SRAM_LSE,
-  AT_SRAM_ROWS,
-  AT_COUNT
-} AttentionPart;
+typedef EvaluateRow AttentionRow;
 
 typedef struct {
   AttentionConfig config;
   Plan plan;
-  double scale;
-  size_t bytes;            /* of header and parts together */
-  size_t offset[AT_COUNT]; /* of each part */
-  size_t length[AT_COUNT]; /* in numbers; 0: this schedule has no such part */
-  int64_t B_r, B_c;        /* the plan's, cut to the matrix */
-  int64_t n_parts;         /* of O that a last pass combines; 0: O is stored whole */
-  int64_t last_pass;
-  uint64_t n_applied; /* events so far */
-
-  /* What is in SRAM now. */
-  int64_t pass, i;             /* whose row block; i = -1: none */
-  Span rows;                   /* its rows: of S, P, O and statistics */
-  Span Q_rows, K_cols, V_cols; /* loaded */
-  Span S_cols, P_cols;         /* computed or loaded */
-  bool P_loaded;               /* P came from HBM, divided by l already */
-  bool O_loaded;
-  bool O_stored;   /* O has left: the next event begins anew */
-  bool sum_is_due; /* standard: the maximum has moved since l was summed */
+  const Schedule *schedule; /* not its own */
+  size_t bytes;             /* of this header, inputs and numbers together */
+  size_t Q, K, V, numbers;  /* where they lie: bytes from the start of the state */
+  uint64_t n_applied;       /* events so far */
+  Cursor walked;            /* behind the last of them */
+  Evaluate evaluate;
 } Attention;
 
 /* What a shape's element type is computed in. */
@@ -110,7 +64,7 @@ void attention_set_input(Attention *attention, Tensor tensor, const double *valu
 typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS } InputKind;
 void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch, int64_t head);
 
-/* Does what the event says. On error the state is unchanged. */
+/* Does what the event says, and what lines that are no event say before it. On error the state is unchanged. */
 Status attention_apply(Attention *attention, const Event *event, Error *error);
 
 /* Applies up to `n` events from *cursor on; *cursor ends behind the last one applied. */
@@ -129,11 +83,14 @@ typedef struct {
  * matrix; for K and V a row is a key. */
 AttentionView attention_in_sram(const Attention *attention, Tensor tensor);
 
-/* In HBM: Q, K, V, S, P, O, or the statistics (two columns: m, l; or the log-sum-exp in the first). NaN:
- * not written yet. */
+/* In HBM: Q, K, V, S, P, O, or the statistics: the log-sum-exp L where the program stores it, else m. NaN: not written
+ * yet. */
 AttentionView attention_in_hbm(const Attention *attention, Tensor tensor);
 
-/* The parts in HBM that fa2-split combines: O, or the log-sum-exps (one column), of one split. */
+/* What the program stores in HBM under a name of its own: "l_i", "O_is" (of one split). */
+AttentionView attention_stored(const Attention *attention, const char *name, int64_t split);
+
+/* The parts in HBM that a last kernel combines: O, or the log-sum-exps (one column), of one split. */
 AttentionView attention_part_in_hbm(const Attention *attention, Tensor tensor, int64_t split);
 
 /* The statistics of query `row`, NULL when it is not in SRAM. */

@@ -1,0 +1,604 @@
+#include "sim/numbers/evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/algorithms/walk/walk.h"
+
+static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t width(Span span) { return span.end > span.begin ? span.end - span.begin : 0; }
+
+static const ProgramName *name_of(const Evaluator *v, int name) { return &v->schedule->names[name]; }
+static Precision accumulator_of(const Evaluator *v) {
+  return precision_accumulator(v->state->config.softmax.precision);
+}
+
+/* ---- Layout ----------------------------------------------------------------------------------------------- */
+
+/* Whether a block of the name goes out to HBM under this plan. */
+static bool is_stored(const Schedule *s, const Plan *plan, int name) {
+  for (int op = 0; op < s->n_ops; op++) {
+    const ProgramOp *o = &s->ops[op];
+    if (o->kind != OP_EVENT || o->event != EVENT_STORE || (o->when & ~schedule_when(plan))) continue;
+    for (int k = 0; k < o->n_moved; k++)
+      if (o->moved[k] == name) return true;
+  }
+  return false;
+}
+
+static bool is_operand(const Schedule *s, int name) {
+  for (int k = 0; k < s->n_nodes; k++) {
+    const ProgramNode *n = &s->nodes[k];
+    if (n->kind == NODE_MATMUL && (s->nodes[n->a].name == name || s->nodes[n->b].name == name)) return true;
+  }
+  return false;
+}
+
+static Wide tile_numbers(const Evaluate *e, int rows, int cols, bool *overflow) {
+  return checked_mul((Wide)e->n[rows], (Wide)e->n[cols], overflow);
+}
+
+/* Numbers along a name's whole matrix: every block of every loop that its subscripts name. */
+static Wide matrix_numbers(const Evaluate *e, const Plan *plan, const ProgramName *n, bool *overflow) {
+  const Wide rows = (Wide)width(e->config.rows),
+             cols = n->cols == SIDE_COLS ? (Wide)plan->shape.N_k : (Wide)e->n[n->cols];
+  const Wide splits = n->subscripts & IN_S ? (Wide)plan->tiling.n_splits : 1;
+  return checked_mul(checked_mul(rows, cols, overflow), splits, overflow);
+}
+
+/* Room for what an expression needs on the way: its values, and those that a product takes once more, rounded. */
+static Wide scratch_numbers(const Evaluate *e, const Schedule *s, int node, bool *overflow) {
+  const ProgramNode *n = &s->nodes[node];
+  Wide sum = n->kind == NODE_NAME ? 0 : tile_numbers(e, n->rows, n->cols, overflow);
+  const int operands[] = {n->a, n->b};
+  for (int k = 0; k < 2; k++) {
+    if (operands[k] < 0) continue;
+    const ProgramNode *o = &s->nodes[operands[k]];
+    sum = checked_add(sum, scratch_numbers(e, s, operands[k], overflow), overflow);
+    if (n->kind == NODE_MATMUL && o->kind != NODE_NAME)
+      sum = checked_add(sum, tile_numbers(e, o->rows, o->cols, overflow), overflow);
+  }
+  return sum;
+}
+
+static size_t place(Wide *total, Wide n, bool *overflow) {
+  const size_t at = (size_t)*total;
+  *total = checked_add(*total, n, overflow);
+  return at;
+}
+
+Wide evaluate_layout(Evaluate *e, const Schedule *s, const Plan *plan, const EvaluateConfig *config, bool *overflow) {
+  *e = (Evaluate){.config = *config, .block = -1};
+  const Precision accumulator = precision_accumulator(config->softmax.precision);
+  e->scale = precision_computed(accumulator, config->scale != 0 ? config->scale : 1 / sqrt((double)plan->shape.d));
+  const int64_t n_rows = width(config->rows);
+  e->n[SIDE_ONE] = 1;
+  e->n[SIDE_ROWS] = min64(plan->tiling.B_r, n_rows);
+  e->n[SIDE_COLS] = min64(plan->tiling.B_c, plan->shape.N_k);
+  e->n[SIDE_D] = plan->shape.d;
+  e->n[SIDE_DV] = config->n_v;
+  if (n_rows < plan->shape.N_q) e->block = config->rows.begin / plan->tiling.B_r;
+  Wide total = 0, scratch = 0;
+  for (int k = 0; k < s->n_names; k++) {
+    const ProgramName *n = &s->names[k];
+    e->sram[k] = e->rounded[k] = e->hbm[k] = EVALUATE_NOWHERE;
+    if (n->is_input || n->rows == SIDE_COUNT) continue;
+    const Wide tile = tile_numbers(e, n->rows, n->cols, overflow);
+    e->sram[k] = place(&total, tile, overflow);
+    if (is_operand(s, k)) e->rounded[k] = place(&total, tile, overflow);
+    if (is_stored(s, plan, k)) e->hbm[k] = place(&total, matrix_numbers(e, plan, n, overflow), overflow);
+  }
+  for (int k = 0; k < s->n_assigns; k++) {
+    const Wide needed = scratch_numbers(e, s, s->assigns[k].value, overflow);
+    if (needed > scratch) scratch = needed;
+  }
+  e->rows_at = place(&total, (Wide)e->n[SIDE_ROWS] * (sizeof(EvaluateRow) / sizeof(double)), overflow);
+  e->scratch_at = place(&total, scratch, overflow);
+  e->n_numbers = (size_t)total;
+  return total;
+}
+
+/* ---- Where things are ------------------------------------------------------------------------------------- */
+
+/* The rows of the present row block that are followed. */
+static Span present_rows(const Evaluator *v, const Cursor *c) {
+  const Span rows = v->state->config.rows;
+  if (c->i < 0) return (Span){0, 0};
+  const Span present = {max64(c->row0, rows.begin), min64(c->row1, rows.end)};
+  return present.begin < present.end ? present : (Span){0, 0};
+}
+
+static Span present_cols(const Cursor *c) { return c->j < 0 ? (Span){0, 0} : (Span){c->col0, c->col1}; }
+
+static int64_t present(const Evaluator *v, const Cursor *c, int side) {
+  if (side == SIDE_ROWS) return width(present_rows(v, c));
+  if (side == SIDE_COLS) return width(present_cols(c));
+  return v->state->n[side];
+}
+
+/* What a tile of the name has as rows and columns: only those of blocks say where it lies. */
+static Span span_of(const Evaluator *v, const Cursor *c, int side) {
+  if (side == SIDE_ROWS) return present_rows(v, c);
+  if (side == SIDE_COLS) return present_cols(c);
+  return (Span){0, v->state->n[side]};
+}
+
+static void note_tile(const Evaluator *v, const Cursor *c, int name, bool is_set) {
+  EvaluateTile *tile = &v->state->tiles[name];
+  const ProgramName *n = name_of(v, name);
+  const Span rows = span_of(v, c, n->rows), cols = span_of(v, c, n->cols);
+  const bool same_rows = tile->rows.begin == rows.begin && tile->rows.end == rows.end;
+  const bool stays = !is_set && n->tensor < TENSOR_COUNT && v->state->shown[n->tensor] >= 0 &&
+                     v->state->tiles[v->state->shown[n->tensor]].is_set && n->tensor == TENSOR_O;
+  tile->is_set = is_set || (tile->is_set && same_rows);
+  tile->is_rounded = false;
+  tile->rows = rows;
+  tile->cols = cols;
+  if (n->tensor < TENSOR_COUNT && !stays) v->state->shown[n->tensor] = (int8_t)name;
+}
+
+static double *tile_of(const Evaluator *v, int name) { return v->numbers + v->state->sram[name]; }
+
+static EvaluateRow *row_at(const Evaluator *v, int64_t k) {
+  return (EvaluateRow *)(void *)(v->numbers + v->state->rows_at) + k;
+}
+
+/* The element of the name's matrix in HBM that its present tile begins with, and how far its rows are apart. */
+static double *block_in_hbm(const Evaluator *v, const Cursor *c, const ProgramName *n, size_t at, int64_t *stride) {
+  const Span rows = v->state->config.rows;
+  const int64_t split = n->subscripts & IN_S ? max64(c->split, 0) : 0;
+  const int64_t row = n->rows == SIDE_ROWS ? present_rows(v, c).begin - rows.begin : 0;
+  *stride = n->cols == SIDE_COLS ? v->plan->shape.N_k : v->state->n[n->cols];
+  const int64_t col = n->cols == SIDE_COLS ? c->col0 : 0;
+  return v->numbers + at + (split * width(rows) + row) * *stride + col;
+}
+
+/* ---- Values ----------------------------------------------------------------------------------------------- */
+
+/* Numbers somewhere; a step of 0 repeats what has one row or column. */
+typedef struct {
+  const double *p;
+  int64_t down, across;
+  int64_t rows, cols;
+} Value;
+
+typedef struct {
+  const Evaluator *v;
+  const Cursor *c;
+  double *free; /* room for the next value */
+} Work;
+
+static double *take(Work *w, int64_t n) {
+  double *p = w->free;
+  w->free += n;
+  return p;
+}
+
+static Value matrix(const double *p, int64_t rows, int64_t cols, int64_t stride, const ProgramNode *n) {
+  return (Value){p, n->rows == SIDE_ONE ? 0 : stride, n->cols == SIDE_ONE ? 0 : 1, rows, cols};
+}
+
+static Value value_of(Work *w, int node);
+
+static Value named(const Work *w, const ProgramNode *n) {
+  const Evaluator *v = w->v;
+  const ProgramName *name = name_of(v, n->name);
+  const int64_t rows = present(v, w->c, n->rows), cols = present(v, w->c, n->cols);
+  if (!name->is_input) return matrix(tile_of(v, n->name), rows, cols, v->state->n[n->cols], n);
+  const int64_t stride = v->state->n[n->cols];
+  if (rows == 0) return matrix(w->free, rows, cols, stride, n);
+  const double *p = name->tensor == TENSOR_Q
+                        ? v->Q + (present_rows(v, w->c).begin - v->state->config.rows.begin) * stride
+                    : name->tensor == TENSOR_K ? v->K + w->c->col0 * stride
+                                               : v->V + w->c->col0 * stride;
+  return matrix(p, rows, cols, stride, n);
+}
+
+static Value number(Work *w, double x) {
+  double *p = take(w, 1);
+  *p = x;
+  return (Value){p, 0, 0, 1, 1};
+}
+
+/* -inf, where m starts: without a maximum that is 0. */
+static Value negated(Work *w, const ProgramNode *n) {
+  const Value a = value_of(w, n->a);
+  const bool start = w->v->state->config.softmax.without_max && w->v->schedule->nodes[n->a].kind == NODE_NUMBER &&
+                     isinf(w->v->schedule->nodes[n->a].value);
+  double *p = take(w, a.rows * a.cols), *out = p;
+  for (int64_t r = 0; r < a.rows; r++)
+    for (int64_t k = 0; k < a.cols; k++) *out++ = start ? 0 : -a.p[r * a.down + k * a.across];
+  return matrix(p, a.rows, a.cols, a.cols, n);
+}
+
+static inline double combine(const SoftmaxConfig *config, Precision accumulator, int kind, double a, double b) {
+  switch (kind) {
+  case NODE_ADD: return precision_computed(accumulator, a + b);
+  case NODE_SUBTRACT: return precision_computed(accumulator, a - b);
+  case NODE_TIMES: return precision_computed(accumulator, a * b);
+  case NODE_DIVIDE: return softmax_divide(config, a, b);
+  case NODE_MAX: return softmax_new_max(config, a, b);
+  default: return softmax_exponential(config, a, b); /* e^(a - b) */
+  }
+}
+
+static Value pairwise(Work *w, const ProgramNode *n, int kind, int first, int second) {
+  const SoftmaxConfig *config = &w->v->state->config.softmax;
+  const Precision accumulator = accumulator_of(w->v);
+  const Value a = value_of(w, first), b = value_of(w, second);
+  const int64_t rows = max64(a.rows, b.rows), cols = max64(a.cols, b.cols);
+  double *p = take(w, rows * cols), *out = p;
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t k = 0; k < cols; k++)
+      *out++ = combine(config, accumulator, kind, a.p[r * a.down + k * a.across], b.p[r * b.down + k * b.across]);
+  return matrix(p, rows, cols, cols, n);
+}
+
+/* e^x; of a difference e^(a - b), so that a masked score gives 0 whatever it is compared with. */
+static Value exponential(Work *w, const ProgramNode *n) {
+  const SoftmaxConfig *config = &w->v->state->config.softmax;
+  const ProgramNode *inner = &w->v->schedule->nodes[n->a];
+  if (inner->kind == NODE_SUBTRACT) return pairwise(w, n, NODE_EXP, inner->a, inner->b);
+  const Value a = value_of(w, n->a);
+  double *p = take(w, a.rows * a.cols), *out = p;
+  for (int64_t r = 0; r < a.rows; r++)
+    for (int64_t k = 0; k < a.cols; k++) *out++ = softmax_exponential(config, a.p[r * a.down + k * a.across], 0);
+  return matrix(p, a.rows, a.cols, a.cols, n);
+}
+
+static Value logarithm(Work *w, const ProgramNode *n) {
+  const bool twos = w->v->state->config.softmax.powers_of_two;
+  const Precision accumulator = accumulator_of(w->v);
+  const Value a = value_of(w, n->a);
+  double *p = take(w, a.rows * a.cols), *out = p;
+  for (int64_t r = 0; r < a.rows; r++)
+    for (int64_t k = 0; k < a.cols; k++) {
+      const double x = a.p[r * a.down + k * a.across];
+      *out++ = precision_computed(accumulator, twos ? log2(x) : log(x));
+    }
+  return matrix(p, a.rows, a.cols, a.cols, n);
+}
+
+static Value along_row(Work *w, const ProgramNode *n) {
+  const SoftmaxConfig *config = &w->v->state->config.softmax;
+  const Precision accumulator = accumulator_of(w->v);
+  const Value a = value_of(w, n->a);
+  double *p = take(w, a.rows);
+  for (int64_t r = 0; r < a.rows; r++) {
+    double x = n->kind == NODE_ROW_MAX ? -INFINITY : 0;
+    for (int64_t k = 0; k < a.cols; k++) {
+      const double y = a.p[r * a.down + k * a.across];
+      x = n->kind == NODE_ROW_MAX ? fmax(x, y) : precision_computed(accumulator, x + y);
+    }
+    p[r] = n->kind == NODE_ROW_MAX && config->without_max ? 0 : x;
+  }
+  return matrix(p, a.rows, 1, 1, n);
+}
+
+/* ---- Products --------------------------------------------------------------------------------------------- */
+
+/* An operand as tensor cores take it: rounded to the element type. Inputs are. */
+static Value operand(Work *w, int node) {
+  const Evaluator *v = w->v;
+  const ProgramNode *n = &v->schedule->nodes[node];
+  const Value a = value_of(w, node);
+  if (n->kind == NODE_NAME && name_of(v, n->name)->is_input) return a;
+  const Precision stored = v->state->config.softmax.precision;
+  EvaluateTile *tile = n->kind == NODE_NAME ? &v->state->tiles[n->name] : NULL;
+  double *p = tile ? v->numbers + v->state->rounded[n->name] : take(w, a.rows * a.cols);
+  const int64_t stride = tile ? v->state->n[n->cols] : a.cols;
+  if (tile && tile->is_rounded) return matrix(p, a.rows, a.cols, stride, n);
+  for (int64_t r = 0; r < a.rows; r++)
+    for (int64_t k = 0; k < a.cols; k++) p[r * stride + k] = precision_round(stored, a.p[r * a.down + k * a.across]);
+  if (tile) tile->is_rounded = true;
+  return matrix(p, a.rows, a.cols, stride, n);
+}
+
+/* out += a b, added up from left to right with one rounding a step. Rows of out are `stride` apart. */
+static void multiply_into(Work *w, const ProgramNode *n, double *out, int64_t stride) {
+  const Precision accumulator = accumulator_of(w->v);
+  const Value a = operand(w, n->a), b = operand(w, n->b);
+  const int64_t inner = a.cols, cols = n->b_transposed ? b.rows : b.cols;
+  for (int64_t r = 0; r < a.rows; r++) {
+    const double *x = a.p + r * a.down;
+    double *to = out + r * stride;
+    if (n->b_transposed) {
+      for (int64_t k = 0; k < cols; k++) {
+        const double *y = b.p + k * b.down;
+        double sum = to[k];
+        for (int64_t e = 0; e < inner; e++) sum = precision_multiply_add(accumulator, x[e * a.across], y[e], sum);
+        to[k] = sum;
+      }
+      continue;
+    }
+    for (int64_t e = 0; e < inner; e++) {
+      const double factor = x[e * a.across], *y = b.p + e * b.down;
+      for (int64_t k = 0; k < cols; k++) to[k] = precision_multiply_add(accumulator, factor, y[k * b.across], to[k]);
+    }
+  }
+}
+
+static Value product(Work *w, const ProgramNode *n) {
+  const int64_t rows = present(w->v, w->c, n->rows), cols = present(w->v, w->c, n->cols);
+  double *p = take(w, rows * cols);
+  memset(p, 0, (size_t)(rows * cols) * sizeof *p);
+  multiply_into(w, n, p, cols);
+  return matrix(p, rows, cols, cols, n);
+}
+
+static bool is_named(const Evaluator *v, int node, Tensor tensor) {
+  const ProgramNode *n = &v->schedule->nodes[node];
+  return n->kind == NODE_NAME && name_of(v, n->name)->is_input && name_of(v, n->name)->tensor == tensor;
+}
+
+/* x / sqrt(d). Of Q K^T the scores may be there already. */
+static Value scaled(Work *w, const ProgramNode *n) {
+  const Evaluator *v = w->v;
+  const Precision accumulator = accumulator_of(v);
+  const ProgramNode *inner = &v->schedule->nodes[n->a];
+  if (v->scores && inner->kind == NODE_MATMUL && is_named(v, inner->a, TENSOR_Q) && is_named(v, inner->b, TENSOR_K)) {
+    const Span cols = present_cols(w->c);
+    const int64_t rows = width(present_rows(v, w->c));
+    return matrix(rows ? v->scores(v->context, cols.end) + cols.begin : w->free, rows, width(cols), 0, n);
+  }
+  const Value a = value_of(w, n->a);
+  double *p = take(w, a.rows * a.cols), *out = p;
+  for (int64_t r = 0; r < a.rows; r++)
+    for (int64_t k = 0; k < a.cols; k++)
+      *out++ = precision_computed(accumulator, a.p[r * a.down + k * a.across] * v->state->scale);
+  return matrix(p, a.rows, a.cols, a.cols, n);
+}
+
+static Value value_of(Work *w, int node) {
+  const ProgramNode *n = &w->v->schedule->nodes[node];
+  switch (n->kind) {
+  case NODE_NUMBER: return number(w, precision_computed(accumulator_of(w->v), n->value));
+  case NODE_NAME: return named(w, n);
+  case NODE_NEGATE: return negated(w, n);
+  case NODE_MATMUL: return product(w, n);
+  case NODE_EXP: return exponential(w, n);
+  case NODE_LOG: return logarithm(w, n);
+  case NODE_ROW_MAX:
+  case NODE_ROW_SUM: return along_row(w, n);
+  case NODE_SQRT_D: return number(w, precision_computed(accumulator_of(w->v), 1 / w->v->state->scale));
+  case NODE_DIVIDE:
+    if (w->v->schedule->nodes[n->b].kind == NODE_SQRT_D) return scaled(w, n);
+    break;
+  default: break;
+  }
+  return pairwise(w, n, n->kind, n->a, n->b);
+}
+
+/* ---- Setting values ---------------------------------------------------------------------------------------- */
+
+static bool is_constant(const Schedule *s, int node) {
+  const ProgramNode *n = &s->nodes[node];
+  return n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(s, n->a));
+}
+
+/* What is known of a row when the value called m or l has become `is`; by: what it was added or multiplied with. */
+static void note_row(EvaluateRow *row, char letter, const Schedule *s, const ProgramAssign *a, double by, double is) {
+  const ProgramNode *n = &s->nodes[a->value];
+  if (letter == 'm') {
+    if (is_constant(s, a->value)) {
+      *row = (EvaluateRow){.m_old = is, .m = is, .l = row->l};
+    } else if (n->kind == NODE_MAX || n->kind == NODE_ROW_MAX) {
+      row->m_old = row->m;
+    }
+    row->m = is;
+    return;
+  }
+  if (a->kind == ASSIGN_TIMES) {
+    row->factor = by;
+    row->l_old = row->l;
+    row->l_scaled = is;
+  }
+  if (a->kind == ASSIGN_ADD) row->block_sum = by;
+  row->l = is;
+}
+
+static void note_rows(const Evaluator *v, const Cursor *c, const ProgramAssign *a, const Value *by) {
+  const ProgramName *n = name_of(v, a->name);
+  if (n->tensor != TENSOR_STATS || (n->text[0] != 'm' && n->text[0] != 'l')) return;
+  const int64_t rows = width(present_rows(v, c));
+  for (int64_t r = 0; r < rows; r++)
+    note_row(row_at(v, r), n->text[0], v->schedule, a, by->p[r * by->down], tile_of(v, a->name)[r]);
+}
+
+/* Element by element, from a value that may have one row or column for all. */
+static void set_all(const Evaluator *v, const Value *x, AssignKind kind, double *tile, int64_t rows, int64_t cols,
+                    int64_t stride) {
+  const Precision accumulator = accumulator_of(v);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t k = 0; k < cols; k++) {
+      const double y = x->p[r * x->down + k * x->across];
+      double *to = &tile[r * stride + k];
+      *to = kind == ASSIGN_SET   ? y
+            : kind == ASSIGN_ADD ? precision_computed(accumulator, *to + y)
+                                 : precision_computed(accumulator, *to * y);
+    }
+}
+
+/* T += a x b, fused. */
+static void add_product(Work *w, const ProgramNode *n, double *tile, int64_t rows, int64_t cols, int64_t stride) {
+  const Precision accumulator = accumulator_of(w->v);
+  const Value a = value_of(w, n->a), b = value_of(w, n->b);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t k = 0; k < cols; k++)
+      tile[r * stride + k] = precision_multiply_add(accumulator, a.p[r * a.down + k * a.across],
+                                                    b.p[r * b.down + k * b.across], tile[r * stride + k]);
+}
+
+static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) {
+  const ProgramName *n = name_of(v, a->name);
+  const ProgramNode *value = &v->schedule->nodes[a->value];
+  const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), stride = v->state->n[n->cols];
+  double *tile = tile_of(v, a->name);
+  Work w = {v, c, v->numbers + v->state->scratch_at};
+  if (rows == 0 || cols == 0) return;
+  if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_MATMUL) {
+    multiply_into(&w, value, tile, stride);
+  } else if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_TIMES) {
+    add_product(&w, value, tile, rows, cols, stride);
+  } else {
+    const Value x = value_of(&w, a->value);
+    set_all(v, &x, (AssignKind)a->kind, tile, rows, cols, stride);
+    note_rows(v, c, a, &x);
+  }
+  note_tile(v, c, a->name, true);
+}
+
+/* ---- Moving and masking ------------------------------------------------------------------------------------ */
+
+static void load_rows(const Evaluator *v, const Cursor *c, const ProgramName *n, int name) {
+  if (n->tensor != TENSOR_STATS || (n->text[0] != 'm' && n->text[0] != 'l')) return;
+  const int64_t rows = width(present_rows(v, c));
+  for (int64_t r = 0; r < rows; r++) *(n->text[0] == 'm' ? &row_at(v, r)->m : &row_at(v, r)->l) = tile_of(v, name)[r];
+}
+
+static void load(const Evaluator *v, const Cursor *c, int name) {
+  const ProgramName *n = name_of(v, name);
+  if (n->is_input && n->tensor != TENSOR_Q && v->need_keys) v->need_keys(v->context, present_cols(c).end);
+  if (!n->is_input && v->state->hbm[name] != EVALUATE_NOWHERE) {
+    const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), to = v->state->n[n->cols];
+    int64_t from;
+    const double *block = block_in_hbm(v, c, n, v->state->hbm[name], &from);
+    for (int64_t r = 0; r < rows; r++)
+      memcpy(tile_of(v, name) + r * to, block + r * from, (size_t)cols * sizeof *block);
+    load_rows(v, c, n, name);
+  }
+  note_tile(v, c, name, false);
+}
+
+/* Rounded to what the name is stored in. */
+static void store(const Evaluator *v, const Cursor *c, int name) {
+  const ProgramName *n = name_of(v, name);
+  const Precision stored = n->is_fp32 ? accumulator_of(v) : v->state->config.softmax.precision;
+  const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), from = v->state->n[n->cols];
+  int64_t to;
+  if (v->state->hbm[name] == EVALUATE_NOWHERE) return;
+  double *block = block_in_hbm(v, c, n, v->state->hbm[name], &to);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t k = 0; k < cols; k++) block[r * to + k] = precision_round(stored, tile_of(v, name)[r * from + k]);
+}
+
+static void mask(const Evaluator *v, const Cursor *c, int name) {
+  const Mask *m = &v->plan->mask;
+  const Span rows = present_rows(v, c), cols = present_cols(c);
+  double *tile = tile_of(v, name);
+  if (c->tile == TILE_FULL) return;
+  for (int64_t row = rows.begin; row < rows.end; row++, tile += v->state->n[SIDE_COLS]) {
+    const Span seen = band_columns(&m->band, row);
+    for (int64_t col = cols.begin; col < cols.end; col++)
+      if (col < seen.begin || col >= seen.end || (m->pattern && !mask_allows(m, row, col)))
+        tile[col - cols.begin] = -INFINITY;
+  }
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------- */
+
+static void do_op(const Evaluator *v, const ProgramOp *op, const Cursor *c) {
+  if (op->kind == OP_EVENT && op->event == EVENT_MASK) mask(v, c, op->moved[0]);
+  for (int k = 0; k < op->n_assigns; k++) assign(v, c, &v->schedule->assigns[op->first_assign + k]);
+  for (int k = 0; k < op->n_moved && op->kind == OP_EVENT; k++) {
+    if (op->event == EVENT_LOAD) load(v, c, op->moved[k]);
+    if (op->event == EVENT_STORE) store(v, c, op->moved[k]);
+  }
+}
+
+/* A new row block: nothing is known of its rows. */
+static void begin_rows(const Evaluator *v, const Cursor *c) {
+  const double m = softmax_start(&v->state->config.softmax).m;
+  const int64_t rows = width(present_rows(v, c));
+  for (int64_t r = 0; r < rows; r++) *row_at(v, r) = (EvaluateRow){.m_old = m, .m = m};
+}
+
+static void begin_kernel(Evaluate *e, int kernel) {
+  if (e->kernel == kernel) return;
+  e->kernel = (uint8_t)kernel;
+  for (int k = 0; k < PROGRAM_NAMES_MAX; k++) e->tiles[k].is_set = false;
+}
+
+void evaluate_begin(const Evaluator *v) {
+  Evaluate *e = v->state;
+  memset(e->tiles, 0, sizeof e->tiles);
+  memset(e->shown, -1, sizeof e->shown);
+  e->cursor = (Cursor){0};
+  e->kernel = 0;
+  for (size_t k = 0; k < e->n_numbers; k++) v->numbers[k] = NAN;
+  walk_begin(&e->cursor);
+}
+
+/* The iteration of a loop over row blocks in which the block that is followed comes. */
+static int64_t iteration_of_block(const Evaluator *v, const ProgramOp *op) {
+  const bool back = op->either_way && v->plan->tiling.reversed;
+  return back ? v->plan->T_r - 1 - v->state->block : v->state->block;
+}
+
+static bool is_over(const Evaluator *v, const ProgramOp *op, const Cursor *c) {
+  if (c->at[op->dim] >= c->n[op->dim]) return true;
+  return op->dim == DIM_I && v->state->block >= 0 && c->at[DIM_I] > iteration_of_block(v, op);
+}
+
+int evaluate_next(const Evaluator *v) {
+  const uint8_t when = schedule_when(v->plan);
+  Cursor *c = &v->state->cursor;
+  for (;;) {
+    const int at = c->op;
+    const ProgramOp *op = &v->schedule->ops[at];
+    switch (op->kind) {
+    case OP_LOOP:
+      if (op->when & ~when) {
+        c->op = (uint8_t)(op->end + 1);
+        break;
+      }
+      begin_kernel(v->state, op->kernel);
+      walk_enter_loop(v->plan, op, c);
+      if (op->dim == DIM_I && v->state->block >= 0) c->at[DIM_I] = iteration_of_block(v, op);
+      c->op++;
+      break;
+    case OP_TEST:
+      if (is_over(v, op, c)) {
+        walk_leave_blocks(c, (Dim)op->dim);
+        c->op = (uint8_t)(op->end + 1);
+        break;
+      }
+      walk_set_block(v->plan, op, c);
+      if (op->of && c->tile == TILE_SKIPPED) {
+        c->at[op->dim]++;
+        return at;
+      }
+      if (op->dim == DIM_I) begin_rows(v, c);
+      c->op++;
+      return at;
+    case OP_END:
+      c->op = (uint8_t)op->end;
+      c->at[v->schedule->ops[op->end].dim]++;
+      break;
+    case OP_STOP: c->done = true; return -1;
+    default:
+      c->op++;
+      if (op->when & ~when) break;
+      do_op(v, op, c);
+      return at;
+    }
+  }
+}
+
+bool evaluate_is_at(const Evaluate *e, int op, const Event *event) {
+  return op == event->op && e->cursor.i == event->i && e->cursor.j == event->j &&
+         max64(e->cursor.split, 0) == event->split;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------- */
+
+const EvaluateRow *evaluate_row(const Evaluator *v, int64_t row) {
+  const Span rows = present_rows(v, &v->state->cursor);
+  return row < rows.begin || row >= rows.end ? NULL : row_at(v, row - rows.begin);
+}
+
+const double *evaluate_tile(const Evaluator *v, int name, bool rounded) {
+  const bool is = rounded && v->state->tiles[name].is_rounded && v->state->rounded[name] != EVALUATE_NOWHERE;
+  return v->numbers + (is ? v->state->rounded[name] : v->state->sram[name]);
+}
