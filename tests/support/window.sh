@@ -31,26 +31,87 @@ start_display() {
   export DISPLAY SDL_RENDER_DRIVER=software
 }
 
+# Nothing here sleeps for a time that should be enough: each waits for what it needs to see, with a deadline that only a viewer
+# that hangs reaches.
+
+# wait_until WHAT COMMAND...: until the command succeeds.
+wait_until() {
+  waited_for=$1 deadline=$(($(date +%s) + 60))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt $deadline ] || fail "waited in vain for $waited_for"
+    sleep 0.05
+  done
+}
+
+# wait_for FILE PATTERN: until a line matches.
+wait_for() { wait_until "'$2' in $1" grep -q -- "$2" "$1"; }
+
+keys() { for pressed in "$@"; do xdotool key --delay 20 "$pressed"; done; }
+
+# answers: the viewer has taken all that was sent before. Ctrl+C prints the state in every mode but an open list or line.
+answers() {
+  lines=$(wc -l <"$box/out")
+  keys ctrl+c
+  wait_until 'an answer' has_answered
+}
+has_answered() { [ "$(wc -l <"$box/out")" -gt "$lines" ]; }
+
+# drawn: and it has drawn the outcome. It draws between two answers, when there is something to draw.
+drawn() { answers && answers; }
+
+# state PATTERN: the state, as y prints it, matches now or soon.
+state() {
+  deadline_of_state=$(($(date +%s) + 30))
+  while :; do
+    lines=$(wc -l <"$box/out")
+    keys y
+    wait_until 'a state' has_answered
+    shown=$(tail -n 1 "$box/out")
+    ! echo "$shown" | grep -qE -- "$1" || return 0
+    [ "$(date +%s)" -lt $deadline_of_state ] || fail "the state is '$shown', not '$1'"
+  done
+}
+
+# stands: it does not play: two states in a row are the same.
+stands() {
+  answers
+  before=$(tail -n 1 "$box/out")
+  answers
+  [ "$(tail -n 1 "$box/out")" = "$before" ]
+}
+
+# take_window: waits for the window of the viewer just started, puts it at the corner and gives it the keyboard.
+take_window() {
+  wait_until 'the window' find_window
+  xdotool windowmove "$window" 0 0
+  wait_until 'the focus' take_focus
+  # SDL takes the focus 0.2 s after X gives it, and then looks which keys are down; it tells nobody. Keys come after that.
+  answers
+  since=$(date +%s%N)
+  until [ $(($(date +%s%N) - since)) -gt 300000000 ]; do answers; done
+}
+# xdotool fails when any window goes away while it looks, so it is asked again.
+find_window() {
+  window=$(xdotool search --onlyvisible --class tilewalk | head -n 1)
+  [ -n "$window" ]
+}
+take_focus() { xdotool windowfocus "$window" && [ "$(xdotool getwindowfocus)" = "$window" ]; }
+
+# resize WIDTH HEIGHT: the window, and the viewer has seen it.
+resize() {
+  xdotool windowsize "$window" "$1" "$2"
+  wait_until "a window of $1 x $2" has_size "$1x$2"
+  drawn
+}
+has_size() { xdotool getwindowgeometry "$window" | grep -q "$1\$"; }
+
 # start_in FOLDER ARGUMENTS: opens the viewer there, with the keyboard on it.
 start_in() {
   folder=$1
   shift
   : >"$box/out"
-  (cd "$folder" && exec timeout 120 "$view" view "$@") >"$box/out" 2>"$box/err" &
+  (cd "$folder" && exec timeout 300 "$view" view "$@") >"$box/out" 2>"$box/err" &
   viewer=$!
-  window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
-  [ -n "$window" ] || fail "no window"
-  xdotool windowmove "$window" 0 0
-  timeout 10 xdotool windowfocus --sync "$window"
-}
-
-keys() { for key in "$@"; do xdotool key --delay 20 "$key"; done; }
-
-wait_for() { # wait_for FILE PATTERN: until a line matches
-  tries=0
-  until grep -q -- "$2" "$1" 2>/dev/null; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "waited in vain for '$2' in $1"
-    sleep 0.1
-  done
+  take_window
 }

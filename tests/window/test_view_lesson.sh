@@ -36,21 +36,15 @@ rm -rf "$box/state"
 
 start_display
 
-start() {
-  start_in "$box" "$@"
-  sleep 0.5
-}
+start() { start_in "$box" "$@"; }
 say() { xdotool type --delay 20 -- "$1"; }
 record=$box/state/tilewalk/lessons.json
 # answered ID RIGHT TRIES HINTS: the record says so.
 answered() {
-  tries=0
-  until tr -d ' \n' <"$record" 2>/dev/null | grep -q "\"$1\":{\"hints\":$4,\"right\":$2,\"tries\":$3}"; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || fail "the record does not say that $1 is right $2 after $3 tries and $4 hints"
-    sleep 0.1
-  done
+  answer="\"$1\":{\"hints\":$4,\"right\":$2,\"tries\":$3}"
+  wait_until "a record that $1 is right $2 after $3 tries and $4 hints" is_answered
 }
+is_answered() { tr -d ' \n' <"$record" | grep -q "$answer"; }
 block() { tr -d '\n' <"$record" | grep -oE '"block": [0-9]+' | head -n 1 | tr -dc 0-9; }
 
 cat >"$box/walk.md" <<'LESSON'
@@ -127,7 +121,7 @@ until tr -d '\n' <"$record" | grep -q '"sides"'; do
   tries=$((tries + 1))
   [ $tries -lt 90 ] || fail "the choices are not found by mouse"
   xdotool mousemove 1100 $((540 - tries % 30 * 9)) click 1
-  sleep 0.1 # a frame: what is pressed is what was drawn
+  drawn # what is pressed is what was drawn
 done
 answered sides true 2 0
 keys Return

@@ -25,18 +25,6 @@ mkdir "$box/home"
 export XDG_CONFIG_HOME="$box/config"
 
 start() { start_in "$box/home" "$@"; }
-# state PATTERN: y prints a state that matches.
-state() {
-  n=$(wc -l <"$box/out")
-  keys y
-  tries=0
-  until [ "$(wc -l <"$box/out")" -gt "$n" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 100 ] || fail "y printed nothing"
-    sleep 0.1
-  done
-  tail -n 1 "$box/out" | grep -qE -- "$1" || fail "the state is '$(tail -n 1 "$box/out")', not '$1'"
-}
 
 start --size 1280x720
 state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=main$' # paused at the start
@@ -49,8 +37,9 @@ state 'scene=main$'
 keys Next; keys Prior
 state 'scene=main$'
 keys plus plus plus plus space # plays
-sleep 1.2
+state 'step=[1-9][0-9]*$'
 keys space
+stands || fail "it does not pause"
 state 'step=[1-9][0-9]*$'
 keys 2
 state 'scene=tiles'
@@ -88,6 +77,7 @@ mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 
   spot=$(grep -m 1 -E "^[0-9]+ [0-9]+ $1\$" "$box/controls") || fail "no control '$1'"
   x=${spot%% *} y=${spot#* } y=${y%% *}
   shift
+  drawn # what is pressed is what was drawn
   # shellcheck disable=SC2086 # two numbers
   xdotool mousemove $x $y "$@"
 }
@@ -106,10 +96,10 @@ state_while_typing=$(wc -l <"$box/out")
 keys BackSpace; xdotool type --delay 20 '16'; keys Return
 state 'block-q=16 block-k=8 '
 [ "$state_while_typing" -gt 0 ] || fail "nothing was printed"
-mouse 'fp16' click 1; sleep 0.3
+mouse 'fp16' click 1
 keys End Return
 state 'dtype=fp8 '
-mouse 'first look' click 1; sleep 0.3
+mouse 'first look' click 1
 keys Home Return
 mouse '3 hierarchy' click 1
 state 'block=8 scene=hierarchy'
@@ -123,18 +113,22 @@ xdotool mousemove 300 400
 keys e Return v e p
 wait_for "$box/out" 'saved .*pdf'
 [ "$(find "$box/home" -name 'tilewalk-tiles-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
+is_saving() { find "$box/home" -path '*.tilewalk-frames-*/*' | grep -q .; }
 # The run as well, which can be stopped and then leaves nothing.
 keys e g
 wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
-keys e s; sleep 0.3; keys Escape
+keys e s
+wait_until 'a run that is being saved' is_saving
+keys Escape
 wait_for "$box/out" '^not saved tilewalk-tiles-run-'
 [ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
 grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d
 wait_for "$box/out" 'Moved so far'
 keys t p question question p f f
-xdotool windowsize "$window" 60 40; sleep 0.2; keys Right Left # too small for anything but its ground
-xdotool windowsize "$window" 700 420; sleep 0.2
+resize 60 40
+keys Right Left # too small for anything but its ground
+resize 700 420
 keys q
 status=0
 wait $viewer || status=$?
@@ -159,11 +153,9 @@ viewer=''
 
 # A disk that is full while saving (files may grow to 2 KiB here): said in a line, nothing is left, and it goes on.
 : >"$box/out"
-(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 120 "$view" view --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
+(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 300 "$view" view --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
 viewer=$!
-window=$(timeout 30 xdotool search --sync --onlyvisible --class tilewalk | head -n 1)
-[ -n "$window" ] || fail "no window"
-timeout 10 xdotool windowfocus --sync "$window"
+take_window
 keys e Return v e w
 wait_for "$box/out" '^not saved tilewalk-tiles-run.webp'
 keys e s
@@ -188,9 +180,8 @@ if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in a
   state "^$line\$"
 fi
 keys Escape
-sleep 0.3
-kill -0 $viewer 2>/dev/null || fail "Escape quits without asking"
-keys Escape
+answers # Escape does not quit without asking
+keys Escape Escape
 wait $viewer || fail "Escape does not end it well"
 if complains; then fail "it complained"; fi
 viewer=''
@@ -201,9 +192,9 @@ grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames thro
 
 # A window that another program destroys is a window closed, whether it plays or sleeps.
 for key in Right space; do
-  start --size 640x360 --scene tiles
-  keys $key
-  sleep 0.3
+  start --size 640x360 --scene tiles --reduced-motion
+  keys "$key"
+  state 'step=[1-9]'
   xdotool windowclose "$window"
   status=0
   wait $viewer || status=$?
@@ -215,7 +206,7 @@ done
 # A display that goes away: one line that says how to go on, status 2.
 start --size 640x360 --scene tiles
 keys space
-sleep 0.3
+state 'step=[1-9]'
 kill $server
 status=0
 wait $viewer || status=$?
