@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # For tests of the window, sourced at their beginning: a folder $box that goes away, the program $view, and a display with
 # keys on it. Each defines fail, which ends the test, before it starts anything.
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,13 +23,17 @@ complains() {
 # A build without the window says in one line what to install; the rest cannot be tested then.
 if SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 1 2>&1 | grep -q libsdl2-dev; then echo "no window in this build"; exit 77; fi
 
+# The display's number is this process's own: with numbers that Xvfb finds, a server that ends takes the socket of the next.
+# Without -noreset it starts anew when its last client goes, and refuses who comes meanwhile.
 start_display() {
   for tool in Xvfb xdotool; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
   mkfifo "$box/number"
-  Xvfb -displayfd 3 -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
+  Xvfb ":$((100 + $$))" -displayfd 3 -noreset -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
   server=$!
-  DISPLAY=:$(timeout 20 head -n 1 "$box/number") || fail "Xvfb does not start"
+  DISPLAY=:$(timeout 60 head -n 1 "$box/number")
+  [ "$DISPLAY" = ":$((100 + $$))" ] || fail "Xvfb does not start: $(cat "$box/xvfb.log")"
   export DISPLAY SDL_RENDER_DRIVER=software
+  wait_until 'the display' xdotool getmouselocation
 }
 
 # Nothing here sleeps for a time that should be enough: each waits for what it needs to see, with a deadline that only a viewer
