@@ -141,4 +141,4 @@ class Page {
     await this.browser.send('Target.closeTarget', { targetId: this.targetId })
   }
 }
-const KEY_CODES = { Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowRight: 39, Home: 36, End: 35, ' ': 32 }
+const KEY_CODES = { Backspace: 8, Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowRight: 39, Home: 36, End: 35, ' ': 32 }

@@ -1,10 +1,11 @@
 // The folder build/web in a real Chromium, against the C renderer: node tests/web/web.mjs BUILD CHROMIUM [NAME...]
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { Browser, serve } from './browser.mjs'
 
 const [build, chromium, ...only] = process.argv.slice(2)
@@ -403,6 +404,87 @@ async function course(world) {
   return `${names.length} lessons to their ends`
 }
 
+// ---- the workbench
+
+// The program is typed into by keys: to an error, whose message is the terminal's and stands beside its line, and back;
+// shared by a link that a stranger opens.
+async function workbench(world) {
+  const page = await open(world, '', 'workbench.html')
+  const text = () => page.value(`document.getElementById('program').value`)
+  const verdict = what => page.until(`document.getElementById('verdict').textContent.includes('${what}')`)
+  const native = async (...more) => {
+    writeFileSync(join(scratch, 'mine.walk'), await text())
+    return spawnSync(resolve(build, 'tilewalk'), ['sim', '--algorithm', 'mine.walk', '-N', '64', '-d', '16', '--block', '8', '--causal', ...more],
+      { cwd: scratch, encoding: 'utf8' })
+  }
+  // The whole of it, as the page says it in words, against the terminal's count.
+  const moves = async () => {
+    const bytes = JSON.parse((await native('--json')).stdout).runs[0].traffic.total_bytes
+    await page.until(`tilewalk.engine.text('web_describe').includes('going to move ${bytes / 1024} KiB')`)
+    return bytes
+  }
+  await verdict('Nothing wrong')
+  check((await stateOf(page)).startsWith('algorithm=mine.walk N=64'), await stateOf(page))
+  const before = await text(), first = await moves()
+  await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
+  await page.press('Backspace')
+  await verdict('Line ')
+  const [why, line, off, state] = await page.value(`(() => {
+    const bad = document.querySelector('#numbers .bad').getBoundingClientRect(), note = document.getElementById('note').getBoundingClientRect()
+    return [document.getElementById('note').textContent, document.querySelector('#numbers .bad').textContent, Math.abs(note.top - bad.top), tilewalk.state()] })()`)
+  same(Number(line), before.slice(0, before.indexOf('load V_j')).split('\n').length, 'the marked line')
+  check(off < 20, `the message stands ${off} pixels from its line`)
+  check((await native()).stderr.includes(`mine.walk:${line}: ${why}`), 'another message than the terminal\'s:', why, (await native()).stderr)
+  check(state.startsWith('algorithm=mine.walk'), 'the last picture stays:', state)
+  await page.send('Page.reload') // what is wrong is not lost
+  await page.until('window.tilewalk')
+  await verdict('Line ')
+  check((await text()).includes('load V_\n'), 'after a reload:', await text())
+  await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_') + 7 })()`)
+  await page.type('j')
+  await verdict('Nothing wrong')
+  same(await page.value(`document.getElementById('note').hidden`), true, 'the message is gone')
+  same(await moves(), first, 'moved as before')
+  // A line more: Enter keeps the indentation. What it moves is seen at once.
+  await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
+  await page.press('Enter')
+  await page.send('Input.insertText', { text: 'load K_j # again' })
+  await page.until(`tilewalk.program.includes('      load K_j # again')`)
+  check(await moves() > first, 'K again moves more')
+  const link = await page.until(`location.hash.includes('program=') && tilewalk.hash() === location.hash && location.hash`)
+  for (const name of ['workbench.html', '', 'embed.html']) {
+    const other = await world.browser.page()
+    await other.open(addressOf(world.server, name) + link)
+    await other.until('window.tilewalk')
+    same(await other.value('tilewalk.program'), await text(), `${name}: the program of the link`)
+    same(await stateOf(other), await stateOf(page), `${name}: its state`)
+    check(other.errors.length === 0, other.errors)
+  }
+  await page.value(`(() => { const e = document.getElementById('rival'); e.value = 'standard'; e.dispatchEvent(new Event('change')) })()`)
+  await page.until(`/algorithm=mine.walk,standard .*scene=race/.test(tilewalk.state())`)
+  const worst = deflateRawSync(Buffer.alloc(50 << 20, ' ')).toString('base64url')
+  for (const [bad, says] of [[worst, 'longer than'], [worst.slice(0, 11000), 'more than 6143 bytes'], ['%00***', 'damaged'], ['AAAA', 'damaged'],
+    [deflateRawSync('algorithm x\nkernel <b>').toString('base64url'), 'mine.walk:']]) {
+    const hostile = await world.browser.page()
+    await hostile.open(addressOf(world.server, 'workbench.html') + '#N=64&program=' + bad)
+    await hostile.until('window.tilewalk')
+    check((await hostile.value(`tilewalk.engine.text('web_message') + tilewalk.linkError`)).includes(says), says, await hostile.value(`tilewalk.engine.text('web_message')`))
+    check(hostile.errors.length === 0, hostile.errors)
+  }
+  // Editing for long takes no more memory: older programs are forgotten.
+  const grown = await page.value(`(async () => {
+    const { engine } = tilewalk, text = document.getElementById('program').value
+    const edit = k => { engine.text('web_program', text + '# ' + k); return engine.call('web_open', 'algorithm=mine.walk N=64 d=16 block=8 scene=' + (k % 2 ? 'charts' : 'main')) }
+    for (let k = 0; k < 20; k++) if (!edit(k)) return 'refused: ' + engine.text('web_message')
+    const bytes = engine.calls.memory.buffer.byteLength
+    for (let k = 0; k < 100; k++) edit(k)
+    return engine.calls.memory.buffer.byteLength - bytes
+  })()`)
+  same(grown, 0, 'bytes of memory after a hundred edits more')
+  check(page.errors.length === 0, page.errors)
+  return `line ${line}: ${why}`
+}
+
 // ---- where it lies
 
 async function folder(world) {
@@ -467,7 +549,7 @@ async function accessible(world) {
   })()`)
   check(low.length === 0, 'contrast below 4.5:', low)
   // AXE names axe-core's axe.min.js (npm install axe-core): then its rules are asked too.
-  const pages = process.env.AXE ? ['', 'lessons.html', 'lessons.html#' + LESSON, 'embed.html', 'embed-example.html'] : []
+  const pages = process.env.AXE ? ['', 'lessons.html', 'lessons.html#' + LESSON, 'workbench.html', 'embed.html', 'embed-example.html'] : []
   for (const name of pages) {
     const audited = await world.browser.page()
     await audited.open(addressOf(world.server, name))
@@ -546,7 +628,7 @@ async function anything(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, lesson, course, folder, offline, accessible, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, lesson, course, workbench, folder, offline, accessible, speed, anything }
 const world = { server: await serve(join(build, 'web'), PREFIX), browser: await Browser.start(chromium) }
 let passed = 0, failed = 0
 for (const [name, test] of Object.entries(TESTS)) {

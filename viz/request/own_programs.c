@@ -58,6 +58,19 @@ Status own_program_read(const char *path, const Schedule **schedule, Error *erro
   return status;
 }
 
+void own_programs_forget_but(const Schedule *const *used, int n) {
+  int left = 0;
+  for (int k = 0; k < n_own; k++) {
+    bool is_used = false;
+    for (int i = 0; i < n; i++) is_used = is_used || used[i] == &own[k]->program;
+    if (is_used)
+      own[left++] = own[k];
+    else
+      free(own[k]);
+  }
+  n_own = left;
+}
+
 const char *own_program_word(const Schedule *schedule) {
   for (int k = 0; k < n_own; k++)
     if (&own[k]->program == schedule) return own[k]->path;

@@ -15,6 +15,10 @@ bool own_program_is_path(const char *name, size_t length);
  */
 Status own_program_read(const char *path, const Schedule **schedule, Error *error);
 
+/* Forgets all programs but those named, and frees them: nothing else may point to them any more. For a front end in
+ * which programs are edited, and would fill the places one by one. */
+void own_programs_forget_but(const Schedule *const *used, int n);
+
 /* What a state line calls an algorithm: its name, or the path it was read from. */
 const char *own_program_word(const Schedule *schedule);
 

@@ -28,6 +28,10 @@ static DrawingSurface shown_surface;
 
 Player *web_player(void) { return &player; }
 void web_changed(void) { viewer.is_dirty = true; }
+void web_forget_drawn(void) {
+  memo_free(viewer.memo);
+  viewer.memo = is_open ? memo_new() : NULL;
+}
 
 /* ---- What the page does ---------------------------------------------------------------------------------- */
 
@@ -243,6 +247,7 @@ EXPORT const char *web_describe(void) {
 
 EXPORT const char *web_title(void) { return scene_title(player.scene); }
 EXPORT double web_part(void) { return player.now.n_steps ? (double)player.now.step / (double)player.now.n_steps : 0; }
+EXPORT double web_steps(void) { return (double)player.now.n_steps; }
 EXPORT bool web_is_playing(void) { return player.is_playing; }
 EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys step, or -1 */
 EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }

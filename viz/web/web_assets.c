@@ -2,7 +2,8 @@
  *
  *     assets/gpus/h100 1234\n<1234 bytes>assets/gpus/a100-80gb 1200\n<1200 bytes>...
  *
- * viz/web/bundle.sh writes it. A path is the name itself; nothing else can be read. */
+ * viz/web/bundle.sh writes it. A path is the name itself; nothing else can be read, but for what the page itself wrote.
+ */
 #include "viz/web/web_assets.h"
 
 #include <stdio.h>
@@ -62,7 +63,27 @@ static bool is_below(const Entry *entry, const char *folder) {
   return entry->name_length > length && memcmp(entry->name, folder, length) == 0 && entry->name[length] == '/';
 }
 
+static struct {
+  char name[NAME_MAX_BYTES + 1];
+  char *text;
+} written;
+
+bool web_assets_write(const char *name, const char *text) {
+  const size_t size = strlen(text) + 1;
+  char *copy = strlen(name) < sizeof written.name ? malloc(size) : NULL;
+  if (!copy) return false;
+  memcpy(copy, text, size);
+  free(written.text);
+  written.text = copy;
+  memcpy(written.name, name, strlen(name) + 1);
+  return true;
+}
+
 static bool find(const char *name, bool or_folder, Entry *entry) {
+  if (written.text && strcmp(written.name, name) == 0) {
+    *entry = (Entry){written.name, written.text, strlen(name), strlen(written.text)};
+    return true;
+  }
   for (int k = 0; k < n_bundles; k++)
     for (size_t at = 0; next_entry(k, &at, entry);)
       if (is_named(entry, name) || (or_folder && is_below(entry, name))) return true;

@@ -8,4 +8,8 @@
 /* Takes a bundle, from malloc, for good. False: it is not one, or there are too many; it is the caller's then. */
 bool web_assets_take(char *bytes, size_t length);
 
+/* Writes a file that is read as if it had come with a bundle; another text replaces it. There is one such file. False:
+ * no memory, or too long a name. */
+bool web_assets_write(const char *name, const char *text);
+
 #endif

@@ -1,6 +1,6 @@
 // The viewer's page: the canvas, buttons, and the same controls as a list for a phone or a screen reader.
 
-import { Viewer, commandOf, hashOf } from './viewer.js'
+import { Viewer, commandOf } from './viewer.js'
 
 const $ = id => document.getElementById(id)
 
@@ -64,7 +64,7 @@ $('panel').addEventListener('toggle', update)
 $('place').addEventListener('input', () => { viewer.engine.call('web_scrub', $('place').value / 1000); viewer.wake() })
 document.querySelectorAll('[data-input]').forEach(button =>
   button.addEventListener('click', () => viewer.input(button.dataset.input)))
-$('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + hashOf(viewer.state())))
+$('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))
 $('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.state())))
 $('save-png').addEventListener('click', () => viewer.savePng())
 $('save-svg').addEventListener('click', () => viewer.saveSvg())

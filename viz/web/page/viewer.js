@@ -9,7 +9,7 @@ const QUIET_MS = 350 // after the last change: permalink and live text follow
 // "#N=64&d=16" or "#N=64 d=16" to "N=64 d=16", and back.
 export function lineOf(hash) {
   const text = hash.replace(/^#/, '')
-  return text.split(/&|\+|%20| /).filter(Boolean).map(part => {
+  return text.split(/&|\+|%20| /).filter(part => part && !part.startsWith(PROGRAM)).map(part => {
     try { return decodeURIComponent(part) } catch { return part }
   }).join(' ')
 }
@@ -18,6 +18,36 @@ export function hashOf(line) {
     .replaceAll('%2F', '/').replaceAll('%3A', ':')).join('&')
 }
 export const commandOf = line => `tilewalk view --state '${line.replaceAll("'", `'\\''`)}'`
+
+// A program travels in a link as "program=": deflated, in base64url. Text from a link is bounded before it is read.
+const PROGRAM = 'program=', PACKED_MOST = 12000, PROGRAM_MOST = 6143 // the bytes that C's reader takes
+export async function packed(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+export async function unpacked(text) {
+  if (text.length > PACKED_MOST) throw new Error(`the program in this link is longer than ${PACKED_MOST} characters`)
+  let bytes
+  try {
+    bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), c => c.charCodeAt(0))
+  } catch { throw new Error('the program in this link is damaged: copy the whole link') }
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader()
+  const parts = []
+  let n = 0
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => { throw new Error('the program in this link is damaged: copy the whole link') })
+    if (done) break
+    n += value.length
+    if (n > PROGRAM_MOST) {
+      reader.cancel().catch(() => {})
+      throw new Error(`the program in this link has more than ${PROGRAM_MOST} bytes`)
+    }
+    parts.push(value)
+  }
+  return new Blob(parts).text()
+}
+export const packedIn = hash => hash.replace(/^#/, '').split('&').find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
 
 async function loadFonts() {
   await Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
@@ -33,6 +63,8 @@ export class Viewer {
     this.last = 0
     this.said = ''
     this.shown = ''
+    this.program = this.packed = '' // of one's own
+    this.linkError = '' // why that of the link was not taken
   }
 
   static async open(elements, options = {}) {
@@ -46,8 +78,33 @@ export class Viewer {
       loadFonts(),
     ])
     viewer.it = new Viewer(engine, ruler, elements, options)
+    const wrong = options.line === undefined ? await viewer.it.takeLinked(location.hash) : ''
     viewer.it.begin(options.line ?? lineOf(location.hash))
+    if (wrong) viewer.it.tell(viewer.it.linkError = wrong, true)
     return viewer.it
+  }
+
+  // ---- a program of one's own
+
+  // Checks it and takes it as mine.walk; returns "" or what is wrong. State lines that name mine.walk show it.
+  async takeProgram(text) {
+    const wrong = this.engine.text('web_program', text)
+    if (!wrong) {
+      this.program = text
+      this.packed = await packed(text)
+    }
+    return wrong
+  }
+  // The one that a link brings, if it does.
+  async takeLinked(hash) {
+    const given = packedIn(hash)
+    if (!given || given === this.packed) return ''
+    try { return await this.takeProgram(await unpacked(given)) } catch (error) { return error.message }
+  }
+  // The permalink of what is shown.
+  hash() {
+    const state = this.state()
+    return hashOf(state) + (this.packed && /\bmine\.walk\b/.test(state) ? '&' + PROGRAM + this.packed : '')
   }
 
   begin(line) {
@@ -106,10 +163,10 @@ export class Viewer {
     clearTimeout(this.resting)
     this.resting = setTimeout(() => {
       this.resting = 0
-      const state = this.state()
-      if (this.options.follows && state !== this.shown && !this.engine.call('web_is_playing')) {
-        history.replaceState(null, '', hashOf(state))
-        this.shown = state
+      const hash = this.hash()
+      if (this.options.follows && hash !== this.shown && !this.engine.call('web_is_playing')) {
+        history.replaceState(null, '', hash)
+        this.shown = hash
       }
       this.say()
       this.changed.forEach(call => call())
@@ -133,6 +190,10 @@ export class Viewer {
   }
   set(parameter, value) {
     this.engine.call('web_set', parameter, value)
+    this.wake()
+  }
+  tell(text, isBad = false) {
+    this.engine.call('web_say', text, isBad)
     this.wake()
   }
   restore(line) {
@@ -199,7 +260,17 @@ export class Viewer {
       this.wake()
     })
     if (this.options.follows)
-      window.addEventListener('hashchange', () => { if (lineOf(location.hash)) this.restore(lineOf(location.hash)) })
+      window.addEventListener('hashchange', () => this.follow())
+  }
+
+  async follow() {
+    const { hash } = location, before = this.packed
+    if (!lineOf(hash)) return
+    const wrong = await this.takeLinked(hash)
+    if (wrong) return this.tell(wrong, true)
+    if (this.packed === before) return this.restore(lineOf(hash))
+    this.engine.call('web_open', lineOf(hash)) // the line may be the same: its program is another
+    this.wake()
   }
 
   isElsewhere(event) {
@@ -222,21 +293,19 @@ export class Viewer {
   // ---- what only a page can do
 
   act(name) {
-    const tell = (text, isBad = false) => { this.engine.call('web_say', text, isBad); this.wake() }
-    const later = call => setTimeout(() => call().catch(error => tell(`That did not work: ${error.message}`, true)), 0)
+    const later = call => setTimeout(() => call().catch(error => this.tell(`That did not work: ${error.message}`, true)), 0)
     if (name === 'copy') later(() => this.copy(this.state()))
     else if (name === 'paste') later(async () => { this.engine.call('web_paste', await navigator.clipboard.readText()); this.wake() })
-    else if (name === 'describe') tell(this.engine.text('web_describe'))
+    else if (name === 'describe') this.tell(this.engine.text('web_describe'))
     else if (name === 'png') later(() => this.savePng())
     else if (name === 'svg') later(() => this.saveSvg())
     else if (name === 'fullscreen') later(() => document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())
-    else tell(`The program on a computer saves that: tilewalk render --state '${this.state()}' -o FILE`)
+    else this.tell(`The program on a computer saves that: tilewalk render --state '${this.state()}' -o FILE`)
   }
 
   async copy(text) {
     await navigator.clipboard.writeText(text)
-    this.engine.call('web_say', 'Copied: ' + text, false)
-    this.wake()
+    this.tell('Copied: ' + text)
   }
 
   // Draws the scene alone, gives its list to `use`, and puts the frame back.

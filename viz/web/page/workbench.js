@@ -1,0 +1,171 @@
+// The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
+
+import { Viewer, commandOf, packedIn, save } from './viewer.js'
+import { keep, kept } from './engine.js'
+
+const $ = id => document.getElementById(id)
+const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
+const PROBLEM = 'N=64 d=16 block=8 causal=1'
+
+function fail(error) {
+  $('problem').hidden = false
+  $('problem').textContent = `Tilewalk cannot start here: ${error.message}`
+  throw error
+}
+
+const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') },
+  { follows: true, leastWidth: 360, leastHeight: 300 }).catch(fail)
+const { engine } = viewer
+if (viewer.linkError) {
+  $('problem').hidden = false
+  $('problem').textContent = viewer.linkError
+}
+let wrong = null // { line, why } of the text as it is, or null
+let checked = '' // the text that was checked last
+let taken = viewer.program // the text whose picture is shown
+
+// ---- the text
+
+function show(text) {
+  $('program').value = text
+  measure()
+}
+
+// The text area is as large as its text, and what is around it scrolls: then lines have places.
+function measure() {
+  const lines = $('program').value.split('\n')
+  $('program').rows = lines.length + 1
+  $('program').cols = Math.max(40, ...lines.map(line => line.length + 2))
+  if ($('numbers').childElementCount !== lines.length)
+    $('numbers').replaceChildren(...lines.map((line, k) => Object.assign(document.createElement('span'), { textContent: k + 1 })))
+  mark()
+}
+
+// The message stands beside its line, over the picture, which is that of the last program without a fault.
+function mark() {
+  const line = wrong ? Math.min(Math.max(wrong.line, 1), $('numbers').childElementCount) : 0
+  ;[...$('numbers').children].forEach((number, k) => number.classList.toggle('bad', k + 1 === line))
+  $('program').setAttribute('aria-invalid', Boolean(wrong))
+  $('note').hidden = $('stripe').hidden = !wrong
+  $('stage').classList.toggle('stale', Boolean(wrong))
+  $('verdict').classList.toggle('bad', Boolean(wrong))
+  if (!wrong) return
+  $('note').textContent = wrong.why
+  const number = $('numbers').children[line - 1], bench = $('bench').getBoundingClientRect(), view = $('editor').getBoundingClientRect()
+  $('stripe').style.top = number.offsetTop + 'px'
+  $('stripe').style.height = number.offsetHeight + 'px'
+  const top = Math.min(Math.max(number.getBoundingClientRect().top, view.top), view.bottom - number.offsetHeight)
+  $('note').style.top = top - bench.top - 6 + 'px'
+  $('note').style.left = view.right - bench.left - 4 + 'px'
+}
+
+// ---- checking and showing
+
+const keyOf = part => part.slice(0, part.indexOf('='))
+// A state line with other values; "" leaves a key out.
+function lineWith(line, values) {
+  const parts = line.split(' ').filter(part => part && !(keyOf(part) in values))
+  return [...Object.entries(values).filter(([, value]) => value !== '').map(([key, value]) => `${key}=${value}`), ...parts].join(' ')
+}
+const algorithms = () => 'mine.walk' + ($('rival').value ? ',' + $('rival').value : '')
+
+// Every change: what is wrong, or the picture of what is right.
+async function check(line = viewer.state()) {
+  const text = $('program').value
+  checked = text
+  const why = await viewer.takeProgram(text)
+  if (!why) taken = text
+  if ($('program').value !== text) return // edited meanwhile: it is checked again
+  const at = why.match(/^mine\.walk:(\d+): (.*)$/s)
+  wrong = why ? { line: Number(at?.[1] ?? 1), why: at?.[2] ?? why } : null
+  if (!wrong) {
+    engine.call('web_open', lineWith(line, { algorithm: algorithms() }))
+    viewer.wake()
+    const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
+    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${1 + engine.call('web_steps')} moments.`
+  } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
+  keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
+  mark()
+}
+
+let waiting = 0
+function edited() {
+  measure()
+  clearTimeout(waiting)
+  waiting = setTimeout(() => { if ($('program').value !== checked) check() }, QUIET_MS)
+}
+
+// Return keeps the indentation, and goes one level in after a line that opens a block.
+function newLine(event) {
+  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return
+  const { value, selectionStart: at } = event.target
+  const line = value.slice(value.lastIndexOf('\n', at - 1) + 1, at)
+  const indent = line.match(/^ */)[0] + (/^\s*(for|kernel)\b/.test(line) ? '  ' : '')
+  event.preventDefault()
+  if (!document.execCommand('insertText', false, '\n' + indent)) { // it keeps what can be undone
+    event.target.setRangeText('\n' + indent, at, event.target.selectionEnd, 'end')
+    edited()
+  }
+}
+
+// ---- the page
+
+// A shipped program under another name, without what is said about it.
+function sample(name) {
+  return engine.text('web_program_text', name).replace(/^(#|summary|source).*\n/gm, '')
+    .replace(/^algorithm.*/m, 'algorithm mine').replace(/^title.*/m, 'title     Mine')
+}
+
+for (const name of engine.text('web_program_names').split('\n').filter(Boolean)) {
+  $('sample').add(new Option(name))
+  $('rival').add(new Option(name))
+}
+$('sample').selectedIndex = 0
+$('sample').addEventListener('change', () => { show(sample($('sample').value)); check() })
+$('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'race' : 'main', step: '' })))
+$('program').addEventListener('input', edited)
+$('program').addEventListener('keydown', newLine)
+$('editor').addEventListener('scroll', mark)
+new ResizeObserver(mark).observe($('bench'))
+$('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))
+$('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.state())))
+$('save').addEventListener('click', () => save(new Blob([$('program').value], { type: 'text/plain' }), 'mine.walk'))
+$('load').addEventListener('change', async () => {
+  const file = $('load').files[0]
+  if (!file) return
+  $('problem').hidden = file.size <= TEXT_MOST
+  $('problem').textContent = `${file.name} has ${file.size} bytes; a program has at most ${TEXT_MOST}.`
+  if (file.size <= TEXT_MOST) {
+    show(await file.text())
+    check()
+  }
+  $('load').value = ''
+})
+$('theme').addEventListener('click', () => viewer.input('theme'))
+
+function update() {
+  document.documentElement.dataset.theme = engine.call('web_is_dark') ? 'dark' : 'light'
+  $('whole').href = './' + viewer.hash()
+  if (viewer.program !== taken) { // another link was opened in this page
+    show(viewer.program)
+    check()
+  }
+}
+viewer.changed.push(update)
+
+// The link's program; or what was written last, if the link is that text's; or FlashAttention-2.
+const begun = (() => { try { return JSON.parse(kept(DRAFT) ?? '{}') } catch { return {} } })()
+const linked = packedIn(location.hash)
+const isMine = typeof begun.text === 'string' && (!linked || linked === begun.packed)
+const state = viewer.state()
+$('rival').value = state.match(/algorithm=mine\.walk,(\S+)/)?.[1] ?? ''
+show(isMine ? begun.text : viewer.program || sample('fa2'))
+const first = linked || location.hash.length > 1 ? state : PROBLEM
+await check(first)
+if (wrong && !viewer.program) { // nothing of it can be shown: the picture is that of the sample
+  await viewer.takeProgram(sample('fa2'))
+  taken = viewer.program
+  engine.call('web_open', lineWith(first, { algorithm: 'mine.walk' }))
+}
+update()
+window.tilewalk = viewer // for the console, and for tests

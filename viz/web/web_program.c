@@ -1,0 +1,67 @@
+/* A program that is written in the page: checked, then read by state lines as the file mine.walk.
+ *
+ *     web_program(text)  ->  ""                              web_open("algorithm=mine.walk N=64 ...") shows it
+ *                        ->  "mine.walk:7: what, why, ..."   what is shown stays
+ *
+ * Text may come from anyone's link: sim/algorithms/language/read.h bounds it. */
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+#include "viz/request/own_programs.h"
+#include "viz/web/web_assets.h"
+#include "viz/web/web_inner.h"
+#include "viz/web/web_page.h"
+
+static const char FILE_NAME[] = "mine.walk";
+
+/* What is on the screen keeps its programs; older ones go, or each edit would take a place. */
+static void forget_older(void) {
+  const Player *p = web_player();
+  const Schedule *used[REQUEST_ALGORITHMS_MAX + SNAPSHOT_RUNS_MAX + 1];
+  int n = 0;
+  for (int k = 0; k < p->request.n_algorithms; k++) used[n++] = p->request.algorithms[k];
+  for (int k = 0; k < p->stage.config.n_rivals; k++) used[n++] = p->stage.config.rivals[k];
+  used[n++] = p->stage.config.schedule;
+  own_programs_forget_but(used, n);
+  web_forget_drawn();
+}
+
+/* Checks the text and, if it is a program, takes it as the file. Returns "" or one line that says what is wrong. */
+EXPORT const char *web_program(const char *text) {
+  static Error error;
+  static Program program; /* too large for the stack */
+  error = (Error){0};
+  program_read(&program, text, strlen(text), FILE_NAME, &error);
+  if (!error.status && schedule_find(program.name)) {
+    const char *line = strstr(text, "algorithm"); /* the reader found it, so it is there */
+    int number = 1;
+    for (const char *at = text; at < line; at++) number += *at == '\n';
+    error_set(&error, STATUS_BAD_FILE, "%s:%d: the name '%s' is that of a shipped algorithm; choose another", FILE_NAME,
+              number, program.name);
+  }
+  if (error.status) return error.message;
+  forget_older();
+  if (!web_assets_write(FILE_NAME, text)) return "no memory for the program";
+  return "";
+}
+
+/* The text of a shipped algorithm, to begin with; "": there is none of that name. */
+EXPORT const char *web_program_text(const char *name) {
+  const Schedule *schedule = schedule_find(name);
+  return schedule ? schedule->text : "";
+}
+
+/* The names of the shipped algorithms, a line each. */
+EXPORT const char *web_program_names(void) {
+  static char names[512];
+  size_t n = 0;
+  names[0] = '\0';
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    const size_t length = strlen(SCHEDULES[k]->name);
+    if (n + length + 2 > sizeof names) break;
+    memcpy(names + n, SCHEDULES[k]->name, length);
+    n += length;
+    memcpy(names + n++, "\n", 2);
+  }
+  return names;
+}
