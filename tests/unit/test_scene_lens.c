@@ -1,6 +1,6 @@
 /* The lens: where tiles are too many to tell apart, those around the present one are shown as a grid of their own, and
  * what is pointed at there is the tile of the whole. */
-#include "viz/scene/scene.h"
+#include "tests/support/scene_hits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static double found(const Snapshot *now, int64_t i, int64_t j, SceneHit *where) 
   double widest = 0;
   for (int y = 100; y < H; y += 6)
     for (int x = 4; x < W; x += 6) {
-      const SceneHit hit = scene_hit(SCENE_TILES, now, &view, W, H, x, y);
+      const SceneHit hit = hit_at(SCENE_TILES, now, &view, W, H, x, y);
       if (hit.kind != HIT_TILE || hit.i != i || hit.j != j || hit.width <= widest) continue;
       widest = hit.width;
       *where = hit;
@@ -67,7 +67,7 @@ static void test_few_tiles_have_no_lens(void **state) {
   found(&now, 0, 0, &first);
   for (int y = 100; y < H; y += 12) /* all tiles found are of one size: there is one grid */
     for (int x = 4; x < W; x += 12) {
-      const SceneHit hit = scene_hit(SCENE_TILES, &now, &view, W, H, x, y);
+      const SceneHit hit = hit_at(SCENE_TILES, &now, &view, W, H, x, y);
       if (hit.kind == HIT_TILE) assert_true(hit.width == first.width);
     }
   stage_free(&stage);
@@ -78,5 +78,7 @@ int main(void) {
       cmocka_unit_test(test_the_present_tile_is_large),
       cmocka_unit_test(test_few_tiles_have_no_lens),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  let_go_of_scratch();
+  return failed;
 }

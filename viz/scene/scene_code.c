@@ -20,6 +20,7 @@ enum { CODE_ROWS_MAX = 2 * PROGRAM_LINES_MAX };
 static int fitting(const Pen *pen, TypeSize type, const char *text, double width) {
   char part[CODE_LINE_BYTES];
   int fits = 0;
+  if (pen_mono_width(pen, type, text) <= width) return (int)strlen(text);
   for (int n = 1;; n++) {
     if (text[n] != ' ' && text[n] != '\0') continue;
     snprintf(part, sizeof part, "%.*s", n, text);
