@@ -49,22 +49,22 @@ BandRow band_row(const Band *b, int64_t B_r, int64_t B_c, int64_t i) {
 /* Sum over i in [0, n) of floor((a i + b) / m), for a, b >= 0 and m > 0.
  * The Euclid-like recurrence for lattice points under a line (Graham, Knuth, Patashnik, "Concrete
  * Mathematics", 3.5): take whole multiples out, then exchange the axes. O(log m) steps. */
-static Wide floor_sum(Wide n, Wide m, Wide a, Wide b) {
+static Wide floor_sum(int64_t n, int64_t m, int64_t a, int64_t b) {
   Wide sum = 0;
   for (;;) {
     if (a >= m) {
-      sum += n * (n - 1) / 2 * (a / m);
+      sum += wide(n) * wide(n - 1) / 2 * wide(a / m);
       a %= m;
     }
     if (b >= m) {
-      sum += n * (b / m);
+      sum += wide(n) * wide(b / m);
       b %= m;
     }
-    const Wide top = a * n + b;
+    const int64_t top = a * n + b; /* a column of the matrix: it fits */
     if (top < m) return sum;
     n = top / m;
     b = top % m;
-    const Wide swap = m;
+    const int64_t swap = m;
     m = a;
     a = swap;
   }
@@ -87,7 +87,7 @@ static Wide edge_sum(const Edge *e, int64_t i0, int64_t i1, int64_t m, int64_t r
   const int64_t stop = clamp64(edge_reaches(e, e->limit, i1), start, i1);
   const Wide flat = wide(i1 - stop) * wide((e->limit + round) / m);
   if (stop == start) return flat;
-  return flat + floor_sum(wide(stop - start), wide(m), wide(e->a), wide(e->a * start + e->b + round));
+  return flat + floor_sum(stop - start, m, e->a, e->a * start + e->b + round);
 }
 
 /* Full tiles in row blocks [0, n): per block max(0, E - S) with S = ceil(low(i) / B_c), where low is the
@@ -124,10 +124,12 @@ static void count_one(const Band *b, int64_t B_r, int64_t B_c, int64_t i, BandCo
     return;
   }
   const Wide cols = wide(min64(row.computed.end * B_c, b->cols) - row.computed.begin * B_c);
+  const Wide rows = wide(min64((i + 1) * B_r, b->rows) - i * B_r);
+  count->rows += wide(row.computed.end - row.computed.begin) * rows;
   count->computed += wide(row.computed.end - row.computed.begin);
   count->full += wide(row.full.end - row.full.begin);
   count->cols += cols;
-  count->area += cols * wide(min64((i + 1) * B_r, b->rows) - i * B_r);
+  count->area += cols * rows;
 }
 
 BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
@@ -140,10 +142,20 @@ BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
   count.full = count_full(&last_low, &first_high, B_c, whole);
   count.n_empty = edge_reaches(&last_high, 1, whole);
   const int64_t to_last_tile = whole - edge_reaches(&last_high, (T_c - 1) * B_c + 1, whole);
+  count.rows = count.computed * wide(B_r);
   count.cols = count.computed * wide(B_c) - wide(T_c * B_c - b->cols) * wide(to_last_tile);
   count.area = count.cols * wide(B_r);
   if (n > whole) count_one(b, B_r, B_c, whole, &count);
   return count;
+}
+
+int64_t band_n_empty(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
+  const int64_t whole = min64(n, b->rows / B_r);
+  const Edge last_high = {B_r, b->offset + B_r - 1 + b->after + 1, b->cols};
+  const int64_t n_empty = edge_reaches(&last_high, 1, whole);
+  if (n == whole) return n_empty;
+  const BandRow row = band_row(b, B_r, B_c, whole);
+  return n_empty + (row.computed.end <= row.computed.begin);
 }
 
 static int64_t row_length(const Band *b, int64_t B_r, int64_t B_c, int64_t i) {

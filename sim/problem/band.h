@@ -54,11 +54,12 @@ BandRow band_row(const Band *band, int64_t B_r, int64_t B_c, int64_t i);
 typedef struct {
   Wide computed;   /* tiles with at least one allowed pair */
   Wide full;       /* of those, tiles without a masked pair */
-  Wide cols;       /* sum over blocks of the columns in their computed tiles */
+  Wide rows, cols; /* sums over computed tiles of their rows, of their columns */
   Wide area;       /* sum over computed tiles of rows x columns */
   int64_t n_empty; /* blocks without a computed tile; they come first */
 } BandCount;
 BandCount band_count(const Band *band, int64_t B_r, int64_t B_c, int64_t n);
+int64_t band_n_empty(const Band *band, int64_t B_r, int64_t B_c, int64_t n); /* that one alone */
 
 /* The largest number of computed tiles in one block of B_r rows. */
 int64_t band_longest_row(const Band *band, int64_t B_r, int64_t B_c);

@@ -59,18 +59,14 @@ static MaskCount count_row(const Band *b, const MaskTiles *t) {
 static MaskCount count_band(const Band *whole, const MaskTiles *t) {
   if (t->rows.end - t->rows.begin == 1) return count_row(whole, t);
   const Band b = part_of(whole, t);
-  const int64_t n = min64(ceil_div(b.rows, t->B_r), before_the_end(&b, t->B_r)), n_whole = min64(n, b.rows / t->B_r);
-  const BandCount c = band_count(&b, t->B_r, t->B_c, n);
-  MaskCount count = {.computed = c.computed, .full = c.full, .cols = c.cols, .area = c.area};
-  const Wide in_whole = n == n_whole ? c.computed : band_count(&b, t->B_r, t->B_c, n_whole).computed;
-  count.rows = in_whole * wide(t->B_r) + (c.computed - in_whole) * wide(b.rows - n_whole * t->B_r);
-  return count;
+  const BandCount c = band_count(&b, t->B_r, t->B_c, min64(ceil_div(b.rows, t->B_r), before_the_end(&b, t->B_r)));
+  return (MaskCount){.computed = c.computed, .full = c.full, .rows = c.rows, .cols = c.cols, .area = c.area};
 }
 
 static MaskSeen seen_band(const Band *whole, const MaskTiles *t) {
   const Band b = part_of(whole, t);
   const int64_t n = min64(ceil_div(b.rows, t->B_r), before_the_end(&b, t->B_r));
-  const int64_t first = min64(n, band_count(&b, t->B_r, t->B_c, n).n_empty);
+  const int64_t first = min64(n, band_n_empty(&b, t->B_r, t->B_c, n));
   return (MaskSeen){wide(n - first), wide(edge(n, t->B_r, b.rows) - edge(first, t->B_r, b.rows))};
 }
 

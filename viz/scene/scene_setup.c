@@ -142,7 +142,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     const uint64_t step =
         s->schedule == stage_schedule(stage)
             ? now->step
-            : place_of_bytes(s->schedule, &s->plan, (uint64_t)stage->rival_steps[k], now->total_bytes);
+            : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
     fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
   }
   double shown = 0;

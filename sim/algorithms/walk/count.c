@@ -30,28 +30,23 @@ static MaskTiles tiles_of(const Plan *plan, Span rows, Span cols) {
   return (MaskTiles){plan->tiling.B_r, plan->tiling.B_c, rows, cols};
 }
 
-/* A statement's executions: how many, how many of them on full tiles, and the sums of their rows, columns and areas. */
-typedef struct {
-  Wide n, full, skipped, rows, cols, area;
-} Region;
-
-static Region region_of(const Plan *plan, const ProgramOp *op, const CountRanges *r) {
+static CountSums region_of(const Plan *plan, const ProgramOp *op, const CountRanges *r) {
   const Span rows = r->of[DIM_I], cols = op->columns_split ? columns_of(plan, r) : r->of[DIM_J];
   const Wide N_rows = elements(rows, plan->tiling.B_r, plan->shape.N_q),
              N_cols = elements(cols, plan->tiling.B_c, plan->shape.N_k);
   const bool i = op->loops & IN_I, j = op->loops & IN_J;
-  Region g = {.n = 1};
+  CountSums g = {.n = 1};
   if (i && j) {
     const MaskTiles tiles = tiles_of(plan, rows, cols);
     const MaskCount c = mask_count(&plan->mask, &tiles);
     if (op->masked)
-      g = (Region){c.computed, c.full, c.tiles - c.computed, c.rows, c.cols, c.area};
+      g = (CountSums){c.computed, c.full, c.tiles - c.computed, c.rows, c.cols, c.area};
     else
-      g = (Region){c.tiles, c.full, 0, N_rows * length(cols), N_cols * length(rows), N_rows * N_cols};
+      g = (CountSums){c.tiles, c.full, 0, N_rows * length(cols), N_cols * length(rows), N_rows * N_cols};
   } else if (i) {
-    g = (Region){.n = length(rows), .rows = N_rows};
+    g = (CountSums){.n = length(rows), .rows = N_rows};
   } else if (j) {
-    g = (Region){.n = length(cols), .cols = N_cols};
+    g = (CountSums){.n = length(cols), .cols = N_cols};
   }
   if ((op->loops & IN_S) && !op->columns_split) {
     const Wide splits = length(r->of[DIM_S]);
@@ -61,16 +56,16 @@ static Region region_of(const Plan *plan, const ProgramOp *op, const CountRanges
 }
 
 /* Of a load that happens only if a loop has a tile. */
-static Region region_seen(const Plan *plan, const ProgramOp *op, const ProgramOp *loop, const CountRanges *r) {
+static CountSums region_seen(const Plan *plan, const ProgramOp *op, const ProgramOp *loop, const CountRanges *r) {
   MaskSeen seen;
   if (loop->dim == DIM_I) {
     const MaskTiles tiles =
         tiles_of(plan, (Span){0, plan->T_r}, op->columns_split ? columns_of(plan, r) : r->of[DIM_J]);
     seen = mask_cols_seen(&plan->mask, &tiles);
-    return (Region){.n = seen.blocks, .cols = seen.elements};
+    return (CountSums){.n = seen.blocks, .cols = seen.elements};
   }
   if ((op->loops & IN_S) && plan->mask.pattern) { /* each split by itself */
-    Region sum = {0};
+    CountSums sum = {0};
     for (int64_t split = r->of[DIM_S].begin; split < r->of[DIM_S].end; split++) {
       const MaskTiles tiles = tiles_of(plan, r->of[DIM_I], walk_range(plan, loop, split));
       seen = mask_rows_seen(&plan->mask, &tiles);
@@ -84,11 +79,11 @@ static Region region_seen(const Plan *plan, const ProgramOp *op, const ProgramOp
     tiles.B_c = plan->tiles_per_split * plan->tiling.B_c;
     tiles.cols.end = min64(tiles.cols.end, ceil_div(plan->shape.N_k, tiles.B_c));
     const MaskCount c = mask_count(&plan->mask, &tiles);
-    return (Region){.n = c.computed, .rows = c.rows};
+    return (CountSums){.n = c.computed, .rows = c.rows};
   }
   const MaskTiles tiles = tiles_of(plan, r->of[DIM_I], (Span){0, plan->T_c});
   seen = mask_rows_seen(&plan->mask, &tiles);
-  return (Region){.n = seen.blocks, .rows = seen.elements};
+  return (CountSums){.n = seen.blocks, .rows = seen.elements};
 }
 
 /* Only the first iteration of the loops that `once` names. */
@@ -107,71 +102,119 @@ static bool cut_to_first(const Schedule *s, const Plan *plan, const ProgramOp *o
 
 /* ---- Adding up -------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  const Schedule *s;
-  const Plan *plan;
-  const CountRanges *ranges;
-  bool known[16];
-  Region regions[16]; /* by loops and masked, which most statements of a loop share */
-} Adder;
-
-static const Region *shared_region(Adder *a, const ProgramOp *op) {
-  const int key = op->loops | (op->masked ? 8 : 0);
-  if (!a->known[key]) a->regions[key] = region_of(a->plan, op, a->ranges);
-  a->known[key] = true;
-  return &a->regions[key];
-}
-
-/* False: it never happens in these ranges. */
-static bool find_region(Adder *a, const ProgramOp *op, Region *g) {
-  if ((op->when & ~schedule_when(a->plan)) || op->never) return false;
+/* The region of a statement that shares none with others; false: it never happens in these ranges. */
+static bool own_region(const Schedule *s, const Plan *plan, const ProgramOp *op, const CountRanges *ranges,
+                       CountSums *g) {
   if (op->first) {
-    CountRanges r = *a->ranges;
-    if (!cut_to_first(a->s, a->plan, op, &r)) return false;
-    *g = region_of(a->plan, op, &r);
-  } else if (op->needs >= 0) {
-    *g = region_seen(a->plan, op, &a->s->ops[op->needs], a->ranges);
-  } else {
-    *g = *shared_region(a, op);
+    CountRanges r = *ranges;
+    if (!cut_to_first(s, plan, op, &r)) return false;
+    *g = region_of(plan, op, &r);
+    return true;
   }
-  if (op->kind == OP_TEST) g->n = g->skipped;
-  if (op->partial_only) g->n -= g->full;
+  *g = region_seen(plan, op, &s->ops[op->needs], ranges);
   return true;
 }
 
-static bool counts(const ProgramOp *op) { return op->kind == OP_EVENT || (op->kind == OP_TEST && op->of); }
+static bool counts(const Plan *plan, const ProgramOp *op) {
+  return (op->kind == OP_EVENT || (op->kind == OP_TEST && op->of)) && !op->never && !(op->when & ~schedule_when(plan));
+}
+
+static bool has_own_region(const ProgramOp *op) { return op->first || op->needs >= 0; }
+
+/* Statements of the same loops share their region. */
+static int key_of(const ProgramOp *op) { return op->loops | (op->masked ? 8 : 0); }
+
+/* Its events there. */
+static Wide events_of(const ProgramOp *op, const CountSums *g) {
+  if (op->kind == OP_TEST) return g->skipped;
+  return op->partial_only ? g->n - g->full : g->n;
+}
+
+/* What a statement counts for: weights of the sums of its region. */
+static CountSums steps_of(const ProgramOp *op) {
+  if (op->kind == OP_TEST) return (CountSums){.skipped = 1};
+  return (CountSums){.n = 1, .full = op->partial_only ? (Wide)-1 : 0}; /* modulo 2^128 */
+}
+
+static CountSums bytes_of(const Plan *plan, const ProgramOp *op) {
+  if (op->kind != OP_EVENT || !op->moves) return (CountSums){0};
+  Wide n = op->words ? (Wide)op->words * STATS_BYTES : op->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
+  if (op->width) n *= wide(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
+  if (op->rows && op->cols) return (CountSums){.area = n};
+  return op->rows ? (CountSums){.rows = n} : op->cols ? (CountSums){.cols = n} : (CountSums){.n = n};
+}
+
+static void add_weights(CountSums *sum, const CountSums *w) {
+  sum->n += w->n, sum->full += w->full, sum->skipped += w->skipped;
+  sum->rows += w->rows, sum->cols += w->cols, sum->area += w->area;
+}
+
+static Wide weighed(const CountSums *w, const CountSums *g) {
+  Wide sum = w->n * g->n + w->full * g->full + w->skipped * g->skipped;
+  if (w->rows | w->cols | w->area) sum += w->rows * g->rows + w->cols * g->cols + w->area * g->area;
+  return sum;
+}
+
+void count_form(const Schedule *s, const Plan *plan, int first, int end, CountWhat what, CountForm *f) {
+  uint8_t at[16]; /* of a key among the terms, where it has one */
+  uint16_t known = 0;
+  f->n_terms = 0;
+  for (int k = first; k < end; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (!counts(plan, op)) continue;
+    const CountSums w = what == COUNT_BYTES ? bytes_of(plan, op) : steps_of(op);
+    if (what == COUNT_BYTES && !(w.n | w.rows | w.cols | w.area)) continue;
+    const int key = key_of(op);
+    if (!has_own_region(op) && known >> key & 1) {
+      add_weights(&f->terms[at[key]].weights, &w);
+      continue;
+    }
+    if (!has_own_region(op)) {
+      known |= (uint16_t)(1 << key);
+      at[key] = f->n_terms;
+    }
+    f->terms[f->n_terms++] = (CountTerm){.op = (uint8_t)k, .weights = w};
+  }
+}
+
+Wide count_by_form(const Schedule *s, const Plan *plan, const CountForm *f, const CountRanges *ranges) {
+  Wide sum = 0;
+  for (int k = 0; k < f->n_terms; k++) {
+    const ProgramOp *op = &s->ops[f->terms[k].op];
+    CountSums g;
+    if (!has_own_region(op))
+      g = region_of(plan, op, ranges);
+    else if (!own_region(s, plan, op, ranges, &g))
+      continue;
+    sum += weighed(&f->terms[k].weights, &g);
+  }
+  return sum;
+}
 
 Wide count_steps(const Schedule *s, const Plan *plan, int first, int end, const CountRanges *ranges) {
-  Adder a = {.s = s, .plan = plan, .ranges = ranges};
-  Wide steps = 0;
-  Region g;
-  for (int k = first; k < end; k++)
-    if (counts(&s->ops[k]) && find_region(&a, &s->ops[k], &g)) steps += g.n;
-  return steps;
+  CountForm form;
+  count_form(s, plan, first, end, COUNT_STEPS, &form);
+  return count_by_form(s, plan, &form, ranges);
 }
 
-static void add_moved(const Plan *plan, const ProgramOp *op, const Region *g, Wide *bytes, bool *overflow) {
-  Wide n = op->rows && op->cols ? g->area : op->rows ? g->rows : op->cols ? g->cols : g->n;
-  n = checked_mul(n,
-                  op->words     ? (Wide)op->words * STATS_BYTES
-                  : op->is_fp32 ? STATS_BYTES
-                                : wide(plan->element_bytes),
-                  overflow);
-  if (op->width) n = checked_mul(n, wide(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d), overflow);
-  *bytes = checked_add(*bytes, n, overflow);
+static void add_moved(const Plan *plan, const ProgramOp *op, const CountSums *g, Wide *bytes, bool *overflow) {
+  const CountSums w = bytes_of(plan, op); /* one weight */
+  const Wide n = op->rows && op->cols ? g->area : op->rows ? g->rows : op->cols ? g->cols : g->n;
+  *bytes = checked_add(*bytes, checked_mul(n, w.n | w.rows | w.cols | w.area, overflow), overflow);
 }
 
-static void add_op(const Plan *plan, const ProgramOp *op, const Region *g, Traffic *t, bool *overflow) {
-  t->steps += g->n;
+static void add_op(const Plan *plan, const ProgramOp *op, const CountSums *g, Traffic *t, bool *overflow) {
+  const Wide n = events_of(op, g);
+  t->steps += n;
   if (op->kind == OP_TEST) {
-    t->tiles[TILE_SKIPPED] += g->n;
+    t->tiles[TILE_SKIPPED] += n;
     return;
   }
   if (op->event == EVENT_LOAD) add_moved(plan, op, g, &t->read[op->tensor], overflow);
   if (op->event == EVENT_STORE) add_moved(plan, op, g, &t->write[op->tensor], overflow);
   if (op->event == EVENT_PRODUCT) {
     t->tiles[TILE_FULL] += g->full;
-    t->tiles[TILE_PARTIAL] += g->n - g->full;
+    t->tiles[TILE_PARTIAL] += n - g->full;
   }
   const Wide per_pair = op->products_d * wide(plan->shape.d) + op->products_dv * wide(plan->shape.d_v);
   t->flops = checked_add(t->flops, checked_mul(g->area, 2 * per_pair, overflow), overflow);
@@ -179,10 +222,21 @@ static void add_op(const Plan *plan, const ProgramOp *op, const Region *g, Traff
 
 static void add_range(const Schedule *s, const Plan *plan, int first, int end, const CountRanges *ranges, Traffic *t,
                       bool *overflow) {
-  Adder a = {.s = s, .plan = plan, .ranges = ranges};
-  Region g;
-  for (int k = first; k < end; k++)
-    if (counts(&s->ops[k]) && find_region(&a, &s->ops[k], &g)) add_op(plan, &s->ops[k], &g, t, overflow);
+  uint16_t known = 0;
+  CountSums shared[16], own; /* by key; not set before they are known */
+  for (int k = first; k < end; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (!counts(plan, op)) continue;
+    const int key = key_of(op);
+    const CountSums *g = has_own_region(op) ? &own : &shared[key];
+    if (has_own_region(op)) {
+      if (!own_region(s, plan, op, ranges, &own)) continue;
+    } else if (!(known >> key & 1)) {
+      known |= (uint16_t)(1 << key);
+      shared[key] = region_of(plan, op, ranges);
+    }
+    add_op(plan, op, g, t, overflow);
+  }
 }
 
 /* ---- Prefixes --------------------------------------------------------------------------------------------- */

@@ -36,26 +36,6 @@ void place_traffic(const Schedule *s, const Plan *plan, uint64_t step, Traffic *
     schedule_traffic(s, plan, traffic, &overflow);
 }
 
-static Wide moved(const Schedule *s, const Plan *plan, uint64_t step) {
-  Traffic traffic;
-  bool overflow = false;
-  place_traffic(s, plan, step, &traffic);
-  return traffic_read_bytes(&traffic, &overflow) + traffic_write_bytes(&traffic, &overflow);
-}
-
-uint64_t place_of_bytes(const Schedule *s, const Plan *plan, uint64_t n_steps, Wide bytes) {
-  if (moved(s, plan, n_steps) <= bytes) return n_steps;
-  uint64_t low = 0, high = n_steps; /* low moves no more than `bytes`, high does */
-  while (high - low > 1) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (moved(s, plan, middle) <= bytes)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /* ---- Tiles, rows and passes ------------------------------------------------------------------------------- */
 
 static bool is_tile_loop(const Schedule *s, int loop) {

@@ -11,8 +11,8 @@ Wide place_step(const Schedule *schedule, const Plan *plan, const Cursor *cursor
 /* The fold of events [0, step), steps beyond the end being the end. Equal to traffic_add over all of them. */
 void place_traffic(const Schedule *schedule, const Plan *plan, uint64_t step, Traffic *traffic);
 
-/* The last step at which no more than `bytes` have crossed the SRAM boundary; n_steps is the length of the walk. */
-uint64_t place_of_bytes(const Schedule *schedule, const Plan *plan, uint64_t n_steps, Wide bytes);
+/* The last step before which no more than `bytes` have crossed the SRAM boundary. */
+uint64_t place_of_bytes(const Schedule *schedule, const Plan *plan, Wide bytes);
 
 typedef enum {
   PLACE_TILE = 0, /* one iteration of a loop over tiles, or what comes before or after that loop */
