@@ -29,9 +29,10 @@ const Schedule *schedule_find(const char *name); /* NULL: no such algorithm */
 
 /* Where a walk stands: before operation `op`. Zero is the first event. */
 typedef struct {
-  uint64_t step;       /* number of events already given */
-  int64_t i, j, split; /* present row block, column block, split; -1 where no loop runs over it */
+  uint64_t step; /* number of events already given */
+  int64_t i, j;  /* present row block and column block; -1 where no loop runs over them */
   int64_t row0, row1, col0, col1;
+  int64_t split;         /* present split, or -1 */
   int64_t at[DIM_COUNT]; /* iterations of the loop over each that are over */
   int64_t n[DIM_COUNT];  /* iterations it has */
   Span computed, full;   /* tiles of the inner loop, for the present outer block */

@@ -49,7 +49,7 @@ void walk_enter_loop(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   if (loop->dim != DIM_S) find_spans(plan, c, (Dim)loop->dim);
 }
 
-static TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index) {
+static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index) {
   if (plan->mask.pattern) return mask_tile(&plan->mask, c->row0, c->row1, c->col0, c->col1);
   if (index < c->computed.begin || index >= c->computed.end) return TILE_SKIPPED;
   return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
@@ -97,9 +97,11 @@ static bool has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *c) {
   return max64(row.computed.begin, range.begin) < min64(row.computed.end, range.end);
 }
 
+static inline bool holds(const Plan *plan, uint8_t when) { return !when || !(when & ~schedule_when(plan)); }
+
 static inline bool happens(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  if (op->partial_only) return c->tile == TILE_PARTIAL && !(op->when & ~schedule_when(plan));
-  if (op->never || (op->when & ~schedule_when(plan))) return false;
+  if (op->partial_only) return c->tile == TILE_PARTIAL && holds(plan, op->when);
+  if (op->never || !holds(plan, op->when)) return false;
   if (op->first && (((op->first & IN_I) && c->at[DIM_I]) || ((op->first & IN_J) && c->at[DIM_J]) ||
                     ((op->first & IN_S) && c->at[DIM_S])))
     return false;
@@ -121,24 +123,24 @@ static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cur
          (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
 }
 
-static inline void emit(Cursor *c, const ProgramOp *op, EventKind kind, Tensor tensor, uint64_t bytes, uint64_t flops,
-                        Event *event) {
-  *event = (Event){.kind = (uint8_t)kind,
-                   .tensor = (uint8_t)tensor,
-                   .tile = c->tile,
-                   .pass = op->pass,
-                   .line = op->line,
-                   .op = c->op,
-                   .split = (uint16_t)max64(c->split, 0),
-                   .step = c->step++,
-                   .i = c->i,
-                   .j = c->j,
-                   .row0 = c->row0,
-                   .row1 = c->row1,
-                   .col0 = c->col0,
-                   .col1 = c->col1,
-                   .bytes = bytes,
-                   .flops = flops};
+static inline void emit(const Plan *restrict plan, Cursor *restrict c, const ProgramOp *restrict op,
+                        Event *restrict event) {
+  event->kind = op->event;
+  event->tensor = op->tensor;
+  event->tile = c->tile;
+  event->pass = op->pass;
+  event->line = op->line;
+  event->op = c->op;
+  event->split = (uint16_t)max64(c->split, 0);
+  event->step = c->step++;
+  event->i = c->i;
+  event->j = c->j;
+  event->row0 = c->row0;
+  event->row1 = c->row1;
+  event->col0 = c->col0;
+  event->col1 = c->col1;
+  event->bytes = op->moves ? bytes_of(plan, op, c) : 0;
+  event->flops = op->products_d | op->products_dv ? flops_of(plan, op, c) : 0;
 }
 
 void walk_begin(Cursor *c) {
@@ -146,28 +148,28 @@ void walk_begin(Cursor *c) {
   for (int dim = 0; dim < DIM_COUNT; dim++) walk_leave_blocks(c, (Dim)dim);
 }
 
-bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
-  if (!c->begun) walk_begin(c);
+/* Until the next event: loops are entered, tested and left, and statements that do not happen passed over. */
+static const ProgramOp *next_event(const Schedule *s, const Plan *plan, Cursor *c) {
   for (;;) {
     const ProgramOp *op = &s->ops[c->op];
     switch (op->kind) {
     case OP_EVENT:
-      if (op->is_checked && !happens(s, plan, op, c)) {
-        c->op++;
-        break;
-      }
-      emit(c, op, (EventKind)op->event, (Tensor)op->tensor, op->moves ? bytes_of(plan, op, c) : 0,
-           op->products_d | op->products_dv ? flops_of(plan, op, c) : 0, event);
+      if (!op->is_checked || happens(s, plan, op, c)) return op;
       c->op++;
-      return true;
+      break;
     case OP_LOOP:
-      if (op->when & ~schedule_when(plan)) {
+      if (!holds(plan, op->when)) {
         c->op = (uint8_t)(op->end + 1);
         break;
       }
       walk_enter_loop(plan, op, c);
       c->op++;
       break;
+    case OP_END:
+      c->op = (uint8_t)op->end;
+      op = &s->ops[c->op];
+      c->at[op->dim]++;
+      __attribute__((fallthrough));
     case OP_TEST:
       if (c->at[op->dim] == c->n[op->dim]) {
         walk_leave_blocks(c, (Dim)op->dim);
@@ -175,19 +177,35 @@ bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event)
         break;
       }
       set_block(plan, op, c);
-      if (op->of && c->tile == TILE_SKIPPED) {
-        emit(c, op, EVENT_SKIP, TENSOR_S, 0, 0, event);
-        c->at[op->dim]++;
-        return true;
-      }
+      if (op->of && c->tile == TILE_SKIPPED) return op;
       c->op++;
       break;
-    case OP_END:
-      c->op = (uint8_t)op->end;
-      c->at[s->ops[op->end].dim]++;
-      break;
-    case OP_STOP: c->done = true; return false;
+    case OP_STOP: c->done = true; return NULL;
     default: c->op++; break; /* OP_SET */
     }
   }
+}
+
+/* The same for what takes more than a look at the next statement. */
+__attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
+  if (!c->begun) walk_begin(c);
+  const ProgramOp *op = next_event(s, plan, c);
+  if (!op) return false;
+  emit(plan, c, op, event);
+  if (op->kind == OP_TEST) {
+    event->kind = EVENT_SKIP;
+    event->tensor = TENSOR_S;
+    c->at[op->dim]++;
+  } else {
+    c->op++;
+  }
+  return true;
+}
+
+bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
+  const ProgramOp *op = &s->ops[c->op];
+  if (op->kind != OP_EVENT || op->is_checked || !c->begun) return find_next(s, plan, c, event);
+  emit(plan, c, op, event);
+  c->op++;
+  return true;
 }
