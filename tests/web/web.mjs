@@ -63,6 +63,7 @@ async function primitives(world) {
   })
   same(native.length, lines.length, 'states that C drew')
   const page = await open(world)
+  await page.value(`tilewalk.engine.call('web_l2_later', 0)`) // as the C beside it does
   const hash = createHash('sha256')
   let count = 0
   for (const one of native) {
@@ -404,6 +405,42 @@ async function course(world) {
   return `${names.length} lessons to their ends`
 }
 
+// ---- L2 in a Worker
+
+// The picture comes at once, L2's figures later, the terminal's to the byte; of many changes in a row the last one's.
+async function background(world) {
+  const gpu = 'gpu=h200 d=128 heads=4 causal=1 block=128 scene=hierarchy'
+  const words = N => execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', `N=${N} ${gpu}`], { encoding: 'utf8' }).trimEnd()
+  const page = await open(world, `N=65536 ${gpu}`)
+  const described = `tilewalk.engine.text('web_describe').trimEnd()`
+  await page.until(`${described}.includes(' hits.')`)
+  same(await page.value(described), words(65536), 'what the Worker found')
+  const [gaps, waited] = await page.value(`(async () => {
+    const gaps = [], waited = []
+    let last = performance.now(), goes = true
+    const tick = now => { gaps.push(now - last); last = now; if (goes) requestAnimationFrame(tick) }
+    requestAnimationFrame(tick)
+    for (const N of [4096, 16384, 8192, 32768]) {
+      const start = performance.now()
+      tilewalk.set(2, String(N))
+      if (!${described}.includes('being worked out')) throw new Error('nothing is left to the Worker')
+      while (!${described}.includes(' hits.')) await new Promise(done => setTimeout(done, 4))
+      waited.push(performance.now() - start)
+    }
+    for (let k = 0; k < 12; k++) { tilewalk.set(2, String(4096 + 128 * k)); await new Promise(done => setTimeout(done, 10)) }
+    while (!${described}.includes(' hits.')) await new Promise(done => setTimeout(done, 4))
+    goes = false
+    return [gaps.sort((a, b) => a - b), waited]
+  })()`)
+  same(await page.value(described), words(4096 + 128 * 11), 'the last of many changes')
+  // Without a Worker it is as before.
+  await page.value(`(tilewalk.background.terminate(), tilewalk.isAsking = false, tilewalk.background = { postMessage() { tilewalk.takeL2(null) } }, tilewalk.set(2, '8192'))`)
+  await page.until(`${described}.includes(' hits.')`)
+  same(await page.value(described), words(8192), 'without a Worker')
+  check(page.errors.length === 0, page.errors)
+  return `answers after ${waited.map(ms => ms.toFixed(0)).join(', ')} ms; between frames ${gaps[gaps.length >> 1].toFixed(0)}, at most ${gaps.at(-1).toFixed(0)} ms`
+}
+
 // ---- the workbench
 
 // The program is typed into by keys: to an error, whose message is the terminal's and stands beside its line, and back;
@@ -628,7 +665,7 @@ async function anything(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, lesson, course, workbench, folder, offline, accessible, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, lesson, course, workbench, folder, offline, accessible, speed, anything }
 const world = { server: await serve(join(build, 'web'), PREFIX), browser: await Browser.start(chromium) }
 let passed = 0, failed = 0
 for (const [name, test] of Object.entries(TESTS)) {

@@ -224,7 +224,8 @@ static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
   put(text, size, "L2 of %s: ", number_bytes(l2->capacity_bytes).text);
   put(text, size, "%s of this head through it so far", number_bytes(now->total_bytes).text);
   if (!l2->is_known) {
-    put(text, size, "\nWhat it keeps from HBM is not known for this launch");
+    put(text, size, "\nWhat it keeps from HBM is %s",
+        l2->is_awaited ? "being worked out" : "not known for this launch");
     return;
   }
   put(text, size, "\nwhole launch: %s asked for, ", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);

@@ -314,7 +314,9 @@ static void draw_l2(const Pen *pen, Box box) {
   pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
   draw_figure(pen, &body, "through it so far", number_bytes(now->total_bytes).text);
   if (!l2->is_known) {
-    pen_paragraph(pen, TYPE_SMALL, t->ink_soft, body, "What it keeps from HBM is not known for this launch.");
+    pen_paragraph(pen, TYPE_SMALL, t->ink_soft, body,
+                  l2->is_awaited ? "What it keeps from HBM is being worked out."
+                                 : "What it keeps from HBM is not known for this launch.");
     return;
   }
   pen_fill(pen, box_at(body.x, body.y, body.width, fmax(1, round(pen->unit))), t->axis, 1);
@@ -349,11 +351,12 @@ static void draw_far_link(const Pen *pen, Box box) {
   const SnapshotL2 *l2 = &pen->now->l2;
   const Wide most = l2->asked_read_bytes > l2->asked_write_bytes ? l2->asked_read_bytes : l2->asked_write_bytes;
   const double rate = gpu_hbm_bytes_per_s(&pen->now->gpu);
+  const char *none = l2->is_awaited ? "\u2026" : "not known";
   box_cut_top(&box, 8 * pen->unit, 0);
   const Box upper = box_cut_top(&box, box.height / 2, 0);
-  draw_lane(pen, upper, "launch:", l2->is_known ? number_bytes(l2->hbm_read_bytes).text : "not known", false,
+  draw_lane(pen, upper, "launch:", l2->is_known ? number_bytes(l2->hbm_read_bytes).text : none, false,
             l2->is_known ? part_of(l2->hbm_read_bytes, most) : -1, rate, true, false);
-  draw_lane(pen, box, "launch:", l2->is_known ? number_bytes(l2->hbm_write_bytes).text : "not known", false,
+  draw_lane(pen, box, "launch:", l2->is_known ? number_bytes(l2->hbm_write_bytes).text : none, false,
             l2->is_known ? part_of(l2->hbm_write_bytes, most) : -1, rate, false, false);
 }
 

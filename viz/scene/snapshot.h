@@ -57,6 +57,7 @@ typedef struct {
   double scores[STAGE_SCORES];
   bool without_max; /* softmax without the maximum: it overflows */
   int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
+  bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
   bool lone_row;    /* only the large row is computed, not those beside it */
 } StageConfig;
 
@@ -102,6 +103,7 @@ typedef struct {
 typedef struct {
   uint64_t capacity_bytes;                  /* 0: there is none */
   bool is_known;                            /* the figures below: sim/l2/l2_run.h has an answer */
+  bool is_awaited;                          /* they come later, from stage_give_l2 */
   Wide asked_read_bytes, asked_write_bytes; /* of L2 by the SMs */
   Wide hbm_read_bytes, hbm_write_bytes;
   Wide fabric_bytes; /* between its partitions */
@@ -258,6 +260,9 @@ void stage_free(Stage *stage);
 /* Gives the scores of every row, from the first column on, in place of Q K; for a row that is worked by hand. At most
  * STAGE_SCORES of them. */
 void stage_give_scores(Stage *stage, const double *scores, int n);
+
+/* What L2 does, where the stage was made with `l2_later`: the l2 of a stage of the same request made without. */
+void stage_give_l2(Stage *stage, const SnapshotL2 *l2);
 
 /* Fills *snapshot for a step; steps beyond the end are the end. Not from two threads at once: the stage keeps the
  * scores of one row. */

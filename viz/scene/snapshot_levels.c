@@ -12,6 +12,8 @@ static Status fill_l2(Stage *stage, Error *error) {
   Error inner = {0};
   l2->capacity_bytes = (uint64_t)c->gpu.l2_bytes;
   if (c->gpu.l2_bytes == 0) return STATUS_OK;
+  l2->is_awaited = c->l2_later;
+  if (l2->is_awaited) return STATUS_OK;
   Status status = simulate(&launch, &c->problem, c->schedule, error);
   if (status) return status;
   status = simulation_l2(&launch, &c->problem, &c->gpu, &inner);
@@ -26,6 +28,8 @@ static Status fill_l2(Stage *stage, Error *error) {
   l2->hit_rate = l2_run_hit_rate(&launch.l2);
   return STATUS_OK;
 }
+
+void stage_give_l2(Stage *stage, const SnapshotL2 *l2) { stage->l2 = *l2; }
 
 /* S, O, m and l as fast kernels hold them: accumulators in fp32. */
 static void fill_registers(Stage *stage) {

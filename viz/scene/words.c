@@ -108,7 +108,8 @@ static void put_levels(char *text, size_t size, const Snapshot *s) {
   if (l2->capacity_bytes == 0) return;
   put(text, size, "L2 of %s: all that is moved goes through it. ", number_bytes(l2->capacity_bytes).text);
   if (!l2->is_known) {
-    put(text, size, "What it keeps from HBM is not known for this launch.\n");
+    put(text, size, "What it keeps from HBM is %s.\n",
+        l2->is_awaited ? "being worked out" : "not known for this launch");
     return;
   }
   put(text, size, "The whole launch asks it for %s", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);

@@ -22,6 +22,7 @@ static Player player;
 static Viewer viewer;
 static cairo_surface_t *surface;
 static bool is_open;
+static bool l2_later;
 static Error last_error;
 static DrawingList shown_list;
 static DrawingSurface shown_surface;
@@ -84,10 +85,11 @@ static Status parse_line(const char *line, Request *request, Error *error) {
 static Status open_first(const char *line, Error *error) {
   Request request;
   Status status = parse_line(line, &request, error);
+  request.l2_later = l2_later;
   if (!status) status = player_open(&player, &request, request.without_max, error);
   if (!status) return STATUS_OK;
   player_free(&player);
-  player_open(&player, &(Request){0}, false, NULL);
+  player_open(&player, &(Request){.l2_later = l2_later}, false, NULL);
   return status;
 }
 
@@ -131,6 +133,23 @@ EXPORT void web_resize(int width, int height) {
 EXPORT void web_look(bool dark, bool reduced_motion) {
   player.dark = dark;
   player.reduced_motion = reduced_motion;
+  viewer.is_dirty = true;
+}
+
+/* ---- L2, elsewhere -----------------------------------------------------------------------------------------
+ *
+ *     the page's viewer                                        a Worker with the same program
+ *     web_l2_later(true); web_l2_is_awaited() -- state line --> web_open(line)
+ *     web_l2_give(bytes)                     <--- its bytes ---- web_l2(), web_l2_bytes() */
+
+/* From the next problem on; false: it is worked out at once, as a program does. */
+EXPORT void web_l2_later(bool later) { player.request.l2_later = l2_later = later; }
+EXPORT bool web_l2_is_awaited(void) { return player.stage.l2.is_awaited; }
+EXPORT const SnapshotL2 *web_l2(void) { return &player.stage.l2; }
+EXPORT size_t web_l2_bytes(void) { return sizeof(SnapshotL2); }
+EXPORT void web_l2_give(const SnapshotL2 *l2) {
+  player_give_l2(&player, l2);
+  web_forget_drawn(); /* charts have L2's numbers in them */
   viewer.is_dirty = true;
 }
 

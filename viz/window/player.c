@@ -86,6 +86,7 @@ bool player_apply(Player *p, Request *r, bool without_max) {
   Stage stage;
   Error error = {0};
   r->without_max = without_max;
+  r->l2_later = p->request.l2_later;
   if (request_stage(r, without_max, 0, &stage, &error)) {
     stage_free(&stage);
     player_say(p, true, "Not possible: %s", error.message);
@@ -120,6 +121,11 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   p->moved_s = MOVE_S;
   say_what_fits(p);
   return STATUS_OK;
+}
+
+void player_give_l2(Player *p, const SnapshotL2 *l2) {
+  stage_give_l2(&p->stage, l2);
+  p->now.l2 = *l2;
 }
 
 void player_free(Player *p) { stage_free(&p->stage); }

@@ -117,6 +117,9 @@ struct Player {
 Status player_open(Player *player, const Request *request, bool without_max, Error *error);
 void player_free(Player *player);
 
+/* With Request.l2_later: what the present stage waited for. */
+void player_give_l2(Player *player, const SnapshotL2 *l2);
+
 /* Acts. Returns what is left for the window to do: an input from INPUT_COPY on, or INPUT_NONE. */
 PlayerInput player_input(Player *player, PlayerInput input);
 

@@ -128,10 +128,10 @@ const records = {
   keep: (engine, name, at, length) => keep(engine.read(name), engine.readPart(at, length)),
 }
 
-// Loads a program and its files. `page` is what C calls: measure and act.
+// Loads a program and its files. `page` is what C calls: measure and act. A program may be its name, or its module.
 export async function load(program, bundles, page) {
-  const fetched = [program, ...bundles].map(name =>
-    fetch(new URL(name, import.meta.url)).then(answer => {
+  const fetched = [program, ...bundles].map(name => typeof name !== 'string' ? name
+    : fetch(new URL(name, import.meta.url)).then(answer => {
       if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
       return answer.arrayBuffer()
     }))
@@ -141,11 +141,12 @@ export async function load(program, bundles, page) {
       ...Object.fromEntries(Object.entries({ ...records, ...page }).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])) },
     wasi_snapshot_preview1: wasi(engine),
   }
-  const module = await WebAssembly.compile(await fetched[0])
+  const module = typeof program === 'string' ? await WebAssembly.compile(await fetched[0]) : program
   for (const { module: of, name } of WebAssembly.Module.imports(module))
     if (of === 'wasi_snapshot_preview1') imports[of][name] ??= () => NO_FILE
   const instance = await WebAssembly.instantiate(module, imports)
   engine.it = new Engine(instance)
+  engine.it.module = module
   instance.exports._initialize?.()
   for (const bundle of fetched.slice(1))
     if (!engine.it.take(new Uint8Array(await bundle))) throw new Error('a bundle of files is damaged')

@@ -109,6 +109,8 @@ export class Viewer {
 
   begin(line) {
     const { engine } = this
+    this.options.background ??= typeof Worker === 'function'
+    engine.call('web_l2_later', this.options.background)
     const taken = engine.call('web_open', line)
     engine.call('web_look', this.options.dark ?? matchMedia('(prefers-color-scheme: dark)').matches,
       matchMedia('(prefers-reduced-motion: reduce)').matches)
@@ -147,9 +149,40 @@ export class Viewer {
       if (!this.hasPicture) this.first()
       this.painter.paint(this.context, new List(this.engine), this.canvas.width, this.canvas.height)
       this.rest()
+      if (calls.web_l2_is_awaited()) this.askL2()
     }
     this.isMoving = calls.web_is_moving() !== 0
     if (this.isMoving) this.wake()
+  }
+
+  // L2 takes up to 0.2 s: a Worker works it out, one question at a time, while frames go on.
+  question() { return this.state().replace(/ (step|scene)=\S+/g, '') }
+  askL2() {
+    const question = this.question()
+    if (this.isAsking || !this.options.background) return
+    if (!this.background) {
+      this.background = new Worker(new URL('background.js', import.meta.url), { type: 'module' })
+      this.background.onmessage = ({ data }) => this.takeL2(data)
+      this.background.onerror = () => this.takeL2(null)
+      this.background.postMessage(this.engine.module)
+    }
+    this.isAsking = true
+    this.background.postMessage({ question, program: this.program })
+  }
+  takeL2(answer) {
+    this.isAsking = false
+    if (!this.engine.calls.web_l2_is_awaited()) return
+    if (!answer) { // no Worker here, or it refused: as without one
+      this.options.background = false
+      this.engine.call('web_l2_later', false)
+      this.engine.call('web_open', this.state())
+    } else if (answer.question === this.question() && answer.program === this.program) {
+      const at = this.engine.write(answer.bytes)
+      this.engine.calls.web_l2_give(at)
+      this.engine.calls.free(at)
+      this.answered = performance.now()
+    } else return this.askL2() // the problem has changed meanwhile
+    this.wake()
   }
 
   first() {
