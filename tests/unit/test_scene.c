@@ -119,13 +119,12 @@ static void test_smallest_text(void **state) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    SceneMemo *memo = memo_new();
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps / 3, &now);
     for (int k = 0; k < 2; k++)
       for (int scene = 0; scene < SCENE_COUNT; scene++)
         for (int presentation = 0; presentation < 2; presentation++) {
-          const SceneView view = {.presentation = presentation, .memo = memo, .footer = "N=64"};
+          const SceneView view = {.presentation = presentation, .footer = "N=64"};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1]);
           assert_true(all->n > 5);
           for (int n = 0; n < all->n; n++)
@@ -134,7 +133,6 @@ static void test_smallest_text(void **state) {
                        all->pieces[n].text, all->pieces[n].size);
           free(all);
         }
-    memo_free(memo);
     stage_free(&stage);
   }
 }
@@ -170,20 +168,18 @@ static void test_words_keep_apart(void **state) {
   enum { N_STEPS = 11 };
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    SceneMemo *memo = memo_new(); /* test_memo_changes_nothing */
     for (uint64_t k = 0; k <= N_STEPS; k += ONE_OF) {
       Snapshot now;
       const uint64_t step = k * stage.n_steps / N_STEPS;
       stage_snapshot(&stage, step, &now);
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
-        const SceneView view = {.presentation = k % 2 == 1, .memo = memo, .footer = "N=64"};
+        const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
         Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
         check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
         check_uncut(all, (SceneKind)scene, &CASES[c], step);
         free(all);
       }
     }
-    memo_free(memo);
     stage_free(&stage);
   }
 }
@@ -205,7 +201,6 @@ static void test_charts_keep_words_apart(void **state) {
   for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
     const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
     Stage stage = open_case(now_case);
-    SceneMemo *memo = memo_new();
     if (c % 2 == 0) stage.config.gpu = long_named_gpu();
     for (uint64_t k = 0; k <= 4; k++) {
       Snapshot now;
@@ -214,8 +209,7 @@ static void test_charts_keep_words_apart(void **state) {
       for (int scene = SCENE_CHARTS; scene <= SCENE_TIMELINE; scene++)
         for (int chart = 0; chart < (scene == SCENE_CHARTS ? CHART_KIND_COUNT : 1); chart++) {
           const int *size = SIZES[(k + (uint64_t)chart) % 3];
-          const SceneView view = {
-              .presentation = k % 2 == 1, .chart = (ChartKind)chart, .memo = memo, .footer = "N=64"};
+          const SceneView view = {.presentation = k % 2 == 1, .chart = (ChartKind)chart, .footer = "N=64"};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, size[0], size[1]);
           check_layout(all, chart_kind_name((ChartKind)chart), now_case, step, size[0], size[1]);
           if (c % 2 == 1) check_uncut(all, (SceneKind)scene, now_case, step);
@@ -223,7 +217,6 @@ static void test_charts_keep_words_apart(void **state) {
           free(all);
         }
     }
-    memo_free(memo);
     stage_free(&stage);
   }
 }
@@ -470,7 +463,7 @@ static void test_tooltips(void **state) {
     bool kinds[HIT_L2 + 1] = {false};
     stage_snapshot(&stage, stage.n_steps / 2, &now);
     for (int y = 4; y < 720; y += 18)
-      for (int x = 4; x < 1280; x += 98) {
+      for (int x = 4; x < 1280; x += 56) {
         char text[256];
         SceneView view = {0};
         view.hover = hit_at(SCENE_MAIN, &now, &view, 1280, 720, x, y);
