@@ -307,6 +307,38 @@ static void test_row_ends_right(void **state) {
   stage_free(&stage);
 }
 
+/* A kernel that goes from the last keys to the first is shown so: each row begins with its last computed tile and ends
+ * with tile 0, and its numbers are right. */
+static void test_reversed_walk(void **state) {
+  (void)state;
+  Stage stage;
+  Snapshot now;
+  const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
+                                          .tiling = {.B_r = 8, .B_c = 8},
+                                          .machine = machine_paper(),
+                                          .launch = {.walk = WALK_REVERSED}},
+                              .schedule = schedule_find("fa2"),
+                              .seed = 5};
+  assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+  int64_t last_j = -1, n_rows = 0;
+  for (uint64_t step = 1; step <= stage.n_steps; step++) {
+    stage_snapshot(&stage, step, &now);
+    if (now.event.kind == EVENT_LOAD && now.event.tensor == TENSOR_K) {
+      assert_int_equal(now.event.j, last_j < 0 ? now.event.i : last_j - 1); /* tiles as high as wide: the diagonal */
+      assert_true(now.grid.reversed);
+      last_j = now.event.j;
+    }
+    if (now.event.kind == EVENT_STORE && now.event.tensor == TENSOR_O) {
+      assert_int_equal(last_j, 0);
+      assert_true(now.row.error_ulps < 4);
+      last_j = -1;
+      n_rows++;
+    }
+  }
+  assert_int_equal(n_rows, 8);
+  stage_free(&stage);
+}
+
 /* Without the maximum m stays 0 and P is e^score: in fp8, whose largest is 448, a score of 6.2 overflows. */
 static void test_without_max(void **state) {
   (void)state;
@@ -600,6 +632,7 @@ int main(void) {
       cmocka_unit_test(test_slots_in_a_gap),
       cmocka_unit_test(test_row_is_the_attention),
       cmocka_unit_test(test_row_ends_right),
+      cmocka_unit_test(test_reversed_walk),
       cmocka_unit_test(test_without_max),
       cmocka_unit_test(test_overflow_is_seen),
       cmocka_unit_test(test_spared),

@@ -15,7 +15,6 @@ static Status simulate_head(const Problem *problem, const Schedule *schedule, Si
   head.shape = run->plan.shape;
   head.shape.batch = head.shape.heads = head.shape.kv_heads = 1;
   head.tiling = run->plan.tiling;
-  head.launch.walk = WALK_FORWARD; /* scenes show the keys from the first to the last */
   return simulate(run, &head, schedule, error);
 }
 
