@@ -55,14 +55,14 @@ OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/programs.o
 # The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
 PROGRAMS := $(patsubst %,sim/algorithms/%.walk,standard fa1 fa2 fa2-split)
 MAIN := $(filter %/viz/cli/main.o,$(OBJ))
+SMALL := $(MAIN:%/main.o=%/commands_small.o)
 GPU_ONLY := kernels/lib/harness.cu kernels/ladder/eager_cublas.cu $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
 RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/ladder/*.cu))
 CPU_RUNGS := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %,$(BUILD)/kernels/lib/%.o,verify verify_backward run_on_cpu cpu_check)
-LIB := $(filter-out $(MAIN),$(OBJ)) $(CPU_RUNGS)
+LIB := $(filter-out $(MAIN) $(SMALL),$(OBJ)) $(CPU_RUNGS)
+# One command in three programs: what each is for stands in viz/cli/program.h.
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
-ifneq ($(filter -DTILEWALK_WINDOW,$(DEFINES)),)
-PROGRAM += $(PROGRAM)-window
-endif
+PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM)-window)
 
 # The binaries of tests lie together, build/tests/NAME: no name is used twice.
 vpath %.c $(wildcard tests/*)
@@ -153,10 +153,12 @@ $(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
-$(BUILD)/tilewalk: $(MAIN) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tilewalk: $(MAIN) $(SMALL) $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(shell pkg-config --libs jansson) -lm -o $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
-$(BUILD)/tilewalk-window: $(MAIN) $(BUILD)/libtilewalk.a # the same with SDL2: see viz/cli/command_view.c
+$(BUILD)/tilewalk-full: $(MAIN) $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/tilewalk-window: $(MAIN) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) -Wl,-u,window_run $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
@@ -238,15 +240,16 @@ ROOT = $(DESTDIR)$(PREFIX)
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
 	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
 install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
-	for p in $(notdir $(PROGRAM)); do install -Dm755 $(BUILD)/$$p "$(ROOT)/bin/$$p" || exit 1; done
+	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
+	for p in $(notdir $(filter %-full %-window,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
 	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
 	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
 	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"
 	install -Dm644 $(BUILD)/_tilewalk "$(ROOT)/share/zsh/site-functions/_tilewalk"
 uninstall:
-	rm -f "$(ROOT)/bin/tilewalk" "$(ROOT)/bin/tilewalk-window" "$(ROOT)/share/man/man1/tilewalk.1"
+	rm -f "$(ROOT)/bin/tilewalk" "$(ROOT)/share/man/man1/tilewalk.1"
 	rm -f "$(ROOT)/share/bash-completion/completions/tilewalk" "$(ROOT)/share/zsh/site-functions/_tilewalk"
-	rm -rf "$(ROOT)/share/tilewalk"
+	rm -rf "$(ROOT)/share/tilewalk" "$(ROOT)/lib/tilewalk"
 clean:
 	rm -rf $(BUILD)
 

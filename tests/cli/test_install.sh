@@ -18,14 +18,16 @@ usr=$root/usr tilewalk=$root/usr/bin/tilewalk
 find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' 2>/dev/null | while read -r file; do
   cmp "$file" "$usr/share/tilewalk/$file" || exit 1
 done || fail "a data file is not installed"
+[ "$(ls "$usr/bin")" = tilewalk ] || fail "more than one command is installed"
 (cd / && "$tilewalk" sim -N 64 -d 16 --block 8 --json >/dev/null) || fail "the installed program does not run"
+(cd / && "$tilewalk" lesson --list >/dev/null) || fail "the installed full program does not find its data"
 if [ -d assets/gpus ]; then (cd / && "$tilewalk" sim -N 64 --gpu h200 >/dev/null) || fail "the installed program does not find its data"; fi
 if [ -x "$build/tilewalk-window" ]; then
   if ldd "$tilewalk" | grep -q SDL2; then fail "every run loads SDL2, not only the window"; fi
   (cd / && LSAN_OPTIONS=exitcode=0 SDL_VIDEODRIVER=dummy "$tilewalk" view --frames 1 >/dev/null 2>&1) || fail "the installed window does not open"
-  mv "$usr/bin/tilewalk-window" "$root/"
-  (cd / && "$tilewalk" view 2>&1 || true) | grep -q 'tilewalk-window, that should stand beside tilewalk' || fail "a missing window is not explained"
-  mv "$root/tilewalk-window" "$usr/bin/"
+  mv "$usr/lib/tilewalk/tilewalk-window" "$root/"
+  (cd / && "$tilewalk" view 2>&1 || true) | grep -q 'needs the program tilewalk-window' || fail "a missing window is not explained"
+  mv "$root/tilewalk-window" "$usr/lib/tilewalk/"
 fi
 
 # Everything that --help lists stands in the manual page and in both completions.

@@ -10,7 +10,7 @@
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
-#include "viz/cli/sweep_chart.h"
+#include "viz/cli/chart_file.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
 #include "viz/scene/scene_cache.h"

@@ -10,15 +10,11 @@
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
-#include "viz/cli/sweep_chart.h"
-#include "viz/chart/chart_draw.h"
-#include "viz/export/surface.h"
+#include "viz/cli/chart_file.h"
 #include "viz/chart/algorithm_ink.h"
 #include "viz/text/number.h"
 #include "viz/chart/plot.h"
 #include "viz/text/table.h"
-
-enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
 typedef struct {
   Request request;
@@ -151,25 +147,11 @@ static Chart make_chart(const Roofline *r) {
   return chart;
 }
 
-typedef struct {
-  const Chart *chart;
-  const Theme *theme;
-} Picture;
-
-static void draw(cairo_t *cr, double width, double height, const void *data) {
-  const Picture *p = data;
-  chart_draw(p->chart, cr, width, height, p->theme);
-}
-
 static Status save_chart(const Roofline *r, const ChartRequest *how, const char *path, Error *error) {
   char state[REQUEST_STATE_BYTES];
   Chart chart = make_chart(r);
-  const Picture picture = {&chart, *how->theme ? theme_named(how->theme) : &theme_light};
-  Status status = chart_check(&chart, error);
-  if (!status)
-    status = surface_save(
-        path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
-        &(SurfaceMetadata){.title = "Tilewalk: roofline", .state = request_state(r->request, state)}, error);
+  const Status status =
+      chart_file_save(&chart, how, path, "Tilewalk: roofline", request_state(r->request, state), error);
   chart_free(&chart);
   return status;
 }

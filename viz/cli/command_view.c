@@ -1,10 +1,5 @@
-/* tilewalk view: the viewer's window. Where it is left out of the build, one line that says what to install.
- *
- * SDL2 brings some forty libraries, whose loading costs every run of a program that is linked with it several
- * milliseconds. So there are two programs of the same objects: `tilewalk` without the window, and `tilewalk-window`
- * beside it, which has it. Here, and only here, the first turns into the second. */
-#define _POSIX_C_SOURCE 200809L /* readlink, execv, _exit */
-#include <errno.h>
+/* tilewalk view: the viewer's window. Where it is left out of the build, one line that says what to install. */
+#define _POSIX_C_SOURCE 200809L /* _exit */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +8,8 @@
 
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
-#include "viz/cli/sweep_chart.h"
+#include "viz/cli/chart_file.h"
+#include "viz/cli/program.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
@@ -60,22 +56,6 @@ static Status set_frames(void *target, const char *value, Error *error) {
 }
 
 #ifdef TILEWALK_WINDOW
-/* Starts this program's path with "-window" after it, with the same arguments; returns only when that fails. */
-static int become_window_program(const Io *io, Error *error) {
-  static const char suffix[] = "-window";
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof suffix);
-  if (length > 0) {
-    memcpy(path + length, suffix, sizeof suffix);
-    execv(path, io->argv);
-  }
-  error_set(error, STATUS_BAD_REQUEST,
-            "the window is a program of its own, tilewalk-window, that should stand beside tilewalk (%s); build or "
-            "install again",
-            length > 0 ? strerror(errno) : "this program's place is unknown");
-  return EXIT_BAD_REQUEST;
-}
-
 /* One line, on the screen as well: who starts the viewer from a menu sees no terminal. */
 static void warn(Io *io, Player *player, const Error *warning) {
   fprintf(io->err, "tilewalk view: %s\n", warning->message);
@@ -140,7 +120,7 @@ static void on_lost_display(const char *state) {
 
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
-  if (!window_run) return become_window_program(io, error);
+  if (!window_run) return program_become("window", io->argv, error), EXIT_BAD_REQUEST;
   WindowOptions how = {.fullscreen = o->fullscreen,
                        .n_frames = o->n_frames,
                        .started_s = window_clock_s(),

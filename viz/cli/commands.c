@@ -1,5 +1,6 @@
 /* The table of commands: to add one, write viz/cli/command_NAME.c and add its row. */
 #include "viz/cli/command.h"
+#include "viz/cli/program.h"
 
 extern const Command COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_DOCTOR, COMMAND_GPUS,
     COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_LESSON, COMMAND_RENDER, COMMAND_REPLAY, COMMAND_ROOFLINE, COMMAND_SIM,
@@ -19,3 +20,5 @@ const Command *const COMMANDS[] = {
     &COMMAND_MAN,          &COMMAND_COMPLETE_BASH,
     &COMMAND_COMPLETE_ZSH, NULL,
 };
+
+const bool PROGRAM_IS_SMALL = false;

@@ -11,6 +11,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
+#include "viz/cli/program.h"
 
 #ifndef TILEWALK_VERSION
 #define TILEWALK_VERSION "0.1"
@@ -45,7 +46,14 @@ static int unknown_command(const char *name, Error *error) {
   return EXIT_BAD_REQUEST;
 }
 
+/* Whether this program is the small one and the request is for the full one. */
+static bool is_for_full(int argc, char **argv) {
+  if (!PROGRAM_IS_SMALL || (argc > 1 && strcmp(argv[1], "--version") == 0)) return false;
+  return argc < 2 || !find_command(argv[1]) || !program_only_prints(argc - 2, argv + 2);
+}
+
 static int dispatch(int argc, char **argv, Io *io, Error *error) {
+  if (is_for_full(argc, argv)) return program_become("full", argv, error), EXIT_BAD_REQUEST;
   const char *const first = argc > 1 ? argv[1] : "--help";
   if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (strcmp(first, "help") == 0 && argc == 2)) {
     print_overview(io);

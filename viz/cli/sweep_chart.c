@@ -4,54 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/quote.h"
-#include "sim/base/size.h"
 #include "viz/cli/run_tables.h"
-#include "viz/chart/chart_draw.h"
-#include "viz/export/surface.h"
-
-enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
-
-static Status set_size(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  const size_t length = strcspn(value, "xX");
-  char width[32];
-  int64_t w = 0, h = 0;
-  snprintf(width, sizeof width, "%.*s", (int)(length < 31 ? length : 31), value);
-  Error inner = {0};
-  if (!value[length] || size_parse_count(width, &w, &inner) || size_parse_count(value + length + 1, &h, &inner) ||
-      w > 16384 || h > 16384)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
-                     quote(value, strlen(value)).text);
-  c->width = (int)w;
-  c->height = (int)h;
-  c->given = true;
-  return STATUS_OK;
-}
-
-static Status set_theme(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  if (!theme_named(value))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark",
-                     quote(value, strlen(value)).text);
-  snprintf(c->theme, sizeof c->theme, "%s", value);
-  c->given = true;
-  return STATUS_OK;
-}
-
-const Option CHART_OPTIONS[] = {
-    {"size", 0, "WxH", "Size of the picture in pixels. Default 1280x720.", set_size, false, false, NULL},
-    {"theme", 0, "THEME", "light or dark. Default light.", set_theme, false, false, "light dark"},
-    {0},
-};
-
-Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
-  if (chart->given && !*output->output)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--size and --theme are for pictures; name one with -o FILE.png, .svg or .pdf");
-  return STATUS_OK;
-}
 
 static bool all_fit(const Sweep *s, int point) {
   for (int k = 0; k < s->n_algorithms; k++)
@@ -106,26 +59,11 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   return chart;
 }
 
-typedef struct {
-  const Chart *chart;
-  const Theme *theme;
-} Picture;
-
-static void draw(cairo_t *cr, double width, double height, const void *data) {
-  const Picture *p = data;
-  chart_draw(p->chart, cr, width, height, p->theme);
-}
-
 Status sweep_chart_save(const Sweep *s, const Request *request, const ChartRequest *how, const char *path,
                         Error *error) {
   char state[REQUEST_STATE_BYTES];
   Chart chart = sweep_chart(s, request);
-  const Picture picture = {&chart, *how->theme ? theme_named(how->theme) : &theme_light};
-  Status status = chart_check(&chart, error);
-  if (!status)
-    status = surface_save(
-        path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw, &picture,
-        &(SurfaceMetadata){.title = "Tilewalk: traffic", .state = request_state(request, state)}, error);
+  const Status status = chart_file_save(&chart, how, path, "Tilewalk: traffic", request_state(request, state), error);
   chart_free(&chart);
   return status;
 }

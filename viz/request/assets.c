@@ -54,6 +54,7 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
   if (try_path(path, size, bin, "../share/tilewalk", relative)) return STATUS_OK;
   for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
     if (try_path(path, size, bin, parents[i], relative)) return STATUS_OK;
+  if (try_path(path, size, bin, "../../share/tilewalk", relative)) return STATUS_OK; /* from lib/tilewalk */
   return error_set(
       error, STATUS_BAD_REQUEST,
       "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",

@@ -1,0 +1,23 @@
+/* Charts as files, and the options of everything that draws a picture. */
+#ifndef TILEWALK_VIZ_CLI_CHART_FILE_H
+#define TILEWALK_VIZ_CLI_CHART_FILE_H
+
+#include "viz/chart/chart.h"
+#include "viz/request/request.h"
+
+typedef struct {
+  int width, height; /* 0: 1280 x 720 */
+  char theme[16];    /* "": light */
+  bool given;        /* --size or --theme was there */
+} ChartRequest;
+
+extern const Option CHART_OPTIONS[]; /* --size, --theme; target: ChartRequest */
+
+/* Refuses a size or theme without a file to draw into. */
+Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error);
+
+/* Draws a chart into a PNG, SVG or PDF, by the suffix of `path`, with a title and the one-line state as metadata. */
+Status chart_file_save(const Chart *chart, const ChartRequest *how, const char *path, const char *title,
+                       const char *state, Error *error);
+
+#endif

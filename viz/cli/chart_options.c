@@ -1,0 +1,49 @@
+/* The options of pictures, apart from what draws them: the small program has them too. */
+#include "viz/cli/chart_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+
+static Status set_size(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  const size_t length = strcspn(value, "xX");
+  char width[32];
+  int64_t w = 0, h = 0;
+  snprintf(width, sizeof width, "%.*s", (int)(length < 31 ? length : 31), value);
+  Error inner = {0};
+  if (!value[length] || size_parse_count(width, &w, &inner) || size_parse_count(value + length + 1, &h, &inner) ||
+      w > 16384 || h > 16384)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
+                     quote(value, strlen(value)).text);
+  c->width = (int)w;
+  c->height = (int)h;
+  c->given = true;
+  return STATUS_OK;
+}
+
+static Status set_theme(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  if (strcmp(value, "light") != 0 && strcmp(value, "dark") != 0)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark",
+                     quote(value, strlen(value)).text);
+  snprintf(c->theme, sizeof c->theme, "%s", value);
+  c->given = true;
+  return STATUS_OK;
+}
+
+const Option CHART_OPTIONS[] = {
+    {"size", 0, "WxH", "Size of the picture in pixels. Default 1280x720.", set_size, false, false, NULL},
+    {"theme", 0, "THEME", "light or dark. Default light.", set_theme, false, false, "light dark"},
+    {0},
+};
+
+Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
+  if (chart->given && !*output->output)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--size and --theme are for pictures; name one with -o FILE.png, .svg or .pdf");
+  return STATUS_OK;
+}
