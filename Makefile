@@ -64,6 +64,9 @@ LIB := $(filter-out $(MAIN) $(SMALL),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM)-window)
 
+# The small program is static where libraries allow it: half of its start would be the loading of three.
+STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) -static -x c - -ljansson -lm -o /dev/null 2>/dev/null && echo -static))
+
 # The binaries of tests lie together, build/tests/NAME: no name is used twice.
 vpath %.c $(wildcard tests/*)
 vpath %.cpp $(wildcard tests/*)
@@ -154,7 +157,7 @@ $(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
 $(BUILD)/tilewalk: $(MAIN) $(SMALL) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $^ $(shell pkg-config --libs jansson) -lm -o $@
+	$(call say,LD )$(LINK) $(STATIC) $^ -ljansson -lm -o $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
 $(BUILD)/tilewalk-full: $(MAIN) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@

@@ -1,6 +1,6 @@
 /* The programs that make up tilewalk: the same objects, linked three times.
  *
- *     tilewalk          prints: no library to draw with, so that a command starts in milliseconds
+ *     tilewalk          prints: no library to draw with, linked statically where possible, so that it starts at once
  *     tilewalk-full     all commands, with cairo, pango, Lua, C++
  *     tilewalk-window   all of that with SDL2, some forty libraries more
  *
