@@ -64,8 +64,10 @@ LIB := $(filter-out $(MAIN) $(SMALL),$(OBJ)) $(CPU_RUNGS)
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM)-window)
 
-# The small program is static where libraries allow it: half of its start would be the loading of three.
-STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) -static -x c - -ljansson -lm -o /dev/null 2>/dev/null && echo -static))
+# The small program is static where libraries and linker allow it: half of its start would be the loading of three. The
+# linker's one warning is of OpenMP's plugins for accelerators, which nothing here loads.
+PLAIN_STATIC := -static -Wl,--no-warnings
+STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $(PLAIN_STATIC) -x c - -ljansson -lm -o /dev/null 2>/dev/null && echo '$(PLAIN_STATIC)'))
 
 # The binaries of tests lie together, build/tests/NAME: no name is used twice.
 vpath %.c $(wildcard tests/*)
@@ -88,7 +90,7 @@ comma := ,
 SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk,-Wl$(comma)--wrap=$(call))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers kernels coverage mutate fuzz setup install uninstall clean help FORCE
+.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers kernels coverage mutate fuzz setup install uninstall clean help
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -133,11 +135,13 @@ ablations: $(PROGRAM) # the table of the parts of the model of L2 there, and wha
 layers: $(OBJ)
 	@tests/support/layers.sh . $(BUILD)
 
-# Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library.
-STAMP_flags = $(COMPILE)
-STAMP_members = $(LIB)
-$(BUILD)/%.stamp: FORCE
-	@mkdir -p $(@D); echo '$(STAMP_$*)' >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+# Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library. It is written as
+# this file is read: a target that is always remade would have make rebuild what hangs on it.
+stamp = $(shell mkdir -p $(BUILD); echo '$2' >$(BUILD)/$1.new; cd $(BUILD); if cmp -s $1.new $1.stamp; then rm $1.new; else mv $1.new $1.stamp; fi)
+ifneq ($(READY),)
+$(call stamp,flags,$(COMPILE))
+$(call stamp,members,$(LIB))
+endif
 say = $(if $(V),,@echo "  $1  $@";)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp

@@ -25,12 +25,3 @@ Status chart_file_save(const Chart *chart, const ChartRequest *how, const char *
   return error_set(error, STATUS_BAD_REQUEST, "'%.200s' is a picture, which tilewalk-full draws; give it with -o",
                    path);
 }
-
-/* Where the program is linked statically, OpenMP's library would warn that it loads plugins for accelerators. Nothing
- * here uses one: there is none to load. */
-void *dlopen(const char *path, int mode);
-void *dlopen(const char *path, int mode) {
-  (void)path;
-  (void)mode;
-  return NULL;
-}

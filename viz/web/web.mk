@@ -76,7 +76,9 @@ $(WEB)/lessons.bundle: $(WEB_COURSE) viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_COURSE)
 
-STAMP_web = $(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS)
+ifneq ($(WEB_CLANG),)
+$(call stamp,web,$(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS))
+endif
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -MMD -MP -c $< -o $@
