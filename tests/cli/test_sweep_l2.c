@@ -41,6 +41,16 @@ static void hbm_traffic_falls_to_every_byte_once(void **state) {
   assert_true(first > bytes);
 }
 
+/* A named mask fits every length. strided:2, 512 tokens: 8 x 8 blocks of 64, 4 of a row seen, 8 KiB each of K and V; Q
+ * and O are 64 KiB. */
+static void mask_of_every_length(void **state) {
+  (void)state;
+  program_run(&run, "sweep --values 512,1K --mask strided:2 --block 64 --head-dim 64 --algorithm fa2 --csv");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "\n512,655360,"));   /* 32 x 16 KiB + 128 KiB */
+  assert_non_null(strstr(run.out, "\n1024,2359296,")); /* 128 x 16 KiB + 256 KiB */
+}
+
 /* The same pace as an option, as a state and as a point of a sweep; time is the default. */
 static void skew_is_a_pace(void **state) {
   (void)state;
@@ -137,7 +147,10 @@ static void nothing_to_sweep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once),
-                                     cmocka_unit_test(skew_is_a_pace), cmocka_unit_test(defaults_that_show_something),
-                                     cmocka_unit_test(the_metric_is_chosen), cmocka_unit_test(nothing_to_sweep)};
+                                     cmocka_unit_test(mask_of_every_length),
+                                     cmocka_unit_test(skew_is_a_pace),
+                                     cmocka_unit_test(defaults_that_show_something),
+                                     cmocka_unit_test(the_metric_is_chosen),
+                                     cmocka_unit_test(nothing_to_sweep)};
   return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

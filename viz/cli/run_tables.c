@@ -231,8 +231,13 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
 }
 
-/* FLOPs as the papers count them: 4 d for each pair of query and key, half of all pairs under a causal mask. */
+/* FLOPs as the papers count them: 4 d for each pair of query and key, half of all pairs under a causal mask. Of blocks,
+ * the pairs that may be seen. */
 static double papers_flops(const Shape *s) {
+  if (s->pattern) {
+    const Mask mask = mask_of_shape(s);
+    return 4 * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask) * (double)s->d;
+  }
   const double all = 4 * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k * (double)s->d;
   return s->causal ? all / 2 : all;
 }

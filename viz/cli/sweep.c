@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "viz/request/description.h"
+#include "viz/request/own_masks.h"
 
 /* Queries and keys grow together, unless the number of keys was given. */
 static void set_N(Problem *p, int64_t value) {
@@ -151,9 +152,10 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
     SweepPoint *point = &sweep->points[i];
     point->value = values[i];
     for (int k = 0; k < request->n_algorithms; k++) {
-      const Problem p = problem_at(sweep, problem, request->algorithms[k], values[i]);
+      Problem p = problem_at(sweep, problem, request->algorithms[k], values[i]);
       Error inner = {0};
-      if (simulate(&point->runs[k], &p, request->algorithms[k], &inner) ||
+      if ((*request->mask && own_mask(request->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, &inner)) ||
+          simulate(&point->runs[k], &p, request->algorithms[k], &inner) ||
           (gpu && behind_l2(point, k, &p, gpu, &inner))) {
         sweep_free(sweep);
         free(gpu);
@@ -163,6 +165,8 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
     const Simulation *first = &point->runs[0];
     point->lower_bound_bytes = gpu ? (double)first->inputs_bytes + (double)first->outputs_bytes
                                    : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
+    for (int k = 0; k < request->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
+      point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
   }
   free(gpu);
   return STATUS_OK;
