@@ -541,9 +541,9 @@ static bool is_over(const Evaluator *v, const ProgramOp *op, const Cursor *c) {
   return op->dim == DIM_I && v->state->block >= 0 && c->at[DIM_I] > iteration_of_block(v, op);
 }
 
-int evaluate_next(const Evaluator *v) {
+/* The next operation that happens; the cursor goes behind it. */
+static int go_on(const Evaluator *v, Cursor *c) {
   const uint8_t when = schedule_when(v->plan);
-  Cursor *c = &v->state->cursor;
   for (;;) {
     const int at = c->op;
     const ProgramOp *op = &v->schedule->ops[at];
@@ -553,7 +553,6 @@ int evaluate_next(const Evaluator *v) {
         c->op = (uint8_t)(op->end + 1);
         break;
       }
-      begin_kernel(v->state, op->kernel);
       walk_enter_loop(v->plan, op, c);
       if (op->dim == DIM_I && v->state->block >= 0) c->at[DIM_I] = iteration_of_block(v, op);
       c->op++;
@@ -565,12 +564,10 @@ int evaluate_next(const Evaluator *v) {
         break;
       }
       walk_set_block(v->plan, op, c);
-      if (op->of && c->tile == TILE_SKIPPED) {
+      if (op->of && c->tile == TILE_SKIPPED)
         c->at[op->dim]++;
-        return at;
-      }
-      if (op->dim == DIM_I) begin_rows(v, c);
-      c->op++;
+      else
+        c->op++;
       return at;
     case OP_END:
       c->op = (uint8_t)op->end;
@@ -579,11 +576,24 @@ int evaluate_next(const Evaluator *v) {
     case OP_STOP: c->done = true; return -1;
     default:
       c->op++;
-      if (op->when & ~when) break;
-      do_op(v, op, c);
-      return at;
+      if (!(op->when & ~when)) return at;
     }
   }
+}
+
+int evaluate_peek(const Evaluator *v, Cursor *cursor) { return go_on(v, cursor); }
+
+int evaluate_next(const Evaluator *v) {
+  Cursor *c = &v->state->cursor;
+  const int at = go_on(v, c);
+  if (at < 0) return at;
+  const ProgramOp *op = &v->schedule->ops[at];
+  begin_kernel(v->state, op->kernel);
+  if (op->kind != OP_TEST)
+    do_op(v, op, c);
+  else if (op->dim == DIM_I && c->op != at)
+    begin_rows(v, c);
+  return at;
 }
 
 bool evaluate_is_at(const Evaluate *e, int op, const Event *event) {

@@ -93,6 +93,9 @@ void evaluate_begin(const Evaluator *evaluator);
  * begins, or a tile that is skipped. The cursor still says which blocks it belongs to. */
 int evaluate_next(const Evaluator *evaluator);
 
+/* Where that would lead from a cursor, without doing it. */
+int evaluate_peek(const Evaluator *evaluator, Cursor *cursor);
+
 /* Whether the operation that was just done is an event's. */
 bool evaluate_is_at(const Evaluate *state, int op, const Event *event);
 

@@ -79,7 +79,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
 void stage_give_scores(Stage *stage, const double *scores, int n) {
   stage->config.n_scores = n < STAGE_SCORES ? n : STAGE_SCORES;
   memcpy(stage->config.scores, scores, (size_t)stage->config.n_scores * sizeof *scores);
-  if (stage->row) stage->row->row = -1; /* computed anew */
+  stage_forget_rows(stage);
 }
 
 void stage_free(Stage *stage) {

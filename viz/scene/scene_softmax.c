@@ -44,7 +44,9 @@ typedef struct {
   bool online;
 } RowPlot;
 
-static bool is_past(const RowPlot *p, int64_t col) { return col < p->r->col0; }
+static bool is_past(const RowPlot *p, int64_t col) {
+  return p->pen->now->grid.reversed ? col >= p->r->col0 + p->r->n_cols : col < p->r->col0;
+}
 static bool is_of_tile(const RowPlot *p, int64_t col) {
   return p->r->tile >= 0 && col >= p->r->col0 && col < p->r->col0 + p->r->n_cols;
 }
@@ -478,7 +480,7 @@ static void draw_O(const Pen *pen, Box box) {
   for (int64_t k = 0; k < r->n_O; k++) {
     if (isfinite(r->O_old[k])) largest = fmax(largest, fabs(r->O_old[k]));
     if (isfinite(r->O[k])) largest = fmax(largest, fabs(r->O[k]));
-    O[k] = between(pen, rescales ? r->O_old[k] : adds ? r->O_old[k] * r->factor : r->O[k], r->O[k]);
+    O[k] = between(pen, rescales ? r->O_old[k] : adds ? r->O_scaled[k] : r->O[k], r->O[k]);
   }
   const double l = between(pen,
                            rescales ? r->l_old

@@ -153,11 +153,12 @@ typedef struct {
   double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
   double block_max, block_sum;
-  double m_old, m_new, factor;
-  double l_old, l_scaled, l_new;    /* before, rescaled, with this tile */
+  double m_old, m_new, factor;      /* m before this tile, and as it stands; of the last rescale */
+  double l_old, l_scaled, l_new;    /* before this tile, rescaled, as it stands */
   double m, l;                      /* now */
   int64_t n_O;                      /* columns of O below */
   double O_old[SNAPSHOT_O];         /* before this tile */
+  double O_scaled[SNAPSHOT_O];      /* and rescaled */
   double O[SNAPSHOT_O];             /* now */
   double reference_O[SNAPSHOT_O];   /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
   double error_ulps;                /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
@@ -170,7 +171,7 @@ typedef struct {
 /* m and l of one more row of the tile, as far as the large one. */
 typedef struct {
   int64_t row;
-  double m, l, factor;              /* now; the factor of the last rescale. l is NAN where standard has not summed it */
+  double m, l, factor;              /* now; the factor of the last rescale. l is NAN while the program has set none */
   int64_t n_history, first_history; /* as in SnapshotRow */
   double history_m[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
 } SnapshotSmallRow;

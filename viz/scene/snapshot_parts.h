@@ -3,22 +3,34 @@
 #define TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 
 #include "sim/algorithms/walk/place.h"
+#include "sim/numbers/evaluate.h"
 #include "viz/scene/snapshot.h"
 
-/* What is worked out when it is first looked at: keys and values up to the furthest column that was needed, and the
- * scores of one row. Kept from frame to frame; what a snapshot holds does not depend on it. */
+/* What is worked out when it is first looked at, and kept from frame to frame: keys and values up to the furthest
+ * column that was needed, the scores of one row, and the program's numbers of that row as far as it was walked. A
+ * later step goes on from there, an earlier one begins anew: what a snapshot holds does not depend on it. */
 struct StageRow {
-  int64_t n_keys;         /* rows of K and V that are filled (of the large row alone) */
-  int64_t row;            /* -1: none */
-  int64_t n_scores;       /* computed, from column 0 on */
-  int64_t first, n_tiles; /* of a row shown small: tiles [first, n_tiles) are walked */
-  double l;               /* standard: the sum over the row; NAN: not known yet */
-  double numbers[]; /* q: d; scores: N_k, not masked; of the large row also the scores in fp64: N_k; of a row shown
-                       small also m, l and the factor after each tile: 3 T_c */
+  int64_t n_keys;          /* rows of K and V that are filled (of the large row alone) */
+  int64_t row;             /* -1: none */
+  int64_t n_scores;        /* computed, from column 0 on */
+  uint64_t n_steps;        /* events that the numbers hold */
+  bool is_small;           /* m and l alone */
+  bool has_l;              /* the program has set l */
+  int64_t tile_in_history; /* the last one */
+  Evaluate state;
+  SnapshotRow fold;
+  double *q, *scores; /* d; N_k, not masked */
+  double *seen;       /* N_k: what the program has made of them so far; NAN: nothing. Of the large row, as: */
+  double *exact;      /* N_k: in fp64 */
+  double *evaluated;  /* of state */
+  double numbers[];
 };
 
 /* K and V of the stage, and room for a row. */
 Status stage_fill_inputs(Stage *stage, Error *error);
+
+/* What is kept of rows is computed anew. */
+void stage_forget_rows(Stage *stage);
 
 /* L2 and registers of the stage. */
 Status stage_fill_levels(Stage *stage, Error *error);

@@ -1,4 +1,5 @@
-/* One row of scores with real numbers, as far as the walk has taken it. */
+/* One row with real numbers, as far as the walk has taken it: the program evaluated for this row alone, and what it
+ * has done to the scores, to m, l and O. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,26 +26,52 @@ static double input(const Stage *stage, Tensor tensor, int64_t row, int64_t colu
   return precision_round(precision_of(stage), scale * random_normal(stage->config.seed, (uint64_t)tensor, index));
 }
 
+static struct StageRow *new_row(const Stage *stage, bool is_small) {
+  const Plan *plan = stage_plan(stage);
+  const size_t N_k = (size_t)plan->shape.N_k, d = (size_t)plan->shape.d, n_matrices = is_small ? 1 : 3;
+  const EvaluateConfig config = {.rows = {0, 1}, .softmax = config_of(stage), .n_v = is_small ? 0 : n_O(stage)};
+  Evaluate state;
+  bool overflow = false;
+  const Wide evaluated = evaluate_layout(&state, stage_schedule(stage), plan, &config, &overflow);
+  const Wide n = checked_add(d + n_matrices * N_k, evaluated, &overflow);
+  if (overflow || n > SIZE_MAX / 2 / sizeof(double)) return NULL;
+  struct StageRow *r = malloc(sizeof *r + (size_t)n * sizeof(double));
+  if (!r) return NULL;
+  *r = (struct StageRow){.row = -1, .is_small = is_small, .q = r->numbers, .scores = r->numbers + d};
+  r->seen = is_small ? NULL : r->scores + N_k;
+  r->exact = is_small ? NULL : r->seen + N_k;
+  r->evaluated = r->scores + n_matrices * N_k;
+  return r;
+}
+
 Status stage_fill_inputs(Stage *stage, Error *error) {
   const Shape *shape = &stage_plan(stage)->shape;
-  if (stage_schedule(stage)->is_own || shape->pattern) return STATUS_OK; /* rows follow shipped programs and bands */
   if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d) return STATUS_OK;
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));
   stage->V = malloc(N_k * shown * sizeof(double));
-  stage->row = malloc(sizeof *stage->row + (d + 2 * N_k) * sizeof(double));
-  if (!stage->K || !stage->V || !stage->row)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
-  *stage->row = (struct StageRow){.row = -1};
-  const size_t small = sizeof *stage->row + (d + N_k + 3 * (size_t)stage_plan(stage)->T_c) * sizeof(double);
+  stage->row = new_row(stage, false);
+  bool is_there = stage->K && stage->V && stage->row;
   for (int k = 0; k < SNAPSHOT_ROWS && shape->N_k <= STAGE_MAX_ROW_KEYS; k++) {
-    stage->rows[k] = malloc(small);
-    if (!stage->rows[k])
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
-    *stage->rows[k] = (struct StageRow){.row = -1};
+    stage->rows[k] = new_row(stage, true);
+    is_there = is_there && stage->rows[k];
   }
-  return STATUS_OK;
+  if (is_there) return STATUS_OK;
+  return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
 }
+
+void stage_forget_rows(Stage *stage) {
+  if (stage->row) stage->row->row = -1;
+  for (int k = 0; k < SNAPSHOT_ROWS; k++)
+    if (stage->rows[k]) stage->rows[k]->row = -1;
+}
+
+/* ---- Inputs and scores ----------------------------------------------------------------------------------- */
+
+typedef struct {
+  const Stage *stage;
+  struct StageRow *r;
+} Row;
 
 /* K and V up to a row. Each element is a function of its index, so it does not matter when it is made. */
 static void fill_keys(const Stage *stage, int64_t end) {
@@ -56,439 +83,359 @@ static void fill_keys(const Stage *stage, int64_t end) {
   }
 }
 
-/* ---- Scores --------------------------------------------------------------------------------------------- */
+static void need_keys(void *context, int64_t end) {
+  const Row *row = context;
+  if (!row->r->is_small) fill_keys(row->stage, end); /* a small row has its scores, and no O */
+}
 
-/* The scores of a row up to a column. As in the tensor cores: summed from left to right, one rounding a step, then
+/* The scores of the row up to a column. As in the tensor cores: summed from left to right, one rounding a step, then
  * scaled. */
-static void score_row(const Stage *stage, struct StageRow *r, int64_t row, int64_t end) {
-  const Plan *plan = stage_plan(stage);
-  const int64_t d = plan->shape.d;
+static const double *need_scores(void *context, int64_t end) {
+  const Row *row = context;
+  const Stage *stage = row->stage;
+  struct StageRow *r = row->r;
+  const int64_t d = stage_plan(stage)->shape.d;
   const Precision accumulator = precision_accumulator(precision_of(stage));
-  const double scale = precision_computed(accumulator, 1 / sqrt((double)d));
-  double *q = r->numbers, *scores = r->numbers + d;
   fill_keys(stage, end);
-  if (r->row != row) {
-    for (int64_t c = 0; c < d; c++) q[c] = input(stage, TENSOR_Q, row, c);
-    r->n_scores = 0;
-    r->row = row;
-    r->n_tiles = 0;
-    r->l = NAN;
-  }
   for (int64_t col = r->n_scores; col < end; col++) {
     double sum = 0;
-    for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], stage->K[col * d + c], sum);
-    scores[col] =
-        col < stage->config.n_scores ? stage->config.scores[col] : precision_computed(accumulator, sum * scale);
+    for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, r->q[c], stage->K[col * d + c], sum);
+    r->scores[col] = col < stage->config.n_scores ? stage->config.scores[col]
+                                                  : precision_computed(accumulator, sum * r->state.scale);
     r->n_scores = col + 1;
   }
+  return r->scores;
+}
+
+static bool is_seen(const Plan *plan, int64_t row, int64_t col) {
+  const Span seen = band_columns(&plan->band, row);
+  return col >= seen.begin && col < seen.end && (!plan->mask.pattern || mask_allows(&plan->mask, row, col));
 }
 
 /* The row from the definition, in fp64 throughout, from the inputs as they are stored. */
-static void refer(const Stage *stage, int64_t row, double *O) {
+static void refer(const Row *row, double *O) {
+  const Stage *stage = row->stage;
   const Plan *plan = stage_plan(stage);
-  const Span seen = band_columns(&plan->band, row);
+  struct StageRow *r = row->r;
+  const Span seen = band_columns(&plan->band, r->row);
   const int64_t d = plan->shape.d;
   if (seen.end <= seen.begin) return;
-  score_row(stage, stage->row, row, seen.end); /* for Q and K */
-  const double *q = stage->row->numbers, scale = 1 / sqrt((double)d);
-  double *exact = stage->row->numbers + d + plan->shape.N_k;
+  fill_keys(stage, seen.end);
+  const double scale = 1 / sqrt((double)d);
   for (int64_t col = seen.begin; col < seen.end; col++) {
     double sum = 0;
-    for (int64_t c = 0; c < d; c++) sum += q[c] * stage->K[col * d + c];
-    exact[col] = col < stage->config.n_scores ? stage->config.scores[col] : sum * scale;
+    for (int64_t c = 0; c < d; c++) sum += r->q[c] * stage->K[col * d + c];
+    r->exact[col] = col < stage->config.n_scores ? stage->config.scores[col] : sum * scale;
+    if (!is_seen(plan, r->row, col)) r->exact[col] = -INFINITY;
   }
-  softmax_reference(exact + seen.begin, seen.end - seen.begin, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
+  const int64_t n = seen.end - seen.begin;
+  softmax_reference(r->exact + seen.begin, n, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
+  for (int64_t c = 0; c < n_O(stage); c++)
+    if (isnan(O[c])) O[c] = 0; /* a pattern hides all keys of the row */
 }
 
-static double masked_score(const Stage *stage, const struct StageRow *r, int64_t col) {
-  const Span seen = band_columns(&stage_plan(stage)->band, r->row);
-  return col < seen.begin || col >= seen.end ? -INFINITY : r->numbers[stage_plan(stage)->shape.d + col];
+/* ---- What an operation has done -------------------------------------------------------------------------- */
+
+static Evaluator evaluator_of(Row *row) {
+  const bool small = row->r->is_small;
+  return (Evaluator){.schedule = stage_schedule(row->stage),
+                     .plan = stage_plan(row->stage),
+                     .state = &row->r->state,
+                     .numbers = row->r->evaluated,
+                     .Q = row->r->q,
+                     .K = row->stage->K,
+                     .V = small ? NULL : row->stage->V,
+                     .context = row,
+                     .need_keys = need_keys,
+                     .scores = need_scores};
 }
 
-/* ---- The tiles of the row ------------------------------------------------------------------------------- */
-
-typedef struct {
-  const Stage *stage;
-  SoftmaxConfig config;
-  Precision accumulator;
-  struct StageRow *cache; /* of scores */
-  int64_t row, n_O;       /* n_O 0: only m and l */
-  bool O_in_hbm;          /* fa1: O comes back from HBM rounded, and divided by l */
-  double m, l, O[SNAPSHOT_O];
-  double stored[SNAPSHOT_O]; /* O as it lies in HBM */
-} Walk;
-
-static void history_add(SnapshotRow *r, int64_t tile, double m, double factor, double l) {
-  if (r->n_history == 0) r->first_history = tile;
-  if (r->n_history == SNAPSHOT_HISTORY) {
-    memmove(r->history_m, r->history_m + 1, sizeof r->history_m - sizeof *r->history_m);
-    memmove(r->history_factor, r->history_factor + 1, sizeof r->history_factor - sizeof *r->history_factor);
-    memmove(r->history_l, r->history_l + 1, sizeof r->history_l - sizeof *r->history_l);
-    r->n_history--;
-    r->first_history++;
-  }
-  r->history_m[r->n_history] = m;
-  r->history_factor[r->n_history] = factor;
-  r->history_l[r->n_history++] = l;
-}
-
-static void look_at_scores(const Walk *w, int64_t tile, SnapshotRow *r) {
-  const Plan *plan = stage_plan(w->stage);
-  const int64_t col0 = tile * plan->tiling.B_c;
-  const int64_t col1 = col0 + plan->tiling.B_c < plan->shape.N_k ? col0 + plan->tiling.B_c : plan->shape.N_k;
-  score_row(w->stage, w->cache, w->row, col1);
-  r->tile = tile;
-  r->col0 = col0;
-  r->n_cols = col1 - col0;
-  r->n_masked = r->n_overflowed = 0;
-  r->block_sum = 0;
-  r->block_max = -INFINITY;
-  memset(r->weights, 0, sizeof r->weights);
-  for (int64_t col = col0; col < col1; col++) {
-    const double score = masked_score(w->stage, w->cache, col);
-    r->n_masked += score == -INFINITY;
-    r->block_max = fmax(r->block_max, score);
+/* The scores of the tile, as they stand, and the largest of them. */
+static void keep_scores(SnapshotRow *f, const double *scores) {
+  f->n_masked = 0;
+  f->block_max = -INFINITY;
+  for (int64_t k = 0; k < f->n_cols; k++) {
+    f->n_masked += scores[k] == -INFINITY;
+    f->block_max = fmax(f->block_max, scores[k]);
+    if (k < SNAPSHOT_SCORES) f->scores[k] = scores[k];
   }
 }
 
-static void keep_scores(const Walk *w, SnapshotRow *r, bool masked) {
-  const double *scores = w->cache->numbers + stage_plan(w->stage)->shape.d;
-  for (int64_t k = 0; k < SNAPSHOT_SCORES; k++) {
-    r->scores[k] = 0;
-    if (k < r->n_cols) r->scores[k] = masked ? masked_score(w->stage, w->cache, r->col0 + k) : scores[r->col0 + k];
+/* A tile begins: what was known before it. Its scores may be there from an earlier pass. */
+static void begin_tile(struct StageRow *r, const Cursor *c) {
+  SnapshotRow *f = &r->fold;
+  f->phase = ROW_NONE;
+  f->tile = c->j;
+  f->col0 = c->col0;
+  f->n_cols = c->col1 - c->col0;
+  f->n_overflowed = 0;
+  f->block_sum = 0;
+  f->m_old = f->m;
+  f->l_old = f->l_scaled = f->l;
+  memcpy(f->O_old, f->O, sizeof f->O);
+  memcpy(f->O_scaled, f->O, sizeof f->O);
+  memset(f->scores, 0, sizeof f->scores);
+  memset(f->weights, 0, sizeof f->weights);
+  f->n_masked = 0;
+  f->block_max = -INFINITY;
+  if (r->seen && !isnan(r->seen[f->col0])) keep_scores(f, r->seen + f->col0);
+}
+
+static void begin_row(SnapshotRow *f) {
+  f->phase = ROW_NONE;
+  f->tile = -1;
+  f->n_cols = 0;
+}
+
+static void forget_history(SnapshotRow *f) {
+  f->n_history = f->first_history = 0;
+  memset(f->history_m, 0, sizeof f->history_m);
+  memset(f->history_l, 0, sizeof f->history_l);
+  memset(f->history_factor, 0, sizeof f->history_factor);
+}
+
+/* m, the factor and l after the present tile; of a tile that is among them already, what they are now. */
+static void keep_history(struct StageRow *r) {
+  SnapshotRow *f = &r->fold;
+  if (f->n_history == 0) f->first_history = f->tile;
+  const bool again = f->n_history > 0 && r->tile_in_history == f->tile;
+  if (!again && f->n_history == SNAPSHOT_HISTORY) {
+    memmove(f->history_m, f->history_m + 1, sizeof f->history_m - sizeof *f->history_m);
+    memmove(f->history_factor, f->history_factor + 1, sizeof f->history_factor - sizeof *f->history_factor);
+    memmove(f->history_l, f->history_l + 1, sizeof f->history_l - sizeof *f->history_l);
+    f->n_history--;
+    f->first_history++;
+  }
+  if (!again) f->n_history++;
+  r->tile_in_history = f->tile;
+  f->history_m[f->n_history - 1] = f->m;
+  f->history_factor[f->n_history - 1] = f->factor;
+  f->history_l[f->n_history - 1] = f->l;
+}
+
+static void see_scores(const Evaluator *v, struct StageRow *r, int name) {
+  SnapshotRow *f = &r->fold;
+  const double *tile = evaluate_tile(v, name, false);
+  if (f->tile < 0) return;
+  if (r->seen) memcpy(r->seen + f->col0, tile, (size_t)f->n_cols * sizeof *tile);
+  if (!r->is_small) keep_scores(f, tile);
+}
+
+static void see_weights(const Evaluator *v, struct StageRow *r, int name) {
+  SnapshotRow *f = &r->fold;
+  const Precision stored = v->state->config.softmax.precision;
+  const double *tile = evaluate_tile(v, name, false);
+  if (f->tile < 0 || r->is_small) return;
+  f->n_overflowed = 0;
+  for (int64_t k = 0; k < f->n_cols; k++) {
+    f->n_overflowed += precision_overflows(stored, tile[k]);
+    if (k < SNAPSHOT_SCORES) f->weights[k] = precision_round(stored, tile[k]);
   }
 }
 
-/* Steps 1 to 4 of sim/numbers/softmax.h for one tile: everything in *r, then in *w. */
-static void take_tile(Walk *w, int64_t tile, SnapshotRow *r) {
-  look_at_scores(w, tile, r);
-  r->m_old = w->m;
-  r->m_new = softmax_new_max(&w->config, w->m, r->block_max);
-  r->factor = softmax_factor(&w->config, r->m_old, r->m_new);
-  r->l_old = w->l;
-  r->l_scaled = precision_computed(w->accumulator, w->l * r->factor);
-  memcpy(r->O_old, w->O, sizeof w->O);
-  for (int64_t c = 0; c < w->n_O; c++)
-    w->O[c] = precision_computed(w->accumulator, w->O_in_hbm ? w->stored[c] * r->l_scaled : w->O[c] * r->factor);
-  memcpy(r->O, w->O, sizeof w->O);
-  for (int64_t col = r->col0; col < r->col0 + r->n_cols; col++) {
-    const double exponential = softmax_exponential(&w->config, masked_score(w->stage, w->cache, col), r->m_new);
-    const double weight = precision_round(w->config.precision, exponential);
-    r->n_overflowed += precision_overflows(w->config.precision, exponential);
-    r->block_sum = precision_computed(w->accumulator, r->block_sum + exponential);
-    if (col - r->col0 < SNAPSHOT_SCORES) r->weights[col - r->col0] = weight;
-    for (int64_t c = 0; c < w->n_O; c++)
-      w->O[c] = precision_multiply_add(w->accumulator, weight, w->stage->V[col * w->n_O + c], w->O[c]);
+/* m and l, from what the evaluation knows of the row. */
+static void see_statistics(const Evaluator *v, struct StageRow *r, char letter, bool is_load, const ProgramAssign *a) {
+  SnapshotRow *f = &r->fold;
+  const EvaluateRow *row = evaluate_row(v, r->row);
+  if (!row || (letter != 'm' && letter != 'l')) return;
+  if (letter == 'm') {
+    const uint8_t root = a ? v->schedule->nodes[a->value].kind : (uint8_t)NODE_NAME;
+    f->m = f->m_new = row->m;
+    if (root == NODE_NUMBER || root == NODE_NEGATE) { /* it begins anew */
+      forget_history(f);
+      f->m_old = row->m;
+      f->factor = 0;
+    }
+    return;
   }
-  r->l_new = precision_computed(w->accumulator, r->l_scaled + r->block_sum);
-  w->m = r->m_new;
-  w->l = r->l_new;
-  for (int64_t c = 0; w->O_in_hbm && c < w->n_O; c++)
-    w->stored[c] = precision_round(w->config.precision, softmax_divide(&w->config, w->O[c], w->l));
-  history_add(r, tile, r->m_new, r->factor, r->l_new);
+  r->has_l = true;
+  f->l = f->l_new = row->l;
+  if (is_load || !a) return;
+  if (a->kind == ASSIGN_TIMES) {
+    f->factor = row->factor;
+    f->l_scaled = row->l;
+  }
+  if (a->kind == ASSIGN_ADD) f->block_sum = row->block_sum;
+  if (f->tile >= 0 && a->kind != ASSIGN_TIMES && v->schedule->nodes[a->value].kind != NODE_NUMBER) keep_history(r);
 }
 
-static Walk walk_new(const Stage *stage, int64_t row) {
-  const SoftmaxConfig config = config_of(stage);
-  Walk w = {.stage = stage, .config = config, .cache = stage->row, .row = row, .n_O = n_O(stage)};
-  w.accumulator = precision_accumulator(config.precision);
-  w.m = softmax_start(&config).m;
-  return w;
+static void see_name(const Evaluator *v, struct StageRow *r, int name, bool is_load, const ProgramAssign *a) {
+  const ProgramName *n = &v->schedule->names[name];
+  switch (n->tensor) {
+  case TENSOR_S: see_scores(v, r, name); break;
+  case TENSOR_P: see_weights(v, r, name); break;
+  case TENSOR_STATS: see_statistics(v, r, n->text[0], is_load, a); break;
+  case TENSOR_O:
+    if (v->state->shown[TENSOR_O] == name)
+      memcpy(r->fold.O, evaluate_tile(v, name, false), (size_t)v->state->n[SIDE_DV] * sizeof(double));
+    break;
+  default: break;
+  }
 }
 
-/* The tiles [from, to) that are computed. */
-static void take_tiles(Walk *w, int64_t from, int64_t to, SnapshotRow *r) {
-  const Plan *plan = stage_plan(w->stage);
-  const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
-  for (int64_t tile = from; tile < to; tile++)
-    if (tile >= computed.begin && tile < computed.end) take_tile(w, tile, r);
+static RowPhase phase_of(const ProgramOp *op) {
+  switch (op->event) {
+  case EVENT_PRODUCT: return ROW_SCORES;
+  case EVENT_MASK: return ROW_MASKED;
+  case EVENT_NEW_MAX: return ROW_MAX;
+  case EVENT_RESCALE: return ROW_RESCALED;
+  case EVENT_ACCUMULATE:
+  case EVENT_NORMALISE: return ROW_ACCUMULATED;
+  case EVENT_LOAD: return op->tensor == TENSOR_S ? ROW_MASKED : op->tensor == TENSOR_P ? ROW_ACCUMULATED : ROW_NONE;
+  default: return ROW_NONE;
+  }
 }
 
-static void finish(Walk *w, SnapshotRow *r) {
-  const bool divided = w->O_in_hbm;
+/* Notes what the operation at `at`, just done, has changed of the row. */
+static void see(const Evaluator *v, struct StageRow *r, int at) {
+  const ProgramOp *op = &v->schedule->ops[at];
+  const Cursor *c = &v->state->cursor;
+  SnapshotRow *f = &r->fold;
+  if (op->kind == OP_TEST) {
+    if (c->op == at) return; /* skipped */
+    if (c->i >= 0 && c->j >= 0)
+      begin_tile(r, c);
+    else
+      begin_row(f);
+    return;
+  }
+  if (c->i < 0) return;
+  const bool in_tile = c->j >= 0;
+  for (int k = 0; k < op->n_assigns; k++) {
+    const ProgramAssign *a = &v->schedule->assigns[op->first_assign + k];
+    see_name(v, r, a->name, false, a);
+  }
+  const bool is_load = op->kind == OP_EVENT && op->event == EVENT_LOAD;
+  for (int k = 0; k < op->n_moved && (is_load || op->event == EVENT_MASK); k++)
+    see_name(v, r, op->moved[k], is_load, NULL);
+  if (op->kind == OP_EVENT && op->event == EVENT_RESCALE) memcpy(f->O_scaled, f->O, sizeof f->O);
+  const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(op) : ROW_NONE;
+  if (phase > f->phase) f->phase = (uint8_t)phase;
+}
+
+/* ---- The walk --------------------------------------------------------------------------------------------- */
+
+static void begin(Row *row, int64_t number) {
+  const Stage *stage = row->stage;
+  struct StageRow *r = row->r;
+  const Plan *plan = stage_plan(stage);
+  const EvaluateConfig config = {
+      .rows = {number, number + 1}, .softmax = config_of(stage), .n_v = r->is_small ? 0 : n_O(stage)};
+  bool overflow = false;
+  evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
+  const double m = softmax_start(&config.softmax).m;
+  if (r->row != number) {
+    for (int64_t c = 0; c < plan->shape.d; c++) r->q[c] = input(stage, TENSOR_Q, number, c);
+    r->n_scores = 0;
+    r->row = number;
+  }
+  for (int64_t k = 0; r->seen && k < plan->shape.N_k; k++) r->seen[k] = NAN;
+  r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
+  r->n_steps = 0;
+  r->has_l = false;
+  const Evaluator v = evaluator_of(row);
+  evaluate_begin(&v);
+}
+
+/* Takes the row up to and with an event of its row block. */
+static void fold_to(Row *row, int64_t number, const Event *event) {
+  struct StageRow *r = row->r;
+  if (r->row != number || event->step + 1 < r->n_steps) begin(row, number);
+  if (event->step + 1 == r->n_steps) return;
+  const Evaluator v = evaluator_of(row);
+  int at;
+  do {
+    at = evaluate_next(&v);
+    if (at >= 0) see(&v, r, at);
+  } while (at >= 0 && !evaluate_is_at(&r->state, at, event));
+  r->n_steps = event->step + 1;
+}
+
+/* ---- The end of a row ------------------------------------------------------------------------------------- */
+
+static bool stores_O(const Schedule *s, const ProgramOp *op) {
+  if (op->kind != OP_EVENT || op->event != EVENT_STORE) return false;
+  for (int k = 0; k < op->n_moved; k++)
+    if (s->names[op->moved[k]].tensor == TENSOR_O && !(s->names[op->moved[k]].subscripts & IN_S)) return true;
+  return false;
+}
+
+/* Whether the present event makes or stores what the row's O will be: nothing is computed after it. */
+static bool is_final(Row *row, const Event *event) {
+  const Evaluator v = evaluator_of(row);
+  const ProgramOp *ops = v.schedule->ops;
+  Cursor ahead = row->r->state.cursor;
+  bool stored = stores_O(v.schedule, &ops[event->op]);
+  if (event->tensor != TENSOR_O || (event->kind != EVENT_NORMALISE && !stored)) return false;
+  for (int at = evaluate_peek(&v, &ahead); at >= 0; at = evaluate_peek(&v, &ahead)) {
+    if (ahead.i < 0 || ops[at].kind != OP_EVENT) continue;
+    if (stores_O(v.schedule, &ops[at])) {
+      if (stored) return false;
+      stored = true;
+    } else if (!stored && ops[at].event != EVENT_LOAD && ops[at].event != EVENT_STORE) {
+      return false;
+    }
+  }
+  return stored;
+}
+
+static void finish(const Row *row, SnapshotRow *r) {
+  const Precision stored = precision_of(row->stage);
   double largest = 0;
   r->phase = ROW_FINISHED;
-  refer(w->stage, w->row, r->reference_O);
-  for (int64_t c = 0; c < w->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
-  for (int64_t c = 0; c < w->n_O; c++) {
-    const double fp32 = softmax_divide(&w->config, w->O[c], w->l),
-                 fp32_off = fabs(fp32 - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
-    const double O = divided ? w->stored[c] : precision_round(w->config.precision, fp32);
-    const double off = fabs(O - r->reference_O[c]) / precision_ulp(w->config.precision, largest);
-    r->O[c] = O;
+  refer(row, r->reference_O);
+  for (int64_t c = 0; c < r->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
+  for (int64_t c = 0; c < r->n_O; c++) {
+    const double fp32_off = fabs(r->O[c] - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
+    r->O[c] = precision_round(stored, r->O[c]);
+    const double off = fabs(r->O[c] - r->reference_O[c]) / precision_ulp(stored, largest);
     r->error_fp32_ulps = isnan(fp32_off) || fp32_off > r->error_fp32_ulps ? fp32_off : r->error_fp32_ulps;
     r->error_ulps = isnan(off) || off > r->error_ulps ? off : r->error_ulps;
   }
 }
 
-/* Takes back what has not happened yet in the present tile. */
-static void rewind_to(RowPhase phase, SnapshotRow *r, Walk *w, const double *O_before) {
-  r->phase = (uint8_t)phase;
-  r->m = phase >= ROW_MAX ? r->m_new : r->m_old;
-  r->l = phase >= ROW_ACCUMULATED ? r->l_new : phase == ROW_RESCALED ? r->l_scaled : r->l_old;
-  if (phase >= ROW_ACCUMULATED)
-    memcpy(r->O, w->O, sizeof r->O);
-  else if (phase < ROW_RESCALED)
-    memcpy(r->O, O_before, sizeof r->O);
-  if (phase < ROW_ACCUMULATED) {
-    memset(r->weights, 0, sizeof r->weights);
-    r->block_sum = 0;
-    r->n_overflowed = 0;
-  }
-  if (phase < ROW_ACCUMULATED) {
-    r->n_history--;
-    r->history_m[r->n_history] = r->history_factor[r->n_history] = r->history_l[r->n_history] = 0;
-  }
-}
-
-/* ---- What the present event says ------------------------------------------------------------------------- */
-
-static RowPhase phase_of(const Event *e) {
-  switch (e->kind) {
-  case EVENT_PRODUCT: return ROW_SCORES;
-  case EVENT_MASK: return ROW_MASKED;
-  case EVENT_NEW_MAX: return ROW_MAX;
-  case EVENT_RESCALE: return ROW_RESCALED;
-  case EVENT_ACCUMULATE: return ROW_ACCUMULATED;
-  case EVENT_NORMALISE:
-  case EVENT_STORE: return ROW_ACCUMULATED;
-  case EVENT_LOAD: return e->tensor == TENSOR_V ? ROW_RESCALED : ROW_NONE;
-  default: return ROW_NONE;
-  }
-}
-
-/* FlashAttention's row: the tiles before the present one, then as much of that as has happened. */
-static void fill_online(Walk *w, const Snapshot *now, SnapshotRow *r, int64_t first) {
-  const Event *e = &now->event;
-  const SnapshotGrid *g = &now->grid;
-  const bool is_skip = e->kind == EVENT_SKIP;
-  if (!g->at_work || is_skip) { /* before the first tile, after the last, or in a gap */
-    const int64_t upto = !g->at_work ? (g->column_by_column ? 0 : g->n_done) : g->j;
-    take_tiles(w, first, upto, r);
-    if (r->n_history == 0) r->m_old = w->m;
-    r->m = w->m;
-    r->l = w->l;
-    memcpy(r->O, w->O, sizeof r->O);
-    r->phase = r->n_history ? ROW_ACCUMULATED : ROW_NONE;
-    if (!g->at_work && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE) &&
-        now->event.pass + 1 >= stage_schedule(w->stage)->n_passes)
-      finish(w, r);
-    return;
-  }
-  take_tiles(w, first, g->j, r);
-  double before[SNAPSHOT_O];
-  memcpy(before, w->O, sizeof before);
-  take_tile(w, g->j, r);
-  rewind_to(phase_of(e), r, w, before);
-  const Plan *plan = stage_plan(w->stage);
-  const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
-  if (w->O_in_hbm && g->j == computed.end - 1 && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE)) finish(w, r);
-}
-
-/* Standard's row: all scores, then the maximum over them, then P, then O. S and P come back from HBM rounded. */
-
-static void fill_standard_scores(Walk *w, const Snapshot *now, SnapshotRow *r) {
-  if (!now->grid.at_work || now->event.kind == EVENT_LOAD) return;
-  look_at_scores(w, now->grid.j, r);
-  r->phase = now->event.kind == EVENT_PRODUCT ? ROW_SCORES : ROW_MASKED;
-}
-
-/* O as far as the third pass has come, and P of the present tile. */
-static void fill_standard_output(Walk *w, const Snapshot *now, SnapshotRow *r) {
-  const SnapshotGrid *g = &now->grid;
-  const Plan *plan = stage_plan(w->stage);
-  const int64_t N_k = plan->shape.N_k;
-  const Precision stored = w->config.precision;
-  const int64_t n_tiles = g->lap < 2 ? 0 : g->at_work ? g->j + (now->event.kind == EVENT_ACCUMULATE) : g->n_done;
-  for (int64_t col = 0; col < N_k; col++) {
-    const double score = precision_round(stored, masked_score(w->stage, w->cache, col));
-    const double P =
-        precision_round(stored, softmax_divide(&w->config, softmax_exponential(&w->config, score, r->m), r->l));
-    const int64_t within = col - r->col0;
-    if (g->at_work && within >= 0 && within < r->n_cols && within < SNAPSHOT_SCORES) r->weights[within] = P;
-    for (int64_t c = 0; c < w->n_O && col < n_tiles * plan->tiling.B_c; c++)
-      w->O[c] = precision_multiply_add(w->accumulator, P, w->stage->V[col * w->n_O + c], w->O[c]);
-  }
-  memcpy(r->O, w->O, sizeof r->O);
-  r->phase = ROW_ACCUMULATED;
-  if (g->lap >= 2 && !g->at_work && now->event.kind == EVENT_STORE) {
-    w->l = 1; /* P is divided by l already */
-    finish(w, r);
-  }
-}
-
-static void fill_standard(Walk *w, const Snapshot *now, SnapshotRow *r) {
-  const SnapshotGrid *g = &now->grid;
-  const Plan *plan = stage_plan(w->stage);
-  const int64_t N_k = plan->shape.N_k, j = g->at_work ? g->j : -1;
-  const Precision stored = w->config.precision;
-  r->phase = ROW_NONE;
-  r->m = w->m;
-  if (g->lap == 0) {
-    fill_standard_scores(w, now, r);
-    return;
-  }
-  const bool looks = g->lap == 1 && now->event.pass == 1 && g->n_done == 0 &&
-                     (now->event.kind == EVENT_LOAD || now->event.kind == EVENT_NEW_MAX);
-  score_row(w->stage, w->cache, w->row, N_k);
-  const int64_t seen_tiles = looks ? j + (now->event.kind == EVENT_NEW_MAX) : plan->T_c;
-  double m = w->m, l = 0;
-  for (int64_t col = 0; col < N_k && col < seen_tiles * plan->tiling.B_c; col++) {
-    if (col == j * plan->tiling.B_c) r->m_old = m;
-    m = softmax_new_max(&w->config, m, precision_round(stored, masked_score(w->stage, w->cache, col)));
-  }
-  if (looks && now->event.kind == EVENT_LOAD) r->m_old = m;
-  r->m = r->m_new = m;
-  if (j >= 0) look_at_scores(w, j, r);
-  if (looks) {
-    r->phase = now->event.kind == EVENT_NEW_MAX ? ROW_MAX : ROW_MASKED;
-    return;
-  }
-  for (int64_t col = 0; col < N_k; col++)
-    l = precision_computed(
-        w->accumulator,
-        l + softmax_exponential(&w->config, precision_round(stored, masked_score(w->stage, w->cache, col)), m));
-  r->l = r->l_new = r->l_old = r->l_scaled = l;
-  r->factor = 1;
-  r->m_old = m;
-  fill_standard_output(w, now, r);
-}
+/* ---- Snapshots -------------------------------------------------------------------------------------------- */
 
 void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   SnapshotRow *r = &now->row;
   const Plan *plan = stage_plan(stage);
-  const SnapshotGrid *g = &now->grid;
+  const bool is_there = stage->K && now->has_event && now->event.i >= 0;
+  if (is_there) {
+    const int64_t height = now->event.row1 - now->event.row0;
+    const int64_t asked = stage->config.row_in_block > 0 ? stage->config.row_in_block - 1 : height / 2;
+    Row row = {stage, stage->row};
+    fold_to(&row, now->event.i * plan->tiling.B_r + (asked < height ? asked : height - 1), &now->event);
+    *r = stage->row->fold;
+    r->row = stage->row->row;
+    r->n_O = n_O(stage);
+    if (is_final(&row, &now->event)) finish(&row, r);
+  } else {
+    r->row = r->tile = -1;
+    r->n_O = n_O(stage);
+  }
   r->is_computed = stage->K != NULL;
   r->without_max = stage->config.without_max;
   r->q_scale = stage->config.q_scale;
-  r->row = r->tile = -1;
-  r->n_O = n_O(stage);
-  if (!r->is_computed || !now->has_event || now->event.i < 0) return;
-  const int64_t height = now->event.row1 - now->event.row0;
-  const int64_t asked = stage->config.row_in_block > 0 ? stage->config.row_in_block - 1 : height / 2;
-  const int64_t within = asked < height ? asked : height - 1;
-  r->row = now->event.i * plan->tiling.B_r + within;
-  Walk w = walk_new(stage, r->row);
-  w.O_in_hbm = g->column_by_column;
-  const bool on_tiles = g->lap < g->n_laps && (g->at_work || !g->column_by_column);
-  if (g->n_laps > 1)
-    fill_standard(&w, now, r);
-  else if (on_tiles) {
-    const int64_t first = now->event.split * plan->tiles_per_split;
-    fill_online(&w, now, r, first);
-  }
-  if (r->n_cols > 0 && r->phase >= ROW_SCORES) keep_scores(&w, r, r->phase >= ROW_MASKED || r->n_masked == 0);
-}
-
-/* ---- The rows shown small: m and l alone ------------------------------------------------------------------ */
-
-typedef struct {
-  double m, l, factor;
-} Stats;
-
-/* After tile `tile` of a row shown small. */
-static Stats *stats_of(const Stage *stage, struct StageRow *cache, int64_t tile) {
-  return (Stats *)(void *)(cache->numbers + stage_plan(stage)->shape.d + stage_plan(stage)->shape.N_k) + tile;
-}
-
-/* Walks the tiles up to `end` that are not walked yet. */
-static void walk_small(Walk *w, int64_t first, int64_t end) {
-  SnapshotRow scratch;
-  struct StageRow *cache = w->cache;
-  score_row(w->stage, cache, w->row, 0);
-  if (cache->n_tiles <= first || cache->first != first) cache->n_tiles = cache->first = first;
-  if (cache->n_tiles > first) {
-    w->m = stats_of(w->stage, cache, cache->n_tiles - 1)->m;
-    w->l = stats_of(w->stage, cache, cache->n_tiles - 1)->l;
-  }
-  for (; cache->n_tiles < end; cache->n_tiles++) {
-    scratch.factor = 1;
-    scratch.n_history = 0;
-    take_tiles(w, cache->n_tiles, cache->n_tiles + 1, &scratch);
-    *stats_of(w->stage, cache, cache->n_tiles) = (Stats){w->m, w->l, scratch.factor};
-  }
-}
-
-/* The maximum over the first tiles of standard's row, and l when all are seen. */
-static void walk_small_standard(Walk *w, int64_t end) {
-  struct StageRow *cache = w->cache;
-  const Plan *plan = stage_plan(w->stage);
-  score_row(w->stage, cache, w->row, end > 0 ? plan->shape.N_k : 0);
-  if (cache->n_tiles > 0) w->m = stats_of(w->stage, cache, cache->n_tiles - 1)->m;
-  for (; cache->n_tiles < end; cache->n_tiles++) {
-    const int64_t col0 = cache->n_tiles * plan->tiling.B_c;
-    for (int64_t col = col0; col < col0 + plan->tiling.B_c && col < plan->shape.N_k; col++)
-      w->m =
-          softmax_new_max(&w->config, w->m, precision_round(w->config.precision, masked_score(w->stage, cache, col)));
-    *stats_of(w->stage, cache, cache->n_tiles) = (Stats){w->m, NAN, 1};
-  }
-  if (end < plan->T_c || !isnan(cache->l)) return;
-  w->l = 0;
-  for (int64_t col = 0; col < plan->shape.N_k; col++)
-    w->l = precision_computed(
-        w->accumulator,
-        w->l + softmax_exponential(&w->config, precision_round(w->config.precision, masked_score(w->stage, cache, col)),
-                                   w->m));
-  cache->l = w->l;
-}
-
-static void keep_history(const Walk *w, int64_t begin, int64_t end, SnapshotSmallRow *r) {
-  r->first_history = end - begin > SNAPSHOT_HISTORY ? end - SNAPSHOT_HISTORY : begin;
-  for (int64_t tile = r->first_history; tile < end; tile++) {
-    r->history_m[r->n_history] = stats_of(w->stage, w->cache, tile)->m;
-    r->history_l[r->n_history++] = stats_of(w->stage, w->cache, tile)->l;
-  }
-}
-
-static void fill_small_standard(Walk *w, const Snapshot *now, SnapshotSmallRow *r) {
-  const SnapshotGrid *g = &now->grid;
-  const bool looks = now->row.phase == ROW_MASKED || now->row.phase == ROW_MAX; /* pass 2 goes over the row to find m */
-  const int64_t seen = g->lap == 0 ? 0 : looks && now->event.pass == 1 ? g->j + (now->row.phase == ROW_MAX) : g->T_c;
-  const double start = w->m;
-  walk_small_standard(w, seen);
-  r->m = seen > 0 ? stats_of(w->stage, w->cache, seen - 1)->m : start;
-  r->l = seen == g->T_c && !looks ? w->cache->l : NAN;
-  keep_history(w, 0, seen, r);
-}
-
-static void fill_small(Walk *w, const Snapshot *now, int64_t first, SnapshotSmallRow *r) {
-  const SnapshotGrid *g = &now->grid;
-  const Plan *plan = stage_plan(w->stage);
-  const Stats start = {w->m, w->l, NAN};
-  const bool in_tile = g->at_work && now->event.kind != EVENT_SKIP;
-  const int64_t whole = in_tile || g->at_work ? g->j : g->column_by_column ? 0 : g->n_done;
-  const RowPhase phase = in_tile ? phase_of(&now->event) : ROW_NONE;
-  walk_small(w, first, whole + in_tile);
-  const Stats before = whole > first ? *stats_of(w->stage, w->cache, whole - 1) : start;
-  const Stats after = in_tile ? *stats_of(w->stage, w->cache, whole) : before;
-  r->m = phase >= ROW_MAX ? after.m : before.m;
-  r->l = phase >= ROW_ACCUMULATED ? after.l
-         : phase == ROW_RESCALED  ? precision_computed(w->accumulator, before.l * after.factor)
-                                  : before.l;
-  r->factor = phase >= ROW_RESCALED ? after.factor : before.factor;
-  const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, w->row / plan->tiling.B_r).computed;
-  const int64_t end = whole + (phase >= ROW_ACCUMULATED), begin = computed.begin > first ? computed.begin : first;
-  keep_history(w, begin, end < computed.end ? end : computed.end, r);
 }
 
 void snapshot_fill_rows(const Stage *stage, Snapshot *now) {
-  const SnapshotGrid *g = &now->grid;
   const Plan *plan = stage_plan(stage);
-  const bool on_tiles = g->n_laps > 1 || (g->lap < g->n_laps && (g->at_work || !g->column_by_column));
-  if (now->row.row < 0 || stage->config.lone_row || !stage->rows[0] || !on_tiles) return;
+  if (now->row.row < 0 || stage->config.lone_row || !stage->rows[0]) return;
   const int64_t height = now->event.row1 - now->event.row0, large = now->row.row - now->event.i * plan->tiling.B_r;
   const int64_t n = height < SNAPSHOT_ROWS ? height : SNAPSHOT_ROWS;
   for (int64_t k = 0; k < n; k++) {
-    SnapshotSmallRow *r = &now->rows[now->n_rows++];
+    SnapshotSmallRow *small = &now->rows[now->n_rows++];
     const int64_t from = k * height / n, to = (k + 1) * height / n;
-    r->row = now->event.i * plan->tiling.B_r + (large >= from && large < to ? large : from);
-    r->factor = NAN;
-    Walk w = walk_new(stage, r->row);
-    w.cache = stage->rows[k];
-    w.n_O = 0;
-    if (g->n_laps > 1)
-      fill_small_standard(&w, now, r);
-    else
-      fill_small(&w, now, now->event.split * plan->tiles_per_split, r);
+    Row row = {stage, stage->rows[k]};
+    fold_to(&row, now->event.i * plan->tiling.B_r + (large >= from && large < to ? large : from), &now->event);
+    const SnapshotRow *f = &row.r->fold;
+    *small = (SnapshotSmallRow){.row = row.r->row,
+                                .m = f->m,
+                                .l = row.r->has_l ? f->l : NAN,
+                                .factor = f->factor,
+                                .n_history = f->n_history,
+                                .first_history = f->first_history};
+    memcpy(small->history_m, f->history_m, sizeof f->history_m);
+    memcpy(small->history_l, f->history_l, sizeof f->history_l);
   }
 }
