@@ -80,11 +80,11 @@ static inline void click_at(Bench *b, double x, double y) {
 static inline void click(Bench *b, int widget) {
   const LessonPanel *p = &b->panel;
   const FlowPiece *piece = flow_widget(&p->flow, widget);
-  Box at = widget == WIDGET_NEXT ? p->next : p->back;
+  Box at = widget == WIDGET_NEXT ? p->next : widget == WIDGET_LIST ? p->list : p->back;
   if (piece)
     at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width,
                piece->box.height};
-  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK)
+  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK && widget != WIDGET_LIST)
     fail_msg("there is no widget %d on the page", widget);
   click_at(b, at.x + at.width / 2, at.y + at.height / 2);
 }

@@ -177,6 +177,49 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
 }
 
 /* Skipping shows the answer, as in the terminal. */
+/* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
+ * it, and the lesson that is open is gone back to. */
+static void a_lesson_is_picked_from_the_list(void **state) {
+  (void)state;
+  Bench *b = bench(NULL, &(LessonSessionOptions){0});
+  const LessonPanel *p = &b->panel;
+  assert_true(b->box.width == 0); /* nothing is shown, and keys are the viewer's */
+  assert_false(text(b, "3"));
+  assert_true(send(b, (SideEvent){.kind = SIDE_TOGGLE}));
+  assert_true(b->box.width > 0);
+  READS(b, "Lessons\n");
+  READS(b, "[1] Why memory");
+  assert_int_equal(p->picker.n, 15);
+  assert_int_equal(p->focus, WIDGET_LESSON); /* the first that is not done */
+  assert_true(text(b, "1"));
+  assert_true(text(b, "4"));
+  assert_int_equal(p->focus, WIDGET_LESSON + 13); /* 14 */
+  assert_true(text(b, "3"));
+  assert_int_equal(p->focus, WIDGET_LESSON + 2);
+  assert_true(key(b, SIDE_KEY_DOWN));
+  assert_int_equal(p->focus, WIDGET_LESSON + 3);
+  assert_false(text(b, "q")); /* the viewer's */
+  assert_true(key(b, SIDE_KEY_UP));
+  assert_true(key(b, SIDE_KEY_RETURN));
+  assert_string_equal(p->session.lesson.name, "03-tiles");
+  assert_false(p->is_picking);
+  click(b, WIDGET_NEXT);
+  const size_t at = p->session.at;
+  click(b, WIDGET_LIST);
+  READS(b, "[3] Tiles · begun");
+  assert_int_equal(p->focus, WIDGET_LESSON + 2);
+  assert_true(key(b, SIDE_KEY_ESCAPE)); /* back to the lesson, where it was */
+  assert_int_equal(p->session.at, at);
+  click(b, WIDGET_LIST);
+  click(b, WIDGET_LESSON); /* another, by mouse */
+  assert_string_equal(p->session.lesson.name, "01-why-memory");
+  send(b, (SideEvent){.kind = SIDE_TOGGLE});
+  assert_true(p->is_hidden);
+  send(b, (SideEvent){.kind = SIDE_TOGGLE}); /* the lesson again, not the list */
+  assert_false(p->is_picking || p->is_hidden);
+  close_bench(b);
+}
+
 static void what_is_skipped_is_shown(void **state) {
   (void)state;
   Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
@@ -268,7 +311,7 @@ static void keys_are_left_to_the_viewer(void **state) {
   send(b, (SideEvent){.kind = SIDE_LEFT, .button = 1});
   assert_false(text(b, "z")); /* a press on the scene: it does not */
   int seen[] = {0, 0, 0};
-  for (int n = 0; n < 8; n++) { /* Tab goes round */
+  for (int n = 0; n < 10; n++) { /* Tab goes round: field, check, hint, next, the list */
     key(b, SIDE_KEY_TAB);
     seen[0] += b->panel.focus == WIDGET_FIELD;
     seen[1] += b->panel.focus == WIDGET_HINT;
@@ -421,6 +464,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lesson_is_walked_by_keys_and_mouse),
+      cmocka_unit_test(a_lesson_is_picked_from_the_list),
       cmocka_unit_test(what_is_skipped_is_shown),
       cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
       cmocka_unit_test(keys_are_left_to_the_viewer),

@@ -47,6 +47,29 @@ answered() {
 is_answered() { tr -d ' \n' <"$record" | grep -q "$answer"; }
 block() { tr -d '\n' <"$record" | grep -oE '"block": [0-9]+' | head -n 1 | tr -dc 0-9; }
 
+# Without a lesson l opens the list: a number and Return open a lesson, and what is done in it is kept.
+start --size 1280x720
+keys l 1 2 Return ctrl+Right
+wait_for "$record" '12-real-kernels'
+# The list again by mouse (between Back and Next): another lesson.
+xdotool mousemove 1053 574 click 1
+keys 3 Return ctrl+Right
+wait_for "$record" '03-tiles'
+# Guided play stops by itself: the state stands, and Space goes on.
+keys l Home
+keys j
+wait_until 'guided play to stop' stands
+state 'step=[1-9]'
+first=$(tail -n 1 "$box/out")
+keys space
+wait_until 'guided play to stop again' stands
+[ "$(tail -n 1 "$box/out")" != "$first" ] || fail "guided play does not go on"
+keys q
+wait $viewer || fail "it does not end after the list"
+viewer=''
+if complains; then fail "it complained"; fi
+rm -rf "$box/state"
+
 cat >"$box/walk.md" <<'LESSON'
 # A walk
 

@@ -67,6 +67,44 @@ static void test_time_plays(void **state) {
   close_player(p);
 }
 
+/* Guided play stops once at each situation of the run, in the order in which they come, and at the end. */
+static void test_guided_play(void **state) {
+  (void)state;
+  Player *p = open_player();
+  bool seen[NARRATION_SITUATIONS_MAX] = {false};
+  int n_stops = 0, n_situations = 0;
+  uint64_t before = 0;
+  player_input(p, INPUT_GUIDE);
+  assert_true(p->is_guided && p->is_playing);
+  for (int n = 0; n < 100000 && p->now.step < p->now.n_steps; n++) {
+    player_tick(p, 0.05);
+    if (p->is_playing || p->now.step == p->now.n_steps) continue;
+    for (uint64_t step = before + 1; step < p->now.step; step++) { /* nothing new was passed over */
+      Snapshot now;
+      stage_snapshot(&p->stage, step, &now);
+      assert_true(seen[narration_situation(&now)]);
+    }
+    const int situation = narration_situation(&p->now);
+    assert_false(seen[situation]);
+    assert_non_null(strstr(p->message, narration_situation_name(situation)));
+    seen[situation] = true;
+    before = p->now.step;
+    n_stops++;
+    player_input(p, INPUT_PLAY);
+  }
+  assert_int_equal(p->now.step, p->now.n_steps);
+  for (uint64_t step = 1; step < p->now.n_steps; step++) {
+    Snapshot now;
+    stage_snapshot(&p->stage, step, &now);
+    if (seen[narration_situation(&now)]) n_situations++, seen[narration_situation(&now)] = false;
+  }
+  assert_int_equal(n_situations, n_stops);
+  assert_true(n_stops > 10);
+  player_input(p, INPUT_GUIDE);
+  assert_false(p->is_guided);
+  close_player(p);
+}
+
 /* Escape leaves what is open, then the presentation, then asks; only asked again it quits, and any other key goes on.
  */
 static void test_escape_asks(void **state) {
@@ -536,6 +574,7 @@ int main(int n_arguments, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start),
       cmocka_unit_test(test_time_plays),
+      cmocka_unit_test(test_guided_play),
       cmocka_unit_test(test_escape_asks),
       cmocka_unit_test(test_skips_take_one_beat),
       cmocka_unit_test(test_two_clocks),

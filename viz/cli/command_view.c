@@ -94,13 +94,16 @@ static void close_settings(const Settings *began, const Player *p, const WindowO
     fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
 }
 
-/* With a lesson beside the scene, which says what is shown. Its --seed is the learner's. */
-static Status run_lesson(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
-  const LessonSessionOptions options = {
-      .seed = (uint64_t)o->request.seed, .has_seed = o->request.seed != 0, .restart = o->restart};
+/* With a lesson beside the scene, which says what is shown, or the list of them to be opened. --seed is the learner's
+ * where a lesson is named. */
+static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
+  const bool has_lesson = *o->lesson != '\0';
+  const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed,
+                                        .has_seed = has_lesson && o->request.seed != 0,
+                                        .restart = has_lesson && o->restart};
   LessonPanel *panel = calloc(1, sizeof *panel);
   if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
-  Status status = lesson_panel_open(panel, o->lesson, &options, io->err, error);
+  Status status = lesson_panel_open(panel, has_lesson ? o->lesson : NULL, &options, io->err, error);
   const SidePanel side = lesson_panel_side(panel);
   how->side = &side;
   if (!status) lesson_panel_start(panel, player);
@@ -131,7 +134,7 @@ static int run_view(void *options, Io *io, Error *error) {
   if (!status) {
     open_settings(o, io, player, &how);
     const Settings began = settings_of(player, &how);
-    status = *o->lesson ? run_lesson(o, player, &how, io, error) : window_run(player, &how, io->out, error);
+    status = run_with_lessons(o, player, &how, io, error);
     if (!status && !o->n_frames) close_settings(&began, player, &how, io);
   }
   player_free(player);

@@ -79,6 +79,8 @@ typedef struct {
   const char *name, *what[NARRATION_VARIANTS], *why[NARRATION_VARIANTS];
 } Sentence;
 
+_Static_assert((int)SAY_COUNT <= (int)NARRATION_SITUATIONS_MAX, "a list of situations has room for all of them");
+
 #define ONE(text)                                                                                                      \
   { text, NULL }
 #define TWO(a, b)                                                                                                      \

@@ -11,7 +11,7 @@
 
 #include "viz/scene/snapshot.h"
 
-enum { NARRATION_BYTES = 192, NARRATION_VARIANTS = 2 };
+enum { NARRATION_BYTES = 192, NARRATION_VARIANTS = 2, NARRATION_SITUATIONS_MAX = 96 };
 
 typedef struct {
   char what[NARRATION_BYTES], why[NARRATION_BYTES];

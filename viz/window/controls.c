@@ -51,6 +51,7 @@ static void add_right(Controls *c, const Player *p) {
       add(c, INPUT_FASTER, INPUT_SLOWER, speed, "events a second: click faster (+), right button slower (-), drag");
   item->more = INPUT_FASTER;
   item->less = INPUT_SLOWER;
+  add(c, INPUT_GUIDE, INPUT_NONE, "guide", "guided play: it stops at each thing that is new (j)")->is_on = p->is_guided;
 }
 
 static void add_arrow(Controls *c, int k, bool is_more) {
@@ -95,7 +96,8 @@ static void add_tools(Controls *c, const Player *p) {
   add(c, INPUT_THEME, INPUT_CLOCK, p->dark ? "light" : "dark",
       "theme (t); right button: play a step a beat, or by the model's time (k)");
   add(c, INPUT_PRESENTATION, INPUT_FULLSCREEN, "present", "presentation (p); right button: full screen (f)");
-  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson", "the lesson beside the scene (l); right button: save a PDF (P)")
+  add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson",
+      "lessons beside the scene, or the list of them (l); right button: save a PDF (P)")
       ->is_on = c->side.width > 0;
   add(c, INPUT_ENTRY, INPUT_FOCUS_NEXT,
       "type :", "type any parameters (Return or :); right button: to the next parameter (Tab)")

@@ -203,15 +203,30 @@ static void put_end(LessonPanel *p) {
   const LessonStanding standing = lesson_progress_of(&s->progress, s->lesson.name);
   char words[96];
   snprintf(words, sizeof words, "The lesson is done: %d of %d right.", standing.n_right, lesson_n_counted(&s->lesson));
-  flow_boxed(&p->flow, FLOW_GOOD, words, "Predictions are not counted. `tilewalk lesson` lists the others.")->gap = 20;
+  flow_boxed(&p->flow, FLOW_GOOD, words, "Predictions are not counted.")->gap = 20;
+  if (p->picker.n == 0) lesson_picker_read(&p->picker, p->warnings);
+  const int next = lesson_picker_next(&p->picker, lesson_picker_find(&p->picker, p->session.lesson.name) + 1);
+  if (next >= 0) {
+    char label[PICKER_TEXT_BYTES + 16];
+    snprintf(label, sizeof label, "%s ▶", p->picker.rows[next].title);
+    flow_button(&p->flow, WIDGET_LESSON + next, label)->look = FLOW_MAIN;
+  }
+  flow_button(&p->flow, WIDGET_LIST, "All lessons");
 }
 
 void lesson_page_make(LessonPanel *p) {
   LessonSession *s = &p->session;
   const Lesson *l = &s->lesson;
-  const size_t end = lesson_session_page_end(s);
+  const size_t end = p->is_picking ? 0 : lesson_session_page_end(s);
   flow_clear(&p->flow);
   p->open_piece = 0;
+  if (p->is_picking) {
+    lesson_picker_page(&p->picker, &p->flow, WIDGET_LESSON, p->has_lesson ? s->lesson.name : "");
+    p->flow_version = s->version;
+    p->has_flow = true;
+    p->is_placed = false;
+    return;
+  }
   if (s->page == 0) {
     flow_heading(&p->flow, 1.5, lesson_text(l, l->title));
     flow_text(&p->flow, FLOW_SOFT, lesson_text(l, l->idea))->gap = 4;

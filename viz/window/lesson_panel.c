@@ -17,7 +17,12 @@ Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOp
                          Error *error) {
   memset(p, 0, sizeof *p);
   p->focus = p->hover = p->pressed = WIDGET_NONE;
-  return lesson_session_open(&p->session, name, options, warnings, error);
+  p->options = *options;
+  p->warnings = warnings;
+  p->session.plays = LESSON_NO_BLOCK;
+  p->has_lesson = name != NULL;
+  p->is_picking = p->is_hidden = !name;
+  return name ? lesson_session_open(&p->session, name, options, warnings, error) : STATUS_OK;
 }
 
 void lesson_panel_close(LessonPanel *p) {
@@ -49,7 +54,75 @@ static void after_change(LessonPanel *p) {
   lesson_page_make(p); /* how wide it is to be depends on it */
 }
 
+/* ---- The list of lessons --------------------------------------------------------------------------------- */
+
+static void turn_page(LessonPanel *p) {
+  p->has_flow = false;
+  p->turns++;
+  p->scroll = 0;
+  p->wants_reveal = false;
+  p->note[0] = '\0';
+}
+
+/* The list, with the focus on the lesson that is open, or on the first that is not done. */
+static void show_list(LessonPanel *p) {
+  lesson_picker_read(&p->picker, p->warnings);
+  p->is_picking = true;
+  p->is_hidden = false;
+  p->typed = 0;
+  turn_page(p);
+  int row = p->has_lesson ? lesson_picker_find(&p->picker, p->session.lesson.name) : -1;
+  if (row < 0) row = lesson_picker_next(&p->picker, 0);
+  p->focus = row >= 0 ? WIDGET_LESSON + row : WIDGET_NONE;
+  lesson_page_make(p);
+}
+
+/* Back to the lesson that is open, or to the scene alone. */
+static void leave_list(LessonPanel *p) {
+  p->is_picking = !p->has_lesson;
+  p->is_hidden = !p->has_lesson;
+  turn_page(p);
+  p->focus = WIDGET_NONE;
+  if (p->has_lesson) after_change(p);
+}
+
+static void open_lesson(LessonPanel *p, Player *player, int row) {
+  Error error = {0};
+  if (row < 0 || row >= p->picker.n || !p->picker.rows[row].can_run) return;
+  if (p->has_lesson && strcmp(p->session.lesson.name, p->picker.rows[row].name) == 0 &&
+      !lesson_session_is_finished(&p->session)) { /* it is open */
+    leave_list(p);
+    return;
+  }
+  if (p->has_lesson) lesson_session_close(&p->session);
+  memset(&p->session, 0, sizeof p->session);
+  p->options.restart = false;
+  p->has_lesson =
+      lesson_session_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error) == STATUS_OK;
+  turn_page(p);
+  p->is_wide = false;
+  if (p->has_lesson) {
+    p->is_picking = false;
+    lesson_panel_start(p, player);
+    return;
+  }
+  lesson_session_close(&p->session);
+  memset(&p->session, 0, sizeof p->session);
+  p->session.plays = LESSON_NO_BLOCK;
+  snprintf(p->picker.problem, sizeof p->picker.problem, "%s", error.message);
+}
+
+/* The digits of a row's number, one after the other. */
+static bool type_number(LessonPanel *p, const char *text) {
+  if (!ascii_is_digit((unsigned char)text[0]) || text[1]) return false;
+  const int digit = text[0] - '0', both = 10 * p->typed + digit;
+  p->typed = both <= p->picker.n ? both : digit;
+  if (p->typed >= 1 && p->typed <= p->picker.n) p->focus = WIDGET_LESSON + p->typed - 1;
+  return true;
+}
+
 void lesson_panel_start(LessonPanel *p, Player *player) {
+  if (!p->has_lesson) return;
   p->seen_page = p->seen_at = LESSON_NO_BLOCK;
   lesson_session_start(&p->session, player);
   after_change(p);
@@ -83,6 +156,7 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
   const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
   p->back = box_at(box.x + MARGIN * u, top, button, foot - 18 * u);
   p->next = box_at(box.x + box.width - MARGIN * u - button, top, button, foot - 18 * u);
+  p->list = box_at(p->back.x + button + 8 * u, top, p->next.x - p->back.x - button - 16 * u, foot - 18 * u);
   p->most_scroll = fmax(0, p->flow.height + 2 * MARGIN * u - p->view.height);
   if (p->wants_reveal && p->open_piece < p->flow.n) {
     const double open = p->flow.pieces[p->open_piece].box.y;
@@ -122,6 +196,13 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
   const LessonSession *s = &p->session;
   const double u = p->flow.unit, foot = ceil(FOOT * u);
   char page[64];
+  if (p->is_picking) {
+    draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
+    draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
+    draw_foot_button(p, cr, p->back, t, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", false, false);
+    draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, "Open ▶", true, p->focus < WIDGET_LESSON);
+    return;
+  }
   const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0;
   const bool over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
   draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
@@ -132,10 +213,8 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
                    : open ? lesson_session_next_label(s)
                           : "Next ▶",
                    !open && !over, over || s->error.status);
-  snprintf(page, sizeof page, "%d / %d", lesson_session_page_number(s), s->n_pages);
-  const Lettering lettering = {.family = t->sans, .size = 15 * u, .anchor = ANCHOR_MIDDLE};
-  theme_use(cr, t->ink_soft, 1);
-  letter_draw(cr, &lettering, box.x + box.width / 2, p->back.y + p->back.height / 2 + 5 * u, page);
+  snprintf(page, sizeof page, "List %d/%d", lesson_session_page_number(s), s->n_pages);
+  draw_foot_button(p, cr, p->list, t, WIDGET_LIST, page, false, false);
 }
 
 static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
@@ -205,6 +284,7 @@ static void draw(void *data, const Player *player, cairo_t *cr, Box box, double 
   now.unit = unit;
   now.scroll = p->scroll;
   now.version = p->session.version;
+  now.turns = p->turns;
   now.focus = p->focus;
   now.hover = p->hover;
   now.dark = theme->dark;
@@ -227,8 +307,26 @@ static void draw(void *data, const Player *player, cairo_t *cr, Box box, double 
 
 /* ---- Pressing -------------------------------------------------------------------------------------------- */
 
+/* In the list. */
+static void press_in_list(LessonPanel *p, Player *player, int widget) {
+  if (widget == WIDGET_BACK)
+    leave_list(p);
+  else if (widget == WIDGET_NEXT)
+    open_lesson(p, player, p->focus - WIDGET_LESSON);
+  else
+    open_lesson(p, player, widget - WIDGET_LESSON);
+}
+
 static void press(LessonPanel *p, Player *player, int widget) {
   LessonSession *s = &p->session;
+  if (p->is_picking || widget >= WIDGET_LESSON) {
+    press_in_list(p, player, widget);
+    return;
+  }
+  if (widget == WIDGET_LIST) {
+    show_list(p);
+    return;
+  }
   switch (widget) {
   case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
   case WIDGET_CHECK: lesson_session_check(s, player); break;
@@ -255,19 +353,20 @@ static void press(LessonPanel *p, Player *player, int widget) {
 /* What can be pressed, in the order of reading. */
 static int widgets_of(const LessonPanel *p, int *widgets, int most) {
   int n = 0;
-  for (size_t k = 0; k < p->flow.n && n + 2 < most; k++) {
+  for (size_t k = 0; k < p->flow.n && n + 3 < most; k++) {
     const FlowPiece *piece = &p->flow.pieces[k];
     if (piece->widget >= 0 && piece->look != FLOW_OFF && piece->look != FLOW_WRONG) widgets[n++] = piece->widget;
   }
   widgets[n++] = WIDGET_NEXT;
-  if (lesson_session_can_go_back(&p->session)) widgets[n++] = WIDGET_BACK;
+  if (!p->is_picking) widgets[n++] = WIDGET_LIST;
+  if (p->is_picking || lesson_session_can_go_back(&p->session)) widgets[n++] = WIDGET_BACK;
   return n;
 }
 
 static void move_focus(LessonPanel *p, int by) {
-  int widgets[64];
+  int widgets[PICKER_ROWS_MAX + 4];
   if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
-  const int n = widgets_of(p, widgets, 64);
+  const int n = widgets_of(p, widgets, PICKER_ROWS_MAX + 4);
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
     if (widgets[k] == p->focus) at = k;
@@ -293,6 +392,7 @@ static int choice_of(const LessonPanel *p, const char *text) {
 }
 
 static bool on_text(LessonPanel *p, Player *player, const char *text) {
+  if (p->is_picking) return type_number(p, text);
   const int place = choice_of(p, text);
   if (p->focus == WIDGET_FIELD && lesson_session_ask(&p->session) >= 0) {
     lesson_session_type(&p->session, text);
@@ -323,7 +423,21 @@ static bool on_control_key(LessonPanel *p, Player *player, SideKey key) {
   }
 }
 
+/* The list has all keys that go through it. */
+static bool on_key_in_list(LessonPanel *p, Player *player, const SideEvent *e) {
+  p->typed = 0;
+  switch (e->key) {
+  case SIDE_KEY_UP: move_focus(p, -1); return true;
+  case SIDE_KEY_DOWN: move_focus(p, 1); return true;
+  case SIDE_KEY_TAB: move_focus(p, e->shift ? -1 : 1); return true;
+  case SIDE_KEY_RETURN: press(p, player, p->focus == WIDGET_NONE ? WIDGET_NEXT : p->focus); return true;
+  case SIDE_KEY_ESCAPE: leave_list(p); return true;
+  default: return false;
+  }
+}
+
 static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
+  if (p->is_picking) return on_key_in_list(p, player, e);
   if (e->control) return on_control_key(p, player, e->key);
   switch (e->key) {
   case SIDE_KEY_TAB: move_focus(p, e->shift ? -1 : 1); return true;
@@ -351,6 +465,7 @@ static bool holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.wi
 static int widget_at(const LessonPanel *p, double x, double y) {
   if (holds(p->back, x, y)) return WIDGET_BACK;
   if (holds(p->next, x, y)) return WIDGET_NEXT;
+  if (!p->is_picking && holds(p->list, x, y)) return WIDGET_LIST;
   if (y >= p->view.y + p->view.height) return WIDGET_NONE;
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }
@@ -413,12 +528,18 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   }
   switch (e->kind) {
   case SIDE_LOOK:
-    if (!lesson_session_look(&p->session, player)) return false;
+    if (!p->has_lesson || !lesson_session_look(&p->session, player)) return false;
+    if (p->is_picking) return true;
     after_change(p);
     if (p->is_hidden && lesson_session_task(&p->session) < 0)
       player_say(player, false, "That was it. l shows the lesson again");
     return true;
-  case SIDE_TOGGLE: p->is_hidden = !p->is_hidden; return true;
+  case SIDE_TOGGLE:
+    if (p->is_hidden && !p->has_lesson)
+      show_list(p);
+    else
+      p->is_hidden = !p->is_hidden;
+    return true;
   case SIDE_PRESS: on_press(p, e); return true;
   case SIDE_MOTION: return on_motion(p, e);
   case SIDE_RELEASE: on_release(p, player, e); return true;

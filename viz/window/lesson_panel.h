@@ -15,11 +15,14 @@
  * A question takes the focus when it is asked. Then text is the answer; Escape, or a press on the scene, gives the
  * keyboard back to the viewer, and Tab takes it again and goes round all that can be pressed. Enter presses what has
  * the focus. Control + Right and Left, or . and , when nothing is typed into, go on and back. The layout follows from
- * session, size and events alone. */
+ * session, size and events alone.
+ *
+ * Without a lesson, and by the button between Back and Next, the list of lessons stands there: lesson_picker.h. */
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 #define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 
 #include "viz/window/lesson_flow.h"
+#include "viz/window/lesson_picker.h"
 #include "viz/window/lesson_session.h"
 #include "viz/window/side.h"
 
@@ -31,20 +34,29 @@ enum {
   WIDGET_HINT,
   WIDGET_NEXT,
   WIDGET_BACK,
-  WIDGET_PLAY = 1000, /* + block */
+  WIDGET_LIST,          /* the list of lessons */
+  WIDGET_PLAY = 1000,   /* + block */
+  WIDGET_LESSON = 10000 /* + row of the list */
 };
 
 /* What a drawing of the panel depends on. */
 typedef struct {
   double width, height, unit, scroll;
   unsigned version;
+  unsigned turns;
   int focus, hover;
   bool dark, presentation;
   char note_of[96];
 } KeptFor;
 
 typedef struct {
-  LessonSession session;
+  LessonSession session; /* all zero without a lesson */
+  LessonSessionOptions options;
+  FILE *warnings;
+  LessonPicker picker;
+  bool has_lesson, is_picking; /* picking: the list stands on the page */
+  int typed;                   /* a lesson's number, as far as it was typed; 0: not */
+  unsigned turns;              /* counts what changes the page beside the session */
   Flow flow;
   unsigned flow_version; /* of the session, when the flow was made */
   bool has_flow, is_placed;
@@ -56,19 +68,20 @@ typedef struct {
   bool wants_reveal; /* what was added is to be scrolled to */
   char note[800];    /* what a pressed link says, as Markdown; "" none */
   char note_of[96];
-  double press_x, press_y; /* of a press on no widget: perhaps on a link */
-  Box view, back, next;    /* within the window: the page, the buttons below it */
+  double press_x, press_y;    /* of a press on no widget: perhaps on a link */
+  Box view, back, list, next; /* within the window: the page, the buttons below it */
   char text[LESSON_PROSE_BYTES];
   cairo_surface_t *kept; /* what was drawn last, and for what */
   KeptFor kept_for;
 } LessonPanel;
 
-/* Opens a lesson. Close it even after an error. */
+/* Opens a lesson, or with NULL none: the list is shown when it is asked for. `warnings` is kept, for lessons that are
+ * opened later. Close it even after an error. */
 Status lesson_panel_open(LessonPanel *panel, const char *name, const LessonSessionOptions *options, FILE *warnings,
                          Error *error);
 void lesson_panel_close(LessonPanel *panel);
 
-/* Begins, or goes on: sets the player. */
+/* Begins, or goes on: sets the player. Without a lesson it does nothing. */
 void lesson_panel_start(LessonPanel *panel, Player *player);
 
 /* For the window; it looks into `panel`. */

@@ -190,6 +190,56 @@ static void set_speed(Player *p, int by) {
   player_say(p, false, "%s events a second", number_count((Wide)SPEEDS[p->speed]).text);
 }
 
+/* ---- Guided play ----------------------------------------------------------------------------------------- */
+
+#define GUIDED_CALM_STEPS 8.0 /* so many at the usual speed; then faster and faster */
+enum { GUIDED_MOST_STEPS = 256 /* in one tick: a snapshot each */ };
+
+static void set_guided(Player *p) {
+  p->is_guided = !p->is_guided;
+  p->is_playing = false;
+  p->guided_steps = 0;
+  if (!p->is_guided) {
+    player_say(p, false, "Guided play is over");
+    return;
+  }
+  memset(p->is_shown, 0, sizeof p->is_shown);
+  p->n_shown = 0;
+  set_playing(p);
+  player_say(p, false, "Guided play: it stops at each thing that is new. Space goes on; j ends it");
+}
+
+/* Whether the present step shows what was not shown yet; then it stops there. */
+static bool stop_at_news(Player *p) {
+  const int situation = narration_situation(&p->now);
+  if (p->is_shown[situation]) return false;
+  p->is_shown[situation] = true;
+  p->n_shown++;
+  p->guided_steps = 0;
+  p->is_playing = false;
+  p->moved_s = 0;
+  if (p->now.step < p->stage.n_steps)
+    player_say(p, false, "New: %s. Space goes on to the next new thing", narration_situation_name(situation));
+  else
+    player_say(p, false, "This is the end. Guided play showed %d different moments", p->n_shown);
+  return true;
+}
+
+/* Step by step, so that nothing new is passed over. */
+static void guided_tick(Player *p, double seconds) {
+  const double hurry = 1 + (double)p->guided_steps / GUIDED_CALM_STEPS;
+  p->owed_events += seconds * SPEEDS[p->speed] * hurry / p->beats;
+  int n = p->owed_events < GUIDED_MOST_STEPS ? (int)p->owed_events : GUIDED_MOST_STEPS;
+  p->owed_events = fmin(p->owed_events - n, 1);
+  for (; n > 0 && p->is_playing; n--) {
+    show(p, p->now.step + 1);
+    p->guided_steps++;
+    if (stop_at_news(p)) return;
+    if (p->now.step == p->stage.n_steps) p->is_playing = false;
+  }
+  p->moved_s = p->owed_events * p->beats / (SPEEDS[p->speed] * hurry);
+}
+
 double player_events_per_s(const Player *p) { return SPEEDS[p->speed]; }
 
 bool player_set_speed(Player *p, double events_per_s) {
@@ -206,6 +256,11 @@ bool player_tick(Player *p, double seconds) {
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
+  if (p->is_guided) {
+    const uint64_t before = p->now.step;
+    guided_tick(p, seconds);
+    return was_moving || p->now.step != before;
+  }
   p->owed_events += seconds * SPEEDS[p->speed] / p->beats;
   const double whole = floor(p->owed_events);
   if (whole < 1) return was_moving;
@@ -489,6 +544,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     player_say(p, false,
                p->by_time ? "Playing by the model's time: a load takes as long as its bytes" : "Playing a step a beat");
     break;
+  case INPUT_GUIDE: set_guided(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
   case INPUT_ENTRY: open_entry(p, -1); break;
@@ -517,6 +573,7 @@ PlayerInput player_key(char character) {
               {'p', INPUT_PRESENTATION},
               {'r', INPUT_MOTION},
               {'k', INPUT_CLOCK},
+              {'j', INPUT_GUIDE},
               {'?', INPUT_HELP},
               {':', INPUT_ENTRY},
               {'y', INPUT_COPY},
@@ -539,7 +596,7 @@ PlayerInput player_key(char character) {
 }
 
 const KeyHelp KEY_HELP[] = {
-    {"Space", "play, pause"},
+    {"Space, j", "play, pause; guided play, which stops at each thing that is new"},
     {"Right, Left", "one operation on, back"},
     {"Page Down, Page Up", "one tile on, back"},
     {"Down, Up", "one row of tiles on, back"},
@@ -561,7 +618,7 @@ const KeyHelp KEY_HELP[] = {
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
     {"r, k", "reduced motion; a step a beat, or the model's time"},
-    {"l; . and ,", "the lesson beside the scene; on and back in it (Tab: into its answer)"},
+    {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
     {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
     {NULL, NULL},
 };

@@ -11,6 +11,7 @@
 #define TILEWALK_VIZ_WINDOW_PLAYER_H
 
 #include "viz/request/request.h"
+#include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
 #include "viz/window/parameters.h"
 
@@ -51,6 +52,7 @@ typedef enum {
   INPUT_PRESENTATION,
   INPUT_MOTION,
   INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
+  INPUT_GUIDE,  /* begins or ends guided play */
   INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
   INPUT_ENTRY,  /* opens the line for typing any parameters */
@@ -95,9 +97,15 @@ struct Player {
   Snapshot now;
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
-  bool by_time;   /* playing takes the model's time of each event, not a beat for each */
-  bool asks_quit; /* Escape was pressed, and quits when pressed again */
-  double beats;   /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
+  bool by_time; /* playing takes the model's time of each event, not a beat for each */
+  /* Guided play goes on to the next situation that it has not shown yet, faster the longer nothing is new, and stops
+   * there. */
+  bool is_guided;
+  bool is_shown[NARRATION_SITUATIONS_MAX]; /* situations of viz/scene/narration.h that it has stopped at */
+  int n_shown;
+  uint64_t guided_steps; /* since it stopped last */
+  bool asks_quit;        /* Escape was pressed, and quits when pressed again */
+  double beats; /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
   PlayerOpen open;
   int edited;            /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
   int focus;             /* Parameter, or -1 */

@@ -1,0 +1,82 @@
+#include "viz/window/lesson_picker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_progress.h"
+
+static void take_standing(PickerRow *row, const Lesson *lesson, const LessonStanding *s) {
+  row->is_finished = s->is_finished;
+  if (s->is_finished)
+    snprintf(row->standing, sizeof row->standing, "✓ done, %d of %d right", s->n_right, lesson_n_counted(lesson));
+  else if (s->has_begun)
+    snprintf(row->standing, sizeof row->standing, "begun: %d of %zu questions", s->n_asked, lesson->n_asks);
+  else
+    snprintf(row->standing, sizeof row->standing, "%d minutes", lesson->minutes);
+}
+
+/* One lesson; false: no memory for it. */
+static bool read_row(PickerRow *row, const char *name, const LessonProgress *progress) {
+  Lesson lesson;
+  char path[ASSETS_PATH_BYTES];
+  Error error = {0};
+  const Status status = lesson_load(name, &lesson, path, &error);
+  if (status == STATUS_NO_MEMORY) return false;
+  if (status) {
+    snprintf(row->title, sizeof row->title, "%.150s", name);
+    snprintf(row->standing, sizeof row->standing, "%.150s", error.message);
+    return true;
+  }
+  const LessonStanding standing = lesson_progress_of(progress, lesson.name);
+  snprintf(row->title, sizeof row->title, "%.150s", lesson_text(&lesson, lesson.title));
+  take_standing(row, &lesson, &standing);
+  row->can_run = lesson_needs(&lesson, &error) == STATUS_OK;
+  if (!row->can_run) snprintf(row->standing, sizeof row->standing, "%.150s", error.message);
+  lesson_free(&lesson);
+  return true;
+}
+
+void lesson_picker_read(LessonPicker *picker, FILE *warnings) {
+  LessonFiles *files = NULL;
+  LessonProgress progress = {0};
+  Error error = {0};
+  memset(picker, 0, sizeof *picker);
+  Status status = lesson_files(&files, &error);
+  if (!status) status = lesson_progress_open(&progress, warnings, &error);
+  for (int k = 0; !status && k < files->n && picker->n < PICKER_ROWS_MAX; k++) {
+    PickerRow *row = &picker->rows[picker->n++];
+    snprintf(row->name, sizeof row->name, "%s", files->names[k]);
+    if (!read_row(row, files->names[k], &progress))
+      status = error_set(&error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+  }
+  if (status) snprintf(picker->problem, sizeof picker->problem, "%s", error.message);
+  lesson_progress_close(&progress);
+  free(files);
+}
+
+int lesson_picker_find(const LessonPicker *picker, const char *name) {
+  for (int k = 0; k < picker->n; k++)
+    if (strcmp(picker->rows[k].name, name) == 0) return k;
+  return -1;
+}
+
+int lesson_picker_next(const LessonPicker *picker, int from) {
+  for (int k = from > 0 ? from : 0; k < picker->n; k++)
+    if (picker->rows[k].can_run && !picker->rows[k].is_finished) return k;
+  return -1;
+}
+
+void lesson_picker_page(const LessonPicker *picker, Flow *flow, int first_widget, const char *open) {
+  char mark[16], words[2 * PICKER_TEXT_BYTES + 16];
+  flow_heading(flow, 1.5, "Lessons");
+  flow_text(flow, FLOW_SOFT,
+            "Read, predict, then watch it run beside the page. Press one, or type its number and Return.");
+  for (int k = 0; k < picker->n; k++) {
+    const PickerRow *row = &picker->rows[k];
+    snprintf(mark, sizeof mark, "%d", k + 1);
+    snprintf(words, sizeof words, "%s · %s", row->title, row->standing);
+    FlowPiece *piece = flow_option(flow, row->can_run ? first_widget + k : -1, mark, words);
+    piece->look = !row->can_run ? FLOW_OFF : *open && strcmp(row->name, open) == 0 ? FLOW_MAIN : FLOW_NORMAL;
+  }
+  if (*picker->problem) flow_boxed(flow, FLOW_BAD, "This cannot be opened.", picker->problem);
+}
