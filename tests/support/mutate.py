@@ -8,6 +8,8 @@ changes. The operators are OPERATORS below; texts, comments and declarations are
     make mutate                                     a sample of sim, lessons and viz, MUTATE_SECONDS=60
     make mutate MUTATE="--file lessons/engine/record.c --all"      every mutant of one file
     make mutate MUTATE="--seed 7"                   the same sample again: the first line says the seed
+    make mutate MUTATE="--save LIST"                notes what was tried and its outcome;
+    make mutate MUTATE="--list LIST"                tries exactly that again, where its lines are still in the tree
 
 Prints each survivor as FILE:LINE: operator: before -> after, and the score of each room.
 """
@@ -95,6 +97,21 @@ def mutants_of(path):
             for match in re.finditer(pattern, code):
                 put = match.expand(new) if isinstance(new, str) else new(match)
                 found.append((path, n, name, lines[n][: match.start()] + put + lines[n][match.end() :]))
+    return found
+
+
+def read_list(path):
+    """The mutants of a list: path, operator, line before, line after, outcome, with tabs. A line that moved is found again."""
+    found, lost = [], 0
+    for row in open(path, encoding="utf-8").read().splitlines():
+        source, name, before, after = row.split("\t")[:4]
+        lines = open(source, encoding="utf-8").read().split("\n") if os.path.exists(source) else []
+        if before in lines:
+            found.append((source, lines.index(before), name, after))
+        else:
+            lost += 1
+    if lost:
+        print("%d mutants of the list are left out: their lines are no longer in the tree" % lost)
     return found
 
 
@@ -207,6 +224,8 @@ def main():
     parser.add_argument("--file", action="append", default=[])
     parser.add_argument("--all", action="store_true", help="every mutant, without a limit of time")
     parser.add_argument("--keep", type=float, default=8, help="leave out tests that take longer, in seconds")
+    parser.add_argument("--save", help="write what was tried to this file")
+    parser.add_argument("--list", help="try what this file lists")
     options = parser.parse_args()
     seed = options.seed or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip() or "1"
     files = options.file or [f for room in ROOMS for f in sorted(glob.glob(room + "/**/*.c", recursive=True))
@@ -220,7 +239,12 @@ def main():
                 order.append(mutants[f].pop(chance.randrange(len(mutants[f]))))
         if not options.all and len(order) > 5000:
             break
-    print("mutants of %d files, seed %s" % (len(files), seed), flush=True)
+    if options.list:
+        order, options.all = read_list(options.list), True
+        print("mutants of %s" % options.list, flush=True)
+    else:
+        print("mutants of %d files, seed %s" % (len(files), seed), flush=True)
+    noted = open(options.save, "w", encoding="utf-8") if options.save else None
     mutator = Mutator(options.build, options.keep)
     began = time.monotonic()
     sums = {}
@@ -238,9 +262,11 @@ def main():
             room = mutant[0].split("/")[0]
             k, n = sums.get(room, (0, 0))
             sums[room] = (k + killed, n + 1)
+            before = open(mutant[0], encoding="utf-8").read().split("\n")[mutant[1]]
+            if noted:
+                print("\t".join((mutant[0], mutant[2], before, mutant[3], "killed" if killed else "survived")), file=noted, flush=True)
             if not killed:
-                before = open(mutant[0], encoding="utf-8").read().split("\n")[mutant[1]].strip()
-                print("%s:%d: %s: %s -> %s" % (mutant[0], mutant[1] + 1, mutant[2], before, mutant[3].strip()), flush=True)
+                print("%s:%d: %s: %s -> %s" % (mutant[0], mutant[1] + 1, mutant[2], before.strip(), mutant[3].strip()), flush=True)
     for room, (k, n) in sorted(sums.items()):
         print("%-8s %4d of %4d killed (%.0f %%)" % (room, k, n, 100 * k / n))
     k, n = sum(s[0] for s in sums.values()), sum(s[1] for s in sums.values())
