@@ -3,7 +3,7 @@
 #
 # One more at once than there are cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
 # A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
-# status (77: skipped). Output is kept in BUILD/tests/NAME.log and shown when something fails. The last
+# status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when something fails. The last
 # line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
 set -u
 
@@ -13,7 +13,7 @@ count() { sed -n "s/^\[ *$1 *\] \([0-9]*\) test.*/\1/p" "$log" | awk '{ n += $1 
 # run_one PROGRAM: its line on the screen, in one piece, and its sums in NAME.sum.
 run_one() {
   name=$(basename "$1")
-  log=$BUILD/tests/$name.log
+  log=$RUN/$name.log
   began=$(date +%s%N)
   case $name in
   replay_*) timeout "${TEST_SECONDS:-600}" "$1" "tests/fuzz/corpus/${name#replay_}" ;;
@@ -26,10 +26,11 @@ run_one() {
   elif [ $status != 0 ] && [ "$f" = 0 ]; then f=1; fi # all passed, then it died (a leak, a time-out)
   verdict=ok
   [ "$s" = 0 ] || verdict="ok, $s skipped"
-  [ "$f" = 0 ] || verdict="$f FAILED (status $status), $log:
+  [ "$f" = 0 ] || verdict="$f FAILED (status $status), $BUILD/tests/$name.log:
 $(grep -v '\[ *\(RUN\|OK\) *\]' "$log" | tail -n 60)"
   printf '  %-28s %4d tests %6d ms  %s\n' "$name" $((p + f + s)) $((($(date +%s%N) - began) / 1000000)) "$verdict"
-  echo "$p $f $s" >"$BUILD/tests/$name.sum"
+  echo "$p $f $s" >"$RUN/$name.sum"
+  mv -f "$log" "$BUILD/tests/$name.log"
 }
 
 if [ "$1" = --one ]; then
@@ -45,11 +46,13 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_st
 export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0"
 unset TILEWALK_STATE NO_COLOR COLUMNS
 mkdir -p "$BUILD/tests"
-rm -f "$BUILD"/tests/*.sum
+RUN=$(mktemp -d "$BUILD/tests/run.XXXXXX") || exit 1 # this run's own
+trap 'rm -rf "$RUN"' EXIT
+export RUN
 printf '%s\0' "$@" | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" tests/support/run.sh --one
 passed=0 failed=0 skipped=0
 for program in "$@"; do # one without sums was killed
-  read -r p f s 2>/dev/null <"$BUILD/tests/$(basename "$program").sum" || p=0 f=1 s=0
+  read -r p f s 2>/dev/null <"$RUN/$(basename "$program").sum" || p=0 f=1 s=0
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
 [ $skipped = 0 ] || echo "$skipped skipped"
