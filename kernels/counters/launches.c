@@ -295,11 +295,16 @@ Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs
   *n_runs = 0;
   const CounterRow **rows = calloc(table->n_rows + 1, sizeof(const CounterRow *));
   *runs = calloc(table->n_rows + 1, sizeof **runs);
-  Status status = rows && *runs ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to put launches together");
+  if (!rows || !*runs) {
+    free(rows);
+    free(*runs);
+    *runs = NULL;
+    return error_set(error, STATUS_NO_MEMORY, "no memory to put launches together");
+  }
   size_t n = 0;
-  for (size_t i = 0; i < table->n_rows && status == STATUS_OK; i++)
+  for (size_t i = 0; i < table->n_rows; i++)
     if (strstr(table->rows[i].kernel, name)) rows[n++] = &table->rows[i];
-  for (size_t i = 0, length; i < n && status == STATUS_OK; i += length) {
+  for (size_t i = 0, length; i < n; i += length) {
     length = rows[i]->has_shape ? 1 : length_of(rows, n, i);
     if (rows[i]->has_shape)
       (*runs)[*n_runs] = (LaunchRun){.sum = *rows[i], .n_parts = 1, .n_runs = 1};
@@ -308,10 +313,7 @@ Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs
     ++*n_runs;
   }
   free(rows);
-  if (status == STATUS_OK) return STATUS_OK;
-  free(*runs);
-  *runs = NULL;
-  return status;
+  return STATUS_OK;
 }
 
 /* --- the card --- */

@@ -31,7 +31,7 @@ static const ArgumentField *find(lua_State *lua, const Reading *r, const char *n
   const Quote shown = quote(name, strlen(name));
   if (nearest.best) sandbox_fail(lua, "%s takes no '%s'; did you mean '%s'?", r->function, shown.text, nearest.best);
   sandbox_fail(lua, "%s takes no '%s'", r->function, shown.text);
-  return NULL;
+  return r->fields; /* never: sandbox_fail does not come back */
 }
 
 /* A number or a text like "8K", for kinds that count. The value is on top of the stack. */

@@ -57,7 +57,7 @@ static int by_lesson(const void *a, const void *b) {
 static Status sort_rows(Class *c, Error *error) {
   const size_t n = c->s->n_rows;
   Place *places = malloc((n + 1) * sizeof *places);
-  c->order = malloc((n + 1) * sizeof *c->order);
+  c->order = calloc(n + 1, sizeof *c->order);
   if (!places || !c->order) {
     free(places);
     return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
