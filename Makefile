@@ -1,13 +1,14 @@
 # Tilewalk. `make run` sets up, builds and takes the tour; `make test` sets up, builds and tests.
 # `make help` lists every target and option.
 
-BUILD ?= $(if $(SAN),build/san,build)
+BUILD ?= $(if $(SAN),$(if $(filter thread,$(SAN)),build/threads,build/san),build)
 PREFIX ?= /usr/local
 CFLAGS ?= -O2 -g
 FUZZ_SECONDS ?= 60
 WARN := -std=c11 -Wall -Wextra -Wshadow -Wconversion
 NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 
+comma := ,
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
 READY := $(call has,$(PKGS))
@@ -38,7 +39,7 @@ endif
 OPENMP := $(shell printf '\043include <omp.h>\n' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
 
 ifdef SAN
-SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE := -O1 -g1 -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer
 endif
 ifdef HARDEN
 HARDENED := $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -fstack-protector-strong -fPIE
@@ -85,7 +86,6 @@ SCRIPTS := $(filter-out $(MODEL),$(SCRIPTS))
 LONG := $(foreach long,%/test_scene %/test_commands_memory %/test_l2_run %/test_lesson_walk %/test_view_window.sh,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
-comma := ,
 # The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).
 SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk,-Wl$(comma)--wrap=$(call))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
@@ -137,7 +137,7 @@ layers: $(OBJ)
 
 # Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library. It is written as
 # this file is read: a target that is always remade would have make rebuild what hangs on it.
-stamp = $(shell mkdir -p $(BUILD); echo '$2' >$(BUILD)/$1.new; cd $(BUILD); if cmp -s $1.new $1.stamp; then rm $1.new; else mv $1.new $1.stamp; fi)
+stamp = $(shell mkdir -p $(BUILD); echo '$2' >$(BUILD)/$1.$$$$; cd $(BUILD); if cmp -s $1.$$$$ $1.stamp; then rm $1.$$$$; else mv $1.$$$$ $1.stamp; fi)
 ifneq ($(READY),)
 $(call stamp,flags,$(COMPILE))
 $(call stamp,members,$(LIB))
@@ -245,7 +245,7 @@ mutate: $(PROGRAM) $(call binaries,test) # changes the program here and there, a
 
 ROOT = $(DESTDIR)$(PREFIX)
 $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
-	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.new && mv $@.new $@
+	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.$$$$ && mv $@.$$$$ $@
 install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
 	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
 	for p in $(notdir $(filter %-full %-window,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
@@ -274,7 +274,7 @@ help:
 #: make ablations  what each part of the model of L2 buys
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
-#: Options: SAN=1 (sanitizers, into build/san)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
+#: Options: SAN=1 (sanitizers, into build/san; SAN=thread: tests/support/threads.sh)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
 include viz/web/web.mk
 -include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(OBJ:.o=.d))
