@@ -60,10 +60,9 @@ keys l Home
 keys j
 wait_until 'guided play to stop' stands
 state 'step=[1-9]'
-first=$(tail -n 1 "$box/out")
 keys space
+state 'step=([2-9]|[1-9][0-9]+)$'
 wait_until 'guided play to stop again' stands
-[ "$(tail -n 1 "$box/out")" != "$first" ] || fail "guided play does not go on"
 keys q
 wait $viewer || fail "it does not end after the list"
 viewer=''
