@@ -65,9 +65,9 @@ static uint32_t big_endian(const unsigned char *p) {
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 static void test_scenes(void **state) {
   (void)state;
-  static const char *const SCENES[] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
-                                       "charts", "timeline", "code",      "race",    "warp"};
-  for (int k = 0; k < 8; k++) {
+  static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
+                                       "timeline", "code",  "race",      "warp",    "decode"};
+  for (int k = 0; k < 11; k++) {
     char options[128];
     size_t n;
     snprintf(options, sizeof options, "--scene %s --step 40 --size 640x360 %s", SCENES[k],

@@ -131,15 +131,15 @@ static Status set_pace(void *target, const char *value, Error *error) {
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
-  static const char *const SCENES[] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
-                                       "charts", "timeline", "code",      "race",    "warp"};
+  static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
+                                       "timeline", "code",  "race",      "warp",    "decode"};
   Request *r = target;
   for (size_t k = 0; k < sizeof SCENES / sizeof *SCENES; k++)
     if (strcmp(value, SCENES[k]) == 0) return set_text(r->scene, sizeof r->scene, "the scene", value, error);
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline, code, race and warp",
-      quote(value, strlen(value)).text);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline, code, race, "
+                   "warp and decode",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_chart(void *target, const char *value, Error *error) {

@@ -119,10 +119,12 @@ void scene_timeline(const Pen *pen);
 void scene_code(const Pen *pen);
 void scene_race(const Pen *pen);
 void scene_warp(const Pen *pen);
+void scene_decode(const Pen *pen);
 
 /* What these tell instead of the present event. */
 void race_narrate(const Snapshot *now, Narration *said);
 void warp_narrate(const Snapshot *now, Narration *said);
+void decode_narrate(const Snapshot *now, Narration *said);
 
 /* Appended to the description of a step in these scenes. */
 void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size);

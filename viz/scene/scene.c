@@ -24,6 +24,7 @@ static const struct {
     [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
     [SCENE_RACE] = {"race", "Algorithms side by side, byte by byte", scene_race},
     [SCENE_WARP] = {"warp", "One warp: sectors and banks", scene_warp},
+    [SCENE_DECODE] = {"decode", "Heads by splits, and how their parts are combined", scene_decode},
 };
 
 const char *scene_name(SceneKind scene) { return SCENES[scene].name; }
@@ -59,10 +60,12 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   snapshot_describe(now, text, size);
   if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
   if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
-  if (size > 0 && (scene == SCENE_RACE || scene == SCENE_WARP)) {
+  if (size > 0 && (scene == SCENE_RACE || scene == SCENE_WARP || scene == SCENE_DECODE)) {
     Narration said;
     if (scene == SCENE_RACE)
       race_narrate(now, &said);
+    else if (scene == SCENE_DECODE)
+      decode_narrate(now, &said);
     else
       warp_narrate(now, &said);
     snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);

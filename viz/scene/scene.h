@@ -22,9 +22,10 @@ typedef enum {
   SCENE_CAUSAL,
   SCENE_CHARTS,
   SCENE_TIMELINE,
-  SCENE_CODE, /* and the log */
-  SCENE_RACE, /* several algorithms, whole, beside each other */
-  SCENE_WARP, /* lanes, sectors and banks of one warp */
+  SCENE_CODE,   /* and the log */
+  SCENE_RACE,   /* several algorithms, whole, beside each other */
+  SCENE_WARP,   /* lanes, sectors and banks of one warp */
+  SCENE_DECODE, /* heads x splits, and the combine */
   SCENE_COUNT
 } SceneKind;
 

@@ -1,0 +1,135 @@
+/* The scene of heads and splits: what it says is what the launch is, and a part is there once its store has happened.
+ */
+#include "viz/scene/scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "viz/text/lettering.h"
+
+enum { W = 1280, H = 720 };
+
+static Stage open_run(const char *algorithm, Shape shape, Tiling tiling, int n_sm) {
+  Stage stage;
+  Error error = {0};
+  StageConfig config = {.problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()},
+                        .schedule = schedule_find(algorithm)};
+  gpu_paper(&config.gpu);
+  config.gpu.n_sm = n_sm;
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+/* ---- Words --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  char all[8192];
+} Words;
+
+static void take(void *data, cairo_t *cr, const LetterPiece *piece) {
+  Words *w = data;
+  (void)cr;
+  const size_t used = strlen(w->all);
+  snprintf(w->all + used, sizeof w->all - used, "%s\n", piece->text);
+}
+
+static bool says(const Stage *stage, uint64_t step, const char *text) {
+  Snapshot now;
+  Words words = {""};
+  const SceneView view = {0};
+  stage_snapshot(stage, step, &now);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  letter_set_tap(surface, take, &words);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(SCENE_DECODE, &now, &view, cr, W, H, &theme_light);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  if (!strstr(words.all, text)) print_message("not '%s' in:\n%s", text, words.all);
+  return strstr(words.all, text) != NULL;
+}
+
+/* 32 heads, one row block, in 4 parts, on 132 SMs: 32 CTAs become 128. A part is 128 numbers and a statistic in fp32,
+ * written, and read back with its statistic read twice, though counted once: 4 (512 + 4) + 4 (512 + 4) = 4,128 bytes.
+ */
+static void test_says_what_the_launch_is(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 1, .N_k = 4096, .d = 128, .heads = 32, .kv_heads = 8};
+  Stage split = open_run("fa2-split", shape, (Tiling){.B_r = 1, .B_c = 64, .n_splits = 4}, 132);
+  assert_true(says(&split, 0, "\n128\n"));
+  assert_true(says(&split, 0, "32 of 132 SMs"));
+  assert_true(says(&split, 0, "128 of 132 SMs"));
+  assert_true(says(&split, 0, "4.031 KiB")); /* 4,128 bytes */
+  assert_true(says(&split, 0, "4 heads"));
+  assert_true(says(&split, 0, "… and 24 heads more"));
+  stage_free(&split);
+  Stage whole = open_run("fa2", shape, (Tiling){.B_r = 1, .B_c = 64}, 132);
+  assert_true(says(&whole, 0, "\n32\n"));
+  assert_true(says(&whole, 0, "makes 32, for 132 SMs."));
+  stage_free(&whole);
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------------------------- */
+
+static bool is_filled(cairo_surface_t *surface, const SceneBody *leaf) {
+  const unsigned char *p = cairo_image_surface_get_data(surface) +
+                           ((int)leaf->y + 3) * cairo_image_surface_get_stride(surface) + 4 * ((int)leaf->x + 4);
+  const Colour waiting = theme_light.background;
+  return p[0] != waiting.blue || p[1] != waiting.green || p[2] != waiting.red;
+}
+
+/* At every step part s of the present row block is filled where an event has stored it. */
+static void test_parts_are_there_once_stored(void **state) {
+  (void)state;
+  enum { SPLITS = 4 };
+  Stage stage = open_run("fa2-split", (Shape){.N_q = 16, .N_k = 256, .d = 16, .heads = 2},
+                         (Tiling){.B_r = 8, .B_c = 16, .n_splits = SPLITS}, 132);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  SceneBodies *bodies = calloc(1, sizeof *bodies);
+  Cursor cursor = {0};
+  Event e;
+  bool stored[2][SPLITS] = {{false}};
+  assert_non_null(bodies);
+  while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) {
+    if (e.kind == EVENT_STORE && e.tensor == TENSOR_O && e.pass == 0) stored[e.i][e.split] = true;
+    if (cursor.step % 5 && e.kind != EVENT_STORE) continue;
+    if (e.kind == EVENT_STORE && e.pass == 0 && e.tensor != TENSOR_O) continue; /* between its two stores */
+    Snapshot now;
+    stage_snapshot(&stage, cursor.step, &now);
+    const SceneView view = {.bodies = bodies};
+    bodies->n = 0;
+    cairo_t *cr = cairo_create(surface);
+    scene_draw(SCENE_DECODE, &now, &view, cr, W, H, &theme_light);
+    cairo_destroy(cr);
+    cairo_surface_flush(surface);
+    int n_leaves = 0;
+    for (int k = 0; k < bodies->n; k++) {
+      if (bodies->bodies[k].kind != BODY_HOME) continue;
+      if (is_filled(surface, &bodies->bodies[k]) != stored[e.i][n_leaves])
+        fail_msg("step %d: part %d of row block %d", (int)cursor.step, n_leaves, (int)e.i);
+      n_leaves++;
+    }
+    assert_int_equal(n_leaves, SPLITS);
+  }
+  free(bodies);
+  cairo_surface_destroy(surface);
+  stage_free(&stage);
+}
+
+/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_says_what_the_launch_is),
+      cmocka_unit_test(test_parts_are_there_once_stored),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+/* Decode: few queries against many keys. A head's row block is one CTA, which leaves most SMs without work, so the keys
+ * are split among CTAs and their parts combined.
+ *
+ *     head 0  [■■■■][■■□□][□□□□][□□□□]   a CTA each: how far it is with its keys
+ *     head 1  [■■■■][■■□□][□□□□][□□□□]   heads that share K and V stand within one bracket
+ *                │     │     │     │
+ *               O,L   O,L   O,L   O,L    the parts, in HBM
+ *                 \____\_ _/____/
+ *                       O                the combine
+ *
+ * One head is walked; the others do the same beside it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/pen.h"
+#include "viz/text/number.h"
+
+enum { HEADS_SHOWN_MAX = 8, SPLITS_SHOWN_MAX = 32 };
+
+typedef struct {
+  int64_t heads, kv_heads, group, splits; /* of one sequence */
+  int64_t n_heads, n_splits;              /* shown */
+  Wide ctas, ctas_unsplit;
+} Fleet;
+
+static Fleet launch_of(const Snapshot *now) {
+  const Shape *s = &now->launched;
+  Fleet l = {.heads = s->heads > 0 ? s->heads : 1, .splits = now->problem.tiling.n_splits};
+  l.kv_heads = s->kv_heads > 0 ? s->kv_heads : l.heads;
+  l.group = l.heads / l.kv_heads > 0 ? l.heads / l.kv_heads : 1;
+  if (l.splits < 1) l.splits = 1;
+  l.ctas_unsplit = wide(s->batch > 0 ? s->batch : 1) * wide(l.heads) * wide(now->grid.T_r);
+  l.ctas = l.ctas_unsplit * wide(l.splits);
+  l.n_heads = l.heads < HEADS_SHOWN_MAX ? l.heads : HEADS_SHOWN_MAX;
+  l.n_splits = l.splits < SPLITS_SHOWN_MAX ? l.splits : SPLITS_SHOWN_MAX;
+  return l;
+}
+
+/* ---- How far a part is ------------------------------------------------------------------------------------- */
+
+/* Of a tile's work, after an event of that kind. */
+static double part_of_tile(EventKind kind, bool is_V) {
+  switch (kind) {
+  case EVENT_LOAD: return is_V ? 0.75 : 0.25;
+  case EVENT_PRODUCT: return 0.45;
+  case EVENT_MASK: return 0.5;
+  case EVENT_NEW_MAX: return 0.55;
+  case EVENT_RESCALE: return 0.6;
+  default: return 1;
+  }
+}
+
+/* The combine kernel, where there is one, is the second pass. */
+static bool is_combining(const Snapshot *now, const Event *e) {
+  return now->problem.tiling.n_splits > 1 && e->pass > 0;
+}
+
+/* How much of split s the CTA that works on it has done, after the event; of the present row block. */
+static double split_done(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+  const SnapshotGrid *g = &now->grid;
+  const int64_t n_splits = now->problem.tiling.n_splits > 1 ? now->problem.tiling.n_splits : 1;
+  const int64_t per_split = (g->T_c + n_splits - 1) / n_splits;
+  if (!has_event) return 0;
+  if (is_combining(now, e) || s < e->split) return 1;
+  if (s > e->split) return 0;
+  if (e->j < 0) return e->kind == EVENT_LOAD ? 0 : 1; /* Q before the tiles; the store after them */
+  const int64_t begin = s * per_split, end = begin + per_split < g->T_c ? begin + per_split : g->T_c;
+  const int64_t before = g->reversed ? end - 1 - e->j : e->j - begin;
+  const double here = part_of_tile((EventKind)e->kind, e->tensor == TENSOR_V);
+  return end > begin ? fmax(0, fmin(1, ((double)before + here) / (double)(end - begin))) : 1;
+}
+
+/* Whether part s lies in HBM. */
+static double part_stored(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+  if (!has_event) return 0;
+  return is_combining(now, e) || s < e->split || (s == e->split && e->kind == EVENT_STORE) ? 1 : 0;
+}
+
+/* How much of part s the combine has taken in: its statistics, then the part itself. */
+static double part_taken(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+  if (!has_event || !is_combining(now, e)) return 0;
+  if (e->j < 0 && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE)) return 1;
+  const bool is_O = e->tensor == TENSOR_O && (e->kind == EVENT_LOAD || e->kind == EVENT_ACCUMULATE);
+  if (!is_O) return 0;
+  if (s < e->split) return 1;
+  return s > e->split ? 0 : e->kind == EVENT_LOAD ? 0.5 : 1;
+}
+
+/* Between the moment before the present event and the one after it. */
+static double moving(const Pen *pen, double (*of)(const Snapshot *, bool, const Event *, int64_t), int64_t s) {
+  const Snapshot *now = pen->now;
+  const SnapshotBefore *b = &now->before;
+  const double after = of(now, now->has_event, &now->event, s);
+  const bool same_row = b->has_event && b->event.i == now->event.i && b->event.pass == now->event.pass;
+  const double before = same_row ? of(now, true, &b->event, s) : is_combining(now, &now->event) ? after : 0;
+  return before < after ? before + (after - before) * pen_happened(pen) : after;
+}
+
+/* ---- Heads x splits ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+  double left, top, cell_w, cell_h, gap, label_w, bracket_w;
+} CtaGrid;
+
+static CtaGrid place(const Pen *pen, Box box, const Fleet *l) {
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  CtaGrid p = {.gap = fmax(2, round(3 * u))};
+  p.label_w = ceil(pen_text_width(pen, TYPE_SMALL, false, "head 00") + 10 * u);
+  p.bracket_w = l->kv_heads < l->heads ? ceil(pen_text_width(pen, TYPE_SMALL, true, "K, V 00") + 18 * u) : 0;
+  p.left = box.x + p.label_w;
+  p.top = box.y + ceil(1.6 * small);
+  const double room = box.width - p.label_w - p.bracket_w, high = box.height - (p.top - box.y) - 1.5 * small;
+  p.cell_w = floor(fmin(room / (double)l->n_splits, 420 * u));
+  p.cell_h = floor(fmin(high / (double)l->n_heads, 54 * u));
+  return p;
+}
+
+static Box cell(const CtaGrid *p, int64_t head, int64_t split) {
+  return box_at(p->left + (double)split * p->cell_w, p->top + (double)head * p->cell_h, fmax(2, p->cell_w - p->gap),
+                fmax(2, p->cell_h - p->gap));
+}
+
+static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const double small = pen_size(pen, TYPE_SMALL);
+  char words[NUMBER_CHARS + 32];
+  for (int64_t h = 0; h < l->n_heads; h++) {
+    const Box first = cell(p, h, 0);
+    snprintf(words, sizeof words, "head %" PRId64, h);
+    if (p->cell_h > 1.15 * small)
+      pen_text(pen, TYPE_SMALL, h == 0 ? t->ink : t->ink_soft, h == 0, ANCHOR_START, first.x - p->label_w,
+               first.y + first.height / 2 + 0.36 * small, 0, words);
+    for (int64_t s = 0; s < l->n_splits; s++) {
+      const Box c = cell(p, h, s);
+      const double done = moving(pen, split_done, s);
+      const bool at_work = now->has_event && !is_combining(now, &now->event) && s == now->event.split && done < 1;
+      pen_fill(pen, c, t->tile[TILE_COLOUR_WAITING], 1);
+      const Box filled = {c.x, c.y, round(c.width * done), c.height};
+      pen_fill(pen, filled, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], h == 0 ? 1 : 0.55);
+      if (h == 0 && at_work) {
+        const double edge = fmax(2, round(3 * pen->unit));
+        const Box line = {c.x + fmax(0, filled.width - edge), c.y, edge, c.height};
+        pen_body(pen, BODY_LINE, TENSOR_K, line, 1);
+        pen_fill(pen, line, t->ink, 1);
+      }
+    }
+  }
+}
+
+/* Heads that read the same K and V. */
+static void draw_brackets(const Pen *pen, const CtaGrid *p, const Fleet *l) {
+  const Theme *t = pen->theme;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  char words[NUMBER_CHARS + 32];
+  if (p->bracket_w <= 0) return;
+  for (int64_t kv = 0; kv * l->group < l->n_heads; kv++) {
+    const int64_t first = kv * l->group, last = (first + l->group < l->n_heads ? first + l->group : l->n_heads) - 1;
+    const Box a = cell(p, first, l->n_splits - 1), b = cell(p, last, l->n_splits - 1);
+    const double x = a.x + a.width + 6 * u, bottom = b.y + b.height;
+    pen_line(pen, t->axis, 2, x, a.y, x, bottom);
+    pen_line(pen, t->axis, 2, x - 4 * u, a.y, x, a.y);
+    pen_line(pen, t->axis, 2, x - 4 * u, bottom, x, bottom);
+    snprintf(words, sizeof words, "K, V %" PRId64, kv);
+    if (bottom - a.y > 1.1 * small)
+      pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, x + 6 * u, (a.y + bottom) / 2 + 0.36 * small, 0, words);
+  }
+}
+
+static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet *l) {
+  const Theme *t = pen->theme;
+  const double small = pen_size(pen, TYPE_SMALL);
+  char words[4 * NUMBER_CHARS];
+  if (l->splits > 1)
+    snprintf(words, sizeof words, "keys in %s parts: a CTA each, walked in turn here",
+             number_count(wide(l->splits)).text);
+  else
+    snprintf(words, sizeof words, "keys, all of them: a CTA a head");
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, p->left, box.y + small, box.width - p->label_w, words);
+  const int64_t left_out = l->heads - l->n_heads;
+  const Box last = cell(p, l->n_heads - 1, 0);
+  words[0] = '\0';
+  if (left_out > 0 && l->splits > l->n_splits)
+    snprintf(words, sizeof words, "… %s heads and %s parts more", number_count(wide(left_out)).text,
+             number_count(wide(l->splits - l->n_splits)).text);
+  else if (left_out > 0)
+    snprintf(words, sizeof words, "… and %s heads more", number_count(wide(left_out)).text);
+  else if (l->splits > l->n_splits)
+    snprintf(words, sizeof words, "… and %s parts more", number_count(wide(l->splits - l->n_splits)).text);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, p->left, last.y + last.height + 1.2 * small, 0, words);
+}
+
+/* ---- The combine ------------------------------------------------------------------------------------------- */
+
+/* A point along the way from a part to O: down, then across. */
+static Box bead(Box from, Box to, double part, double size) {
+  const double x = from.x + from.width / 2 + (to.x + to.width / 2 - from.x - from.width / 2) * part,
+               y = from.y + from.height + (to.y - from.y - from.height) * part;
+  return (Box){x - size / 2, y - size / 2, size, size};
+}
+
+static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet *l) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), body = pen_size(pen, TYPE_BODY);
+  const double high = ceil(1.5 * body), leaf_w = fmin(p->cell_w - p->gap, 3.2 * body);
+  const double middle = p->left + (double)l->n_splits * p->cell_w / 2;
+  const Box O = box_at(middle - 1.6 * body, box.y + box.height - high, 3.2 * body, high);
+  const bool combines = now->has_event && is_combining(now, &now->event);
+  const bool is_over = now->step == now->n_steps && now->n_steps > 0;
+  if (l->splits < 2 || box.height < 2.6 * high) return;
+  for (int64_t s = 0; s < l->n_splits; s++) {
+    const Box c = cell(p, 0, s), leaf = box_at(c.x + (c.width - leaf_w) / 2, box.y, leaf_w, high);
+    const double there = combines || is_over ? 1 : moving(pen, part_stored, s), taken = moving(pen, part_taken, s);
+    const bool is_subject = combines && s == now->event.split;
+    pen_line(pen, t->axis, is_subject ? 3 : 1.4, leaf.x + leaf.width / 2, leaf.y + leaf.height, O.x + O.width / 2, O.y);
+    pen_dashed(pen, leaf, t->axis, 1.4);
+    pen_body(pen, BODY_HOME, TENSOR_O, leaf, 1);
+    if (there >= 1) pen_fill(pen, leaf, t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], 1);
+    if (leaf_w > 2.4 * body)
+      pen_text(pen, TYPE_BODY,
+               there >= 1 ? theme_on(t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE]) : t->ink_soft, false,
+               ANCHOR_MIDDLE, leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, "O, L");
+    if (taken > 0 && taken < 1) {
+      const Box at = bead(leaf, O, 2 * taken < 1 ? 2 * taken : 1, 0.9 * body);
+      pen_tile(pen, TENSOR_O, at, t->tile[TILE_COLOUR_CURRENT], 1);
+    }
+  }
+  const double all = combines ? moving(pen, part_taken, l->splits - 1) : 0;
+  pen_fill(pen, O, t->tile[all >= 1 || is_over ? TILE_COLOUR_DONE : TILE_COLOUR_WAITING], 1);
+  pen_frame(pen, O, t->ink, combines ? 2.4 : 1.2);
+  pen_text(pen, TYPE_BODY, all >= 1 || is_over ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink, true, ANCHOR_MIDDLE,
+           O.x + O.width / 2, O.y + O.height / 2 + 0.36 * body, 0, "O");
+  const char *words = "combine: parts weighed by e^(L − m)";
+  const double x = O.x + O.width + 12 * u;
+  if (x + pen_text_width(pen, TYPE_SMALL, false, words) < box.x + box.width)
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x, O.y + O.height / 2 + 0.36 * small, 0, words);
+}
+
+/* ---- What it is for ---------------------------------------------------------------------------------------- */
+
+static void draw_number(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number,
+                        const char *rest) {
+  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type);
+  const Box row = box_cut_top(box, 1.5 * small + 1.25 * size, 8 * pen->unit);
+  if (row.height > box->height + row.height) return;
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
+  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
+  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
+  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
+}
+
+/* SMs that have work in the first wave, with one CTA each. */
+static Wide busy(Wide ctas, Wide sms) { return ctas < sms ? ctas : sms; }
+
+static void draw_sms(const Pen *pen, Box *box, const char *label, Wide n_busy, Wide sms, bool is_on) {
+  const Theme *t = pen->theme;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  const Box words = box_cut_top(box, 1.5 * small, 2 * u), bar = box_cut_top(box, 18 * u, 9 * u);
+  char text[3 * NUMBER_CHARS];
+  snprintf(text, sizeof text, "%s of ", number_count(n_busy).text);
+  snprintf(text + strlen(text), sizeof text - strlen(text), "%s SMs", number_count(sms).text);
+  pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_START, words.x, words.y + 1.1 * small, 0, label);
+  pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_END, words.x + words.width, words.y + 1.1 * small, 0, text);
+  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(n_busy, sms), bar.height),
+           is_on ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
+}
+
+/* What goes out of one head's parts and comes back, beside O itself. */
+static Wide parts_bytes(const Snapshot *now) {
+  const SnapshotGrid *g = &now->grid;
+  const Wide O = wide(g->N_q) * wide(g->d) * wide(g->element_bytes),
+             all = now->whole.write[TENSOR_O] + now->whole.read[TENSOR_O] + now->whole.write[TENSOR_STATS] +
+                   now->whole.read[TENSOR_STATS];
+  return all > O ? all - O : 0;
+}
+
+static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
+  const Snapshot *now = pen->now;
+  const Wide sms = now->gpu.n_sm > 0 ? wide(now->gpu.n_sm) : 0;
+  char number[NUMBER_CHARS], rest[2 * NUMBER_CHARS + 32];
+  snprintf(number, sizeof number, "%s", number_count(l->ctas).text);
+  draw_number(pen, &box, TYPE_NUMBER, "run at the same time", number, l->ctas == 1 ? "CTA" : "CTAs");
+  if (sms > 0) {
+    draw_sms(pen, &box, "not split", busy(l->ctas_unsplit, sms), sms, l->splits < 2);
+    if (l->splits > 1) draw_sms(pen, &box, "split", busy(l->ctas, sms), sms, true);
+  }
+  if (l->splits > 1) {
+    snprintf(number, sizeof number, "%s", number_bytes(parts_bytes(now)).text);
+    snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
+    draw_number(pen, &box, TYPE_TITLE, "its price, a head: parts out and back", number, rest);
+  }
+  if (l->group > 1) {
+    snprintf(number, sizeof number, "%" PRId64 " heads", l->group);
+    draw_number(pen, &box, TYPE_TITLE, "read the same K and V", number, "each for itself");
+  }
+}
+
+void decode_narrate(const Snapshot *now, Narration *said) {
+  const Fleet l = launch_of(now);
+  const Wide sms = now->gpu.n_sm > 0 ? wide(now->gpu.n_sm) : 0;
+  narrate(now, said);
+  if (now->has_event) return;
+  char unsplit[NUMBER_CHARS], ctas[NUMBER_CHARS];
+  snprintf(unsplit, sizeof unsplit, "%s", number_count(l.ctas_unsplit).text);
+  snprintf(ctas, sizeof ctas, "%s", number_count(l.ctas).text);
+  if (sms > 0)
+    snprintf(said->what, sizeof said->what, "A CTA for each head and row block makes %.40s, for %.40s SMs.", unsplit,
+             number_count(sms).text);
+  else
+    snprintf(said->what, sizeof said->what, "A CTA for each head and row block makes %s.", unsplit);
+  if (l.splits > 1)
+    snprintf(said->why, sizeof said->why, "With the keys in %" PRId64 " parts %s CTAs work at once.", l.splits, ctas);
+  else
+    snprintf(said->why, sizeof said->why, "fa2-split cuts the keys into parts, and gives each to a CTA of its own.");
+}
+
+void scene_decode(const Pen *pen) {
+  const double u = pen->unit;
+  Narration said;
+  decode_narrate(pen->now, &said);
+  Box body = pen_page_told(pen, pen->now->schedule->title, &said);
+  const Fleet l = launch_of(pen->now);
+  const Box side = box_cut_right(&body, (pen->view->presentation ? 0.36 : 0.3) * body.width, 30 * u);
+  Box tree = {0};
+  if (l.splits > 1) tree = box_cut_bottom(&body, fmin(190 * u, 0.4 * body.height), 4 * u);
+  const CtaGrid p = place(pen, body, &l);
+  draw_heading(pen, body, &p, &l);
+  draw_cells(pen, &p, &l);
+  draw_brackets(pen, &p, &l);
+  if (l.splits > 1) draw_combine(pen, tree, &p, &l);
+  draw_reasons(pen, side, &l);
+}
