@@ -5,7 +5,17 @@
 
 enum { REPORT_VERSION = 1 };
 
-void report_shape(const ReportSink *k, const char *key, const Shape *shape) {
+/* How far a side of the window reaches; no limit is null. */
+static void report_side(const ReportSink *k, const char *key, const Shape *s, int64_t side, int64_t other) {
+  const int64_t reach = s->sided ? side : s->window > 0 ? other : -1;
+  if (reach < 0)
+    k->null(k->context, key);
+  else
+    k->whole(k->context, key, wide(reach));
+}
+
+void report_shape(const ReportSink *k, const char *key, const Shape *given) {
+  const Shape as_asked = shape_unpacked(given), *shape = &as_asked;
   k->open_object(k->context, key);
   k->whole(k->context, "batch", wide(shape->batch));
   k->whole(k->context, "heads", wide(shape->heads));
@@ -13,9 +23,14 @@ void report_shape(const ReportSink *k, const char *key, const Shape *shape) {
   k->whole(k->context, "seq_q", wide(shape->N_q));
   k->whole(k->context, "seq_k", wide(shape->N_k));
   k->whole(k->context, "head_dim", wide(shape->d));
+  k->whole(k->context, "head_dim_v", wide(shape->d_v ? shape->d_v : shape->d));
   k->text(k->context, "dtype", dtype_name(shape->dtype));
   k->flag(k->context, "causal", shape->causal);
   k->whole(k->context, "window", wide(shape->window));
+  report_side(k, "window_left", shape, shape->left, shape->window - 1);
+  report_side(k, "window_right", shape, shape->causal && shape->right != 0 ? 0 : shape->right,
+              shape->causal ? 0 : shape->window - 1);
+  k->text(k->context, "aligned", shape->top_left ? "top-left" : "bottom-right");
   k->close(k->context);
 }
 
@@ -161,6 +176,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->whole(k->context, "block_q", wide(run->plan.tiling.B_r));
   k->whole(k->context, "block_k", wide(run->plan.tiling.B_c));
   k->whole(k->context, "splits", wide(run->plan.tiling.n_splits));
+  k->whole(k->context, "packed_heads", wide(run->plan.shape.group));
   report_sram(k, run);
   report_tiles(k, run);
   report_traffic(k, run);

@@ -20,7 +20,8 @@ typedef struct {
   void (*null)(void *context, const char *key);
 } ReportSink;
 
-/* {"batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "dtype", "causal", "window"} */
+/* {"batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "head_dim_v", "dtype", "causal", "window",
+ * "window_left", "window_right", "aligned"}, of a packed shape as it was asked for; a side without limit is null */
 void report_shape(const ReportSink *sink, const char *key, const Shape *shape);
 
 /* One member of "runs". */

@@ -6,29 +6,12 @@
 
 Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
 
-int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes) {
-  const int64_t largest = sram_max_block(schedule_sram(schedule), d, d, element_bytes, wide(sram_bytes));
+int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
+  const int64_t largest =
+      sram_max_block(schedule_sram(schedule), shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(sram_bytes));
   int64_t block = 128;
   while (block > 1 && block > largest) block /= 2;
   return block;
-}
-
-int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
-  if ((double)n_ctas >= 0.8 * (double)n_SM) return 1;
-  int64_t most = 128;
-  if (most > n_SM) most = n_SM;
-  if (most > T_c) most = T_c;
-  double efficiency[129], best = 0;
-  for (int64_t s = 1; s <= most; s++) {
-    const bool same_as_fewer = s > 1 && ceil_div(T_c, s) == ceil_div(T_c, s - 1);
-    const double waves = (double)n_ctas * (double)s / (double)n_SM;
-    efficiency[s] = same_as_fewer ? 0 : waves / ceil(waves);
-    if (efficiency[s] > best) best = efficiency[s];
-  }
-  for (int64_t s = 1; s <= most; s++) {
-    if (efficiency[s] >= 0.85 * best) return s;
-  }
-  return 1;
 }
 
 Held simulation_held(const Machine *m, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape) {
@@ -62,15 +45,29 @@ static bool kernel_holds(const Problem *p, const Tiling *t) {
          (p->machine.register_bytes == 0 || c->registers_per_thread * c->threads * 4 <= p->machine.register_bytes);
 }
 
-static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) {
+/* Packs where the kernel does: an algorithm whose CTAs own row blocks, unless it is asked for of any. */
+static bool packs(const Problem *problem, const Schedule *schedule, const Tiling *t) {
+  const Shape *shape = &problem->shape;
+  if (problem->pack != PACK_AUTO) return problem->pack == PACK_ON;
+  if (schedule->whole_head || !schedule->skips || t->B_r < 1) return false;
+  const bool has_window = shape->window > 0 || (shape->sided && (shape->left >= 0 || shape->right >= 0));
+  return packing_packs(problem->launch.packing, shape->N_q, shape->heads / shape->kv_heads, t->B_r, has_window,
+                       schedule->splits && t->n_splits != 1);
+}
+
+static Tiling complete_blocks(const Problem *problem, const Schedule *schedule) {
   const Shape *shape = &problem->shape;
   Tiling t = problem->tiling;
-  const int64_t block = default_block(schedule, shape->d, dtype_bytes(shape->dtype), problem->machine.sram_bytes);
+  const int64_t block = default_block(schedule, shape, problem->machine.sram_bytes);
   if (t.B_r == 0) t.B_r = block;
   if (t.B_c == 0) t.B_c = block;
   if (!schedule->splits) t.n_splits = 1;
   if (!schedule->writes_lse) t.lse = false;
   t.reversed = problem->launch.walk == WALK_REVERSED;
+  return t;
+}
+
+static Tiling complete_splits(const Problem *problem, const Shape *shape, Tiling t) {
   if (t.n_splits == 0 && t.B_r > 0 && t.B_c > 0) {
     const Wide n_ctas = wide(ceil_div(shape->N_q, t.B_r)) * wide(shape->batch) * wide(shape->heads);
     t.n_splits = split_choose(n_ctas, problem->machine.n_SM, ceil_div(shape->N_k, t.B_c));
@@ -82,11 +79,11 @@ static Tiling complete_tiling(const Problem *problem, const Schedule *schedule) 
 static void add_storage(Simulation *s, bool *overflow) {
   const Shape *shape = &s->plan.shape;
   const Wide batch = wide(shape->batch), heads = checked_mul(batch, wide(shape->heads), overflow);
-  const Wide row = wide(shape->d) * wide(s->plan.element_bytes);
+  const Wide row = wide(shape->d) * wide(s->plan.element_bytes), row_v = wide(shape->d_v) * wide(s->plan.element_bytes);
   const Wide queries = checked_mul(heads, wide(shape->N_q) * row, overflow);
-  const Wide keys = checked_mul(batch * wide(shape->kv_heads), wide(shape->N_k) * row, overflow);
-  s->inputs_bytes = checked_add(queries, checked_mul(2, keys, overflow), overflow);
-  s->outputs_bytes = queries;
+  const Wide keys = checked_mul(batch * wide(shape->kv_heads), wide(shape->N_k) * (row + row_v), overflow);
+  s->inputs_bytes = checked_add(queries, keys, overflow);
+  s->outputs_bytes = checked_mul(heads, wide(shape->N_q) * row_v, overflow);
   if (s->plan.tiling.lse)
     s->outputs_bytes = checked_add(s->outputs_bytes, heads * wide(shape->N_q) * STATS_BYTES, overflow);
   s->intermediates_bytes = checked_mul(heads, schedule_intermediate_bytes(s->schedule, &s->plan, overflow), overflow);
@@ -97,7 +94,11 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   Status status = shape_complete(&p.shape, error);
   if (status) return status;
   const bool tiles_given = p.tiling.B_r > 0 && p.tiling.B_c > 0;
-  p.tiling = complete_tiling(&p, schedule);
+  p.tiling = complete_blocks(&p, schedule);
+  if (p.pack == PACK_ON && p.shape.pattern && p.shape.heads > p.shape.kv_heads)
+    return error_set(error, STATUS_BAD_REQUEST, "heads cannot be packed under a mask of blocks; leave one of them out");
+  if (packs(&p, schedule, &p.tiling)) p.shape = shape_packed(&p.shape);
+  p.tiling = complete_splits(&p, &p.shape, p.tiling);
   Simulation s = {.schedule = schedule, .machine = p.machine, .config = p.launch, .tiles_given = tiles_given};
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
   if (status) return status;
@@ -190,9 +191,13 @@ double simulation_l2_share(const Simulation *s) {
 double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.hbm_write_bytes + s->l2.left_dirty_bytes; }
 
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
-  const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d;
-  const double batch = (double)shape->batch, rows = (double)shape->N_q * d * e, keys = (double)shape->N_k * d * e;
-  const double once = batch * (2 * (double)shape->heads * rows + 2 * (double)shape->kv_heads * keys);
+  const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d,
+               d_v = (double)(shape->d_v ? shape->d_v : shape->d);
+  const double batch = (double)shape->batch, heads = (double)(shape->heads ? shape->heads : 1),
+               kv_heads = (double)(shape->kv_heads ? shape->kv_heads : shape->heads),
+               N_k = (double)(shape->N_k ? shape->N_k : shape->N_q);
+  const double once = batch * (d + d_v) * e * (heads * (double)shape->N_q + kv_heads * N_k);
   const Mask mask = mask_of_shape(shape);
-  return fmax(once, batch * (double)shape->heads * (double)mask_pairs(&mask) * d * d / M * e);
+  const double least = fmin(d, d_v); /* proved for d_v = d; a wider side moves no less */
+  return fmax(once, batch * (double)shape->heads * (double)mask_pairs(&mask) * least * least / M * e);
 }

@@ -23,6 +23,9 @@ typedef struct {
   int64_t n_SM;                /* decides how many ways fa2-split splits the keys by default */
 } Machine;
 
+/* Whether the query heads of a KV head are rows of one tile: as the kernel does, or as is asked for. */
+typedef enum { PACK_AUTO = 0, PACK_ON, PACK_OFF, PACK_COUNT } Pack;
+
 /* What of the machine holds a CTA's tiles. */
 typedef enum {
   HELD_NOWHERE = 0,
@@ -41,6 +44,7 @@ typedef struct {
   Shape shape;
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
   Machine machine;
+  Pack pack;
   LaunchConfig launch;        /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
   bool in_step;               /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
   int64_t skew_turns;         /* in step: the last CTA of the first wave begins so many tiles after the first */
@@ -53,7 +57,7 @@ typedef struct {
 
 typedef struct {
   const Schedule *schedule;
-  Plan plan;
+  Plan plan; /* of packed heads where they are: its shape counts rows (shape_unpacked gives it as asked for) */
   Machine machine;
   LaunchConfig config; /* as the problem says */
   bool tiles_given;    /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
@@ -83,6 +87,9 @@ typedef struct {
 /* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
 
+/* What the first product and the second one cost for a pair of query and key: 2 d + 2 d_v. */
+double simulation_pair_flops(const Shape *shape);
+
 /* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows,
  * from cold caches:
  * HBM   inputs once; of outputs, and of intermediates, written and read as a whole by one kernel after another, what
@@ -92,7 +99,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
  * SRAM  what comes in is written once and read out once; what goes out may leave from registers.
  * exp   one for each score that is computed (those of rescaling, one a row and tile, are left out).
  * busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm SMs, one SM has ceil(n / n_sm).
- * Heads that share K and V may be computed as rows of one tile: then, and where tiles are not given, bytes count once
+ * Heads that share K and V may be packed as rows of one tile: then, and where tiles are not given, bytes count once
  * and products for visible pairs alone. */
 TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
 
@@ -116,12 +123,7 @@ void simulation_time(Simulation *simulation, const Gpu *gpu);
 Held simulation_held(const Machine *machine, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape);
 
 /* The block that simulate() takes when none is given. */
-int64_t default_block(const Schedule *schedule, int64_t d, int element_bytes, int64_t sram_bytes);
-
-/* How many ways FlashAttention-2 splits the keys: the fewest splits whose last wave of CTAs is within 85 % as full
- * as with the best choice, 1 when the CTAs without splits fill 80 % of the SMs.
- * (FlashAttention-2's num_splits_heuristic; at most 128 splits and at most one per tile.) */
-int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
+int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes);
 
 /* The lower bound on traffic, in bytes over all heads: the larger of every byte of Q, K, V and O once, and
  * pairs x d^2 / M elements a head, with the constant left at 1, over the (query, key) pairs that the mask leaves: what

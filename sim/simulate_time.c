@@ -7,6 +7,8 @@
 
 enum { COALESCED = 4, ROWS_MAX = 4096 };
 
+double simulation_pair_flops(const Shape *shape) { return 2 * ((double)shape->d + (double)shape->d_v); }
+
 /* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
 static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
   const bool S = s->traffic.write[TENSOR_S] > 0, P = s->traffic.write[TENSOR_P] > 0;
@@ -47,10 +49,11 @@ static double busiest_rows_flops(const Simulation *s, double heads, double n_sm)
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
   for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
-  return most * 4 * (double)s->plan.shape.d;
+  return most * simulation_pair_flops(&s->plan.shape);
 }
 
-static bool shares_kv(const Shape *shape) { return shape->kv_heads < shape->heads; }
+/* By heads that are apart, or packed. */
+static bool shares_kv(const Shape *shape) { return shape->kv_heads < shape->heads || shape->group > 1; }
 
 /* The papers' model, SRAM and HBM alone, knows of no SMs. */
 static double busiest_flops(const Simulation *s, const Gpu *gpu) {
@@ -65,7 +68,7 @@ static double busiest_flops(const Simulation *s, const Gpu *gpu) {
 static double least_flops(const Simulation *s) {
   const Shape *shape = &s->plan.shape;
   if (!s->schedule->skips) return (double)s->traffic.flops;
-  return (double)mask_pairs(&s->plan.mask) * 4 * (double)shape->d * (double)shape->batch * (double)shape->heads;
+  return (double)mask_pairs(&s->plan.mask) * simulation_pair_flops(shape) * (double)shape->batch * (double)shape->heads;
 }
 
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
@@ -79,7 +82,7 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
                    .busiest_flops = busiest_flops(s, gpu),
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
-  work.exps = work.flops / (4 * (double)s->plan.shape.d);
+  work.exps = work.flops / simulation_pair_flops(&s->plan.shape);
   if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
   return work;
 }

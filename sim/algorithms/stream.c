@@ -6,7 +6,9 @@
 enum { LONG_KEYS = 65536, TILES_APART = 4 };
 #define ALIKE 0.95 /* of granules over which a ragged last one is spread, so much is one of full size */
 
+/* Of a row of Q or K, and of one of V or O. */
 static double row_bytes(const Plan *p) { return (double)p->shape.d * p->element_bytes; }
+static double value_bytes(const Plan *p) { return (double)p->shape.d_v * p->element_bytes; }
 
 static void read_granule(StreamStep *step, const Stream *s, StreamKind kind, int64_t n) {
   step->access->reads[step->access->n_reads++] = (uint64_t)(s->first[kind] + n);
@@ -16,9 +18,12 @@ static void write_granule(StreamStep *step, const Stream *s, StreamKind kind, in
   step->access->writes[step->access->n_writes++] = (uint64_t)(s->first[kind] + n);
 }
 
-/* Arithmetic of so many tiles of S: the two products (or one of them), and the exponentials. */
-static void add_tiles(StreamStep *step, const Stream *s, double n_tiles, int n_products, bool exps) {
-  step->flops += n_tiles * n_products * s->product_flops;
+enum { PRODUCT_S = 1, PRODUCT_O = 2, BOTH_PRODUCTS = PRODUCT_S | PRODUCT_O };
+
+/* Arithmetic of so many tiles of S: Q K^T, P V or both, and the exponentials. */
+static void add_tiles(StreamStep *step, const Stream *s, double n_tiles, int products, bool exps) {
+  if (products & PRODUCT_S) step->flops += n_tiles * s->score_flops;
+  if (products & PRODUCT_O) step->flops += n_tiles * s->value_flops;
   if (exps) step->exps += n_tiles * s->tile_scores;
 }
 
@@ -28,7 +33,7 @@ static void set_head(const Stream *s, StreamSlot *slot, int64_t batch, int64_t h
   slot->kv_head = batch * shape->kv_heads + head / (shape->heads / shape->kv_heads);
 }
 
-static int64_t parts_of_d(const Plan *p) { return ceil_div(p->shape.d, p->tiling.B_c); }
+static int64_t parts_of_d(const Plan *p) { return ceil_div(p->shape.d_v, p->tiling.B_c); }
 
 /* ---- fa2, fa2-split ------------------------------------------------------------------------------- */
 
@@ -80,7 +85,7 @@ static void walk_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     const double n_tiles = (double)tiles_in_next(s, slot);
     slot->at += slot->step;
     slot->left--;
-    if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, s, n_tiles, 2, true);
+    if (s->rounds == 1 || slot->left % s->rounds == 0) add_tiles(step, s, n_tiles, BOTH_PRODUCTS, true);
   }
   if (slot->left > 0) return;
   if (combines(s))
@@ -143,7 +148,7 @@ static void fa1_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
     read_granule(step, s, STREAM_Q, rows + slot->at);
     read_granule(step, s, STREAM_O, rows + slot->at);
     write_granule(step, s, STREAM_O, rows + slot->at);
-    add_tiles(step, s, (double)s->merge, 2, true);
+    add_tiles(step, s, (double)s->merge, BOTH_PRODUCTS, true);
     slot->at++;
     slot->left--;
   }
@@ -172,7 +177,7 @@ static void scores_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   read_granule(step, s, STREAM_Q, slot->head * s->plan->T_r + slot->row_block);
   read_granule(step, s, STREAM_KV, slot->kv_head * s->n_cols + slot->at);
   write_granule(step, s, STREAM_S, score(s, slot, slot->at));
-  add_tiles(step, s, (double)s->merge, 1, false);
+  add_tiles(step, s, (double)s->merge, PRODUCT_S, false);
   slot->busy = false;
 }
 
@@ -202,7 +207,7 @@ static void values_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
   const int64_t parts = parts_of_d(s->plan);
   read_granule(step, s, STREAM_P, score(s, slot, slot->at));
   read_granule(step, s, STREAM_V, (slot->kv_head * s->n_cols + slot->at) * parts + slot->split);
-  add_tiles(step, s, (double)s->merge / (double)parts, 1, false);
+  add_tiles(step, s, (double)s->merge / (double)parts, PRODUCT_O, false);
   slot->busy = ++slot->at < s->n_cols;
   if (!slot->busy)
     write_granule(step, s, STREAM_O, (slot->head * s->plan->T_r + slot->row_block) * parts + slot->split);
@@ -243,9 +248,9 @@ static void set_kinds(Stream *s) {
     all_kv = ceil_div(s->n_heads, p->shape.heads / p->shape.kv_heads);
     all = s->n_heads;
   }
-  const double row = row_bytes(p), queries = (double)all * (double)p->shape.N_q,
+  const double row = row_bytes(p), row_v = value_bytes(p), queries = (double)all * (double)p->shape.N_q,
                keys = (double)all_kv * (double)p->shape.N_k;
-  set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * row * (standard ? 1 : 2));
+  set_kind(s, STREAM_KV, all_kv * s->n_cols, keys * (standard ? row : row + row_v));
   s->kinds[STREAM_KV].n_tensors = standard ? 1 : 2;
   const int64_t apart = p->shape.N_k > LONG_KEYS ? 2 : TILES_APART; /* more takes time */
   if (s->kernels == WALK) s->kinds[STREAM_KV].n_tiles = (uint32_t)(s->merge < apart ? s->merge : apart);
@@ -257,18 +262,18 @@ static void set_kinds(Stream *s) {
     s->kinds[STREAM_KV].n_tiles = (uint32_t)fmin(parts, p->shape.N_k > LONG_KEYS ? 4 : HIERARCHY_TILES_MAX);
   }
   if (s->kernels == FA1)
-    set_kind(s, STREAM_O, all * s->n_rows, queries * (row + 2 * STATS_BYTES));
+    set_kind(s, STREAM_O, all * s->n_rows, queries * (row_v + 2 * STATS_BYTES));
   else
-    set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row);
+    set_kind(s, STREAM_O, all * s->n_rows * (standard ? parts_of_d(p) : 1), queries * row_v);
   if (s->n_kernels == 2) {
-    const double partial = (double)p->shape.d * 4 + STATS_BYTES; /* fp32, and a log-sum-exp */
+    const double partial = (double)p->shape.d_v * 4 + STATS_BYTES; /* fp32, and a log-sum-exp */
     set_kind(s, STREAM_PARTIAL, all * s->n_rows * p->tiling.n_splits, queries * (double)p->tiling.n_splits * partial);
   }
   if (standard) {
     const double scores = queries * (double)p->shape.N_k * p->element_bytes;
     set_kind(s, STREAM_S, all * s->n_rows * s->n_cols, scores);
     set_kind(s, STREAM_P, all * s->n_rows * s->n_cols, scores);
-    set_kind(s, STREAM_V, all_kv * s->n_cols * parts_of_d(p), keys * row);
+    set_kind(s, STREAM_V, all_kv * s->n_cols * parts_of_d(p), keys * row_v);
   }
   if (s->kernels == WALK) {
     part_rows(s, STREAM_Q);
@@ -296,7 +301,7 @@ static double steps_per_head(const Stream *s) {
 
 /* In which a tile of K and V is loaded. */
 static int64_t rounds_of(const Plan *p, const LaunchConfig *kernel) {
-  const double tile_bytes = 2 * (double)p->tiling.B_c * row_bytes(p);
+  const double tile_bytes = (double)p->tiling.B_c * (row_bytes(p) + value_bytes(p));
   if (!kernel->waits || kernel->round_bytes == 0 || (double)kernel->round_bytes >= tile_bytes) return 1;
   return (int64_t)ceil(tile_bytes / (double)kernel->round_bytes);
 }
@@ -356,7 +361,8 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
     s.n_cols = ceil_div(plan->T_c, s.merge) * s.rounds;
   }
   s.tile_scores = (double)plan->tiling.B_r * (double)plan->tiling.B_c;
-  s.product_flops = 2 * s.tile_scores * (double)plan->shape.d;
+  s.score_flops = 2 * s.tile_scores * (double)plan->shape.d;
+  s.value_flops = 2 * s.tile_scores * (double)plan->shape.d_v;
   set_kinds(&s);
   s.steps_per_head = steps_per_head(&s);
   s.accesses_per_step = s.kernels == FA1 ? 6 : s.kernels == STANDARD ? 3 : 1;
@@ -365,9 +371,9 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
 }
 
 double stream_standard_read_bytes(const Plan *p) {
-  const double row = row_bytes(p), N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k,
+  const double row = row_bytes(p), row_v = value_bytes(p), N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k,
                scores = N_q * N_k * p->element_bytes;
   const double per_head = (double)p->T_c * N_q * row + (double)p->T_r * N_k * row + 2 * scores /* softmax */
-                          + (double)parts_of_d(p) * scores + (double)p->T_r * N_k * row;
+                          + (double)parts_of_d(p) * scores + (double)p->T_r * N_k * row_v;
   return per_head * (double)p->shape.batch * (double)p->shape.heads;
 }

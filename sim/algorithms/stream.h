@@ -77,8 +77,8 @@ struct Stream {
   int n_kernels;
   int64_t n_heads, merge; /* tiles merged into a granule: of K and V; for fa1, of Q and O */
   int64_t rounds; /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */
-  int64_t n_cols, n_rows;            /* granules of a head across and down */
-  double tile_scores, product_flops; /* of one tile of S, and of one of its products */
+  int64_t n_cols, n_rows;                       /* granules of a head across and down */
+  double tile_scores, score_flops, value_flops; /* of one tile of S; of Q K^T and of P V with it */
   HierarchyKind kinds[STREAM_KIND_COUNT];
   int64_t first[STREAM_KIND_COUNT];         /* granule of each kind */
   double steps_per_head, accesses_per_step; /* about */

@@ -66,8 +66,15 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
             "of the makespan through L2 that it takes where no SM has two CTAs"),                                      \
       COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),  \
       COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                  \
-            "over the number of waves, added to that")
-enum { TILE_KEYS = 21, TILE_FIRST = 26 };
+            "over the number of waves, added to that"),                                                                \
+      COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),  \
+      COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
+      COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
+      COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"), {          \
+    prefix "split_shared", KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].split_shared_bytes), false, 1, 1e9,       \
+        "shared memory of its CTAs"                                                                                    \
+  }
+enum { TILE_KEYS = 26, TILE_FIRST = 29 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -89,6 +96,10 @@ static const KeyfileField FIELDS[] = {
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
+    TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query or fill"),
+    TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill or power-of-two"),
+    {"split_ctas_per_sm", KEYFILE_COUNT, offsetof(Profile, split_ctas_per_sm), false, 1, 32,
+     "CTAs of that kernel meant to run on an SM"},
     {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
      "of the peak rate of products that it reaches"},
     {"time_runs", KEYFILE_COUNT, offsetof(Profile, time_runs), false, 1, 1e6,
@@ -160,6 +171,8 @@ static Status refuse_word(const Check *c, const char *key, const char *word, con
 static const char *order_at(int i) { return launch_order_name((LaunchOrder)i); }
 static const char *rows_at(int i) { return launch_rows_name((LaunchRows)i); }
 static const char *walk_at(int i) { return launch_walk_name((LaunchWalk)i); }
+static const char *packing_at(int i) { return packing_name((Packing)i); }
+static const char *splitting_at(int i) { return splitting_name((Splitting)i); }
 static const char *schedule_at(int i) { return SCHEDULES[i]->name; }
 static const char *yes_no_at(int i) { return i ? "no" : "yes"; }
 
@@ -199,6 +212,10 @@ static Status read_words(const Check *c) {
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
+  if (!status && *p->packs_text && !packing_from_name(p->packs_text, &p->packing))
+    return refuse_word(c, "packs", p->packs_text, packing_at, PACKING_COUNT);
+  if (!status && *p->splits_text && !splitting_from_name(p->splits_text, &p->splitting))
+    return refuse_word(c, "splits", p->splits_text, splitting_at, SPLITTING_COUNT);
   return status;
 }
 
@@ -227,7 +244,12 @@ static int64_t *tile_value(Profile *p, int d, int causal, int key) {
                                       &t->time_start_ns,
                                       &t->time_alone_permille,
                                       &t->time_full_permille,
-                                      &t->time_wave_permille};
+                                      &t->time_wave_permille,
+                                      &t->split_block_q,
+                                      &t->split_block_k,
+                                      &t->split_threads,
+                                      &t->split_registers,
+                                      &t->split_shared_bytes};
   return values[key];
 }
 
@@ -341,6 +363,10 @@ const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal) 
 
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {
   const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  if (shape->d_v && shape->d_v != shape->d)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s is described for heads of V as large as those of K; leave --head-dim-v or the kernel out",
+                     profile->name);
   if (!t) {
     char listed[64] = "";
     for (int i = 0; i < PROFILE_D_COUNT; i++)
@@ -385,8 +411,45 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                                     .n_runs = profile->time_runs,
                                     .median_permille = profile->time_median_permille,
                                     .nine_permille = profile->time_nine_permille},
+                           .packing = profile->packing,
                            .may_split = t->split_step_spread_cycles > 0,
                            .pull_bytes = profile->pull_bytes,
                            .percent_of_peak = profile->percent_of_peak};
   return STATUS_OK;
+}
+
+/* ---- Split keys ----------------------------------------------------------------------------------- */
+
+int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM) {
+  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  if (!t || !t->split_block_q || !t->split_block_k || profile->splitting == SPLITTING_NEVER || shape->pattern) return 1;
+  const bool has_window = shape->window > 0 || (shape->sided && (shape->left >= 0 || shape->right >= 0));
+  const Shape packed =
+      packing_packs(profile->packing, shape->N_q, shape->heads / shape->kv_heads, t->split_block_q, has_window, true)
+          ? shape_packed(shape)
+          : *shape;
+  const Wide n_ctas = wide(packed.batch) * wide(packed.heads) * wide(ceil_div(packed.N_q, t->split_block_q));
+  return splitting_choose(profile->splitting, n_ctas, n_SM, profile->split_ctas_per_sm,
+                          ceil_div(shape->N_k, t->split_block_k));
+}
+
+/* Of spilled registers a description says those of CTAs that have several tiles and no mask. */
+void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_splits, LaunchConfig *c) {
+  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  const int64_t block_k = t->split_block_k ? t->split_block_k : c->block_k;
+  const bool several_tiles = ceil_div(shape->N_k, block_k) > n_splits;
+  if (t->split_block_q && t->split_block_k) {
+    c->block_q = t->split_block_q;
+    c->block_k = t->split_block_k;
+    c->threads = t->split_threads;
+    c->registers_per_thread = t->split_registers;
+  }
+  c->shared_bytes = t->split_shared_bytes;
+  c->n_splits = n_splits;
+  c->persistent = false;
+  c->ctas_per_sm = c->pull_bytes = 0;
+  c->spill_block_bytes = c->slot_spread_permille = 0;
+  c->alone_permille = c->ahead_percent = c->start_cycles = c->busy_spread_cycles = 0;
+  c->step_spread_cycles = t->split_step_spread_cycles;
+  c->spill_tile_bytes = !shape->causal && several_tiles ? t->split_spill_tile_bytes : 0;
 }

@@ -14,6 +14,9 @@
  * key that is left out takes the value of the plain one. A head in between is padded up to
  * the next of these sizes, and refused if the description lacks that one.
  *
+ * packs (never, one-query, fill) says whether query heads of a KV head are rows of one tile, splits (never, fill,
+ * power-of-two) whether small grids go to a kernel that splits the keys; that kernel's tile are the split_ keys.
+ *
  * A kernel of one's own takes three lines, or one; these hold for every d:
  *
  *     tile    = 128 x 64       # B_r x B_c: all that is needed
@@ -34,7 +37,7 @@
 #include "sim/l2/launch.h"
 #include "sim/algorithms/schedule.h"
 
-enum { PROFILE_D_COUNT = 5, PROFILE_FIELD_COUNT = 26 + 42 * PROFILE_D_COUNT };
+enum { PROFILE_D_COUNT = 5, PROFILE_FIELD_COUNT = 29 + 52 * PROFILE_D_COUNT };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
 
@@ -55,6 +58,8 @@ typedef struct {
   int64_t step_spread_cycles;       /* by which a step of it varies by itself where SMs are full (sim/l2/launch.h) */
   int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
+  int64_t split_block_q, split_block_k, split_threads, split_registers,
+      split_shared_bytes; /* and its tile, as above; 0: it has none for this d */
   int64_t time_start_ns, time_alone_permille, time_full_permille, time_wave_permille; /* sim/machine/timing.h */
   int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
@@ -66,7 +71,8 @@ typedef struct {
   char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES],
       walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
       steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
-      lse_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+      lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES],
+      splits_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;
@@ -79,10 +85,13 @@ typedef struct {
   bool steady; /* the older of an SM's CTAs gets ahead with every step; else by slip_percent of a tile at once
                   (sim/l2/launch.h) */
   int64_t slip_percent;
-  bool reloads_q;          /* reads its block of Q again for every tile of K and V */
-  bool clips_k;            /* leaves out the columns of a tile that the mask hides from the whole row block */
-  bool lse;                /* writes the log-sum-exp of every row */
-  int64_t percent_of_peak; /* of the products' peak rate that it reaches; 0: not known */
+  bool reloads_q;            /* reads its block of Q again for every tile of K and V */
+  bool clips_k;              /* leaves out the columns of a tile that the mask hides from the whole row block */
+  Packing packing;           /* of the query heads of a KV head (sim/l2/launch.h) */
+  Splitting splitting;       /* of the keys of small grids, by another kernel of the same library */
+  int64_t split_ctas_per_sm; /* that rule means so many CTAs to run on an SM */
+  bool lse;                  /* writes the log-sum-exp of every row */
+  int64_t percent_of_peak;   /* of the products' peak rate that it reaches; 0: not known */
   int64_t time_runs, time_median_permille, time_nine_permille; /* how far off its time is (sim/machine/timing.h) */
   int64_t pull_bytes;                                          /* read and written to pull a piece of work; 0: none */
 
@@ -106,5 +115,13 @@ const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
 /* How the kernel is launched for a shape, to be overridden member by member and given to launch_make.
  * STATUS_BAD_REQUEST when it has no tile for this d. */
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error);
+
+/* Into how many parts the kernel splits the keys of a completed shape on a machine of n_SM multiprocessors; 1: none, or
+ * its split kernel is not described. */
+int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM);
+
+/* Turns the launch of profile_config into that of the split kernel; n_splits > 1. Without a description of it only
+ * what cannot hold for it is dropped. */
+void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_splits, LaunchConfig *config);
 
 #endif

@@ -240,7 +240,7 @@ static double heads_worth(int64_t n_heads, int64_t N_k) {
  * for is then new, and takes more than twice the time to walk. */
 static double steps_of_head(const Run *r, const Plan *p) {
   if (r->config->max_steps) return (double)r->config->max_steps;
-  const double keys_and_values = 2 * (double)p->shape.N_k * (double)p->shape.d * p->element_bytes;
+  const double keys_and_values = (double)p->shape.N_k * (double)(p->shape.d + p->shape.d_v) * p->element_bytes;
   return keys_and_values > FAR_MORE * (double)r->config->l2_bytes ? 0.4 * STEPS_PER_HEAD : STEPS_PER_HEAD;
 }
 
@@ -284,7 +284,7 @@ static uint32_t slots_at_work(const Run *r) {
 static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
   const double written =
-      (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d * p->element_bytes;
+      (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d_v * p->element_bytes;
   return r->config->profiled && !r->config->once && !left_out(r, REFINEMENT_FIRST_GPC) &&
          r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
 }
@@ -328,7 +328,7 @@ static double launch_cycles(const Run *r) {
   const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
   const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c *
                         (double)(p->shape.batch * p->shape.heads);
-  return scores * 4 * (double)p->shape.d * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
+  return scores * 2 * (double)(p->shape.d + p->shape.d_v) * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
 }
 
 /* So many times as far apart as places say. */
@@ -377,7 +377,7 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
   p.hierarchy.side_ways = c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
-  const Work longest = work_of(r, scores * 4 * (double)r->stream.plan->shape.d, scores);
+  const Work longest = work_of(r, scores * 2 * (double)(r->stream.plan->shape.d + r->stream.plan->shape.d_v), scores);
   p.tick_cycles = fmax(8, work_cycles(longest, per_sm) / 1024);
   p.passing_spread = CLOCK_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / CLOCK_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
@@ -444,10 +444,11 @@ static void go_on(const Run *r, L2Run *t, double all_steps) {
 /* Every byte of Q, K and V that is asked for, once. */
 static double inputs_once(const Plan *plan, const Traffic *traffic) {
   const Shape *s = &plan->shape;
-  const double row = (double)s->d * plan->element_bytes, heads = (double)(s->batch * s->heads),
-               keys = (double)(s->batch * s->kv_heads * s->N_k) * row;
+  const double row = (double)s->d * plan->element_bytes, row_v = (double)s->d_v * plan->element_bytes,
+               heads = (double)(s->batch * s->heads), keys = (double)(s->batch * s->kv_heads * s->N_k);
   const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
-  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys) + fmin((double)traffic->read[TENSOR_V] * heads, keys);
+  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys * row) +
+         fmin((double)traffic->read[TENSOR_V] * heads, keys * row_v);
 }
 
 /* Registers spilled for row blocks, one set for each that computes. */

@@ -1,5 +1,6 @@
 #include "sim/l2/launch.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -14,6 +15,9 @@ static const char *const ROWS_NAMES[ROWS_COUNT] = {"ascending", "descending", "l
 static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
 static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
                                                          "CTAs per SM",   "the kernel", "nothing known"};
+
+static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two"};
+static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill"};
 
 const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
 const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
@@ -42,6 +46,60 @@ bool launch_walk_from_name(const char *name, LaunchWalk *walk) {
   const int i = find_name(WALK_NAMES, WALK_COUNT, name);
   if (i >= 0) *walk = (LaunchWalk)i;
   return i >= 0;
+}
+
+const char *packing_name(Packing packing) { return PACKING_NAMES[packing]; }
+
+bool packing_from_name(const char *name, Packing *packing) {
+  const int i = find_name(PACKING_NAMES, PACKING_COUNT, name);
+  if (i >= 0) *packing = (Packing)i;
+  return i >= 0;
+}
+
+/* The part of the rows of whole tiles that are used. */
+static double rows_used(int64_t rows, int64_t B_r) {
+  return (double)rows / ((double)ceil_div(rows, B_r) * (double)B_r);
+}
+
+bool packing_packs(Packing packing, int64_t N_q, int64_t group, int64_t B_r, bool has_window, bool splits) {
+  if (group <= 1 || packing == PACKING_NEVER) return false;
+  if (packing == PACKING_ONE_QUERY) return N_q == 1 && !has_window;
+  return splits || rows_used(N_q, B_r) < 0.9 * rows_used(N_q * group, B_r);
+}
+
+const char *splitting_name(Splitting splitting) { return SPLITTING_NAMES[splitting]; }
+
+bool splitting_from_name(const char *name, Splitting *splitting) {
+  const int i = find_name(SPLITTING_NAMES, SPLITTING_COUNT, name);
+  if (i >= 0) *splitting = (Splitting)i;
+  return i >= 0;
+}
+
+int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
+  if ((double)n_ctas >= 0.8 * (double)n_SM) return 1;
+  int64_t most = 128;
+  if (most > n_SM) most = n_SM;
+  if (most > T_c) most = T_c;
+  double efficiency[129], best = 0;
+  for (int64_t s = 1; s <= most; s++) {
+    const bool same_as_fewer = s > 1 && ceil_div(T_c, s) == ceil_div(T_c, s - 1);
+    const double waves = (double)n_ctas * (double)s / (double)n_SM;
+    efficiency[s] = same_as_fewer ? 0 : waves / ceil(waves);
+    if (efficiency[s] > best) best = efficiency[s];
+  }
+  for (int64_t s = 1; s <= most; s++) {
+    if (efficiency[s] >= 0.85 * best) return s;
+  }
+  return 1;
+}
+
+int64_t splitting_choose(Splitting splitting, Wide n_ctas, int64_t n_SM, int64_t ctas_per_sm, int64_t T_c) {
+  const int64_t n_slots = n_SM * (ctas_per_sm ? ctas_per_sm : 1);
+  if (splitting == SPLITTING_FILL) return split_choose(n_ctas, n_slots, T_c);
+  int64_t splits = 1;
+  if (splitting == SPLITTING_NEVER || 5 * n_ctas >= 4 * wide(n_SM)) return splits;
+  while (2 * wide(splits) * n_ctas <= wide(n_slots) && 2 * splits <= T_c) splits *= 2;
+  return splits;
 }
 
 /* ---- Occupancy ------------------------------------------------------------------------------------ */

@@ -44,6 +44,43 @@ bool launch_order_from_name(const char *name, LaunchOrder *order); /* false: no 
 bool launch_rows_from_name(const char *name, LaunchRows *rows);
 bool launch_walk_from_name(const char *name, LaunchWalk *walk);
 
+/* Whether a kernel packs the query heads of a KV head as rows of one tile where they share K and V. */
+typedef enum {
+  PACKING_USUAL = 0, /* no kernel is known: as PACKING_FILL for algorithms whose CTAs own row blocks */
+  PACKING_NEVER,
+  PACKING_ONE_QUERY, /* where there is one query and no window: FlashAttention-2, csrc/flash_attn/flash_api.cpp,
+                        seqlenq_ngroups_swapped */
+  PACKING_FILL,      /* where rows of a tile would lie idle, and wherever keys are split: FlashAttention-3,
+                        hopper/heuristics.h, should_pack_gqa, and hopper/flash_api.cpp, get_pack_gqa */
+  PACKING_COUNT
+} Packing;
+
+const char *packing_name(Packing packing); /* "usual", "never", "one-query", "fill" */
+bool packing_from_name(const char *name, Packing *packing);
+
+/* What a kernel of that rule does. N_q: queries of a head; group: heads that share K and V; B_r: rows of its tile. */
+bool packing_packs(Packing packing, int64_t N_q, int64_t group, int64_t B_r, bool has_window, bool splits);
+
+/* Into how many parts a kernel splits the keys of small grids. */
+typedef enum {
+  SPLITTING_NEVER = 0,
+  SPLITTING_FILL,         /* as split_choose: FlashAttention-2, csrc/flash_attn/flash_api.cpp, num_splits_heuristic */
+  SPLITTING_POWER_OF_TWO, /* the largest power of two whose CTAs fit at once, where CTAs would leave a fifth of the SMs
+                             without work: cuDNN, from two recorded launches (h100/decode) */
+  SPLITTING_COUNT
+} Splitting;
+
+const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two" */
+bool splitting_from_name(const char *name, Splitting *splitting);
+
+/* How many ways to split the keys of `n_ctas` row blocks (over batch and heads) with T_c column tiles on a machine of
+ * n_SM multiprocessors: one when the row blocks already fill it; else the fewest splits whose last wave is almost as
+ * full as the best choice's. FlashAttention-2's num_splits_heuristic (csrc/flash_attn/flash_api.cpp, 2023). */
+int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
+
+/* The same of a kernel whose rule that is and of which ctas_per_sm CTAs are meant to run on an SM. */
+int64_t splitting_choose(Splitting splitting, Wide n_ctas, int64_t n_SM, int64_t ctas_per_sm, int64_t T_c);
+
 /* A kernel as launched. Zero: not known, and not a limit (blocks must be given). */
 typedef struct {
   LaunchOrder order;
@@ -78,6 +115,7 @@ typedef struct {
   int64_t latency_cycles;  /* that a tile takes such a CTA besides, in which others work: between its loads and its
                               arithmetic, and in it; 0: not known */
   TimeLaw time;            /* how long it takes (sim/machine/timing.h) */
+  Packing packing;
   bool may_split;          /* small grids go to a kernel that splits the keys */
   bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
   int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;

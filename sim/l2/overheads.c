@@ -7,6 +7,7 @@ Overheads overheads_of(const Launch *l, const Plan *plan) {
   const Span end = band_row(&plan->band, B_r, plan->tiling.B_c, last).computed;
   const double heads = (double)plan->shape.batch * (double)plan->shape.heads, blocks = (double)(plan->T_r - n.n_empty);
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
+  const double key_bytes = (double)(plan->shape.d + plan->shape.d_v) * plan->element_bytes;
   const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles,
                spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
   Overheads overheads = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
@@ -17,7 +18,7 @@ Overheads overheads_of(const Launch *l, const Plan *plan) {
   }
   if (c->clips_k) {
     const double left = (double)(n.cols - band_count(&plan->band, B_r, 1, plan->T_r).cols);
-    overheads.read_bytes -= 2 * heads * row_bytes * left;
+    overheads.read_bytes -= heads * key_bytes * left;
   }
   if (c->persistent) {
     const double pulls = (double)l->n_pieces + (double)l->n_ctas;

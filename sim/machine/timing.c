@@ -68,4 +68,6 @@ double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype) {
   return bytes_per_s > 0 ? products_rate(gpu, dtype) / bytes_per_s : 0;
 }
 
-double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d) { return 4 * (double)d * gpu_exp_per_s(gpu); }
+double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d, int64_t d_v) {
+  return 2 * (double)(d + d_v) * gpu_exp_per_s(gpu);
+}

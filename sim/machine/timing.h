@@ -93,7 +93,7 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype);
  * FLOPs a byte: what moves fewer FLOPs for each byte is bound by that level. 0: a rate is not known. */
 double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype);
 
-/* The ceiling that exponentials put on the products, in FLOP/s: each takes part in 4 d FLOPs. */
-double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d);
+/* The ceiling that exponentials put on the products, in FLOP/s: each takes part in 2 d + 2 d_v FLOPs. */
+double timing_exp_ceiling_flops_per_s(const Gpu *gpu, int64_t d, int64_t d_v);
 
 #endif

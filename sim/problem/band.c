@@ -2,27 +2,58 @@
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 static int64_t clamp64(int64_t x, int64_t low, int64_t high) { return max64(low, min64(x, high)); }
 
 /* How far a side of the window reaches; -1: as far as there are keys. */
 static int64_t reach(int64_t side, int64_t unlimited) { return side < 0 ? unlimited : min64(side, unlimited); }
 
 Band band_of_shape(const Shape *shape) {
-  const int64_t unlimited = shape->N_q + shape->N_k;
+  const int64_t group = shape->group > 0 ? shape->group : 1, queries = shape->N_q / group;
+  const int64_t unlimited = queries + shape->N_k;
   const int64_t both = shape->window > 0 ? shape->window - 1 : -1;
   return (Band){.rows = shape->N_q,
                 .cols = shape->N_k,
                 .before = reach(shape->sided ? shape->left : both, unlimited),
                 .after = shape->causal ? 0 : reach(shape->sided ? shape->right : both, unlimited),
-                .offset = shape->top_left ? 0 : shape->N_k - shape->N_q};
+                .offset = shape->top_left ? 0 : shape->N_k - queries,
+                .row_group = group,
+                .col_group = 1};
 }
 
 Band band_transpose(const Band *b) {
-  return (Band){.rows = b->cols, .cols = b->rows, .before = b->after, .after = b->before, .offset = -b->offset};
+  return (Band){.rows = b->cols,
+                .cols = b->rows,
+                .before = b->after,
+                .after = b->before,
+                .offset = -b->offset,
+                .row_group = b->col_group,
+                .col_group = b->row_group,
+                .row_phase = b->col_phase,
+                .col_phase = b->row_phase};
+}
+
+Band band_part(const Band *b, int64_t row0, int64_t col0, int64_t rows, int64_t cols) {
+  Band part = *b;
+  part.rows = rows;
+  part.cols = cols;
+  if (b->row_group == 1 && b->col_group == 1) {
+    part.offset += row0 - col0;
+  } else {
+    part.row_phase += row0;
+    part.col_phase += col0;
+  }
+  return part;
+}
+
+/* How far the diagonal column of a row lies right of the part's first one, and `by` positions beyond it. */
+static int64_t column_at(const Band *b, int64_t row, int64_t by) {
+  return ((row + b->row_phase) / b->row_group + b->offset + by) * b->col_group - b->col_phase;
 }
 
 Span band_columns(const Band *b, int64_t row) {
-  return (Span){clamp64(row + b->offset - b->before, 0, b->cols), clamp64(row + b->offset + b->after + 1, 0, b->cols)};
+  return (Span){clamp64(column_at(b, row, -b->before), 0, b->cols),
+                clamp64(column_at(b, row, b->after + 1), 0, b->cols)};
 }
 
 TileKind band_tile(const Band *b, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
@@ -60,7 +91,7 @@ static Wide floor_sum(int64_t n, int64_t m, int64_t a, int64_t b) {
       sum += wide(n) * wide(b / m);
       b %= m;
     }
-    const int64_t top = a * n + b; /* a column of the matrix: it fits */
+    const int64_t top = a * n + b; /* a column of the matrix, in parts of a group: it fits */
     if (top < m) return sum;
     n = top / m;
     b = top % m;
@@ -70,14 +101,22 @@ static Wide floor_sum(int64_t n, int64_t m, int64_t a, int64_t b) {
   }
 }
 
-/* One edge of the band seen from the row blocks: the column x(i) = a i + b, cut to [0, limit]. */
+/* One edge of the band seen from the row blocks: the column x(i) = floor((a i + b) / div), cut to [0, limit]. */
 typedef struct {
-  int64_t a, b, limit;
+  int64_t a, b, div, limit;
 } Edge;
 
-/* The first i in [0, n] at which a i + b >= x. */
+/* The edge `by` positions from the diagonal, of row `row` of each block. */
+static Edge edge_of(const Band *b, int64_t B_r, int64_t row, int64_t by) {
+  const int64_t position = b->offset + by, first = row + b->row_phase;
+  if (b->row_group == 1)
+    return (Edge){B_r * b->col_group, (first + position) * b->col_group - b->col_phase, 1, b->cols};
+  return (Edge){B_r, first + (position - b->col_phase) * b->row_group, b->row_group, b->cols};
+}
+
+/* The first i in [0, n] at which x(i) >= x, before it is cut. */
 static int64_t edge_reaches(const Edge *e, int64_t x, int64_t n) {
-  return e->b >= x ? 0 : min64(n, ceil_div(x - e->b, e->a));
+  return e->b >= x * e->div ? 0 : min64(n, ceil_div(x * e->div - e->b, e->a));
 }
 
 /* Sum over i in [i0, i1) of floor((x(i) + round) / m); round = m - 1 makes it a ceiling. */
@@ -87,7 +126,7 @@ static Wide edge_sum(const Edge *e, int64_t i0, int64_t i1, int64_t m, int64_t r
   const int64_t stop = clamp64(edge_reaches(e, e->limit, i1), start, i1);
   const Wide flat = wide(i1 - stop) * wide((e->limit + round) / m);
   if (stop == start) return flat;
-  return flat + floor_sum(stop - start, m, e->a, e->a * start + e->b + round);
+  return flat + floor_sum(stop - start, m * e->div, e->a, e->a * start + e->b + round * e->div);
 }
 
 /* Full tiles in row blocks [0, n): per block max(0, E - S) with S = ceil(low(i) / B_c), where low is the
@@ -103,17 +142,11 @@ static Wide count_full(const Edge *low, const Edge *high, int64_t B_c, int64_t n
   /* high moves, low still at 0 */
   const int64_t both = clamp64(low_moves, high_moves, high_stops);
   sum += edge_sum(high, high_moves, both, B_c, 0);
-  /* both move at a constant distance w: E - S >= -1, and it is -1 when no multiple of B_c lies in
-   * [high - w, high], which is when high mod B_c > w */
-  const int64_t w = high->b - low->b;
-  if (w < 0 || both == high_stops) return sum;
-  const Wide tops = edge_sum(high, both, high_stops, B_c, 0);
-  sum += tops - edge_sum(low, both, high_stops, B_c, B_c - 1);
-  if (w + 1 < B_c) {
-    const Edge shifted = {high->a, high->b + (B_c - 1 - w), high->limit + B_c};
-    sum += edge_sum(&shifted, both, high_stops, B_c, 0) - tops;
-  }
-  return sum;
+  /* Both move, at a distance w or w - 1 (where a step of the staircase lies between them). Below a tile's width no tile
+   * is full. Else E - S = floor(high / B_c) - floor((low - 1) / B_c) - 1 is at least 0, as high - (low - 1) >= B_c. */
+  const int64_t w = floor_div(high->b - low->b + high->div - 1, high->div);
+  if (w < B_c || both == high_stops) return sum;
+  return sum + edge_sum(high, both, high_stops, B_c, 0) - edge_sum(low, both, high_stops, B_c, B_c - 1);
 }
 
 /* Adds block i, counted directly, to *count. */
@@ -132,28 +165,34 @@ static void count_one(const Band *b, int64_t B_r, int64_t B_c, int64_t i, BandCo
   count->area += cols * rows;
 }
 
+int64_t band_before_the_end(const Band *b, int64_t B_r, int64_t n) {
+  const Edge low = edge_of(b, B_r, 0, -b->before);
+  return edge_reaches(&low, b->cols, n);
+}
+
 BandCount band_count(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
   BandCount count = {0};
-  const int64_t whole = min64(n, b->rows / B_r); /* blocks of exactly B_r rows */
-  const int64_t T_c = ceil_div(b->cols, B_c), first = b->offset, last = b->offset + B_r - 1;
-  const Edge first_low = {B_r, first - b->before, b->cols}, first_high = {B_r, first + b->after + 1, b->cols};
-  const Edge last_low = {B_r, last - b->before, b->cols}, last_high = {B_r, last + b->after + 1, b->cols};
+  const int64_t seen = band_before_the_end(b, B_r, n);
+  const int64_t whole = min64(seen, b->rows / B_r); /* blocks of exactly B_r rows */
+  const int64_t T_c = ceil_div(b->cols, B_c);
+  const Edge first_low = edge_of(b, B_r, 0, -b->before), first_high = edge_of(b, B_r, 0, b->after + 1);
+  const Edge last_low = edge_of(b, B_r, B_r - 1, -b->before), last_high = edge_of(b, B_r, B_r - 1, b->after + 1);
   count.computed = edge_sum(&last_high, 0, whole, B_c, B_c - 1) - edge_sum(&first_low, 0, whole, B_c, 0);
   count.full = count_full(&last_low, &first_high, B_c, whole);
-  count.n_empty = edge_reaches(&last_high, 1, whole);
+  count.n_empty = edge_reaches(&last_high, 1, whole) + (n - seen);
   const int64_t to_last_tile = whole - edge_reaches(&last_high, (T_c - 1) * B_c + 1, whole);
   count.rows = count.computed * wide(B_r);
   count.cols = count.computed * wide(B_c) - wide(T_c * B_c - b->cols) * wide(to_last_tile);
   count.area = count.cols * wide(B_r);
-  if (n > whole) count_one(b, B_r, B_c, whole, &count);
+  if (seen > whole) count_one(b, B_r, B_c, whole, &count);
   return count;
 }
 
 int64_t band_n_empty(const Band *b, int64_t B_r, int64_t B_c, int64_t n) {
-  const int64_t whole = min64(n, b->rows / B_r);
-  const Edge last_high = {B_r, b->offset + B_r - 1 + b->after + 1, b->cols};
-  const int64_t n_empty = edge_reaches(&last_high, 1, whole);
-  if (n == whole) return n_empty;
+  const int64_t seen = band_before_the_end(b, B_r, n), whole = min64(seen, b->rows / B_r);
+  const Edge last_high = edge_of(b, B_r, B_r - 1, b->after + 1);
+  const int64_t n_empty = edge_reaches(&last_high, 1, whole) + (n - seen);
+  if (seen == whole) return n_empty;
   const BandRow row = band_row(b, B_r, B_c, whole);
   return n_empty + (row.computed.end <= row.computed.begin);
 }
@@ -165,8 +204,7 @@ static int64_t row_length(const Band *b, int64_t B_r, int64_t B_c, int64_t i) {
 
 int64_t band_longest_row(const Band *b, int64_t B_r, int64_t B_c) {
   const int64_t T_r = ceil_div(b->rows, B_r), whole = b->rows / B_r;
-  const Edge low = {B_r, b->offset - b->before, b->cols};
-  const Edge high = {B_r, b->offset + B_r - 1 + b->after + 1, b->cols};
+  const Edge low = edge_of(b, B_r, 0, -b->before), high = edge_of(b, B_r, B_r - 1, b->after + 1);
   /* While one end of the band stands still the length is monotone: the ends of such stretches suffice. */
   const int64_t marks[] = {0, edge_reaches(&low, 0, whole), edge_reaches(&high, b->cols, whole), whole};
   int64_t longest = 0;

@@ -24,17 +24,12 @@ static int64_t edge(int64_t blocks, int64_t B, int64_t n) { return min64(blocks 
 /* The rectangle as a band of its own: its diagonal moves with its corner. */
 static Band part_of(const Band *b, const MaskTiles *t) {
   const int64_t row0 = edge(t->rows.begin, t->B_r, b->rows), col0 = edge(t->cols.begin, t->B_c, b->cols);
-  return (Band){.rows = edge(t->rows.end, t->B_r, b->rows) - row0,
-                .cols = edge(t->cols.end, t->B_c, b->cols) - col0,
-                .before = b->before,
-                .after = b->after,
-                .offset = b->offset + row0 - col0};
+  return band_part(b, row0, col0, edge(t->rows.end, t->B_r, b->rows) - row0, edge(t->cols.end, t->B_c, b->cols) - col0);
 }
 
-/* Row blocks whose first row begins to see left of the band's last column; those after it see nothing. */
+/* Row blocks that begin to see left of the band's last column. */
 static int64_t before_the_end(const Band *b, int64_t B_r) {
-  const int64_t room = b->cols - b->offset + b->before;
-  return room <= 0 ? 0 : ceil_div(room, B_r);
+  return band_before_the_end(b, B_r, ceil_div(b->rows, B_r));
 }
 
 static bool is_empty(const MaskTiles *t) { return t->rows.end <= t->rows.begin || t->cols.end <= t->cols.begin; }
@@ -59,13 +54,13 @@ static MaskCount count_row(const Band *b, const MaskTiles *t) {
 static MaskCount count_band(const Band *whole, const MaskTiles *t) {
   if (t->rows.end - t->rows.begin == 1) return count_row(whole, t);
   const Band b = part_of(whole, t);
-  const BandCount c = band_count(&b, t->B_r, t->B_c, min64(ceil_div(b.rows, t->B_r), before_the_end(&b, t->B_r)));
+  const BandCount c = band_count(&b, t->B_r, t->B_c, before_the_end(&b, t->B_r));
   return (MaskCount){.computed = c.computed, .full = c.full, .rows = c.rows, .cols = c.cols, .area = c.area};
 }
 
 static MaskSeen seen_band(const Band *whole, const MaskTiles *t) {
   const Band b = part_of(whole, t);
-  const int64_t n = min64(ceil_div(b.rows, t->B_r), before_the_end(&b, t->B_r));
+  const int64_t n = before_the_end(&b, t->B_r);
   const int64_t first = min64(n, band_n_empty(&b, t->B_r, t->B_c, n));
   return (MaskSeen){wide(n - first), wide(edge(n, t->B_r, b.rows) - edge(first, t->B_r, b.rows))};
 }

@@ -39,6 +39,7 @@ Status shape_complete(Shape *shape, Error *error) {
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.N_k == 0) s.N_k = s.N_q;
   if (s.d_v == 0) s.d_v = s.d;
+  if (s.group == 0) s.group = 1;
   const struct {
     const char *what;
     int64_t value, max;
@@ -50,6 +51,7 @@ Status shape_complete(Shape *shape, Error *error) {
       {"the key length", s.N_k, SHAPE_MAX_N},
       {"the head dimension d", s.d, SHAPE_MAX_D},
       {"the head dimension of V", s.d_v, SHAPE_MAX_D},
+      {"the number of packed heads", s.group, SHAPE_MAX_HEADS},
   };
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
     Status status = check_range(checks[i].what, checks[i].value, checks[i].max, error);
@@ -60,6 +62,16 @@ Status shape_complete(Shape *shape, Error *error) {
                      "%" PRId64 " query heads cannot share %" PRId64
                      " KV heads evenly; the KV heads must divide the heads",
                      s.heads, s.kv_heads);
+  if (s.N_q % s.group != 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%" PRId64 " rows of Q are no whole number of queries of %" PRId64 " packed heads", s.N_q,
+                     s.group);
+  if (s.pattern && s.group > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "a mask of blocks cannot be packed; leave heads apart");
+  if (s.sided && (s.left < -1 || s.right < -1))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a side of the window is %" PRId64 " keys; give 0 or more, or -1 for no limit",
+                     s.left < -1 ? s.left : s.right);
   if (s.window < 0)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the window is %" PRId64 " keys; it must be at least 1 (or left out: no window)", s.window);
@@ -70,4 +82,23 @@ Status shape_complete(Shape *shape, Error *error) {
                      s.pattern->name, s.pattern->N_q, s.pattern->N_k, s.N_q, s.N_k);
   *shape = s;
   return STATUS_OK;
+}
+
+Shape shape_packed(const Shape *shape) {
+  Shape s = *shape;
+  const int64_t group = s.heads / s.kv_heads;
+  if (group <= 1 || s.group > 1 || s.pattern || s.N_q > SHAPE_MAX_N / group) return s;
+  s.group = group;
+  s.N_q *= group;
+  s.heads = s.kv_heads;
+  return s;
+}
+
+Shape shape_unpacked(const Shape *shape) {
+  Shape s = *shape;
+  if (s.group <= 1) return s;
+  s.N_q /= s.group;
+  s.heads *= s.group;
+  s.group = 1;
+  return s;
 }

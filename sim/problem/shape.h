@@ -35,6 +35,8 @@ typedef struct {
   int64_t N_k;      /* keys per head; 0: as many as queries */
   int64_t d;        /* head dimension of Q and K */
   int64_t d_v;      /* of V and O; 0: d */
+  int64_t group; /* packed heads: so many query heads of one KV head are rows of Q, next to each other: row r is query
+                    r / group of head r % group. N_q counts rows, heads counts KV heads. 0: 1, not packed */
   Dtype dtype;
   bool causal;   /* query i sees key j when j <= i + N_k - N_q: aligned to the bottom right corner, as
                     FlashAttention-2 does since version 2.1 */
@@ -48,5 +50,10 @@ typedef struct {
 
 /* Replaces zeros by their defaults and checks the rest. *shape is unchanged on error. */
 Status shape_complete(Shape *shape, Error *error);
+
+/* The same problem with the query heads of each KV head packed as rows (FlashAttention-3's layout, pack_gqa.h), and
+ * as people give it: a completed shape; where nothing is shared, or more than SHAPE_MAX_N rows came out, unchanged. */
+Shape shape_packed(const Shape *shape);
+Shape shape_unpacked(const Shape *shape);
 
 #endif

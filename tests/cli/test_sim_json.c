@@ -244,13 +244,55 @@ static void the_trace_adds_up_to_sim(void **state) {
   json_decref(d);
 }
 
+/* Windows by their sides, the other corner, another d of V, packed heads: the same from options and from the state,
+ * shown as asked for, and the trace of one KV head adds up. 2 KV heads; 4 rows of Q a head; keys 0 to 1023, of which
+ * query 0 sees the first alone: one column tile. */
+static void a_shape_is_shown_as_it_was_asked_for(void **state) {
+  (void)state;
+  static const char OPTIONS[] = "-N 1 --seq-len-k 1K -d 192 --head-dim-v 128 --heads 8 --kv-heads 2 --causal=top-left "
+                                "--window 3,0 --pack-gqa on --algorithm fa2 --block 64";
+  json_t *by_options = sim(OPTIONS),
+         *by_state = sim("--state 'algorithm=fa2 N=1 seq-len-k=1024 d=192 head-dim-v=128 heads=8 kv-heads=2 "
+                         "causal=top-left window=3,0 pack-gqa=on block=64'");
+  assert_true(json_equal(by_options, by_state));
+  assert_int_equal(number(by_options, "shape.heads"), 8);
+  assert_int_equal(number(by_options, "shape.seq_q"), 1);
+  assert_int_equal(number(by_options, "shape.head_dim_v"), 128);
+  assert_int_equal(number(by_options, "shape.window_left"), 3);
+  assert_string_equal(json_string_value(at(by_options, "shape.aligned")), "top-left");
+  assert_int_equal(number(by_options, "runs.0.packed_heads"), 4);
+  assert_int_equal(number(by_options, "runs.0.tiles.full"), 0);
+  assert_int_equal(number(by_options, "runs.0.tiles.partial"), 1);
+  assert_int_equal(number(by_options, "runs.0.traffic.read.K"), 2 * 64 * 192 * 2);
+  assert_int_equal(number(by_options, "runs.0.traffic.read.V"), 2 * 64 * 128 * 2);
+  assert_int_equal(number(by_options, "runs.0.traffic.write.O"), 8 * 128 * 2);
+  json_decref(by_options);
+  json_decref(by_state);
+  char command[512];
+  snprintf(command, sizeof command, "sweep --over block --values 64 %s --csv", OPTIONS);
+  *strstr(command, "--block 64") = '\0';
+  strcat(command, "--csv");
+  program_run(&run, command);
+  assert_int_equal(run.exit_status, 0);
+  snprintf(command, sizeof command, "trace %s", OPTIONS);
+  program_run(&run, command);
+  assert_non_null(strstr(run.out, "load,Q,"));
+  assert_non_null(strstr(run.out, ",1536,")); /* 4 rows x 192 x 2 bytes of Q */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_classic_case),         cmocka_unit_test(causal_by_hand),
-      cmocka_unit_test(the_keys_of_version_1),    cmocka_unit_test(totals_beyond_64_bits_are_reals),
-      cmocka_unit_test(time_comes_with_a_gpu),    cmocka_unit_test(l2_comes_with_a_gpu),
-      cmocka_unit_test(launch_options_matter),    cmocka_unit_test(wrong_launches_are_refused),
-      cmocka_unit_test(the_state_is_the_options), cmocka_unit_test(the_trace_adds_up_to_sim),
+      cmocka_unit_test(the_classic_case),
+      cmocka_unit_test(causal_by_hand),
+      cmocka_unit_test(the_keys_of_version_1),
+      cmocka_unit_test(totals_beyond_64_bits_are_reals),
+      cmocka_unit_test(time_comes_with_a_gpu),
+      cmocka_unit_test(l2_comes_with_a_gpu),
+      cmocka_unit_test(launch_options_matter),
+      cmocka_unit_test(wrong_launches_are_refused),
+      cmocka_unit_test(the_state_is_the_options),
+      cmocka_unit_test(the_trace_adds_up_to_sim),
+      cmocka_unit_test(a_shape_is_shown_as_it_was_asked_for),
   };
   return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);
 }

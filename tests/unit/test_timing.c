@@ -70,7 +70,7 @@ static void parts_by_hand(void **state) {
   assert_true(isnan(t.predicted_s));
   expect_near(timing_ridge(&gpu, TIME_HBM, DTYPE_FP16), 100);
   expect_near(timing_ridge(&gpu, TIME_L2, DTYPE_FP16), 50);
-  expect_near(timing_exp_ceiling_flops_per_s(&gpu, 128), 512 * 4e10);
+  expect_near(timing_exp_ceiling_flops_per_s(&gpu, 128, 128), 512 * 4e10);
 }
 
 /* At the ridge, moving and computing take equally long: the definition. */

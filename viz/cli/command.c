@@ -7,7 +7,7 @@ enum { OPTION_COLUMN = 30 };
 
 static void print_option(const Option *o, Io *io) {
   char spelled[80];
-  const char *const argument = o->argument ? o->argument : "", *const space = o->argument ? " " : "";
+  const char *const argument = o->argument ? o->argument : "", *const space = option_needs_value(o) ? " " : "";
   if (o->letter && o->name)
     snprintf(spelled, sizeof spelled, "-%c, --%s%s%s", o->letter, o->name, space, argument);
   else if (o->letter)

@@ -27,7 +27,6 @@ typedef struct {
   const Request *request;
   Gpu gpu;
   Dtype dtype;
-  int64_t d;
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   int n_runs;
   TimePart levels[2];
@@ -62,7 +61,6 @@ static Status reckon(Roofline *r, Request *request, Error *error) {
   if (status) return status;
   r->request = request;
   r->dtype = problem.shape.dtype;
-  r->d = problem.shape.d;
   r->n_runs = request->n_algorithms;
   for (int k = 0; k < r->n_runs; k++) {
     status = simulate(&r->runs[k], &problem, request->algorithms[k], error);
@@ -74,7 +72,7 @@ static Status reckon(Roofline *r, Request *request, Error *error) {
   r->levels[r->n_levels++] = TIME_HBM;
   if (timing_rate(&r->gpu, TIME_L2, r->dtype) > 0) r->levels[r->n_levels++] = TIME_L2;
   r->peak_flops_per_s = timing_rate(&r->gpu, TIME_MATH, r->dtype);
-  r->exp_ceiling_flops_per_s = timing_exp_ceiling_flops_per_s(&r->gpu, r->d);
+  r->exp_ceiling_flops_per_s = timing_exp_ceiling_flops_per_s(&r->gpu, problem.shape.d, problem.shape.d_v);
   return STATUS_OK;
 }
 
@@ -203,7 +201,7 @@ static void add_notes(Table *t, const Roofline *r) {
   if (r->peak_flops_per_s == 0)
     table_note(t, "The peak rate of %s products is not known for %s, so they are left out.", dtype_name(r->dtype),
                r->gpu.name);
-  table_note(t, "One exponential for each 4 d FLOPs: at d = %lld they allow %s.", (long long)r->d,
+  table_note(t, "One exponential for each %.0f FLOPs: they allow %s.", simulation_pair_flops(&r->runs[0].plan.shape),
              number_si(r->exp_ceiling_flops_per_s, "FLOP/s").text);
   if (r->n_levels > 1)
     table_note(

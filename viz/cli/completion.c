@@ -35,7 +35,7 @@ static void put_bash_command(FILE *out, const Command *command) {
   fprintf(out, "--help'\n    files=%d\n    case $prev in\n", takes_files(command));
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     for (const Option *o = set->options; o->set; o++) {
-      if (o->state_only || !o->argument) continue;
+      if (o->state_only || !option_needs_value(o)) continue;
       fputs("    ", out);
       put_spellings(out, o, " | ");
       fprintf(out, ") value=1 files=%d list=%d choices='%s' ;;\n", takes(o, "FILE"), takes(o, "LIST"),
@@ -94,7 +94,7 @@ static void put_zsh_text(FILE *out, const char *text) {
 }
 
 static void put_zsh_value(FILE *out, const Option *o) {
-  if (!o->argument) return;
+  if (!option_needs_value(o)) return;
   fputc(':', out);
   put_zsh_text(out, o->argument);
   fputc(':', out);
@@ -109,7 +109,7 @@ static void put_zsh_value(FILE *out, const Option *o) {
 }
 
 static void put_zsh_option(FILE *out, const Option *o) {
-  const char *const letter_end = o->argument ? "+" : "", *const name_end = o->argument ? "=" : "";
+  const char *const letter_end = option_needs_value(o) ? "+" : "", *const name_end = option_needs_value(o) ? "=" : "";
   fputs("      ", out);
   if (o->repeats)
     fputs("'*'", out);

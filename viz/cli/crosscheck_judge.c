@@ -150,11 +150,14 @@ void judge_collect(Judge *j, bool only_collects) {
     if (!j->jobs[i].done) do_job(&j->jobs[i]);
 }
 
-/* Split keys are another kernel's, of which a description says what it spills, and how much its steps vary. */
-static void become_split(LaunchConfig *launch, const ProfileTile *tile, const Plan *plan) {
-  launch->shared_bytes = launch->spill_block_bytes = launch->slot_spread_permille = 0;
-  launch->alone_permille = launch->ahead_percent = launch->start_cycles = launch->busy_spread_cycles = 0;
-  launch->step_spread_cycles = tile->split_step_spread_cycles;
+/* Split keys are another kernel's. The tile is the row's. */
+static void become_split(LaunchConfig *launch, const Profile *profile, const Plan *plan) {
+  const ProfileTile *tile = profile_tile(profile, plan->shape.d, plan->shape.causal);
+  const Tiling *t = &plan->tiling;
+  profile_become_split(profile, &plan->shape, t->n_splits, launch);
+  launch->block_q = t->B_r;
+  launch->block_k = t->B_c;
+  if (tile->split_block_q != t->B_r || tile->split_block_k != t->B_c) launch->shared_bytes = 0;
   launch->spill_tile_bytes = !plan->shape.causal && plan->tiles_per_split > 1 ? tile->split_spill_tile_bytes : 0;
 }
 
@@ -176,7 +179,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   launch.block_k = tiles.B_c;
   launch.n_splits = tiles.n_splits;
   if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
-  if (status == STATUS_OK && is_split) become_split(&launch, profile_tile(&j->profile, shape->d, shape->causal), &plan);
+  if (status == STATUS_OK && is_split) become_split(&launch, &j->profile, &plan);
   if (status == STATUS_OK) status = launch_make(&launched, shape, &launch, &j->gpu, error);
   if (status == STATUS_OK) overheads = overheads_of(&launched, &plan);
   if (status == STATUS_OK && (fabs(overheads.read_bytes) >= 0x1p62 || overheads.write_bytes >= 0x1p62))

@@ -38,7 +38,7 @@ static void put_option(FILE *out, const Option *o) {
     fputs("\\fR", out);
   }
   if (o->argument) {
-    fputs(" \\fI", out);
+    fputs(option_needs_value(o) ? " \\fI" : "\\fI", out);
     put(out, o->argument);
     fputs("\\fR", out);
   }

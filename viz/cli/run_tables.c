@@ -10,8 +10,8 @@
 #include "viz/text/table.h"
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
-  const Shape *s = &run->plan.shape;
-  char heads[256], keys[128] = "", mask[128] = "";
+  const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
+  char heads[256], keys[128] = "", mask[128] = "", values[48] = "";
   const Wide n_heads = wide(s->batch) * wide(s->heads);
   if (s->kv_heads != s->heads)
     snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
@@ -20,9 +20,12 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
     snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
   if (s->window) snprintf(mask, sizeof mask, ", window %s", number_count(wide(s->window)).text);
-  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 ", %s%s%s, on %s with %s of SRAM", heads,
-           number_count(wide(s->N_q)).text, keys, s->d, dtype_name(s->dtype), s->causal ? ", causal" : "", mask,
-           run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
+  if (s->sided) snprintf(mask, sizeof mask, ", window %" PRId64 ",%" PRId64, s->left, s->right);
+  if (s->d_v != s->d) snprintf(values, sizeof values, ", d_v = %" PRId64, s->d_v);
+  const char *causal = !s->causal ? "" : s->top_left ? ", causal from the top left" : ", causal";
+  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 "%s, %s%s%s, on %s with %s of SRAM", heads,
+           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), causal, mask, run->machine.name,
+           number_bytes(wide(run->machine.sram_bytes)).text);
 }
 
 /* A row of bytes, one value per run; left out when all are zero. */
@@ -87,7 +90,9 @@ static Wide loads_of(const Simulation *run, int which) {
 }
 
 static void tile_rows(Table *t, const Simulation *runs, int n) {
-  table_group(t, "Tiles of one head");
+  bool packed = false;
+  for (int k = 0; k < n; k++) packed = packed || runs[k].plan.shape.group > 1;
+  table_group(t, packed ? "Tiles of one KV head (packed), or of one head" : "Tiles of one head");
   table_text(t, ROLE_PLAIN, "  B_r x B_c");
   for (int k = 0; k < n; k++)
     table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, runs[k].plan.tiling.B_r, runs[k].plan.tiling.B_c);
@@ -98,6 +103,14 @@ static void tile_rows(Table *t, const Simulation *runs, int n) {
   count_row(t, "  loads of a K block", runs, n, loads_of, 1);
   count_row(t, "  loads of a V block", runs, n, loads_of, 2);
   bool any_splits = false;
+  if (packed) {
+    table_text(t, ROLE_PLAIN, "  heads packed as rows of Q");
+    for (int k = 0; k < n; k++)
+      if (runs[k].plan.shape.group > 1)
+        table_count(t, ROLE_PLAIN, wide(runs[k].plan.shape.group));
+      else
+        table_empty(t, true);
+  }
   for (int k = 0; k < n; k++) any_splits = any_splits || runs[k].schedule->splits;
   if (!any_splits) return;
   table_text(t, ROLE_PLAIN, "  parts the keys are split in");
@@ -231,14 +244,14 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
 }
 
-/* FLOPs as the papers count them: 4 d for each pair of query and key, half of all pairs under a causal mask. Of blocks,
- * the pairs that may be seen. */
+/* FLOPs as the papers count them: 2 d + 2 d_v for each pair of query and key, half of all pairs under a causal mask. Of
+ * blocks, the pairs that may be seen. */
 static double papers_flops(const Shape *s) {
   if (s->pattern) {
     const Mask mask = mask_of_shape(s);
-    return 4 * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask) * (double)s->d;
+    return simulation_pair_flops(s) * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask);
   }
-  const double all = 4 * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k * (double)s->d;
+  const double all = simulation_pair_flops(s) * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k;
   return s->causal ? all / 2 : all;
 }
 
@@ -388,7 +401,7 @@ Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
   Table t = table_new(columns, N_NAMES);
   for (int k = 0; k < n; k++) {
     const Simulation *r = &runs[k];
-    const Shape *s = &r->plan.shape;
+    const Shape as_asked = shape_unpacked(&r->plan.shape), *s = &as_asked;
     table_text(&t, ROLE_PLAIN, r->schedule->name);
     const int64_t sizes[] = {s->N_q, s->N_k, s->d, r->plan.tiling.B_r, r->plan.tiling.B_c};
     for (int c = 0; c < 5; c++) table_count(&t, ROLE_PLAIN, wide(sizes[c]));

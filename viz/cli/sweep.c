@@ -27,7 +27,10 @@ static void set_heads(Problem *p, int64_t value) {
   if (p->shape.kv_heads == p->shape.heads) p->shape.kv_heads = value;
   p->shape.heads = value;
 }
-static void set_d(Problem *p, int64_t value) { p->shape.d = value; }
+static void set_d(Problem *p, int64_t value) {
+  if (p->shape.d_v == p->shape.d) p->shape.d_v = value;
+  p->shape.d = value;
+}
 
 const SweepAxis SWEEP_AXES[] = {
     {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles",

@@ -43,7 +43,9 @@ static void write_stats(const DinTrace *t, const Event *e, DinLabel label, uint6
 void din_trace_event(const DinTrace *t, const Event *e) {
   if (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) return;
   const DinLabel label = e->kind == EVENT_LOAD ? DIN_READ : DIN_WRITE;
-  const uint64_t element = (uint64_t)t->plan->element_bytes, d = (uint64_t)t->plan->shape.d,
+  const Shape *shape = &t->plan->shape;
+  const bool values = e->tensor == TENSOR_V || e->tensor == TENSOR_O;
+  const uint64_t element = (uint64_t)t->plan->element_bytes, d = (uint64_t)(values ? shape->d_v : shape->d),
                  N_q = (uint64_t)t->plan->shape.N_q;
   const uint64_t row0 = (uint64_t)e->row0, rows = (uint64_t)(e->row1 - e->row0);
   const uint64_t cols = (uint64_t)(e->col1 - e->col0);

@@ -74,7 +74,8 @@ static Status parse_long(OptionParser *parser, const char *text, int *i, int arg
   Found found;
   if (!find(parser, text, length, 0, false, &found)) return unknown(parser, "option", text, length, error);
   const Option *o = found.option;
-  if (!o->argument) {
+  if (!option_needs_value(o)) {
+    if (equals && o->argument) return store(parser, &found, equals + 1, error);
     if (equals)
       return error_set(error, STATUS_BAD_REQUEST, "--%s takes no value, but '%s' was given", o->name,
                        quote(equals + 1, strlen(equals + 1)).text);
@@ -91,7 +92,7 @@ static Status parse_short(OptionParser *parser, const char *text, int *i, int ar
   if (!find(parser, NULL, 0, text[0], false, &found))
     return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them",
                      quote(text, strlen(text)).text);
-  if (!found.option->argument) {
+  if (!option_needs_value(found.option)) {
     if (text[1])
       return error_set(error, STATUS_BAD_REQUEST, "-%c takes no value, but '%s' was given", text[0],
                        quote(text + 1, strlen(text + 1)).text);

@@ -17,7 +17,8 @@
 typedef struct {
   const char *name;     /* long name without dashes; NULL: only a letter */
   char letter;          /* 0: only a long name */
-  const char *argument; /* placeholder for what it takes ("COUNT"); NULL: a switch */
+  const char *argument; /* placeholder for what it takes ("COUNT"); NULL: a switch; "[=WHICH]": a switch that may be
+                           given a value behind '=' */
   const char *help;     /* NULL: an alias that help leaves out */
   Status (*set)(void *target, const char *value, Error *error); /* a switch gets "1" (or the state's 0 or 1) */
   bool repeats;
@@ -40,6 +41,9 @@ typedef struct {
   bool want_help;                                                          /* out: --help or -h was there */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
+
+/* Whether a value must follow. */
+static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
 
 /* Parses argv[0..argc). Stops at the first error, or at --help. */
 Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *error);

@@ -26,10 +26,10 @@ enum { DEFAULT_N = 4096, DEFAULT_D = 128 };
 SET_COUNT(set_N_q, shape.N_q)
 SET_COUNT(set_N_k, shape.N_k)
 SET_COUNT(set_d, shape.d)
+SET_COUNT(set_d_v, shape.d_v)
 SET_COUNT(set_batch, shape.batch)
 SET_COUNT(set_heads, shape.heads)
 SET_COUNT(set_kv_heads, shape.kv_heads)
-SET_COUNT(set_window, shape.window)
 SET_COUNT(set_block_q, tiling.B_r)
 SET_COUNT(set_block_k, tiling.B_c)
 SET_COUNT(set_splits, tiling.n_splits)
@@ -45,8 +45,54 @@ static Status set_mask(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
+/* 1, or to which corner: bottom-right (1) or top-left. */
 static Status set_causal(void *target, const char *value, Error *error) {
-  return options_flag("causal", value, &((Request *)target)->shape.causal, error);
+  Shape *shape = &((Request *)target)->shape;
+  const bool top_left = strcmp(value, "top-left") == 0;
+  if (!top_left && strcmp(value, "bottom-right") != 0 && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is no corner; a causal mask is aligned to bottom-right (the default) or top-left",
+                     quote(value, strlen(value)).text);
+  shape->causal = strcmp(value, "0") != 0;
+  shape->top_left = top_left;
+  return STATUS_OK;
+}
+
+/* A side of a window: -1, 0, or a number of keys. */
+static Status window_side(const char *text, size_t length, int64_t *side, Error *error) {
+  char copy[40];
+  if (length == 0 || length >= sizeof copy)
+    return error_set(error, STATUS_BAD_REQUEST, "a window is W, or LEFT,RIGHT with 0, -1 (no limit) or keys for each");
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  if (strcmp(copy, "-1") == 0 || strcmp(copy, "0") == 0) {
+    *side = *copy == '-' ? -1 : 0;
+    return STATUS_OK;
+  }
+  return size_parse_count(copy, side, error);
+}
+
+/* W keys, or LEFT,RIGHT as FlashAttention's window_size. */
+static Status set_window(void *target, const char *value, Error *error) {
+  Shape *shape = &((Request *)target)->shape;
+  const char *comma = strchr(value, ',');
+  shape->sided = comma != NULL;
+  shape->window = shape->left = shape->right = 0;
+  if (!comma) return size_parse_count(value, &shape->window, error);
+  const Status status = window_side(value, (size_t)(comma - value), &shape->left, error);
+  return status ? status : window_side(comma + 1, strlen(comma + 1), &shape->right, error);
+}
+
+static const char *const PACK_NAMES[PACK_COUNT] = {"auto", "on", "off"};
+
+static Status set_pack(void *target, const char *value, Error *error) {
+  for (int k = 0; k < PACK_COUNT; k++) {
+    if (strcmp(value, PACK_NAMES[k]) != 0) continue;
+    ((Request *)target)->pack = (Pack)k;
+    return STATUS_OK;
+  }
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no way to pack heads; there are auto, on and off",
+                   quote(value, strlen(value)).text);
 }
 
 static Status set_lse(void *target, const char *value, Error *error) {
@@ -268,20 +314,26 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
     {"seq-len-k", 0, "N", "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K).",
      set_N_k, false, false, NULL},
     {"head-dim", 'd', "D", "Head dimension. Default 128.", set_d, false, false, NULL},
+    {"head-dim-v", 0, "D", "Head dimension of V and O, where it is another one (MLA: -d 192 --head-dim-v 128).",
+     set_d_v, false, false, NULL},
     {"batch", 0, "COUNT", "Batch size. Default 1.", set_batch, false, false, NULL},
     {"heads", 0, "COUNT", "Query heads. Default 1.", set_heads, false, false, NULL},
     {"kv-heads", 0, "COUNT", "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads.",
      set_kv_heads, false, false, NULL},
     {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false,
      false, "fp32 fp16 bf16 fp8"},
-    {"causal", 0, NULL, "A query sees the keys up to its own position, aligned to the bottom right corner.", set_causal,
-     false, false, NULL},
+    {"causal", 0, "[=CORNER]",
+     "A query sees the keys up to its own position. Where there are more keys than queries, the last query sees all: "
+     "aligned to bottom-right, the default. --causal=top-left: query i sees keys 0 to i.",
+     set_causal, false, false, "top-left bottom-right"},
     {"mask", 0, "KIND|FILE",
      "Blocks that may be seen, besides --causal and --window: strided:4 (every fourth block of 64), strided:4:128, or "
      "a "
      "file of lines of # and .",
      set_mask, false, false, "strided:4"},
-    {"window", 0, "W", "Sliding window: a query sees W keys (with --causal, those that end at its own position).",
+    {"window", 0, "W|LEFT,RIGHT",
+     "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, as "
+     "FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with --causal W.",
      set_window, false, false, NULL},
     {0},
 };
@@ -302,6 +354,13 @@ const Option REQUEST_TILING_OPTIONS[] = {
      "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
      "assets/kernels) or as a description file says; blocks given beside it win.",
      set_kernel, false, false, NULL},
+    {"pack-gqa", 0, "WHEN",
+     "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read once for "
+     "all: "
+     "auto (as the kernel does; without one, where rows of a tile would lie idle, and where keys are split), on or "
+     "off. "
+     "Default auto.",
+     set_pack, false, false, "auto on off"},
     {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.",
      set_splits, false, false, NULL},
     {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false,
@@ -378,6 +437,9 @@ static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   return STATUS_OK;
 }
 
+/* Whether the algorithm of the run splits the keys. */
+static bool names_split(const Request *r) { return r->n_algorithms == 1 && r->algorithms[0]->splits; }
+
 /* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given.
  */
 static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error *error) {
@@ -388,6 +450,10 @@ static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error
     Status status = description_kernel(r->kernel, profile, error);
     if (!status) status = profile_config(profile, &p->shape, &c, error);
     if (!status && profile->lse) p->tiling.lse = true;
+    if (!status && names_split(r)) {
+      if (!p->tiling.n_splits) p->tiling.n_splits = profile_splits(profile, &p->shape, gpu->n_sm);
+      profile_become_split(profile, &p->shape, p->tiling.n_splits, &c);
+    }
     free(profile);
     if (status) return status;
     if (p->tiling.B_r == 0) p->tiling.B_r = c.block_q;
@@ -420,10 +486,15 @@ static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error
 Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
   Gpu *const loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
-  Problem p = {.shape = r->shape, .tiling = r->tiling};
+  Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
   if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
   if (p.shape.d == 0) p.shape.d = DEFAULT_D;
   Status status = shape_complete(&p.shape, error);
+  if (!status && p.pack == PACK_ON && p.shape.heads == p.shape.kv_heads)
+    status =
+        error_set(error, STATUS_BAD_REQUEST,
+                  "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
+                  "than --heads");
   if (!status) status = description_gpu(r->gpu, loaded, error);
   if (!status) {
     snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, loaded->name);
@@ -460,14 +531,42 @@ Status request_has_effect(const Request *r, const Gpu *gpu, Error *error) {
 
 Status request_set_algorithms(Request *r, const char *names, Error *error) { return set_algorithm(r, names, error); }
 
+static const Schedule *splitting_schedule(void) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (SCHEDULES[k]->splits) return SCHEDULES[k];
+  return NULL;
+}
+
+/* The algorithm that a kernel follows here: small grids go to the one that splits the keys, where its description has
+ * one. */
+static Status algorithm_of_kernel(const Request *r, const Profile *profile, const Schedule **schedule, Error *error) {
+  *schedule = profile->schedule;
+  Shape shape = r->shape;
+  if (shape.N_q == 0) shape.N_q = DEFAULT_N;
+  if (shape.d == 0) shape.d = DEFAULT_D;
+  if (r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks || *r->mask) return STATUS_OK;
+  if (shape_complete(&shape, NULL)) return STATUS_OK; /* said where the problem is made */
+  if (r->pack == PACK_OFF) shape.kv_heads = shape.heads;
+  Gpu *const gpu = calloc(1, sizeof *gpu);
+  if (!gpu) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  const Status status = description_gpu(r->gpu, gpu, error);
+  const bool splits = r->tiling.n_splits > 1 || (!r->tiling.n_splits && profile_splits(profile, &shape, gpu->n_sm) > 1);
+  free(gpu);
+  if (!status && splits && profile->splitting != SPLITTING_NEVER) *schedule = splitting_schedule();
+  return status;
+}
+
 /* A kernel follows one algorithm: the default, and what must be among those that are named. */
 static Status kernel_algorithm(Request *r, Error *error) {
   Profile *const profile = calloc(1, sizeof *profile);
   if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  const Schedule *follows = NULL;
   Status status = description_kernel(r->kernel, profile, error);
-  if (!status && r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = profile->schedule;
+  if (!status) status = algorithm_of_kernel(r, profile, &follows, error);
+  if (!status && r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = follows;
   bool named = false;
-  for (int k = 0; k < r->n_algorithms; k++) named = named || r->algorithms[k] == profile->schedule;
+  for (int k = 0; k < r->n_algorithms; k++)
+    named = named || r->algorithms[k] == profile->schedule || (profile->splitting != SPLITTING_NEVER && names_split(r));
   if (!status && !named)
     status = error_set(error, STATUS_BAD_REQUEST,
                        "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
@@ -572,17 +671,20 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : DEFAULT_N);
   put_count(text, "seq-len-k", r->shape.N_k, 0);
   put(text, " d=%" PRId64, r->shape.d ? r->shape.d : DEFAULT_D);
+  put_count(text, "head-dim-v", r->shape.d_v, 0);
   put_count(text, "batch", r->shape.batch, 0);
   put_count(text, "heads", r->shape.heads, 0);
   put_count(text, "kv-heads", r->shape.kv_heads, 0);
   if (r->shape.dtype != DTYPE_FP16) put(text, " dtype=%s", dtype_name(r->shape.dtype));
-  if (r->shape.causal) put(text, " causal=1");
+  if (r->shape.causal) put(text, r->shape.top_left ? " causal=top-left" : " causal=1");
+  if (r->shape.sided) put(text, " window=%" PRId64 ",%" PRId64, r->shape.left, r->shape.right);
   put_count(text, "window", r->shape.window, 0);
   if (*r->mask) put(text, " mask=%s", r->mask);
   if (r->algorithm1_blocks) put(text, " block=paper");
   put_count(text, "block", r->block, 0);
   put_count(text, "block-q", r->tiling.B_r, 0);
   put_count(text, "block-k", r->tiling.B_c, 0);
+  if (r->pack != PACK_AUTO) put(text, " pack-gqa=%s", PACK_NAMES[r->pack]);
   put_count(text, "splits", r->tiling.n_splits, 0);
   if (r->tiling.lse) put(text, " lse=1");
   put_count(text, "sram", r->sram_bytes, 0);

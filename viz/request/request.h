@@ -15,6 +15,7 @@ enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES
 typedef struct {
   Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
   Tiling tiling;                   /* zeros: defaults */
+  Pack pack;                       /* --pack-gqa */
   int64_t block;                   /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;          /* --block paper */
   int64_t sram_bytes;              /* 0: the machine's */

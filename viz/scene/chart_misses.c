@@ -19,7 +19,7 @@ enum { ENOUGH_EVENTS = 1 << 18, MOST_EVENTS = 1 << 21, LEAST_INNER = 8, MOST_UNI
 
 /* Bytes of one whole tile of a tensor, and of the whole tensor. */
 static double tile_bytes(const Plan *p, Tensor t) {
-  const double d = (double)p->shape.d, e = p->element_bytes;
+  const double d = (double)(t == TENSOR_V || t == TENSOR_O ? p->shape.d_v : p->shape.d), e = p->element_bytes;
   const double B_r = fmin((double)p->tiling.B_r, (double)p->shape.N_q),
                B_c = fmin((double)p->tiling.B_c, (double)p->shape.N_k);
   if (t == TENSOR_S || t == TENSOR_P) return B_r * B_c * e;
@@ -28,7 +28,8 @@ static double tile_bytes(const Plan *p, Tensor t) {
 }
 
 static double tensor_bytes(const Plan *p, Tensor t) {
-  const double N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k, d = (double)p->shape.d, e = p->element_bytes;
+  const double N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k, e = p->element_bytes,
+               d = (double)(t == TENSOR_V || t == TENSOR_O ? p->shape.d_v : p->shape.d);
   if (t == TENSOR_S || t == TENSOR_P) return N_q * N_k * e;
   if (t == TENSOR_STATS) return N_q * 2 * STATS_BYTES * (double)p->tiling.n_splits;
   return (t == TENSOR_K || t == TENSOR_V ? N_k : N_q) * d * e;

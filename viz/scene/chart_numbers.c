@@ -23,9 +23,13 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Queries and keys grow together, unless there are other keys; in decode, with one query, the keys grow. */
 static void replace_N(Problem *p, int64_t N) {
-  if (p->shape.N_k == p->shape.N_q || p->shape.N_q == 1) p->shape.N_k = N;
-  if (p->shape.N_q != 1) p->shape.N_q = N;
+  const int64_t group = p->shape.group > 0 ? p->shape.group : 1; /* packed heads: rows a query */
+  const bool decode = p->shape.N_q == group;
+  if (p->shape.N_k * group == p->shape.N_q || decode) p->shape.N_k = N;
+  if (!decode) p->shape.N_q = N * group;
 }
+
+static int64_t run_group(const Snapshot *now) { return now->problem.shape.group > 0 ? now->problem.shape.group : 1; }
 
 static void replace_B(Problem *p, int64_t B) { p->tiling.B_r = p->tiling.B_c = B; }
 
@@ -154,7 +158,7 @@ static RooflinePoint point_after(const Traffic *t, const Simulation *run, const 
   work.sram_bytes = 2 * read + written;
   if (work.flops > 0) work.busiest_flops *= (double)t->flops / work.flops;
   work.flops = (double)t->flops;
-  work.exps = work.flops / (4 * (double)run->plan.shape.d);
+  work.exps = work.flops / simulation_pair_flops(&run->plan.shape);
   return point_of(&work, read + written, gpu);
 }
 
@@ -183,7 +187,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
   r->level_bytes_per_s = timing_rate(gpu, r->level, dtype);
   r->hbm_bytes_per_s = timing_rate(gpu, TIME_HBM, dtype);
   r->peak_flops_per_s = timing_rate(gpu, TIME_MATH, dtype);
-  r->exp_flops_per_s = timing_exp_ceiling_flops_per_s(gpu, now->problem.shape.d);
+  r->exp_flops_per_s = timing_exp_ceiling_flops_per_s(gpu, run->plan.shape.d, run->plan.shape.d_v);
   r->ridge = timing_ridge(gpu, r->level, dtype);
   for (int k = 0; k < now->n_runs; k++) {
     Problem p = now->problem;
@@ -215,8 +219,9 @@ void chart_numbers_make(ChartNumbers *c, const Snapshot *now) {
     c->schedules[k] = now->runs[k].schedule;
     if (now->runs[k].schedule == now->schedule) c->shown = k;
   }
-  c->of_keys = now->problem.shape.N_q == 1;
-  c->N = c->of_keys ? now->grid.N_k : now->grid.N_q;
+  const int64_t group = run_group(now);
+  c->of_keys = now->problem.shape.N_q == group;
+  c->N = c->of_keys ? now->grid.N_k : now->grid.N_q / group;
   c->max_block = now->max_block;
   fill_sweeps(c, now);
   fill_map(&c->map, now);

@@ -733,9 +733,7 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
   g->N_k = cols < LENS_TILES * g->B_c ? cols : LENS_TILES * g->B_c;
   g->T_r = (g->N_q + g->B_r - 1) / g->B_r;
   g->T_c = (g->N_k + g->B_c - 1) / g->B_c;
-  g->mask.band.rows = g->N_q;
-  g->mask.band.cols = g->N_k;
-  g->mask.band.offset += i0 * g->B_r - j0 * g->B_c;
+  g->mask.band = band_part(&g->mask.band, i0 * g->B_r, j0 * g->B_c, g->N_q, g->N_k);
   shift(&g->i, i0);
   shift(&g->j, j0);
   const int64_t first = g->column_by_column ? j0 : i0, along = g->column_by_column ? i0 : j0,

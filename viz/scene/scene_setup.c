@@ -272,6 +272,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->problem.tiling = stage_plan(stage)->tiling;
   now->launched = stage->config.problem.shape;
   shape_complete(&now->launched, NULL); /* it was possible when the stage was made */
+  if (stage->run.plan.shape.group > 1) now->launched = shape_packed(&now->launched);
   now->gpu = stage->config.gpu;
   now->schedule = stage_schedule(stage);
   now->n_steps = stage->n_steps;
