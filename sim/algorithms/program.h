@@ -111,7 +111,8 @@ typedef struct {
   uint8_t dim;   /* Dim of a loop */
   bool of;       /* only tiles that the mask lets the other side see; others are skipped */
   bool in_split; /* columns of the split alone */
-  bool either_way;
+  bool either_way; /* a launch may reverse it */
+  bool backwards;  /* from the last block to the first */
   bool every; /* iterations are independent: a CTA each */
 
   uint8_t event, tensor; /* EventKind, Tensor */

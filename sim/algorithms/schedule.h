@@ -70,6 +70,11 @@ SramTiles schedule_sram(const Schedule *schedule);
 /* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for O. */
 Wide schedule_intermediate_bytes(const Schedule *schedule, const Plan *plan, bool *overflow);
 
+/* Whether a loop goes from the last block to the first. */
+static inline bool schedule_backwards(const Plan *plan, const ProgramOp *loop) {
+  return loop->backwards || (loop->either_way && plan->tiling.reversed);
+}
+
 /* Conditions (WHEN_...) that hold for a plan. */
 static inline uint8_t schedule_when(const Plan *plan) {
   return (uint8_t)((plan->tiling.lse ? WHEN_LSE : 0) | (plan->tiling.n_splits > 1 ? WHEN_SPLIT : WHEN_WHOLE));

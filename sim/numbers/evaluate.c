@@ -532,8 +532,7 @@ void evaluate_begin(const Evaluator *v) {
 
 /* The iteration of a loop over row blocks in which the block that is followed comes. */
 static int64_t iteration_of_block(const Evaluator *v, const ProgramOp *op) {
-  const bool back = op->either_way && v->plan->tiling.reversed;
-  return back ? v->plan->T_r - 1 - v->state->block : v->state->block;
+  return schedule_backwards(v->plan, op) ? v->plan->T_r - 1 - v->state->block : v->state->block;
 }
 
 static bool is_over(const Evaluator *v, const ProgramOp *op, const Cursor *c) {

@@ -10,44 +10,14 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/walk/place.h"
+#include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
 
 #define HEAD "algorithm mine\nkernel forward\n"
 
-/* One kernel less than standard attention: the softmax of a row, and its product with V, without P in HBM. */
-static const char FUSED[] = "algorithm standard-fused-softmax\n"
-                            "title standard attention, softmax fused with the second product\n"
-                            "kernel scores\n"
-                            "  for every row block i\n"
-                            "    load Q_i once\n"
-                            "    for every column block j\n"
-                            "      load K_j once\n"
-                            "      S_ij = Q_i K_j^T / sqrt(d)\n"
-                            "      mask S_ij\n"
-                            "      store S_ij\n"
-                            "kernel values\n"
-                            "  for every row block i\n"
-                            "    O_i, l_i = 0; m_i = -inf\n"
-                            "    for each column block j\n"
-                            "      load S_ij\n"
-                            "      m' = max(m_i, row max of S_ij)\n"
-                            "      l_i = l_i e^(m_i - m') + row sum of e^(S_ij - m'); m_i = m'\n"
-                            "    for each column block j\n"
-                            "      load S_ij\n"
-                            "      load V_j once\n"
-                            "      P = e^(S_ij - m_i) / l_i; O_i += P V_j\n"
-                            "    store O_i\n";
-
-static Program *read_text(const char *text) {
-  Program *p = malloc(sizeof *p);
-  Error error = {0};
-  if (program_read(p, text, strlen(text), "mine.walk", &error)) fail_msg("%s", error.message);
-  return p;
-}
-
 static const struct {
   const char *text, *says;
-} REFUSED[] = {
+} REOWN_FUSED[] = {
     {"", "mine.walk:1: the text holds no program"},
     {"kernel forward\n", "mine.walk:1: the program begins with 'algorithm NAME'"},
     {HEAD, "mine.walk:3: kernel 'forward' has no lines"},
@@ -79,12 +49,13 @@ static const struct {
 
 static void refused_with_file_and_line(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+  for (size_t k = 0; k < sizeof REOWN_FUSED / sizeof *REOWN_FUSED; k++) {
     Program p = {.n_ops = 77};
     Error error = {0};
-    assert_int_equal(program_read(&p, REFUSED[k].text, strlen(REFUSED[k].text), "mine.walk", &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, REFUSED[k].says, strlen(REFUSED[k].says)) != 0)
-      fail_msg("%d: '%s' where '%s' should be", (int)k, error.message, REFUSED[k].says);
+    assert_int_equal(program_read(&p, REOWN_FUSED[k].text, strlen(REOWN_FUSED[k].text), "mine.walk", &error),
+                     STATUS_BAD_FILE);
+    if (strncmp(error.message, REOWN_FUSED[k].says, strlen(REOWN_FUSED[k].says)) != 0)
+      fail_msg("%d: '%s' where '%s' should be", (int)k, error.message, REOWN_FUSED[k].says);
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
   }
 }
@@ -92,7 +63,7 @@ static void refused_with_file_and_line(void **state) {
 /* N = 48, d = 8, fp16, tiles of 16 x 8: Q, K, V and O cross once, S is written once and read twice. */
 static void a_program_of_ones_own_moves_what_it_says(void **state) {
   (void)state;
-  Program *p = read_text(FUSED);
+  Program *p = own_program(OWN_FUSED);
   Plan plan;
   Traffic t;
   bool overflow = false;
@@ -114,7 +85,7 @@ static void a_program_of_ones_own_moves_what_it_says(void **state) {
 /* Its events add up to its totals at every step, under masks of every kind, and every step is found. */
 static void its_prefixes_are_its_events(void **state) {
   (void)state;
-  Program *p = read_text(FUSED);
+  Program *p = own_program(OWN_FUSED);
   Rand r = {3};
   for (int n = 0; n < 60; n++) {
     Shape shape = {.N_q = rand_in(&r, 1, 30), .N_k = rand_in(&r, 1, 30), .d = 4, .causal = rand_in(&r, 0, 1)};

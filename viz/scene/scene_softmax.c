@@ -248,7 +248,7 @@ static void draw_maximum(const RowPlot *p) {
   const SnapshotRow *r = p->r;
   const double small = pen_size(pen, TYPE_SMALL), bottom = p->scores.y + p->scores.height,
                level = isfinite(r->m_old) ? level_of(p, r->m_old) : bottom;
-  if (bottom - level > 2.2 * small)
+  if (bottom - level > 2.2 * small || (!p->online && r->phase < ROW_MAX))
     pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START,
              p->scores.x + p->scores.width + 8 * pen->unit, bottom, 0, "scores S");
   if (r->tile < 0 || (!p->online && r->phase < ROW_MAX)) return;
@@ -396,6 +396,11 @@ static void fill_lines(const SnapshotRow *r, bool is_large, Line lines[4]) {
   snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", number(r->l_old, a, sizeof a),
            number(r->factor, b, sizeof b), number(r->block_sum, c, sizeof c), number(r->l_new, d, sizeof d));
   snprintf(lines[3].formula, sizeof lines[3].formula, "O × %s + P V", number(r->factor, a, sizeof a));
+  if (r->is_rescaled || r->phase < ROW_ACCUMULATED || r->without_max) return;
+  snprintf(lines[1].formula, sizeof lines[1].formula, "none: no line of the program rescales");
+  snprintf(lines[2].formula, sizeof lines[2].formula, "%s + %s = %s", number(r->l_old, a, sizeof a),
+           number(r->block_sum, b, sizeof b), number(r->l_new, c, sizeof c));
+  snprintf(lines[3].formula, sizeof lines[3].formula, "O + P V");
 }
 
 /* Whether a line's value is worked out at this step, and whether it is the present event that does it. */
@@ -626,6 +631,14 @@ static bool has_overflowed(const SnapshotRow *r) {
   return false;
 }
 
+/* More ulps than roundings alone can explain. O may be rounded once a tile, and roundings add up as a random walk;
+ * larger scores, stored rounded, move their exponentials more; in fp32 the sums over keys and over d show too. */
+static double most_ulps(const Snapshot *now) {
+  const SnapshotGrid *g = &now->grid;
+  const double rounded = (4 + 2 * sqrt((double)g->T_c)) * (double)now->row.q_scale;
+  return now->problem.shape.dtype != DTYPE_FP32 ? rounded : rounded + (double)g->N_k + 16 * (double)g->d;
+}
+
 /* What became of the row. Returns whether all is well. */
 static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size) {
   const SnapshotRow *r = &now->row;
@@ -634,6 +647,10 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
   text[0] = '\0';
   if (r->phase == ROW_FINISHED && isfinite(r->error_ulps)) {
     ulps_number(r->error_ulps, ulps, sizeof ulps);
+    if (r->error_ulps > most_ulps(now)) {
+      snprintf(text, size, "O is wrong: %s ulps of %s from the fp64 answer", ulps, dtype);
+      return false;
+    }
     if (is_large)
       snprintf(text, size, "O is within %s ulps of %s of the fp64 answer", ulps, dtype);
     else

@@ -146,6 +146,7 @@ typedef struct {
   bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
   bool without_max; /* the maximum is left out: m stays 0 */
   uint8_t phase;    /* RowPhase */
+  bool is_rescaled; /* in the present tile: a program may forget it */
   int64_t row;      /* -1: none */
   int64_t tile;     /* column tile j of the numbers below */
   int64_t col0, n_cols;

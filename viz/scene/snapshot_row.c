@@ -165,6 +165,7 @@ static void keep_scores(SnapshotRow *f, const double *scores) {
 static void begin_tile(struct StageRow *r, const Cursor *c) {
   SnapshotRow *f = &r->fold;
   f->phase = ROW_NONE;
+  f->is_rescaled = false;
   f->tile = c->j;
   f->col0 = c->col0;
   f->n_cols = c->col1 - c->col0;
@@ -254,6 +255,7 @@ static void see_statistics(const Evaluator *v, struct StageRow *r, char letter, 
   if (a->kind == ASSIGN_TIMES) {
     f->factor = row->factor;
     f->l_scaled = row->l;
+    f->is_rescaled = true;
   }
   if (a->kind == ASSIGN_ADD) f->block_sum = row->block_sum;
   if (f->tile >= 0 && a->kind != ASSIGN_TIMES && v->schedule->nodes[a->value].kind != NODE_NUMBER) keep_history(r);

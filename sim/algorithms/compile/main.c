@@ -20,11 +20,12 @@ static void print_text(const char *field, const char *text) {
 }
 
 static void print_op(const ProgramOp *o) {
-  printf("{%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d,%d,%d, %d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d, %d,{",
-         o->kind, o->line, o->when, o->kernel, o->pass, o->loops, o->parent, o->end, o->dim, o->of, o->in_split,
-         o->either_way, o->every, o->event, o->tensor, o->rows, o->cols, o->moves, o->fixed_bytes, o->words, o->width,
-         o->is_fp32, o->partial_only, o->once, o->never, o->masked, o->columns_split, o->is_checked, o->first, o->needs,
-         o->products_d, o->products_dv, o->n_exps, o->n_moved);
+  printf(
+      "{%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d,%d,%d,%d, %d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d, %d,{",
+      o->kind, o->line, o->when, o->kernel, o->pass, o->loops, o->parent, o->end, o->dim, o->of, o->in_split,
+      o->either_way, o->backwards, o->every, o->event, o->tensor, o->rows, o->cols, o->moves, o->fixed_bytes, o->words,
+      o->width, o->is_fp32, o->partial_only, o->once, o->never, o->masked, o->columns_split, o->is_checked, o->first,
+      o->needs, o->products_d, o->products_dv, o->n_exps, o->n_moved);
   for (int k = 0; k < PROGRAM_MOVED_MAX; k++) printf("%d,", o->moved[k]);
   printf("},%d,%d},\n", o->first_assign, o->n_assigns);
 }

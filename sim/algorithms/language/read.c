@@ -126,9 +126,11 @@ static Status read_loop(Reader *r, int indent) {
     if (!reader_take(r, "s")) return reader_fail(r, "after 'in' comes s, the split");
   }
   if (reader_take(r, ",")) {
-    loop.either_way = true;
-    if (!reader_take(r, "either") || !reader_take(r, "way"))
-      return reader_fail(r, "after the comma comes 'either way': a launch may walk the blocks backwards");
+    loop.backwards = reader_take(r, "last");
+    loop.either_way = !loop.backwards && reader_take(r, "either");
+    if ((!loop.backwards || !reader_take(r, "first")) && (!loop.either_way || !reader_take(r, "way")))
+      return reader_fail(r,
+                         "after the comma comes 'either way' (a launch may walk the blocks backwards) or 'last first'");
   }
   if (!(status = at_end(r))) status = check_loop(r, &loop);
   if (status) return status;
@@ -136,11 +138,11 @@ static Status read_loop(Reader *r, int indent) {
   if ((status = add_op(r, OP_LOOP, &op))) return status;
   const int at = r->p->n_ops - 1;
   op->dim = loop.dim, op->of = loop.of, op->in_split = loop.in_split;
-  op->either_way = loop.either_way, op->every = loop.every;
+  op->either_way = loop.either_way, op->backwards = loop.backwards, op->every = loop.every;
   r->open[r->n_open++] = (OpenLoop){.op = (int8_t)at, .indent = indent, .body = -1};
   if ((status = add_op(r, OP_TEST, &test))) return status;
   test->dim = loop.dim, test->of = loop.of, test->in_split = loop.in_split;
-  test->either_way = loop.either_way, test->every = loop.every;
+  test->either_way = loop.either_way, test->backwards = loop.backwards, test->every = loop.every;
   return STATUS_OK;
 }
 

@@ -93,7 +93,7 @@ static bool cut_to_first(const Schedule *s, const Plan *plan, const ProgramOp *o
     if (!(op->first >> l->dim & 1)) continue;
     Span *range = &r->of[l->dim];
     const Span all = walk_range(plan, l, max64(r->of[DIM_S].begin, 0));
-    const int64_t first = l->either_way && plan->tiling.reversed ? all.end - 1 : all.begin;
+    const int64_t first = schedule_backwards(plan, l) ? all.end - 1 : all.begin;
     *range = overlap(*range, (Span){first, first + 1});
     if (range->end <= range->begin) return false;
   }
@@ -244,7 +244,7 @@ static void add_range(const Schedule *s, const Plan *plan, int first, int end, c
 Span count_iterations(const Schedule *s, const Plan *plan, int loop, int64_t split, int64_t from, int64_t to) {
   const ProgramOp *op = &s->ops[loop];
   const Span all = walk_range(plan, op, split);
-  if (op->either_way && plan->tiling.reversed) return (Span){all.end - to, all.end - from};
+  if (schedule_backwards(plan, op)) return (Span){all.end - to, all.end - from};
   return (Span){all.begin + from, all.begin + to};
 }
 

@@ -194,7 +194,7 @@ PlaceInGrid place_in_grid(const Schedule *s, const Plan *plan, const Event *e, b
   const int tiles = is_over || !e ? -1 : tile_loop_of(s, pass);
   if (tiles < 0) return g;
   const ProgramOp *loop = &s->ops[tiles];
-  g.reversed = loop->either_way && plan->tiling.reversed;
+  g.reversed = schedule_backwards(plan, loop);
   g.at_work = (s->ops[e->op].loops & (IN_I | IN_J)) == (IN_I | IN_J);
   const int64_t length = g.column_by_column ? plan->T_r : plan->T_c;
   g.line = max64(g.column_by_column ? e->j : e->i, 0);

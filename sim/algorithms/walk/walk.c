@@ -58,7 +58,7 @@ static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index)
 static inline __attribute__((always_inline)) void set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   const Tiling *t = &plan->tiling;
   int64_t index = c->at[loop->dim];
-  if (loop->either_way && t->reversed) index = c->n[loop->dim] - 1 - index;
+  if (schedule_backwards(plan, loop)) index = c->n[loop->dim] - 1 - index;
   if (loop->dim == DIM_S) {
     c->split = index;
     return;

@@ -1,0 +1,66 @@
+/* Programs of one's own, as text: what tests read with program_read. */
+#ifndef TILEWALK_TESTS_OWN_PROGRAMS_H
+#define TILEWALK_TESTS_OWN_PROGRAMS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+
+#define OWN_HEAD(name)                                                                                                 \
+  "algorithm " name "\nkernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0; m_i = -inf\n"
+#define OWN_TILE    "      load K_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      m' = max(m_i, row max of S)\n"
+#define OWN_RESCALE "      l_i, O_i *= e^(m_i - m')\n"
+#define OWN_ADD     "      load V_j\n      P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n"
+#define OWN_END     "    O_i = O_i / l_i\n    store O_i\n"
+
+/* FlashAttention-2 from the last key block to the first. */
+static const char OWN_REVERSED[] =
+    OWN_HEAD("fa2-reversed") "    for each column block j of i, last first\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END;
+
+/* FlashAttention-2 over the blocks that a pattern lets a row block see. */
+static const char OWN_SPARSE[] =
+    OWN_HEAD("fa2-sparse") "    for each column block j of i\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END;
+
+/* One kernel less than standard attention: the softmax of a row, and its product with V, without P in HBM. */
+static const char OWN_FUSED[] = "algorithm standard-fused-softmax\n"
+                                "title standard attention, softmax fused with the second product\n"
+                                "kernel scores\n"
+                                "  for every row block i\n"
+                                "    load Q_i once\n"
+                                "    for every column block j\n"
+                                "      load K_j once\n"
+                                "      S_ij = Q_i K_j^T / sqrt(d)\n"
+                                "      mask S_ij\n"
+                                "      store S_ij\n"
+                                "kernel values\n"
+                                "  for every row block i\n"
+                                "    O_i, l_i = 0; m_i = -inf\n"
+                                "    for each column block j\n"
+                                "      load S_ij\n"
+                                "      m' = max(m_i, row max of S_ij)\n"
+                                "      l_i = l_i e^(m_i - m') + row sum of e^(S_ij - m'); m_i = m'\n"
+                                "    for each column block j\n"
+                                "      load S_ij\n"
+                                "      load V_j once\n"
+                                "      P = e^(S_ij - m_i) / l_i; O_i += P V_j\n"
+                                "    store O_i\n";
+
+/* Without the rescale of what was added up under an older maximum: it runs, and O is wrong. */
+static const char OWN_FORGETFUL[] = OWN_HEAD("forgetful") "    for each column block j of i\n" OWN_TILE OWN_ADD OWN_END;
+
+/* V_j is used on line 11 and loaded on line 12. */
+static const char OWN_TOO_EARLY[] =
+    OWN_HEAD("early") "    for each column block j of i\n" OWN_TILE
+                      "      P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n      load V_j\n" OWN_END;
+
+static inline Program *own_program(const char *text) {
+  Program *p = malloc(sizeof *p);
+  Error error = {0};
+  assert_non_null(p);
+  if (program_read(p, text, strlen(text), "mine.walk", &error)) fail_msg("%s", error.message);
+  p->is_own = true;
+  return p;
+}
+
+#endif
