@@ -116,15 +116,19 @@ def read_list(path):
 
 
 class Tests:
-    """Which tests run a source: those named after it, and those that include its header."""
+    """Which tests run a source: those named after it, and those that include its header; of a command, those of its name; then
+    those that hold it, the smallest first."""
 
     def __init__(self, build):
         self.build = build
         self.includes = {}
+        for source in glob.glob("tests/cli/test_*.sh"):
+            self.includes[source] = (set(), True)
         for source in glob.glob("tests/*/test_*.c"):
             text = open(source, encoding="utf-8").read()
             self.includes[source] = (set(re.findall(r'#include "([^"]+)"', text)), 'support/program.h"' in text)
         self.seconds = {}
+        self.linked = None
 
     def of(self, path, most):
         stem = os.path.basename(path)[:-2]
@@ -138,22 +142,50 @@ class Tests:
                     named.append(source)
                 if "%s/%s.h" % (room, short) in headers and source not in named + using:
                     using.append(source)
-            if len(named) + len(using) >= most:
-                break
-        return (named + using)[:most]
+        using += [source for source in sorted(self.includes) if os.path.basename(source) == "test_%s.c" % parts[-1]]
+        found = (self.of_command(parts) if room == "viz/cli" else []) + named + using + self.holding(path)
+        return list(dict.fromkeys(found))[:most]
+
+    def holding(self, path):
+        """The tests that are linked with a source, by what their debugging information names; those of least sources first."""
+        if self.linked is None:
+            self.linked = {}
+            for source in self.includes:
+                binary = "%s/tests/%s" % (self.build, os.path.basename(source)[:-2])
+                if source.endswith(".c") and os.path.exists(binary):
+                    found = re.findall(rb"\0((?:sim|viz|lessons|kernels)/[\w/]+\.c)(?=\0)", open(binary, "rb").read())
+                    self.linked[source] = {name.decode() for name in found}
+        tests = [source for source, names in self.linked.items() if path in names]
+        return sorted(tests, key=lambda source: (len(self.linked[source]), source))
+
+    def of_command(self, parts):
+        """The tests of the program that share most words with a source of viz/cli, test_command_lesson with lesson_walk.c."""
+        shared = {}
+        for source in sorted(self.includes):
+            words = os.path.basename(source).rsplit(".", 1)[0].split("_")[1:]
+            common = len((set(words) & set(parts)) - {"command"}) * 4 - len(words)
+            if source.startswith("tests/cli/") and set(words) & (set(parts) - {"command"}):
+                shared[source] = common
+        return sorted(shared, key=lambda source: -shared[source])
 
 
 def run(command, seconds, env):
-    """The exit status; None when it took too long."""
+    """The exit status and the seconds of CPU; None for the status when it took more CPU than `seconds`, or hung."""
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, shell=True, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=env,
-                                   start_new_session=True)
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            return None
+        process = subprocess.Popen("ulimit -t %d; %s" % (seconds + 1, command), shell=True, stdout=out, stderr=out,
+                                   stdin=subprocess.DEVNULL, env=env, start_new_session=True)
+        stop = time.monotonic() + 20 * seconds + 60  # of the wall: other things may run
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return process.returncode, usage.ru_utime + usage.ru_stime
+            if time.monotonic() > stop:
+                os.killpg(process.pid, 9)
+                os.wait4(process.pid, 0)
+                process.returncode = -9
+                return None, seconds
+            time.sleep(0.02)
 
 
 class Mutator:
@@ -168,6 +200,8 @@ class Mutator:
 
     def link_test(self, source, objects, out):
         name = os.path.basename(source)[:-2]
+        if source.endswith(".sh"):
+            return "true"
         wrap = os.environ.get("SYSTEM_WRAP", "") if name == "test_record" else ""
         return "%s %s %s %s -Wl,--start-group %s/libtilewalk.a %s/tests/support.a -Wl,--end-group %s -lcmocka -o %s" % (
             self.link, wrap, "%s/tests/%s.o" % (self.build, name), objects, self.build, self.build, self.libs, out)
@@ -177,20 +211,23 @@ class Mutator:
         return "%s %s %s %s/libtilewalk.a %s -o %s" % (self.link.replace(os.environ.get("WRAP", "\0"), ""), main, objects,
                                                         self.build, self.libs, out)
 
+    def command(self, source, binary):
+        return source if source.endswith(".sh") else binary
+
     def base(self, source):
-        """How long a test takes as things are; None: it fails, and cannot be used."""
+        """How much CPU a test takes as things are; None: it fails, and cannot be used."""
         if source not in self.tests.seconds:
             binary = "%s/tests/%s" % (self.build, os.path.basename(source)[:-2])
-            began = time.monotonic()
             env = dict(self.env, TILEWALK=os.path.abspath(self.build) + "/tilewalk")
-            passed = os.path.exists(binary) and run(binary, 30, env) == 0
-            self.tests.seconds[source] = time.monotonic() - began if passed else None
+            there = source.endswith(".sh") or os.path.exists(binary)
+            status, seconds = run(self.command(source, binary), 30, env) if there else (1, 0)
+            self.tests.seconds[source] = seconds if status == 0 else None
         return self.tests.seconds[source]
 
     def is_killed(self, mutant, folder):
         """Whether a test notices; None: the change does not compile, or changes nothing, or no test is there."""
         path, n, _, line = mutant
-        tests = [t for t in self.tests.of(path, 4) if self.base(t) is not None and self.base(t) < self.keep]
+        tests = [t for t in self.tests.of(path, 6) if self.base(t) is not None and self.base(t) < self.keep]
         if not tests:
             return None
         lines = open(path, encoding="utf-8").read().split("\n")
@@ -198,20 +235,20 @@ class Mutator:
         changed, obj = folder + "/mutant.c", folder + "/mutant.o"
         with open(changed, "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        if run("%s -c %s -o %s" % (self.compile, changed, obj), 60, self.env) != 0:
+        if run("%s -c %s -o %s" % (self.compile, changed, obj), 60, self.env)[0] != 0:
             return None
         has_program = False
         for test in tests:
             env = self.env
             if self.tests.includes[test][1] and not has_program:
-                if run(self.link_program(path, obj, folder + "/tilewalk"), 60, env) != 0:
+                if run(self.link_program(path, obj, folder + "/tilewalk"), 60, env)[0] != 0:
                     return None
                 has_program = True
             if has_program:
                 env = dict(env, TILEWALK=folder + "/tilewalk")
-            if run(self.link_test(test, obj, folder + "/test"), 60, env) != 0:
+            if run(self.link_test(test, obj, folder + "/test"), 60, env)[0] != 0:
                 return None
-            if run(folder + "/test", 5 + 5 * self.base(test), env) != 0:
+            if run(self.command(test, folder + "/test"), 5 + 5 * self.base(test), env)[0] != 0:
                 return True
         return False
 
@@ -223,7 +260,7 @@ def main():
     parser.add_argument("--seed", default=None)
     parser.add_argument("--file", action="append", default=[])
     parser.add_argument("--all", action="store_true", help="every mutant, without a limit of time")
-    parser.add_argument("--keep", type=float, default=8, help="leave out tests that take longer, in seconds")
+    parser.add_argument("--keep", type=float, default=8, help="leave out tests that take longer, in seconds of CPU")
     parser.add_argument("--save", help="write what was tried to this file")
     parser.add_argument("--list", help="try what this file lists")
     options = parser.parse_args()
