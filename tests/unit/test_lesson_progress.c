@@ -1,0 +1,141 @@
+/* The record of progress: what is written is what is read, and a record that cannot be kept is said once. */
+#define _DEFAULT_SOURCE /* mkdtemp, setenv */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lessons/engine/lesson_progress.h"
+#include "tests/support/scratch.h"
+
+static char home[SCRATCH_BYTES], path[SCRATCH_BYTES + 40];
+static FILE *warnings;
+
+static int set_up(void **state) {
+  (void)state;
+  if (!scratch_folder(home)) return -1;
+  snprintf(path, sizeof path, "%s/tilewalk", home);
+  setenv("XDG_STATE_HOME", home, 1);
+  warnings = tmpfile();
+  return warnings ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[SCRATCH_BYTES + 20];
+  snprintf(command, sizeof command, "rm -rf '%s'", home);
+  fclose(warnings);
+  return system(command);
+}
+
+static int n_lines(void) {
+  int n = 0;
+  rewind(warnings);
+  for (int c; (c = fgetc(warnings)) != EOF;) n += c == '\n';
+  return n;
+}
+
+static LessonProgress opened(void) {
+  LessonProgress p;
+  Error error = {0};
+  assert_int_equal(lesson_progress_open(&p, warnings, &error), STATUS_OK);
+  return p;
+}
+
+/* Every field comes back as it was put in; a lesson that was never begun has not begun. */
+static void test_what_is_kept(void **state) {
+  (void)state;
+  Error error = {0};
+  LessonProgress p = opened();
+  lesson_progress_begin(&p, "01-a", 7);
+  lesson_progress_at(&p, "01-a", 3, false);
+  lesson_progress_answer(&p, "01-a", "one", true, 2, 1);
+  lesson_progress_answer(&p, "01-a", "two", false, 1, 0);
+  lesson_progress_begin(&p, "02-b", 8);
+  lesson_progress_at(&p, "02-b", 9, true);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  lesson_progress_close(&p);
+  p = opened();
+  const LessonStanding a = lesson_progress_of(&p, "01-a"), b = lesson_progress_of(&p, "02-b"),
+                       c = lesson_progress_of(&p, "03-c");
+  assert_true(a.has_begun && !a.is_finished && a.seed == 7 && a.block == 3 && a.n_right == 1 && a.n_asked == 2);
+  assert_true(b.has_begun && b.is_finished && b.seed == 8 && b.block == 9 && b.n_right == 0 && b.n_asked == 0);
+  assert_true(!c.has_begun && !c.is_finished);
+  assert_true(lesson_progress_is_right(&p, "01-a", "one") && !lesson_progress_is_right(&p, "01-a", "two"));
+  lesson_progress_close(&p);
+  assert_int_equal(n_lines(), 0);
+}
+
+/* A folder in the record's place is no record: one line, however often it is saved, and the lesson goes on. */
+static void test_said_once(void **state) {
+  (void)state;
+  Error error = {0};
+  char folder[SCRATCH_BYTES + 60];
+  assert_int_equal(mkdir(path, 0700), 0);
+  snprintf(folder, sizeof folder, "%s/lessons.json", path);
+  assert_int_equal(mkdir(folder, 0700), 0);
+  LessonProgress p = opened();
+  for (int k = 0; k < 3; k++) {
+    lesson_progress_begin(&p, "01-a", 7);
+    assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  }
+  assert_true(lesson_progress_of(&p, "01-a").has_begun);
+  lesson_progress_close(&p);
+  assert_int_equal(n_lines(), 1);
+}
+
+/* A file in the folder's place: the record can be neither read nor made, which is said once too. */
+static void test_no_folder(void **state) {
+  (void)state;
+  Error error = {0};
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fclose(file);
+  LessonProgress p = opened();
+  lesson_progress_begin(&p, "01-a", 7);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  lesson_progress_close(&p);
+  assert_int_equal(n_lines(), 1);
+}
+
+/* Damage is set aside, whole, and said; what is done then is kept. */
+static void test_damage(void **state) {
+  (void)state;
+  Error error = {0};
+  char name[SCRATCH_BYTES + 60], read[16] = "";
+  assert_int_equal(mkdir(path, 0700), 0);
+  snprintf(name, sizeof name, "%s/lessons.json", path);
+  FILE *file = fopen(name, "w");
+  assert_non_null(file);
+  fputs("{not json", file);
+  fclose(file);
+  LessonProgress p = opened();
+  lesson_progress_begin(&p, "01-a", 5);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  lesson_progress_close(&p);
+  assert_int_equal(n_lines(), 1);
+  strcat(name, ".damaged-1");
+  file = fopen(name, "r");
+  assert_non_null(file);
+  assert_non_null(fgets(read, sizeof read, file));
+  fclose(file);
+  assert_string_equal(read, "{not json");
+  p = opened();
+  assert_true(lesson_progress_of(&p, "01-a").seed == 5);
+  lesson_progress_close(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_what_is_kept, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_said_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* Reading hand-ins: rows of CSV as the format's rules say, one wrong row beside right ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/lesson_submission.h"
+
+static Submission s;
+static Error error;
+
+static const char *text_of(size_t offset) { return offset ? pool_text(&s.pool, offset) : ""; }
+
+static void read_text(const char *text) {
+  error = (Error){0};
+  assert_int_equal(submission_from_buffer(&s, text, strlen(text), "f.csv", &error), STATUS_OK);
+}
+
+static void is_row(size_t k, const char *student, const char *id, const char *answer, int line) {
+  assert_true(k < s.n_rows);
+  assert_string_equal(text_of(s.rows[k].student), student);
+  assert_string_equal(text_of(s.rows[k].id), id);
+  assert_string_equal(text_of(s.rows[k].answer), answer);
+  assert_int_equal(s.rows[k].line, line);
+}
+
+static void is_problem(size_t k, const char *part) {
+  assert_true(k < s.n_rows);
+  if (!strstr(text_of(s.rows[k].problem), part)) fail_msg("'%s' lacks '%s'", text_of(s.rows[k].problem), part);
+}
+
+/* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
+ */
+static void test_fields_and_columns(void **state) {
+  (void)state;
+  read_text("id,answer\na,1\nb,2,3\nc\n");
+  assert_int_equal(s.n_rows, 3);
+  is_row(0, "", "a", "1", 2);
+  assert_int_equal(s.rows[0].problem, 0);
+  is_row(1, "", "b", "2", 3);
+  is_problem(1, "3 fields under 2 columns");
+  is_row(2, "", "c", "", 4);
+  submission_free(&s);
+}
+
+/* RFC 4180: lines may end in CR LF; a quoted field may hold the separator, a newline and doubled quotation marks. */
+static void test_quotes_and_line_ends(void **state) {
+  (void)state;
+  read_text("student;id;answer\r\nAda;a;\"1;5\"\r\n\"Eve \"\"E\"\"\";b;\"two\nlines\"\r\nBo;c;3");
+  assert_int_equal(s.n_rows, 3);
+  is_row(0, "Ada", "a", "1;5", 2);
+  is_row(1, "Eve \"E\"", "b", "two lines", 3);
+  is_row(2, "Bo", "c", "3", 5);
+  for (size_t k = 0; k < 3; k++) assert_int_equal(s.rows[k].problem, 0);
+  submission_free(&s);
+}
+
+/* A wrong row is a row with its reason, and the next line is read as if it were not there. */
+static void test_wrong_rows_hurt_no_other(void **state) {
+  (void)state;
+  static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
+  memset(longest, 'x', sizeof longest - 1);
+  strcpy(text, "id,answer\nb,2\nc,\"3\"4,5\nd,4\ne,");
+  strcat(text, longest);
+  strcat(text, "\nf,");
+  strcat(text, longest);
+  strcat(text, "y,z,z\ng,7\nh,\"never closed\ni,9\n");
+  read_text(text);
+  assert_int_equal(s.n_rows, 8);
+  is_row(0, "", "b", "2", 2);
+  is_problem(1, "behind a closing quotation mark");
+  is_row(2, "", "d", "4", 4);
+  assert_int_equal(s.rows[3].problem, 0); /* 4095 bytes fit */
+  assert_int_equal(strlen(text_of(s.rows[3].answer)), SUBMISSION_FIELD_BYTES - 1);
+  is_problem(4, "a field is longer than 4095 bytes");
+  is_row(5, "", "g", "7", 7);
+  is_problem(6, "a quotation mark is never closed");
+  is_row(7, "", "i", "9", 9);
+  submission_free(&s);
+}
+
+/* A seed is a whole number of at most 18 digits; a line without anything is none. */
+static void test_seeds_and_empty_lines(void **state) {
+  (void)state;
+  read_text("id,answer,seed\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n");
+  assert_int_equal(s.n_rows, 5);
+  assert_true(s.rows[0].seed == 0);
+  assert_true(s.rows[1].seed == UINT64_C(999999999999999999) && s.rows[1].line == 5);
+  is_problem(2, "the seed '1000000000000000000' is no whole number");
+  is_problem(3, "the seed '-1' is no whole number");
+  assert_true(s.rows[4].seed == UINT64_MAX && s.rows[4].problem == 0);
+  submission_free(&s);
+}
+
+/* A byte order mark, and bytes that are no UTF-8 and so Windows-1252: 0x80 is the euro sign, 0xE9 an e with an acute.
+ */
+static void test_encodings(void **state) {
+  (void)state;
+  read_text("\xEF\xBB\xBFid,answer\na,caf\xE9 \x80\n");
+  is_row(0, "", "a", "caf\xC3\xA9 \xE2\x82\xAC", 2);
+  submission_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_fields_and_columns),
+      cmocka_unit_test(test_quotes_and_line_ends),
+      cmocka_unit_test(test_wrong_rows_hurt_no_other),
+      cmocka_unit_test(test_seeds_and_empty_lines),
+      cmocka_unit_test(test_encodings),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
