@@ -272,7 +272,7 @@ help:
 #: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
 #: make pictures   the scenes for the README        make accuracy  the tables of predicted and measured
 #: make ablations  what each part of the model of L2 buys
-#: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium
+#: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium      make bench-web  times it
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: Options: SAN=1 (sanitizers, into build/san; SAN=thread: tests/support/threads.sh)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 

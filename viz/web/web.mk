@@ -38,7 +38,7 @@ WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle \
   $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
-.PHONY: web web-folder web-serve test-web
+.PHONY: web web-folder web-serve test-web bench-web
 web:
 	@.ci/setup web
 	@$(WEB_GET)
@@ -52,6 +52,8 @@ test-web:
 	@$(WEB_GET)
 	$(again) web-folder $(BUILD)/tests/web_native $(PROGRAM)
 	@tests/web/web.sh $(BUILD)
+bench-web: web
+	@tests/web/web.sh $(BUILD) --bench
 
 $(WEB_LESSON_OBJ) $(WEB_LIBRARIES): $(WEB_SOURCES)/done
 $(BUILD)/wasm/include/jansson.h: $(WEB_SOURCES)/done
