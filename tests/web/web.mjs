@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
@@ -215,7 +215,20 @@ async function touch(world) {
   }
   await tap('[data-input="next"]')
   check((await stateOf(page)).includes('step=1'), 'a tap on Step:', await stateOf(page))
-  same(await page.value('document.documentElement.scrollWidth <= innerWidth'), true, 'the page is no wider than the phone')
+  for (const name of ['', 'lessons.html', 'workbench.html', 'embed.html', 'embed-example.html']) {
+    const other = name ? await world.browser.page({ width: 390, height: 844, scale: 3, mobile: true }) : page
+    if (name) await other.open(addressOf(world.server, name))
+    await other.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
+    check(await other.value('document.documentElement.scrollWidth <= 390'), `${name}: the page is wider than the phone`)
+  }
+  check(await page.value(`tilewalk.canvas.getBoundingClientRect().width <= 390`), 'the scene is wider than the phone')
+  same(await page.value(`document.getElementById('presentation').getAttribute('aria-pressed')`), 'true', 'large type on a phone')
+  check((await page.until(`getComputedStyle(document.querySelector('.words')).opacity === '1' && document.getElementById('live').textContent`)).includes('step 1 of'), 'the narration stands below the scene')
+  await tap('#race')
+  check((await stateOf(page)).includes('scene=race'), 'a tap on Race:', await stateOf(page))
+  await page.until(`document.getElementById('race').getAttribute('aria-pressed') === 'true'`)
+  await tap('#presentation')
+  same(await page.value(`tilewalk.engine.call('web_is_presentation')`), 0, 'a tap on Presentation leaves it')
   const low = await page.value(`[...document.querySelectorAll('button, select, summary')].filter(e => e.offsetHeight && e.offsetHeight < 24).length`)
   same(low, 0, 'controls lower than 24 pixels')
   await page.value(`(() => { const field = document.querySelector('#parameters select'); field.value = '1'; field.dispatchEvent(new Event('change')) })()`)
@@ -252,18 +265,17 @@ async function permalinks(world) {
   const lines = [...randomLines(1000)]
   const { taken, bad } = await page.value(`(async () => {
     const { lineOf, hashOf } = await import('./viewer.js')
-    let taken = 0
-    const bad = []
+    const links = [], bad = []
     for (const line of ${JSON.stringify(lines)}) {
       if (!tilewalk.engine.call('web_open', line)) continue
-      taken++
       const state = tilewalk.state(), words = tilewalk.engine.text('web_describe')
-      const link = new URL(hashOf(state), location.href).hash
-      tilewalk.engine.call('web_open', '')
+      links.push({ line, state, words, link: new URL(hashOf(state), location.href).hash })
+    }
+    for (const { line, state, words, link } of links) { // another problem was shown before each
       tilewalk.engine.call('web_open', lineOf(link))
       if (tilewalk.state() !== state || tilewalk.engine.text('web_describe') !== words) bad.push([line, state, tilewalk.state()])
     }
-    return { taken, bad: bad.slice(0, 3) }
+    return { taken: links.length, bad: bad.slice(0, 3) }
   })()`)
   check(bad.length === 0, 'did not come back:', bad)
   check(taken > 700, `only ${taken} of 1,000 were possible problems`)
@@ -381,6 +393,55 @@ async function lesson(world) {
   check(verdicts.length >= right && verdicts.every(v => v === 'right'), 'the program grades otherwise:', graded.slice(0, 600))
   check(page.errors.length === 0, page.errors)
   return `${answers.length} questions; ${wrong} wrong, ${hints} hint, ${right} right; graded alike by tilewalk lesson`
+}
+
+// Progress is the terminal's file: saved here and read there, written there and loaded here; a damaged one changes
+// nothing. What is handed in is a file.
+async function records(world) {
+  const page = await open(world, LESSON, 'lessons.html')
+  const folder = join(scratch, 'downloads'), home = join(scratch, 'state')
+  mkdirSync(join(home, 'tilewalk'), { recursive: true })
+  await page.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder })
+  const file = async name => {
+    for (let k = 0; k < 400; k++) { try { return readFileSync(join(folder, name), 'utf8') } catch { await pause(25) } }
+    throw new Error(`no ${name} was saved`)
+  }
+  const shell = (...args) => execFileSync(resolve(build, 'tilewalk'), args, { encoding: 'utf8', env: { ...process.env, XDG_STATE_HOME: home } })
+  same(await toQuestion(page), 'number', 'the first question')
+  await type(page, '9')
+  check((await html(page)).includes('You added the scores'), 'a wrong answer is diagnosed:', await html(page))
+  const before = (await html(page)).match(/\d \d*(?=\d)/)?.[0]
+  await type(page, '1.321') // 1 + 2 e^-2 + e^-3 = 1.3205
+  check(await page.value(`document.querySelectorAll('.box.good').length`) === 1, 'right:', before ?? '', await html(page))
+  await click(page, '#hand-in')
+  const handed = JSON.parse(await file(LESSON + '.json'))
+  same(Object.values(handed[0].answers).join(), '1.321', 'handed in')
+  await page.value(`location.hash = ''`)
+  await page.until(`!document.getElementById('export').hidden`)
+  await click(page, '#export')
+  const saved = await file('lessons.json')
+  writeFileSync(join(home, 'tilewalk/lessons.json'), saved)
+  check(/04-online-softmax.*1 of/.test(shell('lesson', '--list')), 'the terminal reads the progress:', shell('lesson', '--list'))
+  // Finished there, loaded here.
+  const finished = JSON.parse(saved)
+  finished.lessons[LESSON].finished = true
+  finished.lessons['03-tiles'] = { ...finished.lessons[LESSON], answers: {} }
+  const back = join(scratch, 'back.json'), broken = join(scratch, 'broken.json')
+  writeFileSync(back, JSON.stringify(finished))
+  writeFileSync(broken, '{"tilewalk-lessons": 1, "lessons": [')
+  const load = async name => {
+    const { root } = await page.send('DOM.getDocument')
+    const { nodeId } = await page.send('DOM.querySelector', { nodeId: root.nodeId, selector: '#import' })
+    await page.send('DOM.setFileInputFiles', { nodeId, files: [name] })
+  }
+  await load(back)
+  const listed = await page.until(`document.getElementById('list').innerText.includes('done, 1 of') && document.getElementById('list').innerText`)
+  same((listed.match(/done, /g) ?? []).length, 2, 'two lessons are done')
+  await load(broken)
+  await page.until(`!document.getElementById('problem').hidden && document.getElementById('problem').textContent.includes('no record of progress')`)
+  check((await page.value(`document.getElementById('list').innerText`)).includes('done, 1 of'), 'a damaged file changes nothing')
+  check(page.errors.length === 0, page.errors)
+  return 'saved for the terminal, loaded from it; a damaged file refused'
 }
 
 async function course(world) {
@@ -598,6 +659,66 @@ async function accessible(world) {
   return `${nodes.length} nodes of the accessibility tree${pages.length ? `; axe-core finds nothing serious on ${pages.length} pages` : ''}`
 }
 
+// A keyboard alone is enough: Tab reaches all that can be used, in each page, sees where it is, and leaves again; what
+// is reached works by Enter, Space and the arrows.
+async function keyboard(world) {
+  let reached = 0
+  for (const name of ['', 'lessons.html', 'lessons.html#' + LESSON, 'workbench.html', 'embed-example.html']) {
+    const page = await world.browser.page()
+    await page.open(addressOf(world.server, name))
+    await page.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
+    await page.value(`(document.querySelectorAll('details').forEach(d => { d.open = true }), window.wanted = new Set([...document.querySelectorAll('a[href], button, input, select, textarea, summary, canvas')]
+      .filter(e => !e.disabled && e.tabIndex >= 0 && e.getClientRects().length && !e.closest('dialog:not([open])'))), wanted.size)`)
+    await settle(page)
+    const total = await page.value('wanted.size')
+    for (let k = 0; k < 2 * total + 60 && await page.value('wanted.size'); k++) {
+      await page.press('Tab')
+      const unseen = await page.value(`(() => { const e = document.activeElement; wanted.delete(e)
+        const outline = n => n && getComputedStyle(n).outlineStyle !== 'none'
+        return e === document.body || e.tagName === 'IFRAME' || outline(e) || outline(e.closest('label')) ? '' : e.outerHTML.slice(0, 90) })()`)
+      check(!unseen, `${name}: nobody sees that this has the focus:`, unseen)
+    }
+    same(await page.value(`[...wanted].map(e => e.outerHTML.slice(0, 80)).join()`), '', `${name}: not reached by Tab`)
+    reached += total
+    await page.close()
+  }
+  const page = await open(world, 'N=64 d=16 causal=1 block=8')
+  const to = async (what, limit = 90) => { for (let k = 0; k < limit && !await page.value(`document.activeElement?.matches(${JSON.stringify(what)})`); k++) await page.press('Tab')
+    check(await page.value(`document.activeElement?.matches(${JSON.stringify(what)})`), 'Tab comes to', what) }
+  const enter = () => page.press('Enter', { text: '\r' })
+  await to('summary')
+  await enter()
+  await to('[data-input="next"]')
+  await enter()
+  check((await stateOf(page)).includes('step=1'), 'Enter on Step:', await stateOf(page))
+  await to('#place')
+  await page.until(`document.activeElement.value === '1'`)
+  await page.press('ArrowRight')
+  check((await stateOf(page)).endsWith('step=2'), 'Right on the place:', await stateOf(page))
+  await to('#parameters select')
+  await page.press('ArrowDown')
+  await page.until(`tilewalk.state().includes('scene=tiles')`)
+  await to('#parameters input[type="text"]')
+  await page.send('Input.insertText', { text: '' })
+  await page.value(`document.activeElement.select()`)
+  await page.send('Input.insertText', { text: '128' })
+  await enter()
+  await page.until(`tilewalk.state().includes('N=128')`)
+  check(page.errors.length === 0, page.errors)
+  // A lesson from the list to its first answer.
+  const lessons = await open(world, '', 'lessons.html')
+  for (let k = 0; k < 40 && !await lessons.value(`document.activeElement?.getAttribute('href') === '#${LESSON}'`); k++) await lessons.press('Tab')
+  await lessons.press('Enter', { text: '\r' })
+  await lessons.until(`document.querySelector('#page .foot')`)
+  for (let k = 0; k < 30 && !await lessons.value(`document.activeElement?.id === 'answer'`); k++)
+    if (await lessons.value(`document.activeElement?.matches('.foot .main')`)) { await lessons.press('Enter', { text: '\r' }); await settle(lessons) }
+    else await lessons.press('Tab')
+  await lessons.send('Input.insertText', { text: '9' })
+  await lessons.press('Enter', { text: '\r' })
+  check((await lessons.until(`document.querySelector('#page .box.bad, #page .box.warn')?.innerText`)).includes('You added the scores'), 'a diagnosis by keyboard:', await html(lessons))
+  return `${reached} things reached by Tab; a problem, a place and an answer by keys`
+}
+
 // ---- speed: medians and worst, for the record; the limits are loose, since a test machine does other things too
 
 async function speed(world) {
@@ -665,11 +786,12 @@ async function anything(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, lesson, course, workbench, folder, offline, accessible, speed, anything }
-const world = { server: await serve(join(build, 'web'), PREFIX), browser: await Browser.start(chromium) }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, lesson, records, course, workbench, folder, offline, accessible, keyboard, speed, anything }
+// Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
+const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
+const server = await serve(join(build, 'web'), PREFIX)
 let passed = 0, failed = 0
-for (const [name, test] of Object.entries(TESTS)) {
-  if (only.length && !only.some(part => name.includes(part))) continue
+async function run(world, name, test) {
   const start = Date.now()
   try {
     const limit = new Promise((_, reject) => setTimeout(reject, 240000, new Error('took more than four minutes')).unref())
@@ -681,8 +803,15 @@ for (const [name, test] of Object.entries(TESTS)) {
     console.log(`  ${name.padEnd(14)} FAILED  ${error.stack}`)
   }
 }
-await world.browser.close()
-world.server.close()
+async function lane(tests) {
+  const world = { server, browser: await Browser.start(chromium) }
+  for (let next; (next = tests.shift());) await run(world, ...next)
+  await world.browser.close()
+}
+const timed = chosen.filter(([name]) => name === 'speed'), others = chosen.filter(([name]) => name !== 'speed')
+await Promise.all([lane(others), others.length > 1 && lane(others)])
+if (timed.length) await lane(timed)
+server.close()
 rmSync(scratch, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed ? 1 : 0

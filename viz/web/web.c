@@ -272,6 +272,8 @@ EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys s
 EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }
 EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }
 EXPORT bool web_is_dark(void) { return player.dark; }
+EXPORT bool web_is_presentation(void) { return player.presentation; }
+EXPORT bool web_is_race(void) { return player.scene == SCENE_RACE; }
 
 /* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
 
@@ -368,12 +370,25 @@ EXPORT int web_input_named(const char *name) {
   static const struct {
     const char *name;
     PlayerInput input;
-  } INPUTS[] = {{"play", INPUT_PLAY},           {"start", INPUT_START},       {"end", INPUT_END},
-                {"next", INPUT_EVENT_NEXT},     {"back", INPUT_EVENT_BACK},   {"tile-next", INPUT_TILE_NEXT},
-                {"tile-back", INPUT_TILE_BACK}, {"row-next", INPUT_ROW_NEXT}, {"row-back", INPUT_ROW_BACK},
-                {"faster", INPUT_FASTER},       {"slower", INPUT_SLOWER},     {"theme", INPUT_THEME},
-                {"help", INPUT_HELP},           {"entry", INPUT_ENTRY},       {"presentation", INPUT_PRESENTATION},
-                {"motion", INPUT_MOTION},       {"export", INPUT_EXPORT}};
+  } INPUTS[] = {{"play", INPUT_PLAY},
+                {"start", INPUT_START},
+                {"end", INPUT_END},
+                {"next", INPUT_EVENT_NEXT},
+                {"back", INPUT_EVENT_BACK},
+                {"tile-next", INPUT_TILE_NEXT},
+                {"tile-back", INPUT_TILE_BACK},
+                {"row-next", INPUT_ROW_NEXT},
+                {"row-back", INPUT_ROW_BACK},
+                {"faster", INPUT_FASTER},
+                {"slower", INPUT_SLOWER},
+                {"theme", INPUT_THEME},
+                {"help", INPUT_HELP},
+                {"entry", INPUT_ENTRY},
+                {"presentation", INPUT_PRESENTATION},
+                {"motion", INPUT_MOTION},
+                {"export", INPUT_EXPORT},
+                {"fullscreen", INPUT_FULLSCREEN},
+                {"race", (PlayerInput)(INPUT_SCENE + SCENE_RACE)}};
   for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
     if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;
   return INPUT_NONE;

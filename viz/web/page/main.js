@@ -20,7 +20,7 @@ function showParameters(viewer) {
     $('parameters').shape = shape
     $('parameters').replaceChildren(...lists.map((row, k) => {
       const label = document.createElement('label')
-      label.textContent = row.title[0].toUpperCase() + row.title.slice(1) + ' '
+      label.textContent = (row.title[1] === ',' ? row.title[0] : row.title[0].toUpperCase()) + row.title.slice(1) + ' ' // d stays d
       let field
       if (row.choices) {
         field = document.createElement('select')
@@ -49,19 +49,27 @@ function showParameters(viewer) {
   })
 }
 
-const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, { follows: true }).catch(fail)
+// A phone shows the scene alone, in large type, and the controls as a list below it.
+const isPhone = matchMedia('(max-width: 700px)').matches
+const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') },
+  { follows: true, ...isPhone && { leastWidth: 300, leastHeight: 200 } }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 
 function update() {
   document.documentElement.dataset.theme = viewer.engine.call('web_is_dark') ? 'dark' : 'light'
   document.title = `Tilewalk: ${viewer.engine.text('web_title')}`
   $('play').textContent = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
-  $('place').value = 1000 * viewer.engine.call('web_part')
+  $('presentation').setAttribute('aria-pressed', Boolean(viewer.engine.call('web_is_presentation')))
+  $('race').setAttribute('aria-pressed', Boolean(viewer.engine.call('web_is_race')))
+  const steps = viewer.engine.call('web_steps'), place = $('place') // an arrow key goes one step, of not too many
+  place.max = Math.max(1, Math.min(steps, 1e6))
+  place.value = Math.round(place.max * viewer.engine.call('web_part'))
+  place.setAttribute('aria-valuetext', `step ${Math.round(steps * viewer.engine.call('web_part'))} of ${steps}`)
   if ($('panel').open) showParameters(viewer)
 }
 viewer.changed.push(update)
 $('panel').addEventListener('toggle', update)
-$('place').addEventListener('input', () => { viewer.engine.call('web_scrub', $('place').value / 1000); viewer.wake() })
+$('place').addEventListener('input', () => { viewer.engine.call('web_scrub', $('place').value / $('place').max); viewer.wake() })
 document.querySelectorAll('[data-input]').forEach(button =>
   button.addEventListener('click', () => viewer.input(button.dataset.input)))
 $('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))
@@ -69,6 +77,9 @@ $('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.s
 $('save-png').addEventListener('click', () => viewer.savePng())
 $('save-svg').addEventListener('click', () => viewer.saveSvg())
 $('theme').addEventListener('click', () => viewer.input('theme'))
-if (matchMedia('(max-width: 700px)').matches) $('panel').open = true
+if (isPhone) {
+  $('panel').open = true
+  viewer.input('presentation')
+}
 update()
 if ('serviceWorker' in navigator && location.protocol !== 'file:') navigator.serviceWorker.register('worker.js').catch(() => {})
