@@ -244,18 +244,24 @@ mutate: $(PROGRAM) $(call binaries,test) # changes the program here and there, a
 	@COMPILE='$(COMPILE)' LINK='$(LINK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' MUTATE_SECONDS=$(MUTATE_SECONDS) tests/support/mutate.py $(BUILD) $(MUTATE)
 
 ROOT = $(DESTDIR)$(PREFIX)
-$(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk: $(PROGRAM)
-	@$(BUILD)/tilewalk $(if $(filter %.1,$@),_man,$(if $(filter %.bash,$@),_complete-bash,_complete-zsh)) >$@.$$$$ && mv $@.$$$$ $@
-install: all $(BUILD)/tilewalk.1 $(BUILD)/tilewalk.bash $(BUILD)/_tilewalk
+SAYS_tilewalk.1 := _man
+SAYS_tilewalk.bash := _complete-bash
+SAYS__tilewalk := _complete-zsh
+SAYS_tilewalk.fish := _complete-fish
+GENERATED := $(patsubst %,$(BUILD)/%,tilewalk.1 tilewalk.bash _tilewalk tilewalk.fish)
+$(GENERATED): $(PROGRAM)
+	@$(BUILD)/tilewalk $(SAYS_$(@F)) >$@.$$$$ && mv $@.$$$$ $@
+install: all $(GENERATED)
 	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
 	for p in $(notdir $(filter %-full %-window,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
 	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
 	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
 	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"
 	install -Dm644 $(BUILD)/_tilewalk "$(ROOT)/share/zsh/site-functions/_tilewalk"
+	install -Dm644 $(BUILD)/tilewalk.fish "$(ROOT)/share/fish/vendor_completions.d/tilewalk.fish"
 uninstall:
 	rm -f "$(ROOT)/bin/tilewalk" "$(ROOT)/share/man/man1/tilewalk.1"
-	rm -f "$(ROOT)/share/bash-completion/completions/tilewalk" "$(ROOT)/share/zsh/site-functions/_tilewalk"
+	rm -f "$(ROOT)/share/bash-completion/completions/tilewalk" "$(ROOT)/share/zsh/site-functions/_tilewalk" "$(ROOT)/share/fish/vendor_completions.d/tilewalk.fish"
 	rm -rf "$(ROOT)/share/tilewalk" "$(ROOT)/lib/tilewalk"
 clean:
 	rm -rf $(BUILD)

@@ -25,7 +25,7 @@ typedef Program Schedule;
 extern const Schedule *const SCHEDULES[];
 extern const int N_SCHEDULES;
 
-const Schedule *schedule_find(const char *name); /* NULL: no such algorithm */
+const Schedule *schedule_find(const char *name); /* "naive" is standard. NULL: no such algorithm */
 
 /* Where a walk stands: before operation `op`. Zero is the first event. */
 typedef struct {

@@ -1,5 +1,7 @@
 #include "sim/base/nearest.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 63 };
@@ -9,6 +11,17 @@ static size_t min3(size_t a, size_t b, size_t c) {
   return ab < c ? ab : c;
 }
 
+static char low(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+static bool is_part(const char *word, size_t n, const char *candidate, size_t m) {
+  for (size_t from = 0; from + n <= m; from++) {
+    size_t k = 0;
+    while (k < n && low(word[k]) == low(candidate[from + k])) k++;
+    if (k == n) return true;
+  }
+  return false;
+}
+
 static size_t edits(const char *a, size_t n, const char *b, size_t m) {
   size_t rows[3][LONGEST + 1];
   size_t *before = rows[0], *above = rows[1], *row = rows[2];
@@ -16,9 +29,9 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m) {
   for (size_t i = 1; i <= n; i++) {
     row[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      const size_t replace = above[j - 1] + (a[i - 1] != b[j - 1]);
+      const size_t replace = above[j - 1] + (low(a[i - 1]) != low(b[j - 1]));
       row[j] = min3(above[j] + 1, row[j - 1] + 1, replace);
-      const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      const int swapped = i > 1 && j > 1 && low(a[i - 1]) == low(b[j - 2]) && low(a[i - 2]) == low(b[j - 1]);
       if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
     }
     size_t *const spare = before;
@@ -32,10 +45,27 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m) {
 void nearest_offer(Nearest *nearest, const char *candidate) {
   const size_t n = strlen(nearest->word), m = strlen(candidate);
   if (n > LONGEST || m > LONGEST) return;
+  if (n > 1 && is_part(nearest->word, n, candidate, m)) {
+    if (nearest->n_parts < NEAREST_PARTS_MAX) nearest->parts[nearest->n_parts] = candidate;
+    if (nearest->n_parts++ == 0) nearest->best = candidate;
+    nearest->distance = 0;
+    return;
+  }
   const size_t distance = edits(nearest->word, n, candidate, m), longer = n > m ? n : m;
   const size_t allowed = longer < 3 ? 1 : (longer + 2) / 3;
   if (distance > allowed || distance >= longer) return;
   if (nearest->best && nearest->distance <= distance) return;
   nearest->best = candidate;
   nearest->distance = distance;
+}
+
+const char *nearest_list(const Nearest *nearest, char *text, size_t size) {
+  const int n = nearest->n_parts < NEAREST_PARTS_MAX ? nearest->n_parts : NEAREST_PARTS_MAX;
+  text[0] = '\0';
+  if (n < 2 && nearest->best) snprintf(text, size, "'%s'", nearest->best);
+  for (int k = 0; n >= 2 && k < n; k++) {
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s'%s'", k == 0 ? "" : k == n - 1 ? " or " : ", ", nearest->parts[k]);
+  }
+  return text;
 }

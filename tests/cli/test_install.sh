@@ -32,6 +32,7 @@ fi
 
 # Everything that --help lists stands in the manual page and in both completions.
 page=$usr/share/man/man1/tilewalk.1
+fish=$usr/share/fish/vendor_completions.d/tilewalk.fish
 bash=$usr/share/bash-completion/completions/tilewalk
 zsh=$usr/share/zsh/site-functions/_tilewalk
 commands=$("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
@@ -44,6 +45,7 @@ for command in $commands; do
     grep -q "$escaped" "$page" || fail "the manual page lacks $option"
     sed -n "/^  $command)/,/^    ;;/p" "$bash" | grep -q -- "$option" || fail "bash completion lacks $command $option"
     sed -n "/^  $command)/,/^    ;;/p" "$zsh" | grep -q -- "$option" || fail "zsh completion lacks $command $option"
+    grep -q -- "from $command'.* -l ${option#--} " "$fish" || fail "fish completion lacks $command $option"
   done
 done
 if command -v groff >/dev/null; then
@@ -51,6 +53,8 @@ if command -v groff >/dev/null; then
   [ -z "$warnings" ] || fail "the manual page: $warnings"
 fi
 if command -v zsh >/dev/null; then zsh -n "$zsh" || fail "zsh completion"; fi
+if command -v fish >/dev/null; then fish -n "$fish" || fail "fish completion"; fi
+PATH="$usr/bin:$PATH" # completion asks the program for names
 
 # What bash offers for a line typed so far.
 completes() { # completes "WORDS" EXPECTED
@@ -65,6 +69,14 @@ completes 'tilewalk sim --dtype b' 'bf16'
 completes 'tilewalk sim --dtype = b' 'bf16'
 completes 'tilewalk sim --algorithm standard,fa2' 'standard,fa2 standard,fa2-split'
 completes 'tilewalk sim --heads 1' ''
+completes 'tilewalk sim --gpu h2' 'h200'
+completes 'tilewalk sim --kernel fa3' 'fa3-sm90 fa3_overlap'
+completes 'tilewalk kvcache --model qwen2' 'qwen2.5-7b'
+completes 'tilewalk lesson why-m' 'why-memory'
+completes 'tilewalk view --lesson why-m' 'why-memory'
+completes 'tilewalk check --only A-sram-1' 'A-sram-128'
+completes 'tilewalk algorithms st' 'standard'
+completes 'tilewalk gpus a100-4' 'a100-40gb'
 completes "tilewalk sim --gpu $PWD/READM" "$PWD/README.md"
 completes 'tilewalk help si' 'sim'
 

@@ -26,8 +26,11 @@ static ChartNumbers numbers;
 /* Opens the stage of a state, as the viewer does, and makes its numbers. */
 static void open_state(const char *line, double part) {
   Request request = {0};
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
   OptionParser parser = {.sets = sets, .target = &request};
   Error error = {0};
   if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error))

@@ -3,39 +3,111 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/request/request.h"
+
 enum { OPTION_COLUMN = 30 };
 
-static void print_option(const Option *o, Io *io) {
-  char spelled[80];
+/* The options of a request are those that many commands share. */
+static bool is_shared(const OptionSet *set) {
+  return set->options == REQUEST_SHAPE_OPTIONS || set->options == REQUEST_TILING_OPTIONS ||
+         set->options == REQUEST_MACHINE_OPTIONS || set->options == REQUEST_EXPERT_OPTIONS;
+}
+
+static bool is_shown(const Option *o) { return o->help && !o->state_only; }
+
+static void spell(const Option *o, char *out, size_t size) {
   const char *const argument = o->argument ? o->argument : "", *const space = option_needs_value(o) ? " " : "";
   if (o->letter && o->name)
-    snprintf(spelled, sizeof spelled, "-%c, --%s%s%s", o->letter, o->name, space, argument);
+    snprintf(out, size, "-%c, --%s%s%s", o->letter, o->name, space, argument);
   else if (o->letter)
-    snprintf(spelled, sizeof spelled, "-%c%s%s", o->letter, space, argument);
+    snprintf(out, size, "-%c%s%s", o->letter, space, argument);
   else
-    snprintf(spelled, sizeof spelled, "    --%s%s%s", o->name, space, argument);
+    snprintf(out, size, "    --%s%s%s", o->name, space, argument);
+}
+
+/* The length of the first sentence, without its full stop. */
+static size_t first_sentence(const char *text) {
+  size_t n = 0;
+  while (text[n] && !(text[n] == '.' && (text[n + 1] == ' ' || !text[n + 1]))) n++;
+  return n;
+}
+
+/* An option and what it means in a column of its own: all of it, or only the first sentence. */
+static void print_option(const Option *o, bool whole, Io *io) {
+  char spelled[80];
+  spell(o, spelled, sizeof spelled);
   const bool own_line = strlen(spelled) > OPTION_COLUMN - 4;
   fprintf(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
   if (own_line) fputc('\n', io->out);
-  /* help text in its own column, broken at spaces */
-  const int width = io->style.width > OPTION_COLUMN + 20 ? io->style.width - OPTION_COLUMN : 50;
-  const char *p = o->help;
+  const size_t width = io->style.width > OPTION_COLUMN + 20 ? (size_t)io->style.width - OPTION_COLUMN : 50;
+  const char *p = o->help, *const end = p + (whole ? strlen(p) : first_sentence(p));
   bool first = !own_line;
-  while (*p) {
-    size_t take = strlen(p);
-    if (take > (size_t)width) {
-      take = (size_t)width;
+  while (p < end) {
+    size_t take = (size_t)(end - p);
+    if (take > width) { /* broken at a space */
+      take = width;
       while (take > 0 && p[take] != ' ') take--;
-      if (take == 0) take = (size_t)width;
+      if (take == 0) take = width;
     }
     fprintf(io->out, "%*s%.*s\n", first ? 0 : OPTION_COLUMN, "", (int)take, p);
     first = false;
     p += take;
-    while (*p == ' ') p++;
+    while (p < end && *p == ' ') p++;
   }
 }
 
+static void heading(Io *io, const char *text) {
+  text_print(io->out, &io->style, ROLE_HEADING, "%s", text);
+  fputc('\n', io->out);
+}
+
+/* The options of one set under its heading. */
+static void print_set(const OptionSet *set, bool whole, const char *title, Io *io) {
+  if (title) heading(io, title);
+  for (const Option *o = set->options; o->set; o++)
+    if (is_shown(o)) print_option(o, whole, io);
+  if (title) fputc('\n', io->out);
+}
+
+/* "-N, -d, --batch, ...": the shared options by name, without those for experts. */
+static void print_shared_names(const Command *command, Io *io) {
+  char names[2048] = "Also: ";
+  bool any = false;
+  for (const OptionSet *set = command->sets; set && set->options; set++) {
+    if (!is_shared(set) || set->options == REQUEST_EXPERT_OPTIONS) continue;
+    for (const Option *o = set->options; o->set; o++) {
+      const size_t n = strlen(names);
+      if (!is_shown(o)) continue;
+      if (o->letter)
+        snprintf(names + n, sizeof names - n, "%s-%c", any ? ", " : "", o->letter);
+      else
+        snprintf(names + n, sizeof names - n, "%s--%s", any ? ", " : "", o->name);
+      any = true;
+    }
+  }
+  if (!any) return;
+  const size_t n = strlen(names);
+  snprintf(names + n, sizeof names - n, ". 'tilewalk %s --help' explains them.", command->name);
+  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, names);
+  fputc('\n', io->out);
+}
+
+void command_short_help(const Command *command, Io *io) {
+  fprintf(io->out, "tilewalk %s: %s\n\n  tilewalk %s %s\n\n", command->name, command->summary, command->name,
+          command->usage);
+  for (const OptionSet *set = command->sets; set && set->options; set++) {
+    if (is_shared(set)) continue;
+    print_set(set, false, NULL, io);
+    if (!set[1].options || is_shared(&set[1])) fputc('\n', io->out);
+  }
+  print_shared_names(command, io);
+  const char *end = strstr(command->examples, "\n\n"); /* of the first example */
+  fprintf(io->out, "%.*s", end ? (int)(end - command->examples) + 1 : (int)strlen(command->examples),
+          command->examples);
+}
+
 void command_help(const Command *command, Io *io) {
+  bool any_shared = false;
   fprintf(io->out, "tilewalk %s: %s\n\n", command->name, command->summary);
   text_print(io->out, &io->style, ROLE_HEADING, "Usage");
   fprintf(io->out, "\n  tilewalk %s %s\n\n", command->name, command->usage);
@@ -43,15 +115,33 @@ void command_help(const Command *command, Io *io) {
     text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, command->description);
     fputc('\n', io->out);
   }
-  for (const OptionSet *set = command->sets; set && set->options; set++) {
-    text_print(io->out, &io->style, ROLE_HEADING, "%s", set->heading);
-    fputc('\n', io->out);
-    for (const Option *o = set->options; o->set; o++)
-      if (o->help && !o->state_only) print_option(o, io);
-    fputc('\n', io->out);
+  for (int last = 0; last < 2; last++) { /* those for experts come last */
+    for (const OptionSet *set = command->sets; set && set->options; set++) {
+      if ((set->options == REQUEST_EXPERT_OPTIONS) != last) continue;
+      print_set(set, !is_shared(set), set->heading, io);
+      any_shared = any_shared || is_shared(set);
+    }
   }
+  if (any_shared) fputs("'tilewalk help options' says more about the options that commands share.\n\n", io->out);
   text_print(io->out, &io->style, ROLE_HEADING, "Examples");
   fprintf(io->out, "\n%s", command->examples);
+}
+
+void command_shared_help(Io *io) {
+  static const OptionSet SETS[] = {
+      {"Shape", REQUEST_SHAPE_OPTIONS, 0},
+      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, 0},
+      {"Machine", REQUEST_MACHINE_OPTIONS, 0},
+      {"Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, 0},
+  };
+  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
+                 "Options that many commands share. A size takes K, M and G (binary), KiB, MB and so on.");
+  for (size_t k = 0; k < sizeof SETS / sizeof *SETS; k++) {
+    fputc('\n', io->out);
+    heading(io, SETS[k].heading);
+    for (const Option *o = SETS[k].options; o->set; o++)
+      if (is_shown(o)) print_option(o, true, io);
+  }
 }
 
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error) {
@@ -64,8 +154,8 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
   OptionParser parser = {.sets = command->sets, .target = options, .set_positional = command->set_positional};
   int exit_status = EXIT_BAD_REQUEST;
   if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
-    if (parser.want_help) {
-      command_help(command, io);
+    if (parser.want_help || parser.want_short_help) {
+      (parser.want_help ? command_help : command_short_help)(command, io);
       exit_status = EXIT_DONE;
     } else {
       exit_status = command->run(options, io, error);

@@ -33,13 +33,19 @@ typedef struct {
   const OptionSet *sets; /* ends with a row of zeros */
   void (*defaults)(void *options);
   Status (*set_positional)(void *options, const char *value, Error *error);
+  const char *choices; /* for what stands alone, as Option.choices */
   int (*run)(void *options, Io *io, Error *error);
 } Command;
 
 extern const Command *const COMMANDS[]; /* ends with NULL */
 
-/* Prints `tilewalk NAME --help`. */
+/* Prints `tilewalk NAME --help`, and the shorter `tilewalk NAME -h`: in both, options that many commands share take one
+ * line each. */
 void command_help(const Command *command, Io *io);
+void command_short_help(const Command *command, Io *io);
+
+/* Prints `tilewalk help options`: the shared options in full, once. */
+void command_shared_help(Io *io);
 
 /* Parses and runs. The exit status; on 2, *error holds the line to print. */
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error);

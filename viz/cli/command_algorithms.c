@@ -65,6 +65,7 @@ const Command COMMAND_ALGORITHMS = {
                 "  tilewalk algorithms fa2\n",
     .options_bytes = sizeof(AlgorithmsOptions),
     .sets = SETS,
+    .choices = "@algorithms",
     .set_positional = set_name,
     .run = run_algorithms,
 };

@@ -220,7 +220,7 @@ static const Option CHECK_OPTIONS[] = {
      "Only these claims or questions, in full: what is said, what is printed, the expression that "
      "computes it. "
      "A comma-separated list; may be repeated.",
-     add_ids, true, false, NULL},
+     add_ids, true, false, "@claims"},
     {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true, false, "A B C D E"},
     {"search", 0, "WORD", "Only those with WORD in their text or id, whatever its case.", set_word, false, false, NULL},
     {"file", 0, "FILE", "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,

@@ -414,6 +414,7 @@ static const OptionSet SETS[] = {
     {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CrosscheckOptions, output)},
     {0},
 };

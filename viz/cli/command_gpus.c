@@ -290,6 +290,7 @@ const Command COMMAND_GPUS = {
                 "  tilewalk gpus --csv | grep assumed:\n",
     .options_bytes = sizeof(GpusOptions),
     .sets = SETS,
+    .choices = "@gpus",
     .set_positional = add_name,
     .run = run_gpus,
 };

@@ -275,6 +275,7 @@ const Command COMMAND_KERNELS = {
                 "  printf 'tile = 128 x 64\\n' | tilewalk kernels /dev/stdin\n",
     .options_bytes = sizeof(KernelsOptions),
     .sets = SETS,
+    .choices = "@kernels",
     .set_positional = add_name,
     .run = run_kernels,
 };

@@ -182,7 +182,7 @@ static int run_kvcache(void *options, Io *io, Error *error) {
 static const Option MODEL_OPTIONS[] = {
     {"model", 0, "NAME|FILE",
      "The model: a name from --list, a config.json of Hugging Face, or a description file. Default " DEFAULT_MODEL ".",
-     set_model, false, false, NULL},
+     set_model, false, false, "@models"},
     {"list", 0, NULL, "List the known models.", set_list, false, false, NULL},
     {"layers", 0, "COUNT", "Layers with attention, in place of the model's.", set_layers, false, false, NULL},
     {"kv-heads", 0, "COUNT", "K and V heads, in place of the model's.", set_kv_heads, false, false, NULL},
@@ -209,7 +209,7 @@ static const Option CACHE_OPTIONS[] = {
     {"block", 0, "B", "Rows that attention reads at once. Default 128.", set_block, false, false, NULL},
     {"append", 0, "COUNT", "Append so many more tokens and show each step.", set_append, false, false, NULL},
     {"gpu", 0, "NAME|FILE", "Also say what part of this GPU's memory it takes and how long reading it once takes.",
-     set_gpu, false, false, NULL},
+     set_gpu, false, false, "@gpus"},
     {0},
 };
 

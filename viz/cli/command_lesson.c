@@ -427,6 +427,7 @@ const Command COMMAND_LESSON = {
                 "  tilewalk lesson --answers class.csv --csv\n",
     .options_bytes = sizeof(LessonOptions),
     .sets = SETS,
+    .choices = "@lessons",
     .set_positional = add_name,
     .run = run_lesson,
 };

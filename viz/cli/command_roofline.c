@@ -216,7 +216,7 @@ static Table make_table(const Roofline *r) {
                                  {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .right = true},
                                  {.heading = "at best", .csv = "attainable_flops_per_s", .right = true},
                                  {.heading = "of the peak", .csv = "of_peak", .right = true},
-                                 {.heading = "what binds", .csv = "bound"},
+                                 {.heading = "bottleneck", .csv = "bound"},
                                  {.heading = "least time", .csv = "least_s", .right = true},
                                  {.heading = "predicted", .csv = "predicted_s", .right = true}};
   Table t = table_new(columns, (int)(sizeof columns / sizeof columns[0]));

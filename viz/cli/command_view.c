@@ -157,7 +157,7 @@ static const Option LESSON_OPTIONS[] = {
      "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed "
      "is then the "
      "learner's, as in tilewalk lesson.",
-     set_lesson, false, false, NULL},
+     set_lesson, false, false, "@lessons"},
     {"restart", 0, NULL, "Begin the lesson again, instead of going on.", set_restart, false, false, NULL},
     {0},
 };

@@ -1,7 +1,8 @@
-/* tilewalk _complete-bash, _complete-zsh: shell completion, written from the tables that the commands themselves use.
+/* tilewalk _complete-bash, -zsh, -fish: shell completion, written from the tables that the commands themselves use.
  *
  * An option's `choices` are offered where its value stands (several, with commas between, when it takes a LIST),
- * file names where it takes a FILE, and nothing where a number is expected. */
+ * file names where it takes a FILE, and nothing where a number is expected. What begins with '@' is asked of the
+ * program then: `tilewalk _names gpus`. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +15,14 @@ static bool takes_files(const Command *command) { return command->set_positional
 static void put_command_names(FILE *out) {
   for (const Command *const *c = COMMANDS; *c; c++)
     if ((*c)->name[0] != '_') fprintf(out, "%s ", (*c)->name);
+}
+
+/* The values, or the call that lists them. */
+static void put_choices(FILE *out, const char *choices) {
+  if (choices && choices[0] == '@')
+    fprintf(out, "$(tilewalk _names %s 2>/dev/null)", choices + 1);
+  else
+    fputs(choices ? choices : "", out);
 }
 
 /* "--seq-len SEPARATOR-N", whichever there are. */
@@ -32,14 +41,21 @@ static void put_bash_command(FILE *out, const Command *command) {
       fputc(' ', out);
     }
   }
-  fprintf(out, "--help'\n    files=%d\n    case $prev in\n", takes_files(command));
+  fprintf(out, "--help'\n    files=%d", takes_files(command));
+  if (command->choices) {
+    fputs(" own=\"", out);
+    put_choices(out, command->choices);
+    fputs("\"", out);
+  }
+  fputs("\n    case $prev in\n", out);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     for (const Option *o = set->options; o->set; o++) {
       if (o->state_only || !option_needs_value(o)) continue;
       fputs("    ", out);
       put_spellings(out, o, " | ");
-      fprintf(out, ") value=1 files=%d list=%d choices='%s' ;;\n", takes(o, "FILE"), takes(o, "LIST"),
-              o->choices ? o->choices : "");
+      fprintf(out, ") value=1 files=%d list=%d choices=\"", takes(o, "FILE"), takes(o, "LIST"));
+      put_choices(out, o->choices);
+      fputs("\" ;;\n", out);
     }
   }
   fputs("    esac\n    ;;\n", out);
@@ -52,7 +68,7 @@ static int run_bash(void *options, Io *io, Error *error) {
   fputs("# bash completion for tilewalk, written by `tilewalk _complete-bash`\n"
         "_tilewalk() {\n"
         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-        "  local options='' choices='' value=0 files=0 list=0 before=''\n"
+        "  local options='' choices='' own='' value=0 files=0 list=0 before=''\n"
         "  COMPREPLY=()\n"
         "  if [[ $cur == '=' ]]; then cur=''; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
         "  local commands='",
@@ -69,7 +85,7 @@ static int run_bash(void *options, Io *io, Error *error) {
   for (const Command *const *c = COMMANDS; *c; c++)
     if ((*c)->name[0] != '_') put_bash_command(out, *c);
   fputs("  esac\n"
-        "  ((value)) || choices=$options\n"
+        "  if ! ((value)); then choices=$options; [[ $cur == -* ]] || choices=\"$options $own\"; fi\n"
         "  if ((list)) && [[ $cur == *,* ]]; then before=${cur%,*}, cur=${cur##*,}; fi\n"
         "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$choices\" -- \"$cur\")\n"
         "  if ((files)) && [[ $cur != -* ]]; then\n"
@@ -98,14 +114,14 @@ static void put_zsh_value(FILE *out, const Option *o) {
   fputc(':', out);
   put_zsh_text(out, o->argument);
   fputc(':', out);
-  if (o->choices && takes(o, "LIST"))
-    fprintf(out, "_values -s , value %s", o->choices);
-  else if (o->choices && takes(o, "FILE"))
-    fprintf(out, "{compadd %s; _files}", o->choices);
-  else if (o->choices)
-    fprintf(out, "(%s)", o->choices);
-  else if (takes(o, "FILE"))
-    fputs("_files", out);
+  if (!o->choices) {
+    if (takes(o, "FILE")) fputs("_files", out);
+    return;
+  }
+  const bool list = takes(o, "LIST"), files = takes(o, "FILE"), asked = o->choices[0] == '@';
+  fputs(list ? "_values -s , value " : files ? "{compadd -- " : asked ? "{compadd -- " : "(", out);
+  put_choices(out, o->choices);
+  fputs(list ? "" : files ? "; _files}" : asked ? "}" : ")", out);
 }
 
 static void put_zsh_option(FILE *out, const Option *o) {
@@ -158,12 +174,80 @@ static int run_zsh(void *options, Io *io, Error *error) {
     for (const OptionSet *set = (*c)->sets; set && set->options; set++)
       for (const Option *o = set->options; o->set; o++)
         if (is_offered(o)) put_zsh_option(out, o);
-    if (takes_files(*c)) fputs("      '*:file:_files' \\\n", out);
+    if ((*c)->choices) {
+      fputs("      '*:name:{compadd -- ", out);
+      put_choices(out, (*c)->choices);
+      fputs(takes_files(*c) ? "; _files}' \\\n" : "}' \\\n", out);
+    } else if (takes_files(*c)) {
+      fputs("      '*:file:_files' \\\n", out);
+    }
     fputs("      '(-h --help)'{-h,--help}'[show the use of this command]'\n    ;;\n", out);
   }
   fputs("  esac\n}\n_tilewalk \"$@\"\n", out);
   return EXIT_DONE;
 }
+
+/* A text in single quotes of fish: its first sentence. */
+static void put_fish_text(FILE *out, const char *text) {
+  fputc('\'', out);
+  for (const char *p = text; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++) {
+    if (*p == '\'' || *p == '\\') fputc('\\', out);
+    fputc(*p, out);
+  }
+  fputc('\'', out);
+}
+
+static void put_fish_choices(FILE *out, const char *choices) {
+  if (choices[0] == '@')
+    fprintf(out, " -a '(tilewalk _names %s 2>/dev/null)'", choices + 1);
+  else
+    fprintf(out, " -a '%s'", choices);
+}
+
+static void put_fish_option(FILE *out, const Command *command, const Option *o) {
+  fprintf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'", command->name);
+  if (o->name) fprintf(out, " -l %s", o->name);
+  if (o->letter) fprintf(out, " -s %c", o->letter);
+  if (o->argument) fputs(takes(o, "FILE") ? " -r -F" : " -x", out);
+  if (o->argument && o->choices) put_fish_choices(out, o->choices);
+  fputs(" -d ", out);
+  put_fish_text(out, o->help);
+  fputc('\n', out);
+}
+
+static int run_fish(void *options, Io *io, Error *error) {
+  (void)options;
+  (void)error;
+  FILE *const out = io->out;
+  fputs("# fish completion for tilewalk, written by `tilewalk _complete-fish`\n"
+        "complete -c tilewalk -f\n",
+        out);
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    fprintf(out, "complete -c tilewalk -n __fish_use_subcommand -a %s -d ", (*c)->name);
+    put_fish_text(out, (*c)->summary);
+    fputc('\n', out);
+    if ((*c)->choices || takes_files(*c)) {
+      fprintf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'%s", (*c)->name,
+              takes_files(*c) ? " -F" : "");
+      if ((*c)->choices) put_fish_choices(out, (*c)->choices);
+      fputc('\n', out);
+    }
+    for (const OptionSet *set = (*c)->sets; set && set->options; set++)
+      for (const Option *o = set->options; o->set; o++)
+        if (is_offered(o)) put_fish_option(out, *c, o);
+  }
+  return EXIT_DONE;
+}
+
+const Command COMMAND_COMPLETE_FISH = {
+    .name = "_complete-fish",
+    .summary = "completion for fish",
+    .usage = "",
+    .examples = "  tilewalk _complete-fish | source\n",
+    .sets = (const OptionSet[]){{0}},
+    .run = run_fish,
+};
 
 const Command COMMAND_COMPLETE_BASH = {
     .name = "_complete-bash",

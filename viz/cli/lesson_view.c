@@ -36,8 +36,11 @@ void lesson_one_algorithm(Request *r) {
 }
 
 static Status parse(Request *request, const char *line, Error *error) {
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
   OptionParser parser = {.sets = sets, .target = request};
   Status status = options_parse_state(&parser, line, error);
   if (!status && (strchr(request->gpu, '/') || strchr(request->kernel, '/')))

@@ -25,7 +25,7 @@ static void print_overview(Io *io) {
     text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
     fprintf(io->out, "%s\n", (*c)->summary);
   }
-  fputs("\nStart with 'tilewalk tour'. Every command takes --help.\n", io->out);
+  fputs("\nStart with 'tilewalk tour'. Every command takes -h and --help.\n", io->out);
 }
 
 static const Command *find_command(const char *name) {
@@ -64,6 +64,10 @@ static int dispatch(int argc, char **argv, Io *io, Error *error) {
     return EXIT_DONE;
   }
   const bool help = strcmp(first, "help") == 0;
+  if (help && strcmp(argv[2], "options") == 0) {
+    command_shared_help(io);
+    return EXIT_DONE;
+  }
   const Command *command = find_command(help ? argv[2] : first);
   if (!command) return unknown_command(help ? argv[2] : first, error);
   if (!help) return command_run(command, argc - 2, argv + 2, io, error);

@@ -97,7 +97,7 @@ static void tile_rows(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++)
     table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, runs[k].plan.tiling.B_r, runs[k].plan.tiling.B_c);
   count_row(t, "  full", runs, n, tiles_of, TILE_FULL);
-  count_row(t, "  partial (masked in part)", runs, n, tiles_of, TILE_PARTIAL);
+  count_row(t, "  partly masked", runs, n, tiles_of, TILE_PARTIAL);
   count_row(t, "  skipped", runs, n, tiles_of, TILE_SKIPPED);
   count_row(t, "  loads of a Q block", runs, n, loads_of, 0);
   count_row(t, "  loads of a K block", runs, n, loads_of, 1);
@@ -113,7 +113,7 @@ static void tile_rows(Table *t, const Simulation *runs, int n) {
   }
   for (int k = 0; k < n; k++) any_splits = any_splits || runs[k].schedule->splits;
   if (!any_splits) return;
-  table_text(t, ROLE_PLAIN, "  parts the keys are split in");
+  table_text(t, ROLE_PLAIN, "  splits of the keys");
   for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, wide(runs[k].plan.tiling.n_splits));
 }
 
@@ -132,7 +132,7 @@ static void sram_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  together", ROLE_ACCENT, runs, n, sram_of, 6);
   table_text(t, ROLE_PLAIN, "  fits");
   for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, HELD_TEXT[runs[k].held]);
-  table_text(t, ROLE_PLAIN, "  largest B that fits");
+  table_text(t, ROLE_PLAIN, "  largest B to fit");
   for (int k = 0; k < n; k++) {
     if (runs[k].max_block)
       table_count(t, ROLE_PLAIN, wide(runs[k].max_block));
@@ -149,7 +149,7 @@ static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n)
   table_group(t, "Arithmetic");
   table_text(t, ROLE_PLAIN, "  matrix products");
   for (int k = 0; k < n; k++) table_flops(t, ROLE_PLAIN, runs[k].traffic.flops);
-  table_text(t, ROLE_PLAIN, "  FLOPs per byte moved");
+  table_text(t, ROLE_PLAIN, "  FLOPs per byte");
   for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, runs[k].intensity_flops_per_byte, 4);
 }
 
@@ -170,8 +170,7 @@ static Wide l2_of(const Simulation *run, int which) {
 
 /* Rows of text about the launch, "-" where there is none. */
 static void launch_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const LABELS[] = {"  CTAs", "  at once on an SM", "  limited by", "  waves",
-                                       "  the last one filled"};
+  static const char *const LABELS[] = {"  CTAs", "  resident per SM", "  limited by", "  waves", "  last wave filled"};
   for (int row = 0; row < 5; row++) {
     table_text(t, ROLE_PLAIN, LABELS[row]);
     for (int k = 0; k < n; k++) {
@@ -200,8 +199,8 @@ static double largest_of(const Simulation *runs, int n, int which) {
 
 /* What crosses the SRAM boundary besides the rows of tensors, so that the rows add up: only where there is some. */
 static void extra_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const LABELS[] = {"    of it, read again", "    left out: masked columns",
-                                       "    of it, spilled registers", "    of it, work pulled"};
+  static const char *const LABELS[] = {"    of it, re-reads", "    left out: masked columns", "    of it, spills",
+                                       "    of it, work pulled"};
   for (int row = 0; row < 4; row++)
     if (largest_of(runs, n, 5 + row) > 0) bytes_row(t, LABELS[row], ROLE_PLAIN, runs, n, l2_of, 5 + row);
 }
@@ -230,7 +229,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
   extra_rows(t, runs, n);
   for (int which = 0; which < 2; which++) {
-    table_text(t, ROLE_PLAIN, which ? "  hit rate, as ncu counts" : "  of reads, not from HBM");
+    table_text(t, ROLE_PLAIN, which ? "  hit rate (ncu)" : "  served by L2");
     for (int k = 0; k < n; k++) {
       if (runs[k].has_l2)
         table_percent(t, ROLE_PLAIN, which ? l2_run_hit_rate(&runs[k].l2) : simulation_l2_share(&runs[k]));
@@ -238,7 +237,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
         table_empty(t, true);
     }
   }
-  bytes_row(t, "  between its partitions", ROLE_PLAIN, runs, n, l2_of, 2);
+  bytes_row(t, "  over the fabric", ROLE_PLAIN, runs, n, l2_of, 2);
   bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
   bytes_row(t, "  written to HBM", ROLE_ACCENT, runs, n, l2_of, 4);
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
@@ -270,14 +269,14 @@ static void predicted_rows(Table *t, const Simulation *runs, int n) {
   bool any = false;
   for (int k = 0; k < n; k++) any = any || runs[k].timing.predicted_s > 0;
   if (!any) return;
-  table_text(t, ROLE_PLAIN, "  predicted for the kernel");
+  table_text(t, ROLE_PLAIN, "  predicted");
   for (int k = 0; k < n; k++) {
     if (runs[k].timing.predicted_s > 0)
       table_seconds(t, ROLE_ACCENT, runs[k].timing.predicted_s);
     else
       table_empty(t, true);
   }
-  flops_row(t, "  that is", runs, n, true);
+  flops_row(t, "  in FLOP/s", runs, n, true);
 }
 
 static void time_rows(Table *t, const Simulation *runs, int n) {
@@ -301,9 +300,9 @@ static void time_rows(Table *t, const Simulation *runs, int n) {
         table_empty(t, true);
     }
   }
-  table_text(t, ROLE_PLAIN, "  no run is faster than");
+  table_text(t, ROLE_PLAIN, "  lower bound");
   for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].timing.least_s);
-  flops_row(t, "  that is, as papers count", runs, n, false);
+  flops_row(t, "  papers' FLOP/s", runs, n, false);
   predicted_rows(t, runs, n);
 }
 
@@ -366,8 +365,9 @@ static void fit_notes(Table *t, const Simulation *runs, int n) {
 
 Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   char problem[512];
-  TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = ""}};
-  for (int k = 0; k < n; k++) columns[k + 1] = (TableColumn){.heading = runs[k].schedule->name, .right = true};
+  TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = "", .shrink = TABLE_WRAP}};
+  for (int k = 0; k < n; k++)
+    columns[k + 1] = (TableColumn){.heading = runs[k].schedule->name, .right = true, .shrink = TABLE_WRAP};
   Table t = table_new(columns, n + 1);
   run_tables_problem(&runs[0], problem, sizeof problem);
   table_title(&t, "%s", problem);

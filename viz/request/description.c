@@ -54,9 +54,10 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
     for (int i = 0; i < known->n; i++) nearest_offer(&nearest, known->names[i]);
   Status status;
+  char meant[4 * DESCRIPTION_NAME_BYTES + 32];
   if (nearest.best)
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean '%s'?", kind->what, q.text,
-                       nearest.best);
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
+                       nearest_list(&nearest, meant, sizeof meant));
   else
     status =
         error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; %s, and a description file is given by its path",
@@ -65,16 +66,40 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   return status;
 }
 
+/* What people call a card whose file has a longer name. */
+static const char *const CALLED[][2] = {{"h100", "h100-sxm"}};
+
+static bool same_name(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if ((*a | 0x20) != (*b | 0x20) && *a != *b) return false;
+  return *a == *b;
+}
+
+/* The path of the file of that name, whatever its letters' case. */
+static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
+  char relative[DESCRIPTION_NAME_BYTES + 32];
+  for (size_t k = 0; k < sizeof CALLED / sizeof *CALLED; k++)
+    if (strcmp(kind->folder, "gpus") == 0 && same_name(name, CALLED[k][0])) name = CALLED[k][1];
+  snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
+  if (assets_find(path, ASSETS_PATH_BYTES, relative, NULL) == STATUS_OK) return STATUS_OK;
+  DescriptionNames *known = malloc(sizeof *known);
+  Status status = STATUS_BAD_REQUEST;
+  if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
+    for (int i = 0; status && i < known->n; i++) {
+      if (!same_name(name, known->names[i])) continue;
+      snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, known->names[i]);
+      status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
+    }
+  free(known);
+  return status;
+}
+
 /* Reads the text of a description. The caller frees *buffer. */
 static Status read_text(const Kind *kind, const char *name, size_t most, char **buffer, size_t *length, Error *error) {
-  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
+  char path[ASSETS_PATH_BYTES];
   *buffer = NULL;
   *length = 0;
-  if (is_name(name)) {
-    snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
-    if (assets_find(path, sizeof path, relative, NULL) == STATUS_OK)
-      return file_read(path, most, buffer, length, error);
-  }
+  if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return file_read(path, most, buffer, length, error);
   if (!strchr(name, '/') && !file_exists(name)) return refuse(kind, name, error);
   return file_read(name, most, buffer, length, error);
 }

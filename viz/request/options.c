@@ -140,7 +140,8 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
       continue;
     }
     if (!only_positional && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0)) {
-      parser->want_help = true;
+      parser->want_help = a[1] == '-';
+      parser->want_short_help = a[1] != '-';
       return STATUS_OK;
     }
     if (!only_positional && strncmp(a, "--", 2) == 0)

@@ -23,7 +23,8 @@ typedef struct {
   Status (*set)(void *target, const char *value, Error *error); /* a switch gets "1" (or the state's 0 or 1) */
   bool repeats;
   bool state_only;     /* a key of the one-line state, not an option */
-  const char *choices; /* space-separated values that completion offers; NULL: none */
+  const char *choices; /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
+                          prints. NULL: none */
 } Option;
 
 typedef struct {
@@ -38,14 +39,14 @@ typedef struct {
   const OptionSet *sets; /* ends with a row of zeros */
   void *target;          /* the command's options struct, already holding its defaults */
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
-  bool want_help;                                                          /* out: --help or -h was there */
+  bool want_help, want_short_help;                                         /* out: --help, -h was there */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 
 /* Whether a value must follow. */
 static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
 
-/* Parses argv[0..argc). Stops at the first error, or at --help. */
+/* Parses argv[0..argc). Stops at the first error, or at --help or -h. */
 Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *error);
 
 /* Parses a one-line state: space-separated key=value. Used by --state, and by files that carry a state. */

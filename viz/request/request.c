@@ -262,6 +262,39 @@ static Status name_algorithm(Request *r, const Schedule *schedule, Error *error)
   return STATUS_OK;
 }
 
+/* A word that begins the name of a kernel, as "fa3" does: whose algorithm it runs. False: there is none. */
+static bool is_kernel(const char *word, const char *shown, Error *error) {
+  DescriptionNames *known = malloc(sizeof *known);
+  Profile *profile = malloc(sizeof *profile);
+  bool found = false;
+  if (known && profile && description_names("kernels", known, NULL) == STATUS_OK)
+    for (int k = 0; !found && k < known->n; k++) {
+      if (strncmp(known->names[k], word, strlen(word)) != 0) continue;
+      if (description_kernel(known->names[k], profile, NULL)) continue;
+      found = true;
+      error_set(error, STATUS_BAD_REQUEST,
+                "there is no algorithm '%s': %s is a kernel, which moves the tiles of %s; give --kernel %s "
+                "--algorithm %s",
+                shown, known->names[k], profile->schedule->name, known->names[k], profile->schedule->name);
+    }
+  free(profile);
+  free(known);
+  return found;
+}
+
+static Status unknown_algorithm(const char *word, const char *shown, Error *error) {
+  Nearest nearest = {.word = word};
+  char all[128] = "", meant[160];
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    nearest_offer(&nearest, SCHEDULES[k]->name);
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
+  }
+  if (*word && !nearest.n_parts && is_kernel(word, shown, error)) return error->status;
+  nearest_list(&nearest, meant, sizeof meant);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s", shown,
+                   *meant ? " (did you mean " : "", meant, *meant ? "?)" : "", all);
+}
+
 static Status add_algorithm(Request *r, const char *name, size_t length, Error *error) {
   if (own_program_is_path(name, length)) {
     char path[512];
@@ -275,17 +308,7 @@ static Status add_algorithm(Request *r, const char *name, size_t length, Error *
   char copy[32];
   snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy - 1), name);
   const Schedule *schedule = length < sizeof copy ? schedule_find(copy) : NULL;
-  if (!schedule) {
-    Nearest nearest = {.word = copy};
-    char all[128] = "";
-    for (int k = 0; k < N_SCHEDULES; k++) {
-      nearest_offer(&nearest, SCHEDULES[k]->name);
-      snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
-    }
-    return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s",
-                     quote(name, length).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                     nearest.best ? "'?)" : "", all);
-  }
+  if (!schedule) return unknown_algorithm(copy, quote(name, length).text, error);
   return name_algorithm(r, schedule, error);
 }
 
@@ -328,8 +351,7 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      set_causal, false, false, "top-left bottom-right"},
     {"mask", 0, "KIND|FILE",
      "Blocks that may be seen, besides --causal and --window: strided:4 (every fourth block of 64), strided:4:128, or "
-     "a "
-     "file of lines of # and .",
+     "a file whose lines are of '#' and '.' signs.",
      set_mask, false, false, "strided:4"},
     {"window", 0, "W|LEFT,RIGHT",
      "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, as "
@@ -341,7 +363,7 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
 const Option REQUEST_TILING_OPTIONS[] = {
     {"algorithm", 0, "LIST",
      "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, all, or a program of your own: ./mine.walk.",
-     set_algorithm, false, false, "standard fa1 fa2 fa2-split all"},
+     set_algorithm, false, false, "@algorithms"},
     {"block", 0, "B",
      "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
      "Default: the largest power of two up to 128 that fits.",
@@ -353,7 +375,7 @@ const Option REQUEST_TILING_OPTIONS[] = {
     {"kernel", 0, "NAME|FILE",
      "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
      "assets/kernels) or as a description file says; blocks given beside it win.",
-     set_kernel, false, false, NULL},
+     set_kernel, false, false, "@kernels"},
     {"pack-gqa", 0, "WHEN",
      "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read once for "
      "all: "
@@ -372,7 +394,20 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false,
      false, NULL},
     {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu,
-     false, false, NULL},
+     false, false, "@gpus"},
+    {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
+     options_set_state, false, false, NULL},
+    {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
+    {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
+    {"chart", 0, "CHART", "Which of the charts.", set_chart, false, true, NULL},
+    {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
+    {"row", 0, "ROW", "Which row.", set_row, false, true, NULL},
+    {"without-max", 0, NULL, "Softmax without the maximum.", set_without_max, false, true, NULL},
+    {"q-scale", 0, "COUNT", "What Q is multiplied by.", set_q_scale, false, true, NULL},
+    {0},
+};
+
+const Option REQUEST_EXPERT_OPTIONS[] = {
     {"ctas-per-sm", 0, "COUNT",
      "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for.", set_ctas_per_sm,
      false, false, NULL},
@@ -390,15 +425,6 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      "Leave parts of the model of L2 out, to see what they explain: clock, partitions, coalescer, ... "
      "(sim/l2/MODEL.md lists all).",
      set_without, false, false, "clock partitions coalescer placement sets"},
-    {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
-     options_set_state, false, false, NULL},
-    {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
-    {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
-    {"chart", 0, "CHART", "Which of the charts.", set_chart, false, true, NULL},
-    {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
-    {"row", 0, "ROW", "Which row.", set_row, false, true, NULL},
-    {"without-max", 0, NULL, "Softmax without the maximum.", set_without_max, false, true, NULL},
-    {"q-scale", 0, "COUNT", "What Q is multiplied by.", set_q_scale, false, true, NULL},
     {0},
 };
 

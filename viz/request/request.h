@@ -45,14 +45,16 @@ typedef struct {
 extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */
 extern const Option REQUEST_TILING_OPTIONS[];  /* --algorithm, --block, --splits, --lse */
 extern const Option REQUEST_MACHINE_OPTIONS[]; /* --sram, --gpu, --seed, --state */
+extern const Option REQUEST_EXPERT_OPTIONS[];  /* --ctas-per-sm, --order, --walk, ...: the launch, the model of L2 */
 
 extern const Option REQUEST_SCENE_OPTIONS[]; /* --scene, --step, --row, ..., for commands that draw scenes */
 
-/* The three tables for a command whose options struct holds a Request as `member`. */
+/* The four tables for a command whose options struct holds a Request as `member`. */
 #define REQUEST_OPTION_SETS(type, member)                                                                              \
   {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(type, member)},                                                            \
-      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(type, member)}, {                                       \
-    "Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)                                                         \
+      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(type, member)},                                         \
+      {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)}, {                                                  \
+    "Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, offsetof(type, member)                                       \
   }
 
 /* Turns the request into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */

@@ -71,11 +71,8 @@ EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(byte
 
 static Status parse_line(const char *line, Request *request, Error *error) {
   const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0},
-      {"", REQUEST_TILING_OPTIONS, 0},
-      {"", REQUEST_MACHINE_OPTIONS, 0},
-      {"", REQUEST_SCENE_OPTIONS, 0},
-      {0},
+      {"", REQUEST_SHAPE_OPTIONS, 0},  {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0},
+      {"", REQUEST_EXPERT_OPTIONS, 0}, {"", REQUEST_SCENE_OPTIONS, 0},  {0},
   };
   OptionParser parser = {.sets = sets, .target = request};
   *request = (Request){0};

@@ -306,8 +306,11 @@ const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_ST
 }
 
 static bool parse(Player *p, Request *r, const char *line) {
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
   OptionParser parser = {.sets = sets, .target = r};
   Error error = {0};
   if (!options_parse_state(&parser, line, &error)) return true;

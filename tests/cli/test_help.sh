@@ -1,0 +1,49 @@
+#!/bin/sh
+# Help as people read it: short, whole, shared options once; names that are nearly right; 80 columns; closed pipes.
+set -u
+tilewalk=${TILEWALK:-build/tilewalk}
+export COLUMNS=80
+fail() { echo "FAIL: $1"; exit 1; }
+
+for command in $("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+  short=$("$tilewalk" "$command" -h) || fail "$command -h"
+  whole=$("$tilewalk" "$command" --help) || fail "$command --help"
+  [ "$(echo "$short" | wc -l)" -lt "$(echo "$whole" | wc -l)" ] || fail "$command -h is no shorter than --help"
+  [ "$(echo "$short" | wc -l)" -le 50 ] || fail "$command -h is longer than a screen"
+  [ -z "$(printf '%s\n' "$whole" | sed -n '/^Examples/q; /^  tilewalk/d; 2,$p' | awk 'length > 80')" ] || fail "$command --help is wider than 80 columns"
+done
+"$tilewalk" help options | grep -q -- '--algorithm LIST' || fail "help options lacks the shared options"
+last=$("$tilewalk" sim --help | sed '/^Examples/,$d' | grep '^[A-Z].*' | tail -n 1)
+case $last in *'for experts') ;; *) fail "the options for experts do not come last, but '$last'" ;; esac
+"$tilewalk" sim -h | grep -q -- '--pace' && fail "sim -h names an option for experts"
+
+# says "WORDS" PATTERN: refused, and the line has it.
+says() {
+  # shellcheck disable=SC2086  # words
+  line=$("$tilewalk" $1 2>&1 >/dev/null) && fail "'$1' is not refused"
+  case $line in *"$2"*) ;; *) fail "'$1' is answered by: $line" ;; esac
+}
+says 'sim --gpu a100' "did you mean 'a100-40gb' or 'a100-80gb'?"
+says 'sim --gpu 4090' "did you mean 'rtx4090'?"
+says 'sim --gpu H20' "did you mean 'gh200' or 'h200'?"
+says 'sim --algorithm fa3' 'give --kernel fa3-sm90 --algorithm fa2'
+says 'sim --algorithm FA2' "did you mean 'fa2'"
+says 'kvcache --model 405b' "did you mean 'llama-3.1-405b'?"
+[ "$("$tilewalk" sim --gpu H200 --json)" = "$("$tilewalk" sim --gpu h200 --json)" ] || fail "capital letters change the GPU"
+[ "$("$tilewalk" sim --gpu H100 --json)" = "$("$tilewalk" sim --gpu h100-sxm --json)" ] || fail "H100 is not the SXM card"
+[ "$("$tilewalk" sim --algorithm naive)" = "$("$tilewalk" sim --algorithm standard)" ] || fail "naive is not standard"
+
+# The widest tables stay tables.
+"$tilewalk" sim --algorithm all | grep -q '^  total  *132 MiB  *101.0 MiB  *66 MiB  *80.09 MiB$' || fail "sim --algorithm all is no table at 80 columns"
+for words in 'sim --algorithm all' 'sim --algorithm all --gpu h200 --heads 16'; do
+  # shellcheck disable=SC2086
+  [ "$("$tilewalk" $words | LC_ALL=C.UTF-8 wc -L)" -le 80 ] || fail "'$words' is wider than 80 columns"
+done
+
+# A closed pipe is silent.
+for words in 'sim' 'gpus' 'check' '--help' 'algorithms'; do
+  # shellcheck disable=SC2086
+  said=$( { "$tilewalk" $words | true; } 2>&1) || fail "'$words' into a closed pipe"
+  [ -z "$said" ] || fail "'$words' into a closed pipe says: $said"
+done
+echo "help helps"
