@@ -67,8 +67,10 @@ PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM
 
 # The small program is static where libraries and linker allow it: half of its start would be the loading of three. The
 # linker's one warning is of OpenMP's plugins for accelerators, which nothing here loads.
+SMALL_LIB := $(filter-out $(patsubst %,$(BUILD)/%/\%,viz/scene viz/window viz/export kernels/ladder kernels/lib),$(LIB))
+SMALL_LIBS = $(shell pkg-config --libs jansson lua5.4) -lm
 PLAIN_STATIC := -static -Wl,--no-warnings
-STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $(PLAIN_STATIC) -x c - -ljansson -lm -o /dev/null 2>/dev/null && echo '$(PLAIN_STATIC)'))
+STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $(PLAIN_STATIC) -x c - $(SMALL_LIBS) -o /dev/null 2>/dev/null && echo '$(PLAIN_STATIC)'))
 
 # The binaries of tests lie together, build/tests/NAME: no name is used twice.
 vpath %.c $(wildcard tests/*)
@@ -104,8 +106,10 @@ endif
 again = @+$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 run:
 	@.ci/setup run
-	$(again) all
+	$(again) $(BUILD)/tilewalk
 	@TILEWALK_ASSETS=assets $(BUILD)/tilewalk tour
+	@printf '\nBuilding what draws: the viewer, pictures, lessons.\n'
+	$(again) all
 test:
 	@.ci/setup test
 	$(again) check
@@ -160,8 +164,10 @@ $(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
-$(BUILD)/tilewalk: $(MAIN) $(SMALL) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $(STATIC) $^ -ljansson -lm -o $@
+$(BUILD)/libsmall.a: $(SMALL_LIB) $(BUILD)/members.stamp
+	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(SMALL_LIB)
+$(BUILD)/tilewalk: $(MAIN) $(SMALL) $(BUILD)/libsmall.a
+	$(call say,LD )$(LINK) $(STATIC) $^ $(SMALL_LIBS) -o $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
 $(BUILD)/tilewalk-full: $(MAIN) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@

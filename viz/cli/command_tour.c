@@ -1,18 +1,21 @@
-/* tilewalk tour: a first look at all of it in under a minute. */
+/* tilewalk tour: a first look at all of it, in seconds. Every number is computed or read from a recorded file. */
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "kernels/counters/ncu.h"
 #include "sim/simulate.h"
 #include "sim/numbers/softmax.h"
 #include "viz/cli/articles.h"
 #include "viz/cli/command.h"
+#include "viz/request/assets.h"
+#include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
-#include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
@@ -20,6 +23,7 @@ typedef struct {
   OutputRequest output; /* a folder for the charts */
 } TourOptions;
 
+/* A numbered part. */
 static void heading(Io *io, const char *text) {
   fputc('\n', io->out);
   text_print(io->out, &io->style, ROLE_HEADING, "%s", text);
@@ -27,6 +31,19 @@ static void heading(Io *io, const char *text) {
 }
 
 static void say(Io *io, const char *text) { text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, text); }
+
+/* The hardware that all of it is about, in three lines. */
+static Status hardware(Io *io, Error *error) {
+  Gpu gpu;
+  if (description_gpu("h200", &gpu, error)) return error->status;
+  heading(io, "1. The hardware");
+  fprintf(io->out, "  HBM   the GPU's main memory: large and far (H200: %s at %s)\n",
+          number_bytes(wide(gpu.hbm_bytes)).text, number_si(gpu.hbm_bytes_per_s, "B/s").text);
+  fprintf(io->out, "  L2    a cache that all cores share (%s)\n", number_bytes(wide(gpu.l2_bytes)).text);
+  fprintf(io->out, "  SRAM  fast memory inside each of the %lld cores (SMs), where tiles lie (%s)\n",
+          (long long)gpu.n_sm, number_bytes(wide(gpu.shared_bytes_per_cta)).text);
+  return STATUS_OK;
+}
 
 /* The classic problem: one head, N = 4096, d = 128, fp16, tiles of 128 x 128. */
 static Status classic(Simulation runs[3], Error *error) {
@@ -39,18 +56,17 @@ static Status classic(Simulation runs[3], Error *error) {
 }
 
 static Status compare(const Simulation runs[3], Io *io, Error *error) {
-  heading(io, "1. One attention head, three ways");
-  say(io, "4,096 tokens, d = 128, fp16. Standard attention writes the 4,096 x 4,096 matrices S and P to the GPU's main "
-          "memory (HBM) and "
-          "reads them back. The tiled algorithms work on tiles of 128 x 128 that stay in on-chip SRAM, and read K and "
-          "V again instead.");
+  heading(io, "2. One attention head, three ways");
+  say(io,
+      "4,096 tokens, d = 128, fp16. Standard attention writes the 4,096 x 4,096 matrices S and P to HBM and reads them "
+      "back. FlashAttention works on tiles of 128 x 128 that stay in SRAM. It reads K and V again instead.");
   fputc('\n', io->out);
   Table t = table_new((TableColumn[]){{.heading = "algorithm"},
                                       {.heading = "read", .right = true},
                                       {.heading = "written", .right = true},
                                       {.heading = "total", .right = true},
-                                      {.heading = "times less", .right = true},
-                                      {.heading = "extra HBM storage", .right = true},
+                                      {.heading = "less", .right = true},
+                                      {.heading = "extra storage", .right = true},
                                       {.heading = "SRAM needed", .right = true}},
                       7);
   for (int k = 0; k < 3; k++) {
@@ -68,24 +84,6 @@ static Status compare(const Simulation runs[3], Io *io, Error *error) {
   }
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
-  return status;
-}
-
-static Status where_bytes_go(const Simulation runs[3], Io *io, Error *error) {
-  heading(io, "2. Where the bytes go");
-  const BarsConfig config = {.n_series = 2, .series = {"read", "written"}, .kind = VALUE_BYTES};
-  Bars bars = bars_new(&config);
-  for (int k = 0; k < 3; k++) {
-    bars_group(&bars, runs[k].schedule->title);
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
-      const double values[] = {(double)runs[k].traffic.read[tensor], (double)runs[k].traffic.write[tensor]};
-      char label[16];
-      snprintf(label, sizeof label, "  %s", tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor));
-      if (values[0] + values[1] > 0) bars_row(&bars, label, values, NULL);
-    }
-  }
-  const Status status = bars_print(&bars, io->out, &io->style, error);
-  bars_free(&bars);
   return status;
 }
 
@@ -109,9 +107,9 @@ static Status walk_tiles(Io *io, Error *error) {
     if (e.kind == EVENT_PRODUCT || e.kind == EVENT_SKIP) kinds[e.i][e.j] = (TileKind)e.tile;
   }
   heading(io, "3. Tile by tile");
-  say(io, "8 tokens in tiles of 2 x 2 with a causal mask, as FlashAttention-2 walks them. A tile above the diagonal is "
-          "skipped: never loaded, "
-          "never computed. A tile on the diagonal is computed and masked in part.");
+  say(io,
+      "8 tokens in tiles of 2 x 2 with a causal mask, in the order of FlashAttention-2. A tile above the diagonal is "
+      "skipped: never loaded, never computed. A tile on the diagonal is computed and partly masked.");
   fputs("\n           K0 K1    K2 K3    K4 K5    K6 K7\n", io->out);
   for (int i = 0; i < GRID; i++) {
     fprintf(io->out, "  Q%d Q%d  ", 2 * i, 2 * i + 1);
@@ -125,7 +123,7 @@ static Status walk_tiles(Io *io, Error *error) {
     }
     fputc('\n', io->out);
   }
-  fprintf(io->out, "\n  %d full, %d masked in part, %d skipped; %d events, from 'load Q' to 'store O'.\n",
+  fprintf(io->out, "\n  %d full, %d partly masked, %d skipped; %d events, from 'load Q' to 'store O'.\n",
           (int)traffic.tiles[TILE_FULL], (int)traffic.tiles[TILE_PARTIAL], (int)traffic.tiles[TILE_SKIPPED],
           (int)traffic.steps);
   return STATUS_OK;
@@ -136,9 +134,9 @@ static void rescale(Io *io) {
   const SoftmaxConfig config = {.precision = PRECISION_FP32};
   SoftmaxState state = softmax_start(&config);
   heading(io, "4. Softmax without seeing the whole row");
-  say(io, "Softmax divides by a sum over a whole row, but a tile shows only a part of it. So a running maximum m and a "
-          "running sum l are kept, "
-          "and what was summed before is rescaled whenever the maximum grows.");
+  say(io, "Softmax divides by the sum of a whole row, but a tile shows only a part of it. So a running maximum m and a "
+          "running "
+          "sum l are kept. When the maximum grows, what was summed before is rescaled.");
   fputc('\n', io->out);
   for (int block = 0; block < 2; block++) {
     const SoftmaxStep s = softmax_step(&config, &state, SCORES + 4 * block, 4, NULL, 0, NULL, NULL);
@@ -187,28 +185,28 @@ static Status make_folder(const char *path, Error *error) {
   return STATUS_OK;
 }
 
-extern const Command COMMAND_CROSSCHECK, COMMAND_RENDER;
-
 /* One step of the walk of section 3, as the viewer draws it. */
 static Status draw_scene(const char *folder, Io *io, Error *error) {
   char path[4200];
   snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
   char *const arguments[] = {"--state", "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
-  if (command_run(&COMMAND_RENDER, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
+  for (const Command *const *c = COMMANDS; *c; c++) /* the small program has none, and does not come here */
+    if (strcmp((*c)->name, "render") == 0 && command_run(*c, 4, arguments, io, error) == EXIT_BAD_REQUEST)
+      return error->status;
   fprintf(io->out, "  %s\n", path);
   return STATUS_OK;
 }
 
-static Status growth(const TourOptions *o, Io *io, Error *error) {
-  static const int64_t N[] = {1024, 4096, 16384, 65536, 262144};
+/* How the two grow with N. */
+static Status growth(Io *io, Error *error) {
+  static const int64_t N[] = {4096, 65536, 262144};
   heading(io, "5. How it grows");
   Table t = table_new((TableColumn[]){{.heading = "tokens", .right = true},
-                                      {.heading = "standard", .unit = "traffic", .right = true},
-                                      {.heading = "fa2", .unit = "traffic", .right = true},
-                                      {.heading = "fa2", .unit = "times less", .right = true},
-                                      {.heading = "S and P", .unit = "storage", .right = true},
-                                      {.heading = "Q, K, V, O", .unit = "storage", .right = true}},
-                      6);
+                                      {.heading = "standard", .unit = "moves", .right = true},
+                                      {.heading = "fa2", .unit = "moves", .right = true},
+                                      {.heading = "standard", .unit = "extra storage", .right = true},
+                                      {.heading = "fa2", .unit = "extra storage", .right = true}},
+                      5);
   for (size_t k = 0; k < sizeof N / sizeof *N; k++) {
     const Problem problem = {
         .shape = {.N_q = N[k], .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
@@ -219,61 +217,121 @@ static Status growth(const TourOptions *o, Io *io, Error *error) {
     table_tokens(&t, ROLE_PLAIN, wide(N[k]));
     table_bytes(&t, ROLE_PLAIN, standard.total_bytes);
     table_bytes(&t, ROLE_PLAIN, fa2.total_bytes);
-    table_ratio(&t, ROLE_PLAIN, (double)standard.total_bytes / (double)fa2.total_bytes);
     table_bytes(&t, ROLE_WARN, standard.intermediates_bytes);
-    table_bytes(&t, ROLE_PLAIN, fa2.inputs_bytes + fa2.outputs_bytes);
+    if (fa2.intermediates_bytes)
+      table_bytes(&t, ROLE_PLAIN, fa2.intermediates_bytes);
+    else
+      table_text(&t, ROLE_GOOD, "none");
   }
-  table_note(&t, "At a fixed block size both grow with N x N and the ratio settles at 2 B / d; what does not grow with "
-                 "N x N is the storage. "
-                 "The ratio grows with the block, until the tiles no longer fit in SRAM.");
+  table_note(
+      &t, "Both move bytes in proportion to N x N; their ratio grows with the block. Only the storage stops growing.");
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
-  if (status || !*o->output.output) return status;
+  return status;
+}
+
+/* With -o FOLDER: three charts and a scene. */
+static Status pictures(const TourOptions *o, Io *io, Error *error) {
+  if (!*o->output.output) return STATUS_OK;
   fputs("\nPictures:\n", io->out);
   if (make_folder(o->output.output, error) ||
       draw(o->output.output, "traffic-against-N.png", "N", "standard,fa1,fa2", io, error) ||
-      draw(o->output.output, "traffic-against-block.png", "block", "standard,fa1,fa2", io, error))
+      draw(o->output.output, "traffic-against-block.png", "block", "standard,fa1,fa2", io, error) ||
+      draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error))
     return error->status;
-  if (draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error)) return error->status;
   return draw_scene(o->output.output, io, error);
 }
 
 static Status articles(Io *io, Error *error) {
-  heading(io, "6. Are the articles right?");
-  say(io, "Five published articles teach FlashAttention with numbers. Here they are computed:");
+  heading(io, "7. Are the articles right?");
+  say(io, "Five published articles teach FlashAttention with numbers. Tilewalk computes each of them:");
   fputc('\n', io->out);
   Claims claims = {0};
   Status status = check_read(&claims, error);
   if (!status) status = check_compute(&claims, error);
-  if (!status) check_print_summary(&claims, io);
+  if (!status) check_print_counts(&claims, NULL, io);
   claims_free(&claims);
   return status;
 }
 
-/* The recorded counters beside the model, as `tilewalk crosscheck` sums them up. That something differs is news for the
- * reader, not a failure of the tour. */
+enum { COUNTED_N = 8192, COUNTED_D = 128, COUNTERS_BYTES = 4 << 20 };
+
+/* The recorded run of one kernel on one head; NULL: the file has none. */
+static const CounterRow *counted_run(const CounterTable *table, const char *kernel) {
+  for (size_t k = 0; k < table->n_rows; k++) {
+    const CounterRow *r = &table->rows[k];
+    const Shape *s = &r->shape;
+    if (strcmp(r->kernel, kernel) == 0 && r->has_shape && s->N_q == COUNTED_N && s->N_k == COUNTED_N &&
+        s->d == COUNTED_D && s->heads == 1 && s->batch == 1 && !s->causal)
+      return r;
+  }
+  return NULL;
+}
+
+static void compare_count(Table *t, const char *what, double model, double counted) {
+  table_text(t, ROLE_PLAIN, what);
+  table_bytes(t, ROLE_PLAIN, (Wide)(model + 0.5));
+  table_bytes(t, ROLE_ACCENT, (Wide)(counted + 0.5));
+  table_percent(t, ROLE_PLAIN, fabs(model - counted) / counted);
+}
+
+/* One recorded run beside the model: what the SMs ask for is far more than what HBM delivers, as L2 has the rest. */
+static Status print_counted(const CounterRow *row, const char *kernel, Io *io, Error *error) {
+  Request request = {.shape = {.N_q = COUNTED_N, .d = COUNTED_D}, .gpu = "h200"};
+  Problem problem;
+  Gpu gpu;
+  Simulation run;
+  snprintf(request.kernel, sizeof request.kernel, "%s", kernel);
+  if (request_set_algorithms(&request, "fa2", error) || request_problem(&request, &problem, &gpu, error) ||
+      simulate(&run, &problem, request.algorithms[0], error) || simulation_l2(&run, &problem, &gpu, error))
+    return error->status;
+  Table t = table_new((TableColumn[]){{.heading = "one head of 8,192 tokens"},
+                                      {.heading = "model", .right = true},
+                                      {.heading = "H200", .right = true},
+                                      {.heading = "apart", .right = true}},
+                      4);
+  compare_count(&t, "read by the SMs", run.l2.read_bytes, (double)row->value[COUNTER_BOUNDARY_READ]);
+  compare_count(&t, "read from HBM", run.l2.hbm_read_bytes, (double)row->value[COUNTER_HBM_READ]);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
 static Status real_gpu(Io *io, Error *error) {
-  heading(io, "7. Does a real GPU agree?");
-  say(io, "The same algorithms, as CUDA kernels, were run on an NVIDIA H200 and its hardware counters recorded. The "
-          "model beside them:");
+  static const char KERNEL[] = "fa2_async";
+  char path[ASSETS_PATH_BYTES], *buffer = NULL;
+  size_t length;
+  CounterTable table = {0};
+  heading(io, "6. Does a real GPU agree?");
+  say(io, "The algorithms were run as CUDA kernels on an NVIDIA H200, and its hardware counters recorded. The SMs ask "
+          "for K "
+          "and V again and again, but L2 keeps them, so that HBM is asked once:");
   fputc('\n', io->out);
-  return command_run(&COMMAND_CROSSCHECK, 0, NULL, io, error) == EXIT_BAD_REQUEST ? error->status : STATUS_OK;
+  Status status = assets_find(path, sizeof path, "assets/counters/h200/l2/first.csv", error);
+  if (!status) status = file_read(path, COUNTERS_BYTES, &buffer, &length, error);
+  if (!status) status = counter_table_from_buffer(&table, buffer, length, error);
+  const CounterRow *row = status ? NULL : counted_run(&table, KERNEL);
+  if (row) status = print_counted(row, KERNEL, io, error);
+  counter_table_free(&table);
+  free(buffer);
+  return status;
 }
 
 static void what_next(Io *io) {
   static const char *const NEXT[][2] = {
-      {"tilewalk sim -N 8K --block 64 --causal", "your own size, mask, block"},
-      {"tilewalk sweep --over block", "what a larger block buys"},
-      {"tilewalk softmax --example", "online softmax by hand"},
-      {"tilewalk trace -N 8 -d 4 --block 2", "every event of a small run"},
-      {"tilewalk check", "every claim of the articles, computed"},
-      {"tilewalk view", "the same in a window, step by step"},
-      {"tilewalk lesson", "a course: predict, play, check"},
-      {"tilewalk --help", "all commands"},
+      {"sim -N 8K --block 64 --causal", "your own size, block and mask"},
+      {"sweep --over block", "what a larger block buys"},
+      {"view", "the walk in a window, step by step"},
+      {"lesson", "a course: predict, play, check"},
+      {"check", "every claim of the articles, computed"},
+      {"crosscheck", "every recorded run of a GPU (minutes)"},
+      {"--help", "all commands"},
   };
   heading(io, "What to try next");
   for (size_t k = 0; k < sizeof NEXT / sizeof *NEXT; k++) {
-    text_print(io->out, &io->style, ROLE_ACCENT, "  %-40s", NEXT[k][0]);
+    const int width = 31; /* of the longest */
+    text_print(io->out, &io->style, ROLE_ACCENT, "  %s %-*s", strchr(io->program, '/') ? io->program : "tilewalk",
+               width, NEXT[k][0]);
     fprintf(io->out, "%s\n", NEXT[k][1]);
   }
 }
@@ -284,10 +342,10 @@ static int run_tour(void *options, Io *io, Error *error) {
   if (classic(runs, error)) return EXIT_BAD_REQUEST;
   text_print(io->out, &io->style, ROLE_HEADING, "Tilewalk");
   fputs(": walk through attention tile by tile and see where every byte goes\n", io->out);
-  if (compare(runs, io, error) || where_bytes_go(runs, io, error) || walk_tiles(io, error)) return EXIT_BAD_REQUEST;
+  if (hardware(io, error) || compare(runs, io, error) || walk_tiles(io, error)) return EXIT_BAD_REQUEST;
   rescale(io);
-  if (growth(o, io, error)) return EXIT_BAD_REQUEST;
-  if (articles(io, error) || real_gpu(io, error)) return EXIT_BAD_REQUEST;
+  if (growth(io, error) || real_gpu(io, error) || articles(io, error) || pictures(o, io, error))
+    return EXIT_BAD_REQUEST;
   what_next(io);
   return EXIT_DONE;
 }
@@ -299,11 +357,12 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_TOUR = {
     .name = "tour",
-    .summary = "a first look at all of it, in under a minute",
+    .summary = "a first look at all of it, in seconds",
     .usage = "[-o FOLDER]",
-    .description = "Compares standard and tiled attention on one head, shows where the bytes go, walks a small causal "
-                   "example tile by tile, and "
-                   "checks the articles. With -o FOLDER it also draws three charts there.",
+    .description =
+        "The hardware in three lines; standard attention beside FlashAttention; the walk over tiles; softmax in "
+        "pieces; how both grow; a real GPU's counters; what articles claim. With -o FOLDER it also draws three "
+        "charts and a scene there.",
     .examples = "  tilewalk tour\n\n"
                 "  # with charts\n"
                 "  tilewalk tour -o charts\n",
