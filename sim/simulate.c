@@ -190,13 +190,19 @@ double simulation_l2_share(const Simulation *s) {
 
 double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.hbm_write_bytes + s->l2.left_dirty_bytes; }
 
+double simulation_needed_bytes(const Shape *s) {
+  const Mask mask = mask_of_shape(s);
+  const int64_t grain = s->pattern ? s->pattern->block : 1; /* of blocks the band may hide a part: counted whole */
+  const MaskTiles all = {grain, grain, {0, ceil_div(s->N_q, grain)}, {0, ceil_div(s->N_k, grain)}};
+  const double rows = (double)mask_rows_seen(&mask, &all).elements, keys = (double)mask_cols_seen(&mask, &all).elements;
+  const double d = (double)s->d, d_v = (double)s->d_v, batch = (double)s->batch, e = dtype_bytes(s->dtype);
+  return batch * e * ((double)s->heads * (rows * d + (double)s->N_q * d_v) + (double)s->kv_heads * keys * (d + d_v));
+}
+
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {
   const double e = dtype_bytes(shape->dtype), M = (double)sram_bytes / e, d = (double)shape->d,
-               d_v = (double)(shape->d_v ? shape->d_v : shape->d);
-  const double batch = (double)shape->batch, heads = (double)(shape->heads ? shape->heads : 1),
-               kv_heads = (double)(shape->kv_heads ? shape->kv_heads : shape->heads),
-               N_k = (double)(shape->N_k ? shape->N_k : shape->N_q);
-  const double once = batch * (d + d_v) * e * (heads * (double)shape->N_q + kv_heads * N_k);
+               d_v = (double)shape->d_v;
+  const double once = simulation_needed_bytes(shape), batch = (double)shape->batch;
   const Mask mask = mask_of_shape(shape);
   const double least = fmin(d, d_v); /* proved for d_v = d; a wider side moves no less */
   return fmax(once, batch * (double)shape->heads * (double)mask_pairs(&mask) * least * least / M * e);

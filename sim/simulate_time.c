@@ -71,9 +71,16 @@ static double least_flops(const Simulation *s) {
   return (double)mask_pairs(&s->plan.mask) * simulation_pair_flops(shape) * (double)shape->batch * (double)shape->heads;
 }
 
+static double O_bytes(const Plan *p) {
+  const Shape *s = &p->shape;
+  return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * p->element_bytes;
+}
+
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   const double read = (double)s->read_bytes, written = (double)s->write_bytes, l2 = (double)gpu->l2_bytes;
-  const double in = (double)s->inputs_bytes, out = (double)s->outputs_bytes;
+  const double out = (double)s->outputs_bytes;
+  const double needed = simulation_needed_bytes(&s->plan.shape) - O_bytes(&s->plan);
+  const double in = s->schedule->skips ? fmin(needed, read) : (double)s->inputs_bytes;
   const bool any_tiles = !s->tiles_given || shares_kv(&s->plan.shape);
   TimeWork work = {.hbm_bytes = read + written,
                    .l2_bytes = fmax(in + out, any_tiles ? 0 : (read + written) / COALESCED),

@@ -1,5 +1,6 @@
 /* Random requests over all GPUs, data types, masks, kernels: whatever is asked, the figures hold together. With
- * TILEWALK_REQUESTS=100000 so many; else 20000, of which one in 400 is walked through L2: that takes longest. */
+ * TILEWALK_REQUESTS=100000 so many; else 20000, of which one in 400 is walked through L2: that takes longest.
+ * TILEWALK_L2_EVERY=20: one in twenty. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -24,26 +25,28 @@ static const char *const KERNELS[] = {"cudnn-sm90", "fa2-sm90", "mem-efficient-s
                                       "fa2_tensor", "fa1",      "fa2_scalar"};
 enum { N_GPUS = sizeof GPUS / sizeof *GPUS, N_KERNELS = sizeof KERNELS / sizeof *KERNELS };
 
-static void describe(const Simulation *s, char text[256]) {
+static void describe(const Simulation *s, char text[320]) {
   const Shape *h = &s->plan.shape;
-  snprintf(text, 256,
+  snprintf(text, 320,
            "%s on %s, N %" PRId64 " x %" PRId64 ", d %" PRId64 ", heads %" PRId64 "/%" PRId64 ", %s, causal %d, "
-           "window %" PRId64 ", tiles %" PRId64 " x %" PRId64,
+           "window %" PRId64 " (%" PRId64 ",%" PRId64 "), top left %d, packed %" PRId64 ", tiles %" PRId64
+           " x %" PRId64,
            s->schedule->name, s->machine.name, h->N_q, h->N_k, h->d, h->heads, h->kv_heads, dtype_name(h->dtype),
-           h->causal, h->window, s->plan.tiling.B_r, s->plan.tiling.B_c);
+           h->causal, h->window, h->sided ? h->left : -1, h->sided ? h->right : -1, h->top_left, h->group,
+           s->plan.tiling.B_r, s->plan.tiling.B_c);
 }
 
 #define EXPECT(condition)                                                                                              \
   do {                                                                                                                 \
     if (!(condition)) {                                                                                                \
-      char text_[256];                                                                                                 \
+      char text_[320];                                                                                                 \
       describe(s, text_);                                                                                              \
       fail_msg("%s: not %s", text_, #condition);                                                                       \
     }                                                                                                                  \
   } while (0)
 
 static void check(const Simulation *s, const Gpu *gpu) {
-  const double read = (double)s->read_bytes, once = (double)s->inputs_bytes + (double)s->outputs_bytes;
+  const double read = (double)s->read_bytes, once = simulation_needed_bytes(&s->plan.shape);
   EXPECT(read > 0 && s->write_bytes > 0);
   EXPECT(s->timing.least_s > 0 && isfinite(s->timing.least_s));
   for (int part = 0; part < TIME_PART_COUNT; part++)
@@ -51,10 +54,18 @@ static void check(const Simulation *s, const Gpu *gpu) {
   EXPECT(isnan(s->timing.predicted_s) || s->timing.least_s <= s->timing.predicted_s);
   const double bound = lower_bound_bytes(&s->plan.shape, s->machine.sram_bytes);
   EXPECT(bound >= once && isfinite(bound));
+  EXPECT(once <= (double)s->inputs_bytes + (double)s->outputs_bytes);
+  EXPECT((double)s->total_bytes >= once * (1 - 1e-12));
+  const double M = (double)s->machine.sram_bytes / s->plan.element_bytes, d = (double)s->plan.shape.d;
+  /* the papers' bound is proved for M >= d^2; tiles of S and O in registers are more than M, and a matrix product whose
+   * matrices count once has no tiles at all */
+  if (s->held == HELD_SRAM && s->schedule->skips && M >= d * d) EXPECT((double)s->total_bytes >= bound * (1 - 1e-12));
   if (!s->has_l2) return;
   const double hit_rate = l2_run_hit_rate(&s->l2), share = simulation_l2_share(s);
   EXPECT(hit_rate >= 0 && hit_rate <= 1);
   EXPECT(share >= 0 && share <= 1);
+  if (s->schedule->skips) /* a tiled product asks again for what counts once */
+    EXPECT(s->l2.hbm_read_bytes <= read + fmax(0, s->overheads.read_bytes) + 1);
   EXPECT(s->l2.hbm_read_bytes >= 0 && s->l2.hbm_read_bytes <= s->l2.read_bytes * (1 + 1e-12));
   EXPECT(s->l2.fabric_bytes >= 0 && simulation_hbm_write_bytes(s) >= 0);
   EXPECT(gpu->l2_partitions > 1 || s->l2.fabric_bytes == 0);
@@ -72,6 +83,15 @@ static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const
   s->dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1);
   s->causal = rand_in(r, 0, 1);
   if (rand_in(r, 0, 4) == 0) s->window = rand_in(r, 1, 2000);
+  if (rand_in(r, 0, 4) == 0) {
+    s->sided = true;
+    s->left = rand_in(r, -1, 1000);
+    s->right = rand_in(r, -1, 1000);
+  }
+  s->top_left = rand_in(r, 0, 7) == 0;
+  if (rand_in(r, 0, 7) == 0) s->N_q = 1; /* decode */
+  p->pack = (Pack)rand_in(r, 0, PACK_COUNT - 1);
+  if (rand_in(r, 0, 7) == 0) s->d_v = D[rand_in(r, 0, 7)];
   p->machine = (Machine){.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
   snprintf(p->machine.name, sizeof p->machine.name, "%.60s", gpu->name);
   *schedule = SCHEDULES[rand_in(r, 0, N_SCHEDULES - 1)];
@@ -83,6 +103,13 @@ static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const
   if (profile_config(profile, s, &p->launch, NULL)) return false;
   p->tiling = (Tiling){.B_r = p->launch.block_q, .B_c = p->launch.block_k};
   *schedule = profile->schedule;
+  if (shape_complete(s, NULL)) return false;
+  const int64_t splits = profile_splits(profile, s, gpu->n_sm);
+  if (splits > 1) { /* as the library does */
+    profile_become_split(profile, s, splits, &p->launch);
+    p->tiling = (Tiling){.B_r = p->launch.block_q, .B_c = p->launch.block_k, .n_splits = splits};
+    *schedule = schedule_find("fa2-split");
+  }
   return true;
 }
 
@@ -92,6 +119,8 @@ static void any_request_holds_together(void **state) {
   static Profile profiles[N_KERNELS];
   const char *asked = getenv("TILEWALK_REQUESTS");
   const long n = asked ? atol(asked) : 20000;
+  const char *through = getenv("TILEWALK_L2_EVERY");
+  const long every = through && atol(through) > 0 ? atol(through) : 400;
   Rand rand = {20260101};
   long n_run = 0, n_l2 = 0, n_predicted = 0;
   for (int g = 0; g < N_GPUS; g++) gpus[g] = open_gpu(GPUS[g]);
@@ -103,8 +132,8 @@ static void any_request_holds_together(void **state) {
     Simulation s;
     Error error = {0};
     if (!random_problem(&rand, &p, &schedule, gpu, profiles)) continue;
-    if (simulate(&s, &p, schedule, &error)) continue;         /* a tile that is not possible, say, and why */
-    if (k % 400 == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
+    if (simulate(&s, &p, schedule, &error)) continue;           /* a tile that is not possible, say, and why */
+    if (k % every == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
       assert_true(*error.message);
       continue;
     }

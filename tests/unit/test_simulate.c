@@ -98,6 +98,19 @@ static void the_lower_bound(void **state) {
   assert_true(fabs(lower_bound_bytes(&shape, 192 * 1024) - 4096.0 * 4096 * 16384 / 98304 * 2) < 1e-6);
 }
 
+/* One query over 32K keys with a window of 127 before it: 128 keys of K and V, and a row of Q and O, 256 B each. The
+ * bound on time asks HBM for no more. */
+static void a_window_needs_the_keys_in_it_alone(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 1, .N_k = 32768, .d = 128, .sided = true, .left = 127, .right = 0};
+  const Simulation s = run("fa2", shape, (Tiling){.B_r = 64, .B_c = 128});
+  assert_true(simulation_needed_bytes(&s.plan.shape) == (2 * 128 + 2) * 256);
+  assert_true(lower_bound_bytes(&s.plan.shape, 192 * 1024) == (2 * 128 + 2) * 256);
+  const Gpu gpu = {.l2_bytes = 1 << 20};
+  assert_true(simulation_work(&s, &gpu).hbm_bytes == (2 * 128 + 1) * 256); /* O fits L2 */
+  assert_true(simulation_work(&s, &gpu).l2_bytes == (2 * 128 + 2) * 256);
+}
+
 static void totals_beyond_128_bits_are_refused(void **state) {
   (void)state;
   const Problem problem = {
@@ -116,6 +129,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_budget_of_128_by_128_is_161_KiB),
       cmocka_unit_test(the_largest_block_in_192_KiB_is_148),
+      cmocka_unit_test(a_window_needs_the_keys_in_it_alone),
       cmocka_unit_test(the_default_block_is_the_largest_power_of_two_that_fits),
       cmocka_unit_test(storage_counts_each_tensor_once),
       cmocka_unit_test(totals_are_over_batch_and_heads),

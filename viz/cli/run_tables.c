@@ -339,6 +339,17 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
                                               : "no kernel is named (--kernel)");
 }
 
+/* Of matrix products each matrix is counted once a pass, above; what CTAs ask for is counted at L2. */
+static void again_note(Table *t, const Simulation *runs, int n) {
+  bool any = false;
+  for (int k = 0; k < n; k++) any = any || (!runs[k].schedule->skips && runs[k].has_l2);
+  if (any)
+    table_note(
+        t, "Across the SRAM boundary each matrix counts once a pass, the least a matrix product can move. The CTAs of "
+           "tiled products read blocks again, and a softmax its scores twice: \"read from L2\" is what they ask "
+           "for, and HBM's share is of that.");
+}
+
 /* Spills belong to a build. */
 static void spill_note(Table *t, const Simulation *runs, int n) {
   if (largest_of(runs, n, 7) > 0)
@@ -377,6 +388,7 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   storage_and_arithmetic_rows(&t, runs, n);
   l2_rows(&t, runs, n);
   time_rows(&t, runs, n);
+  again_note(&t, runs, n);
   spill_note(&t, runs, n);
   fit_notes(&t, runs, n);
   time_notes(&t, runs, n);

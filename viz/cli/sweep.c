@@ -166,7 +166,7 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
       }
     }
     const Simulation *first = &point->runs[0];
-    point->lower_bound_bytes = gpu ? (double)first->inputs_bytes + (double)first->outputs_bytes
+    point->lower_bound_bytes = gpu ? simulation_needed_bytes(&first->plan.shape)
                                    : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
     for (int k = 0; k < request->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
       point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
