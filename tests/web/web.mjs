@@ -522,6 +522,12 @@ async function workbench(world) {
     return bytes
   }
   await verdict('Nothing wrong')
+  for (const name of ['standard', 'fa1', 'fa2', 'fa2-split']) { // begun from each, O is right
+    await page.value(`(() => { const e = document.getElementById('sample'); e.value = '${name}'; e.dispatchEvent(new Event('change')) })()`)
+    await page.until(`tilewalk.program.startsWith('algorithm mine') && document.getElementById('verdict').textContent.includes('O is right')`)
+  }
+  await page.value(`(() => { const e = document.getElementById('sample'); e.value = 'fa2'; e.dispatchEvent(new Event('change')) })()`)
+  await verdict('O is right')
   check((await stateOf(page)).startsWith('algorithm=mine.walk N=64'), await stateOf(page))
   const before = await text(), first = await moves()
   await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
@@ -543,6 +549,17 @@ async function workbench(world) {
   await verdict('Nothing wrong')
   same(await page.value(`document.getElementById('note').hidden`), true, 'the message is gone')
   same(await moves(), first, 'moved as before')
+  // Right in form says nothing about O.
+  await verdict('O is right')
+  const sound = await text()
+  for (const [what, by, says] of [["l_i, O_i *= e^(m_i - m')", '# left out', 'O is wrong: without a mask'], ['mask S', '# left out', 'O is wrong: with a causal mask'],
+    ['row sum of P', '2 x row sum of P', 'O is wrong: without a mask']]) {
+    check(sound.replace(what, by) !== sound, 'there is such a line:', what)
+    await page.value(`(() => { const e = document.getElementById('program'); e.value = ${JSON.stringify(sound.replace(what, by))}; e.dispatchEvent(new Event('input')) })()`)
+    await verdict(says)
+  }
+  await page.value(`(() => { const e = document.getElementById('program'); e.value = ${JSON.stringify(sound)}; e.dispatchEvent(new Event('input')) })()`)
+  await verdict('O is right')
   // A line more: Enter keeps the indentation. What it moves is seen at once.
   await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
   await page.press('Enter')
@@ -750,7 +767,7 @@ async function speed(world) {
   return `first picture ${first.toFixed(0)} ms; ` + Object.entries(times).map(([name, [middle, worst]]) => `${name} ${middle.toFixed(1)}, worst ${worst.toFixed(1)} ms`).join('; ')
 }
 
-// Random states, keys and clicks through the page: no exception, no trap. SECONDS of it.
+// Random states, programs, keys and clicks through the page: no exception, no trap. SECONDS of it, by SEED.
 async function anything(world) {
   const seconds = Number(process.env.SECONDS ?? 5)
   const page = await open(world)
@@ -760,11 +777,25 @@ async function anything(world) {
     const KEYS = ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab', 'Enter', 'Escape', 'Backspace', 'F1']
     const WORDS = ['N=', 'd=', 'block=', 'block-q=', 'heads=', 'kv-heads=', 'seed=', 'step=', 'row=', 'window=', 'sram=', 'splits=', 'q-scale=', 'seq-len-k=', 'batch=', 'scene=', 'algorithm=', 'gpu=', 'dtype=', 'causal=', 'kernel=', 'x=']
     const VALUES = ['0', '1', '7', '64', '-1', '1e9', '9223372036854775807', '1K', '4G', 'main', 'charts', 'tiles', 'fa1', 'fa2', 'standard', 'fa2-split', 'h200', 'paper', 'fp8', 'on', '../x', '', '\\u{1f600}', '%00', "'"]
+    // A shipped program, with lines left out, doubled and swapped, and letters changed: most are refused, some are not.
+    const NAMES = tilewalk.engine.text('web_program_names').split('\\n').filter(Boolean)
+    const program = () => {
+      const lines = tilewalk.engine.text('web_program_text', NAMES[random(NAMES.length)]).replace(/^algorithm.*/m, 'algorithm mine').split('\\n')
+      for (let k = random(4); k > 0; k--) {
+        const at = random(lines.length), other = random(lines.length), how = random(5)
+        if (how === 0) lines.splice(at, 1)
+        else if (how === 1) lines.splice(at, 0, lines[other])
+        else if (how === 2) [lines[at], lines[other]] = [lines[other], lines[at]]
+        else if (how === 3) lines[at] = lines[at].replace(/[ijs]\\b/, 'ijs'[random(3)])
+        else { const to = random(lines[at].length + 1); lines[at] = lines[at].slice(0, to) + String.fromCharCode(32 + random(300)) + lines[at].slice(to + random(2)) }
+      }
+      return lines.join('\\n')
+    }
     const end = performance.now() + ${seconds} * 1000
-    let n = 0
+    let n = 0, taken = 0
     try {
       for (; performance.now() < end; n++) {
-        const what = random(10), { engine, canvas } = tilewalk
+        const what = random(11), { engine, canvas } = tilewalk
         if (what < 3) tilewalk.restore(Array.from({ length: random(5) }, () => WORDS[random(WORDS.length)] + VALUES[random(VALUES.length)]).join(' '))
         else if (what < 6) window.dispatchEvent(new KeyboardEvent('keydown', { key: random(2) ? KEYS[random(KEYS.length)] : String.fromCharCode(32 + random(95)), shiftKey: random(4) === 0 }))
         else if (what < 9) {
@@ -772,16 +803,21 @@ async function anything(world) {
           engine.call('web_press', random(4) ? 1 : 3)
           engine.call('web_motion', random(canvas.width), random(canvas.height))
           engine.call('web_release', 1)
-        } else engine.call('web_wheel', random(7) - 3)
+        } else if (what < 10) engine.call('web_wheel', random(7) - 3)
+        else if (!engine.text('web_program', program())) {
+          taken++
+          engine.call('web_open', 'algorithm=mine.walk' + [',fa2', ',standard', '', ''][random(4)] + ' N=' + (1 + random(200)) + ' block=' + (1 << random(6)) + (random(2) ? ' causal=1' : '') +
+            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'charts', 'timeline', 'code', 'race', 'warp'][random(10)] + ' step=' + random(500))
+        }
         engine.calls.web_frame(0.05)
         if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }
       }
-      return { n, bytes: tilewalk.engine.calls.memory.buffer.byteLength }
+      return { n, taken, bytes: tilewalk.engine.calls.memory.buffer.byteLength }
     } catch (error) { return { n, error: String(error.stack) } }
   })()`)
   check(!result.error, `after ${result.n}:`, result.error ?? '', await stateOf(page).catch(String))
   check(page.errors.length === 0, page.errors)
-  return `${result.n} inputs in ${seconds} s, ${result.bytes >> 20} MiB`
+  return `${result.n} inputs in ${seconds} s, ${result.taken} programs taken, ${result.bytes >> 20} MiB`
 }
 
 // ---- all of them
@@ -794,7 +830,7 @@ let passed = 0, failed = 0
 async function run(world, name, test) {
   const start = Date.now()
   try {
-    const limit = new Promise((_, reject) => setTimeout(reject, 240000, new Error('took more than four minutes')).unref())
+    const limit = new Promise((_, reject) => setTimeout(reject, 1000 * (240 + Number(process.env.SECONDS ?? 0)), new Error('took more than four minutes')).unref())
     const said = await Promise.race([test(world), limit])
     passed++
     console.log(`  ${name.padEnd(14)} ok  ${Date.now() - start} ms  ${said ?? ''}`)

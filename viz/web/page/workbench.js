@@ -82,7 +82,9 @@ async function check(line = viewer.state()) {
     engine.call('web_open', lineWith(line, { algorithm: algorithms() }))
     viewer.wake()
     const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
-    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${1 + engine.call('web_steps')} moments.`
+    const numbers = engine.text('web_program_numbers')
+    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${numbers}`
+    $('verdict').classList.toggle('doubt', numbers.startsWith('O is wrong'))
   } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
   keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
   mark()
