@@ -103,6 +103,13 @@ static void read_flash(const CounterRow *row, LaunchFacts *f) {
     f->causal = switches[split ? 0 : 1];
     f->is_even = switches[split ? 3 : n == 5 ? 2 : n == 6 ? 3 : 4];
   }
+  if (f->role == LAUNCH_ROLE_BACKWARD &&
+      f->block_k) { /* its grid: column blocks, batch, heads; keys as many as queries */
+    f->shape.N_q = row->grid[0] * f->block_k;
+    f->shape.batch = row->grid[1];
+    f->shape.heads = row->grid[2];
+    return;
+  }
   if (!f->block_q || !row->grid[0] || (f->role != LAUNCH_ROLE_FUSED && !split)) return;
   f->shape.N_q = row->grid[0] * f->block_q;
   if (!split || row->grid[1] < 1) {

@@ -29,7 +29,7 @@
 #include "sim/problem/plan.h"
 
 #define NCU_MAX_BYTES ((size_t)64 << 20) /* of the recorded files, which are read whole */
-enum { NCU_NAME_BYTES = 160, NCU_DEVICE_BYTES = 64, NCU_MAX_ROWS = 65536, NCU_MAX_IGNORED = 64, NCU_MAX_NOTES = 8 };
+enum { NCU_NAME_BYTES = 512, NCU_DEVICE_BYTES = 64, NCU_MAX_ROWS = 65536, NCU_MAX_IGNORED = 64, NCU_MAX_NOTES = 8 };
 
 typedef enum {
   COUNTER_BOUNDARY_READ = 0, /* bytes from L2 into the SMs: the papers' "HBM reads" */

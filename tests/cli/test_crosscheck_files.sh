@@ -111,6 +111,37 @@ fi
 } >"$work/backward.csv"
 expect 0 'A backward pass, added up and not judged: .*loop_seqk_parallel_kernel .* 3.000 GB read from HBM' "$work/backward.csv"
 expect 0 '1 other kernel left out' "$work/backward.csv"
+expect 0 'not judged: .*; the file says nothing of shapes; give one with -N, --batch and --heads' "$work/backward.csv"
+
+# FlashAttention-2's backward passes as assets/counters/h100/backward recorded them: 1 and 16 heads of 4,096, d = 128. By hand
+# for one head: D reads O and dO, 2 MiB; each of 32 column blocks reads Q and dO, 2 MiB (causal: 33/2 of 32), and 2 x 64 fp32 of
+# each of its 64 tiles (33); K and V once, 2 MiB; the conversion reads dQ in fp32, 2 MiB: 74,448,896 B and 41,435,136 B. The rung
+# reads the log-sum-exp once more, 16,384 B.
+backward() { # backward CAUSAL HEADS READ WRITE READ WRITE READ WRITE: of D, the loop, the conversion
+  traits='pytorch_flash::Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, 0, 0, cutlass::half_t>'
+  echo "$head\"l1tex__m_xbar2l1tex_read_bytes.sum\",\"l1tex__m_l1tex2xbar_write_bytes.sum\""
+  echo "$units\"byte\",\"byte\""
+  echo "\"0\",\"7\",\"void pytorch_flash::flash_bwd_dot_do_o_kernel<1, $traits>(Flash_bwd_params)\",\"(256, 1, 1)\",\"(64, 1, $2)\",\"9.0\",\"$3\",\"$4\""
+  echo "\"1\",\"7\",\"void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<$traits, 0, $1, 0, 0, 1, 1, 0>(Flash_bwd_params)\",\"(256, 1, 1)\",\"(32, 1, $2)\",\"9.0\",\"$5\",\"$6\""
+  echo "\"2\",\"7\",\"void pytorch_flash::flash_bwd_convert_dq_kernel<$traits>(Flash_bwd_params, int)\",\"(256, 1, 1)\",\"(64, 1, $2)\",\"9.0\",\"$7\",\"$8\""
+}
+backward 0 1 2097152 2128000 70254592 69271552 2097152 1048576 >"$work/flash.csv"
+expect 0 'judged by the formulas of fa2_backward' "$work/flash.csv"
+expect 0 'N = 4096, batch 1, 1 heads, d = 128, fp16, tiles of 64 x 128\|N = 4096, batch 1, 1 heads, d = 128, tiles of 64 x 128' "$work/flash.csv"
+expect 0 'read across the boundary 74,465,280 74,448,896' "$work/flash.csv"
+expect 1 'read across the boundary .* 74,448,896 .* DIFFERS' "$work/flash.csv" -N 2048 -d 128
+expect 1 'not causal; leave out --causal' "$work/flash.csv" -N 4096 -d 128 --causal
+backward 1 1 2097152 2127232 37240832 36798464 2097152 1048576 >"$work/causal_back.csv"
+expect 0 'read across the boundary 41,451,520 41,435,136' "$work/causal_back.csv"
+expect 1 'says causal; add --causal' "$work/causal_back.csv" -N 4096 -d 128
+backward 0 16 33554432 34065984 1124100096 1108344832 33554432 16777216 >"$work/heads.csv"
+expect 0 'read across the boundary 1,191,444,480 1,191,208,960' "$work/heads.csv"
+expect 0 'which is not described' "$work/heads.csv" -N 4096 -d 128 --heads 16 --kv-heads 4
+grep -v convert_dq "$work/flash.csv" >"$work/two.csv"
+expect 0 'not judged: .*it is three launches' "$work/two.csv"
+sed -e 's/pytorch_flash::flash_bwd_dot_do_o_kernel/cudnn::compute_dot_do_o_specialized/' -e 's/pytorch_flash::flash_bwd_dq[a-z_]*/cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_/' \
+  -e 's/pytorch_flash::flash_bwd_convert_dq_kernel/cudnn::convert_dq_to_16bits/' -e 's/<[^>]*>*//g' "$work/flash.csv" >"$work/cudnn.csv"
+expect 0 "not judged: .*its name does not say its tiles, and only FlashAttention-2's order" "$work/cudnn.csv"
 
 # The same forward pass of an A100: no description is taken, but the tile, and the log-sum-exp that FlashAttention-2
 # always writes: O has 134,217,728 B and it 2,097,152.

@@ -42,7 +42,14 @@ static const struct {
     {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, 0, 0, "
      "half_t>>(p)",
      {1, 1, 1},
-     "a backward pass; d64 128x128 fp16; "},
+     "a backward pass; d64 128x128 fp16; N128 b1 h1"},
+    {"void "
+     "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::Flash_bwd_kernel_traits<(int)128, "
+     "(int)64, (int)128, (int)8, (int)2, (int)4, (int)2, (bool)0, (bool)0, cutlass::half_t, "
+     "pytorch_flash::Flash_kernel_traits<(int)128, (int)64, (int)128, (int)8, cutlass::half_t>>, (bool)0, (bool)1, "
+     "(bool)0, (bool)0, (bool)1, (bool)1, (bool)0>(pytorch_flash::Flash_bwd_params)",
+     {32, 2, 16}, /* 32 blocks of 128 keys */
+     "a backward pass; d128 64x128 fp16 causal; N4096 even b2 h16"},
     {"void flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8>>(p)",
      {1, 1, 1},
      "dQ converted; d128 64x128; "},

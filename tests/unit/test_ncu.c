@@ -150,7 +150,7 @@ static void test_names_are_safe(void **state) {
   CounterTable table;
   Error error;
   char text[1024];
-  snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"\033[31m%0500d\",\"1\",\"2\"\n", 0);
+  snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"\033[31m%0600d\",\"1\",\"2\"\n", 0);
   assert_int_equal(read_text(text, &table, &error), STATUS_OK);
   assert_int_equal(strlen(table.rows[0].kernel), NCU_NAME_BYTES - 1);
   assert_int_equal(table.rows[0].kernel[0], '?');

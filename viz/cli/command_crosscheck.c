@@ -110,20 +110,9 @@ static bool is_attention(const LaunchRun *run) {
   return run->sum.has_shape || role == LAUNCH_ROLE_FUSED || role == LAUNCH_ROLE_SPLIT || run->n_parts > 1;
 }
 
-/* A backward pass has no algorithm here to be judged by. */
 static bool is_backward(const LaunchRun *run) {
   return !run->sum.has_shape && run->facts.role >= LAUNCH_ROLE_BACKWARD_BEFORE &&
          run->facts.role <= LAUNCH_ROLE_BACKWARD_AFTER;
-}
-
-static void note_backward(Crosscheck *c, const LaunchRun *run) {
-  const CounterRow *s = &run->sum;
-  char read[64] = "";
-  const Counter by = s->known[COUNTER_BOUNDARY_READ] ? COUNTER_BOUNDARY_READ : COUNTER_HBM_READ;
-  if (s->known[by])
-    snprintf(read, sizeof read, ", %.3f GB %s", (double)s->value[by] * 1e-9,
-             by == COUNTER_HBM_READ ? "read from HBM" : "read across the boundary");
-  crosscheck_note(c, "A backward pass, added up and not judged: %s%s.", run->parts, read);
 }
 
 static Status judge_runs(Crosscheck *c, Judge *j, const LaunchRun *runs, size_t n_runs, size_t *n_added, Error *error) {
@@ -134,7 +123,7 @@ static Status judge_runs(Crosscheck *c, Judge *j, const LaunchRun *runs, size_t 
   for (size_t i = 0; i < n_runs && status == STATUS_OK; i++) {
     ++*n_added;
     if (is_backward(&runs[i]))
-      note_backward(c, &runs[i]);
+      status = judge_backward(c, j, &runs[i], error);
     else if (any && !is_attention(&runs[i]))
       n_left_out++;
     else

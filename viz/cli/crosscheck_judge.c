@@ -369,6 +369,64 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   return status;
 }
 
+/* Why a backward pass is not judged; NULL: it can be. */
+static const char *why_no_backward(const Request *r, const LaunchRun *run, char *text, size_t size) {
+  const LaunchFacts *f = &run->facts;
+  if (!strstr(run->parts, "flash_bwd"))
+    return "its name does not say its tiles, and only FlashAttention-2's order of the backward pass is described";
+  if (run->n_parts != 3)
+    return "it is three launches (D = rowsum(dO O), the loop, dQ converted), and the file does not have one of each";
+  if (!f->d || !f->block_q || !f->block_k) return "its name does not say its tiles";
+  if (!r->shape.N_q) return "the file says nothing of shapes; give one with -N, --batch and --heads";
+  if (r->shape.kv_heads && r->shape.kv_heads != r->shape.heads)
+    return "with fewer KV heads dK and dV are written for every query head first, which is not described";
+  if (r->shape.window) {
+    snprintf(text, size, "a window of %" PRId64 " keys is not described for it", r->shape.window);
+    return text;
+  }
+  return NULL;
+}
+
+/* FlashAttention-2's backward pass goes as kernels/ladder/fa2_backward.cu does: column blocks outside, dQ added to in
+ * fp32 by atomics and converted at the end. Its writes are not held to 0.1 %: with 255 registers it spills some. */
+Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
+  char text[96], read[64] = "";
+  const CounterRow *row = &run->sum;
+  const Counter by = row->known[COUNTER_BOUNDARY_READ] ? COUNTER_BOUNDARY_READ : COUNTER_HBM_READ;
+  Request *r = malloc(sizeof *r);
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
+  *r = *j->request;
+  const char *why = why_no_backward(r, run, text, sizeof text);
+  if (why && !r->shape.N_q) {
+    take_from_file(c, r, &run->facts);
+    why = why_no_backward(r, run, text, sizeof text);
+  }
+  if (row->known[by])
+    snprintf(read, sizeof read, ", %.3f GB %s", (double)row->value[by] * 1e-9,
+             by == COUNTER_HBM_READ ? "read from HBM" : "read across the boundary");
+  Shape shape = r->shape;
+  const LaunchFacts *f = &run->facts;
+  free(r);
+  if (why) {
+    crosscheck_note(c, "A backward pass, added up and not judged: %s%s; %s.", run->parts, read, why);
+    return STATUS_OK;
+  }
+  crosscheck_note(c, "One backward pass, added up: %s%s; judged by the formulas of fa2_backward.", run->parts, read);
+  if (f->says_causal && f->causal != shape.causal)
+    crosscheck_note(c, f->causal ? "Warning: the kernel's name says causal; add --causal."
+                                 : "Warning: the kernel's name says that it is not causal; leave out --causal.");
+  if (!shape.d) shape.d = f->d;
+  const Tiling tiling = {.B_r = f->block_q, .B_c = f->block_k};
+  KernelModel model = *kernel_model_find("fa2_backward");
+  model.spills = true;
+  const bool explains = c->explains; /* the causes are those of forward passes */
+  c->explains = false;
+  Status status = shape_complete(&shape, error);
+  if (status == STATUS_OK) status = crosscheck_add_row(c, row, &model, &shape, &tiling, error);
+  c->explains = explains;
+  return status;
+}
+
 /* Numbers of a description that nobody measured. */
 static void say_assumed(Crosscheck *c, const Gpu *gpu) {
   int n_fields, n_assumed = 0, n_numbers = 0, n_measured = 0;

@@ -33,6 +33,10 @@ Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Er
  * request does not say it, and a contradiction is noted. */
 Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
 
+/* The same for a backward pass: FlashAttention-2's by the formulas of fa2_backward, others with a note that says why
+ * not. */
+Status judge_backward(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
+
 /* Where the request names no GPU: the one that a file's rows name; notes what was taken, and what of it is assumed. */
 Status judge_file(Crosscheck *crosscheck, Judge *judge, const CounterTable *table, Error *error);
 
