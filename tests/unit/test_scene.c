@@ -184,6 +184,48 @@ static void test_words_keep_apart(void **state) {
   }
 }
 
+/* The same on a page that is higher than wide, beside a lesson, and on a small one, where no text is below 9.5 pixels.
+ */
+static void test_words_keep_apart_on_other_pages(void **state) {
+  (void)state;
+  static const int SIZES[][2] = {{600, 960}, {1080, 1920}, {826, 627}, {640, 360}, {400, 300}};
+  static const int WHICH[] = {0, 1, 2, 3, 8};
+  for (size_t c = 0; c < sizeof WHICH / sizeof *WHICH; c++) {
+    Stage stage = open_case(&CASES[WHICH[c]]);
+    for (uint64_t k = 0; k <= 3; k++) {
+      Snapshot now;
+      stage_snapshot(&stage, k * stage.n_steps / 3, &now);
+      for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++)
+        for (int scene = 0; scene < SCENE_COUNT; scene++) {
+          if (scene == SCENE_CHARTS || scene == SCENE_TIMELINE) continue; /* their own test */
+          const SceneView view = {0};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[z][0], SIZES[z][1]);
+          check_layout(all, scene_name((SceneKind)scene), &CASES[WHICH[c]], now.step, SIZES[z][0], SIZES[z][1]);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= 9.5 - 1e-9);
+          free(all);
+        }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* Smaller than that it says so, whatever the scene. */
+static void test_too_small_is_said(void **state) {
+  (void)state;
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  const SceneView view = {0};
+  stage_snapshot(&stage, 100, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 320, 200);
+    assert_int_equal(all->n, 1);
+    assert_string_equal(all->pieces[0].text, "Too small: at least 360 × 240");
+    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 320);
+    free(all);
+  }
+  stage_free(&stage);
+}
+
 /* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size.
  */
 static void test_charts_keep_words_apart(void **state) {
@@ -718,6 +760,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_smallest_text),
       cmocka_unit_test(test_words_keep_apart),
+      cmocka_unit_test(test_words_keep_apart_on_other_pages),
+      cmocka_unit_test(test_too_small_is_said),
       cmocka_unit_test(test_charts_keep_words_apart),
       cmocka_unit_test(test_memo_changes_nothing),
       cmocka_unit_test(test_tiles_show_their_state),

@@ -58,13 +58,25 @@ static void draw_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   }
 }
 
+/* Bytes in two digits, for a cell that has no room for more. */
+static void short_bytes(double bytes, char *text, size_t size) {
+  static const char *const UNITS[] = {"B", "K", "M", "G", "T", "P", "E"};
+  int unit = 0;
+  for (; bytes >= 999.5 && unit < 6; unit++) bytes /= 1024;
+  snprintf(text, size, "%.*f %s", bytes < 9.95 && unit > 0 ? 1 : 0, bytes, UNITS[unit]);
+}
+
 static void write_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   const BlockMap *map = m->map;
   const Box box = cell_at(m, q, k);
   if (map->bytes[q][k] <= 0 || !map->fits[q][k]) return;
+  const double room = box.width - 4 * pen->unit;
+  char words[NUMBER_CHARS];
+  snprintf(words, sizeof words, "%s", number_bytes((Wide)map->bytes[q][k]).text);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > room) short_bytes(map->bytes[q][k], words, sizeof words);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > room) return;
   pen_text(pen, TYPE_SMALL, map_ink(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE,
-           box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), box.width - 4 * pen->unit,
-           number_bytes((Wide)map->bytes[q][k]).text);
+           box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), 0, words);
 }
 
 static void draw_sizes(const Pen *pen, const MapPlane *m) {

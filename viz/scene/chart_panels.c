@@ -11,7 +11,7 @@
 /* The unit of a chart's measures: its smallest text is 17 of them, and pen_size's smallest text is the least allowed.
  */
 static double unit_of(const Pen *pen, bool is_alone) {
-  return (is_alone ? 1.1 : 0.9) * pen_size(pen, TYPE_SMALL) / 14.6;
+  return (is_alone ? 1.1 : 0.9) * (pen->view->presentation ? 23.5 / 25 : 1) * pen_size(pen, TYPE_SMALL) / 14.6;
 }
 
 static void disc(const Pen *pen, double x, double y, double radius, Colour colour) {

@@ -11,7 +11,7 @@
 /* ---- Sizes ----------------------------------------------------------------------------------------------- */
 
 double pen_size(const Pen *pen, TypeSize type) {
-  static const double PLAIN[N_TYPES] = {14.6, 16, 18, 22, 40}, LARGE[N_TYPES] = {23.5, 27, 30, 36, 68};
+  static const double PLAIN[N_TYPES] = {14.6, 16, 18, 22, 40}, LARGE[N_TYPES] = {25, 28.5, 32, 38, 70};
   return (pen->view->presentation ? LARGE : PLAIN)[type] * pen->unit;
 }
 
@@ -119,6 +119,11 @@ Box box_cut_bottom(Box *box, double height, double gap) {
   const Box part = box_at(box->x, box->y + box->height - height, box->width, height);
   *box = box_at(box->x, box->y, box->width, box->height - height - gap);
   return part;
+}
+
+Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_height, double gap) {
+  return pen->is_tall ? box_cut_bottom(box, part_of_height * box->height, gap)
+                      : box_cut_right(box, part_of_width * box->width, gap);
 }
 
 /* ---- Shapes ---------------------------------------------------------------------------------------------- */

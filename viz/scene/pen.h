@@ -23,6 +23,7 @@ typedef struct {
   const SceneView *view;
   Box page;
   double unit;   /* 1/720 of the height, or 1/1280 of the width */
+  bool is_tall;  /* higher than wide: what stands beside the picture elsewhere stands below it */
   SceneHit *hit; /* NULL: draw */
   double hit_x, hit_y;
   int64_t lens_i, lens_j; /* of the first tile of `now`, where that is a part of the whole: draw_lens */
@@ -58,6 +59,9 @@ Box box_cut_left(Box *box, double width, double gap); /* takes a part off, and a
 Box box_cut_right(Box *box, double width, double gap);
 Box box_cut_top(Box *box, double height, double gap);
 Box box_cut_bottom(Box *box, double height, double gap);
+
+/* Takes off what accompanies a picture: at the right, or of a tall page at the bottom. */
+Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_height, double gap);
 
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */

@@ -54,7 +54,21 @@ bool chart_kind_from_name(const char *name, ChartKind *chart) {
 
 /* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more
  * than air. */
-enum { NARROW_UNITS = 1110, HIGH_UNITS = 720 };
+enum { NARROW_UNITS = 1110, HIGH_UNITS = 720, TALL_NARROW_UNITS = 620, TALL_HIGH_UNITS = 900 };
+
+static bool is_tall(double width, double height) { return height > 1.1 * width; }
+
+static double unit_of(double width, double height) {
+  return is_tall(width, height) ? fmin(width / TALL_NARROW_UNITS, height / TALL_HIGH_UNITS)
+                                : fmin(width / NARROW_UNITS, height / HIGH_UNITS);
+}
+
+/* Text below this many pixels is not read. A page where the usual layout would have such text takes the one of
+ * presentation mode, in which one idea has all the room. */
+#define LEAST_TEXT_PIXELS 9.5
+enum { LEAST_WIDTH = 360, LEAST_HEIGHT = 240 }; /* below, not even that is read */
+
+static bool is_small(double width, double height) { return 14.6 * unit_of(width, height) < LEAST_TEXT_PIXELS; }
 
 const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
   snapshot_describe(now, text, size);
@@ -85,35 +99,59 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
                .now = now,
                .view = view,
                .page = box_at(0, 0, width, height),
-               .unit = fmin(width / NARROW_UNITS, height / HIGH_UNITS)};
+               .unit = is_small(width, height) ? fmax(unit_of(width, height), LEAST_TEXT_PIXELS / 25)
+                                               : unit_of(width, height),
+               .is_tall = is_tall(width, height)};
 }
 
 /* On a projector one chart is shown at a time. */
-static SceneView shown_view(SceneKind scene, const SceneView *view) {
+static SceneView shown_view(SceneKind scene, const SceneView *view, double width, double height) {
   SceneView shown = *view;
-  if (scene == SCENE_CHARTS && view->presentation && view->chart == CHART_ALL) shown.chart = CHART_TRAFFIC;
+  shown.presentation = view->presentation || is_small(width, height);
+  if (scene == SCENE_CHARTS && (shown.presentation || is_tall(width, height)) && view->chart == CHART_ALL)
+    shown.chart = CHART_TRAFFIC;
   return shown;
+}
+
+/* All at once has no room on a small page. */
+static SceneKind shown_scene(SceneKind scene, double width, double height) {
+  return scene == SCENE_MAIN && is_small(width, height) ? SCENE_TILES : scene;
+}
+
+static void say_too_small(const Pen *pen) {
+  char words[64];
+  Lettering lettering = {.family = pen->theme->sans, .size = 12, .anchor = ANCHOR_MIDDLE};
+  pen_fill(pen, pen->page, pen->theme->background, 1);
+  if (pen->hit || pen->page.width < 60 || pen->page.height < 16) return;
+  snprintf(words, sizeof words, "Too small: at least %d × %d", LEAST_WIDTH, LEAST_HEIGHT);
+  const double width = letter_measure(pen->cr, &lettering, words).width;
+  if (width > pen->page.width - 8) lettering.size *= (pen->page.width - 8) / width;
+  theme_use(pen->cr, pen->theme->ink, 1);
+  letter_draw(pen->cr, &lettering, pen->page.width / 2, pen->page.height / 2 + 4, words);
 }
 
 void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
                 const Theme *theme) {
   if (!(width >= 1 && height >= 1)) return; /* no pixel, no picture */
-  const SceneView shown = shown_view(scene, view);
+  const SceneView shown = shown_view(scene, view, width, height);
   const Pen pen = pen_for(now, &shown, cr, width, height, theme);
-  SCENES[scene].draw(&pen);
+  if (width < LEAST_WIDTH || height < LEAST_HEIGHT)
+    say_too_small(&pen);
+  else
+    SCENES[shown_scene(scene, width, height)].draw(&pen);
 }
 
 SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures,
                             double width, double height, double x, double y) {
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (!(width >= 1 && height >= 1)) return hit;
+  if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return hit;
   cairo_t *cr = cairo_create(measures);
-  const SceneView shown = shown_view(scene, view);
+  const SceneView shown = shown_view(scene, view, width, height);
   Pen pen = pen_for(now, &shown, cr, width, height, &theme_light);
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;
-  SCENES[scene].draw(&pen);
+  SCENES[shown_scene(scene, width, height)].draw(&pen);
   cairo_destroy(cr);
   return hit;
 }

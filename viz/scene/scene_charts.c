@@ -226,8 +226,11 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
     append(lines, n + 1, number_si(here.flops_per_s, "FLOP/s").text);
     append(lines, n + 1, " at best");
   }
-  pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_END, panel.x + panel.width - 14 * pen->unit,
-           panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0.7 * panel.width, lines[n].value);
+  const double room = 0.72 * panel.width;
+  const TypeSize type = pen_text_width(pen, TYPE_BODY, true, lines[n].value) <= room ? TYPE_BODY : TYPE_SMALL;
+  if (pen_text_width(pen, type, true, lines[n].value) > room) return;
+  pen_text(pen, type, pen->theme->ink, true, ANCHOR_END, panel.x + panel.width - 14 * pen->unit,
+           panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, lines[n].value);
 }
 
 void scene_charts(const Pen *pen) {

@@ -148,7 +148,7 @@ void scene_code(const Pen *pen) {
     draw_code(pen, body);
     return;
   }
-  const Box code = box_cut_left(&body, 0.48 * body.width, 16 * pen->unit);
-  draw_code(pen, code);
-  draw_log(pen, body);
+  const Box log = box_cut_side(pen, &body, 0.5, 0.42, 16 * pen->unit);
+  draw_code(pen, body);
+  draw_log(pen, log);
 }

@@ -292,7 +292,7 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   if (l->splits > 1) {
     snprintf(number, sizeof number, "%s", number_bytes(parts_bytes(now)).text);
     snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
-    draw_number(pen, &box, TYPE_TITLE, "its price, a head: parts out and back", number, rest);
+    draw_number(pen, &box, TYPE_TITLE, "parts out and back, a head", number, rest);
   }
   if (l->group > 1) {
     snprintf(number, sizeof number, "%" PRId64 " heads", l->group);
@@ -325,7 +325,7 @@ void scene_decode(const Pen *pen) {
   decode_narrate(pen->now, &said);
   Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const Fleet l = launch_of(pen->now);
-  const Box side = box_cut_right(&body, (pen->view->presentation ? 0.36 : 0.3) * body.width, 30 * u);
+  const Box side = box_cut_side(pen, &body, pen->view->presentation ? 0.36 : 0.3, 0.34, 30 * u);
   Box tree = {0};
   if (l.splits > 1) tree = box_cut_bottom(&body, fmin(190 * u, 0.4 * body.height), 4 * u);
   const CtaGrid p = place(pen, body, &l);

@@ -126,7 +126,7 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
     const int t = ORDER[k];
     const double width = fmax(round(2 * pen->unit), best * (t == TENSOR_STATS ? 2 : (double)g->d));
     places->home[t] = box_at(x, all.y, width, fmax(2, best * (double)(is_of_keys(t) ? g->N_k : g->N_q)));
-    x += fmax(least, width) + gap;
+    x += fmax(t == TENSOR_STATS ? 1.7 * letter : least, width) + gap;
   }
   const double width = fmax(2, best * (double)g->N_k), height = fmax(2, best * (double)g->N_q);
   places->home[TENSOR_S] = box_at(x, all.y, width, height);
@@ -669,7 +669,11 @@ static void draw_headline(const Pen *pen, Box box) {
   pen_text(pen, TYPE_NUMBER, t->ink, true, ANCHOR_START, box.x, base, 0, words);
   const double x = box.x + pen_text_width(pen, TYPE_NUMBER, true, words) + 14 * pen->unit;
   snprintf(words, sizeof words, "moved of %s", number_bytes(now->whole_bytes).text);
-  pen_text(pen, TYPE_HEAD, t->ink_soft, false, ANCHOR_START, x, base, 0, words);
+  double end = x;
+  if (x + pen_text_width(pen, TYPE_HEAD, false, words) <= box.x + box.width) {
+    pen_text(pen, TYPE_HEAD, t->ink_soft, false, ANCHOR_START, x, base, 0, words);
+    end += pen_text_width(pen, TYPE_HEAD, false, words) + 14 * pen->unit;
+  }
   int other = -1; /* the run that differs most */
   double most = 1;
   for (int k = 0; k < now->n_runs; k++) {
@@ -681,16 +685,17 @@ static void draw_headline(const Pen *pen, Box box) {
   if (other < 0) return;
   snprintf(words, sizeof words, "%s moves %s as much", now->runs[other].schedule->name,
            number_ratio_of(now->runs[other].total_bytes, now->whole_bytes).text);
-  pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
+  if (end + pen_text_width(pen, TYPE_HEAD, true, words) <= box.x + box.width)
+    pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
 }
 
 void scene_hierarchy(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
   const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * u);
-  if (pen->view->presentation) { /* one idea a screen: the race has a scene of its own */
+  if (pen->view->presentation || pen->is_tall) { /* one idea a screen: the race has a scene of its own */
     draw_headline(pen, head);
-    draw_hierarchy(pen, body, true);
+    draw_hierarchy(pen, body, !pen->is_tall);
     return;
   }
   Box race = box_cut_bottom(&body, race_height(pen) * 1.15 + 2.2 * pen_size(pen, TYPE_SMALL), 12 * u);

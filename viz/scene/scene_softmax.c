@@ -726,5 +726,5 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
 
 void scene_softmax(const Pen *pen) {
   const Box body = pen_page(pen, pen->now->schedule->title);
-  draw_softmax(pen, body, true);
+  draw_softmax(pen, body, !pen->is_tall);
 }

@@ -64,7 +64,8 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
            square.x + side / 2, square.y + 0.94 * side, 0, tensor_name(tensor)); /* where it is filled last */
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, box.width, text);
+  if (pen_text_width(pen, TYPE_SMALL, false, text) <= fmax(side, words.width))
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, 0, text);
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
 }
 
@@ -98,7 +99,7 @@ static void draw_ghosts(const Pen *pen, Box box, const Box ghosts[2]) {
 void scene_tiles(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title), ghosts[2];
-  Box side = box_cut_right(&body, (pen->view->presentation ? 0.4 : 0.34) * body.width, 26 * u);
+  Box side = box_cut_side(pen, &body, pen->view->presentation ? 0.4 : 0.34, 0.36, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
@@ -129,7 +130,8 @@ static void draw_moved(const Pen *pen, Box box) {
 
 /* On a projector: where the tiles are, and what crosses for them. */
 static void draw_main_idea(const Pen *pen, Box body) {
-  Box left = box_cut_left(&body, 0.42 * body.width, 20 * pen->unit);
+  Box left = pen->is_tall ? box_cut_top(&body, 0.56 * body.height, 16 * pen->unit)
+                          : box_cut_left(&body, 0.42 * body.width, 20 * pen->unit);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * pen->unit);
   draw_grid(pen, left, (Box){0}, (Box){0});
   draw_moved(pen, count);
@@ -139,7 +141,7 @@ static void draw_main_idea(const Pen *pen, Box body) {
 void scene_main(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
-  if (pen->view->presentation) {
+  if (pen->view->presentation || pen->is_tall) {
     draw_main_idea(pen, body);
     return;
   }

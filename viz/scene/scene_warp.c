@@ -150,7 +150,9 @@ void scene_warp(const Pen *pen) {
   warp_narrate(pen->now, &said);
   Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   if (!pen->view->presentation) draw_lanes_of(pen, box_cut_top(&body, 0.44 * body.height, gap), &w);
-  draw_banks(pen, box_cut_left(&body, (body.width - gap) / 2, gap), "In SRAM as it comes", &w.plain, &w.of_plain, &w);
+  const Box plain = pen->is_tall ? box_cut_top(&body, (body.height - gap) / 2, gap)
+                                 : box_cut_left(&body, (body.width - gap) / 2, gap);
+  draw_banks(pen, plain, "In SRAM as it comes", &w.plain, &w.of_plain, &w);
   snprintf(heading, sizeof heading, "In SRAM, swizzle %s", warp_swizzle_name(w.swizzled.swizzle));
   draw_banks(pen, body, heading, &w.swizzled, &w.of_swizzled, &w);
 }
