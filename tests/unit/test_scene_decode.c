@@ -55,23 +55,26 @@ static bool says(const Stage *stage, uint64_t step, const char *text) {
   return strstr(words.all, text) != NULL;
 }
 
-/* 32 heads, one row block, in 4 parts, on 132 SMs: 32 CTAs become 128. A part is 128 numbers and a statistic in fp32,
- * written, and read back with its statistic read twice, though counted once: 4 (512 + 4) + 4 (512 + 4) = 4,128 bytes.
- */
+/* 32 heads of 8 KV heads. fa2: a CTA for each, and each reads K and V for itself. fa2-split packs four heads as the
+ * rows of a tile, and in 4 parts on 132 SMs 8 CTAs become 32. A part of a pack is 4 x 128 numbers and 4 statistics in
+ * fp32, written and read back: 4 parts of 2 x (2,048 + 16) bytes, 16,512. */
 static void test_says_what_the_launch_is(void **state) {
   (void)state;
   const Shape shape = {.N_q = 1, .N_k = 4096, .d = 128, .heads = 32, .kv_heads = 8};
-  Stage split = open_run("fa2-split", shape, (Tiling){.B_r = 1, .B_c = 64, .n_splits = 4}, 132);
-  assert_true(says(&split, 0, "\n128\n"));
+  Stage split = open_run("fa2-split", shape, (Tiling){.B_r = 4, .B_c = 64, .n_splits = 4}, 132);
+  assert_int_equal(split.run.plan.shape.group, 4);
+  assert_true(says(&split, 0, "\n32\n"));
+  assert_true(says(&split, 0, "8 of 132 SMs"));
   assert_true(says(&split, 0, "32 of 132 SMs"));
-  assert_true(says(&split, 0, "128 of 132 SMs"));
-  assert_true(says(&split, 0, "4.031 KiB")); /* 4,128 bytes */
-  assert_true(says(&split, 0, "4 heads"));
-  assert_true(says(&split, 0, "… and 24 heads more"));
+  assert_true(says(&split, 0, "16.13 KiB"));
+  assert_true(says(&split, 0, "heads 4–7"));
+  assert_true(says(&split, 0, "packed as rows of a tile\n4 heads"));
   stage_free(&split);
   Stage whole = open_run("fa2", shape, (Tiling){.B_r = 1, .B_c = 64}, 132);
   assert_true(says(&whole, 0, "\n32\n"));
   assert_true(says(&whole, 0, "makes 32, for 132 SMs."));
+  assert_true(says(&whole, 0, "… and 24 heads more"));
+  assert_true(says(&whole, 0, "read the same K and V\n4 heads"));
   stage_free(&whole);
 }
 

@@ -328,10 +328,11 @@ static void problem_words(const Pen *pen, double room, char *text, size_t size) 
   const Wide heads = wide(now->launched.batch) * wide(now->launched.heads);
   char part[NUMBER_CHARS + 64];
   text[0] = '\0';
-  snprintf(part, sizeof part, "N = %s", number_tokens(wide(g->N_q)).text);
+  const int64_t packed = shape->group > 1 ? shape->group : 1; /* query heads that are rows of one tile */
+  snprintf(part, sizeof part, "N = %s", number_tokens(wide(g->N_q / packed)).text);
   if (!add_part(pen, room, text, size, part)) return;
   snprintf(part, sizeof part, "%s keys", number_tokens(wide(g->N_k)).text);
-  if (g->N_k != g->N_q && !add_part(pen, room, text, size, part)) return;
+  if (g->N_k != g->N_q / packed && !add_part(pen, room, text, size, part)) return;
   snprintf(part, sizeof part, "d = %" PRId64, g->d);
   if (!add_part(pen, room, text, size, part)) return;
   snprintf(part, sizeof part, "tiles of %" PRId64 " × %" PRId64, g->B_r, g->B_c);
@@ -339,7 +340,9 @@ static void problem_words(const Pen *pen, double room, char *text, size_t size) 
   if (shape->causal && !add_part(pen, room, text, size, "causal")) return;
   snprintf(part, sizeof part, "window %" PRId64, shape->window);
   if (shape->window && !add_part(pen, room, text, size, part)) return;
-  snprintf(part, sizeof part, "1 of %s heads", number_count(heads).text);
+  snprintf(part, sizeof part, "%" PRId64 " heads packed", packed);
+  if (packed > 1 && !add_part(pen, room, text, size, part)) return;
+  snprintf(part, sizeof part, "1 of %s %s", number_count(heads).text, packed > 1 ? "packs" : "heads");
   if (heads > 1 && !add_part(pen, room, text, size, part)) return;
   if (!add_part(pen, room, text, size, dtype_name(shape->dtype))) return;
   if (strlen(now->gpu.name) < 20) add_part(pen, room, text, size, now->gpu.name);

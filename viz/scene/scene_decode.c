@@ -8,7 +8,8 @@
  *                 \____\_ _/____/
  *                       O                the combine
  *
- * One head is walked; the others do the same beside it. */
+ * Packed heads are rows of one tile, which one CTA works on. One head, or one pack of them, is walked; the others do
+ * the same beside it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@
 enum { HEADS_SHOWN_MAX = 8, SPLITS_SHOWN_MAX = 32 };
 
 typedef struct {
-  int64_t heads, kv_heads, group, splits; /* of one sequence */
+  int64_t heads, kv_heads, group, splits; /* of one sequence; heads that are packed count as one, of KV */
+  int64_t packed;                         /* query heads that are rows of one tile: 1, or all of a KV head */
   int64_t n_heads, n_splits;              /* shown */
   Wide ctas, ctas_unsplit;
 } Fleet;
@@ -30,6 +32,7 @@ static Fleet launch_of(const Snapshot *now) {
   Fleet l = {.heads = s->heads > 0 ? s->heads : 1, .splits = now->problem.tiling.n_splits};
   l.kv_heads = s->kv_heads > 0 ? s->kv_heads : l.heads;
   l.group = l.heads / l.kv_heads > 0 ? l.heads / l.kv_heads : 1;
+  l.packed = now->problem.shape.group > 1 ? now->problem.shape.group : 1;
   if (l.splits < 1) l.splits = 1;
   l.ctas_unsplit = wide(s->batch > 0 ? s->batch : 1) * wide(l.heads) * wide(now->grid.T_r);
   l.ctas = l.ctas_unsplit * wide(l.splits);
@@ -107,7 +110,7 @@ typedef struct {
 static CtaGrid place(const Pen *pen, Box box, const Fleet *l) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   CtaGrid p = {.gap = fmax(2, round(3 * u))};
-  p.label_w = ceil(pen_text_width(pen, TYPE_SMALL, false, "head 00") + 10 * u);
+  p.label_w = ceil(pen_text_width(pen, TYPE_SMALL, true, l->packed > 1 ? "heads 00–00" : "head 00") + 10 * u);
   p.bracket_w = l->kv_heads < l->heads ? ceil(pen_text_width(pen, TYPE_SMALL, true, "K, V 00") + 18 * u) : 0;
   p.left = box.x + p.label_w;
   p.top = box.y + ceil(1.6 * small);
@@ -129,7 +132,10 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
   char words[NUMBER_CHARS + 32];
   for (int64_t h = 0; h < l->n_heads; h++) {
     const Box first = cell(p, h, 0);
-    snprintf(words, sizeof words, "head %" PRId64, h);
+    if (l->packed > 1)
+      snprintf(words, sizeof words, "heads %" PRId64 "–%" PRId64, h * l->packed, (h + 1) * l->packed - 1);
+    else
+      snprintf(words, sizeof words, "head %" PRId64, h);
     if (p->cell_h > 1.15 * small)
       pen_text(pen, TYPE_SMALL, h == 0 ? t->ink : t->ink_soft, h == 0, ANCHOR_START, first.x - p->label_w,
                first.y + first.height / 2 + 0.36 * small, 0, words);
@@ -183,10 +189,10 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const Box last = cell(p, l->n_heads - 1, 0);
   words[0] = '\0';
   if (left_out > 0 && l->splits > l->n_splits)
-    snprintf(words, sizeof words, "… %s heads and %s parts more", number_count(wide(left_out)).text,
+    snprintf(words, sizeof words, "… %s heads and %s parts more", number_count(wide(left_out * l->packed)).text,
              number_count(wide(l->splits - l->n_splits)).text);
   else if (left_out > 0)
-    snprintf(words, sizeof words, "… and %s heads more", number_count(wide(left_out)).text);
+    snprintf(words, sizeof words, "… and %s heads more", number_count(wide(left_out * l->packed)).text);
   else if (l->splits > l->n_splits)
     snprintf(words, sizeof words, "… and %s parts more", number_count(wide(l->splits - l->n_splits)).text);
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, p->left, last.y + last.height + 1.2 * small, 0, words);
@@ -294,7 +300,10 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
     snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
     draw_number(pen, &box, TYPE_TITLE, "parts out and back, a head", number, rest);
   }
-  if (l->group > 1) {
+  if (l->packed > 1) {
+    snprintf(number, sizeof number, "%" PRId64 " heads", l->packed);
+    draw_number(pen, &box, TYPE_TITLE, "packed as rows of a tile", number, "K, V read once");
+  } else if (l->group > 1) {
     snprintf(number, sizeof number, "%" PRId64 " heads", l->group);
     draw_number(pen, &box, TYPE_TITLE, "read the same K and V", number, "each for itself");
   }
