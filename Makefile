@@ -92,7 +92,7 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wr
 SYSTEM_WRAP := $(foreach call,open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk,-Wl$(comma)--wrap=$(call))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers kernels coverage mutate fuzz setup install uninstall clean help
+.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers kernels coverage mutate fuzz setup install uninstall dist deb clean help
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -249,6 +249,26 @@ coverage:
 mutate: $(PROGRAM) $(call binaries,test) # changes the program here and there, and asks its tests
 	@COMPILE='$(COMPILE)' LINK='$(LINK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' MUTATE_SECONDS=$(MUTATE_SECONDS) tests/support/mutate.py $(BUILD) $(MUTATE)
 
+# The version: of the tag, else of the archive that this was unpacked from, else of the changelog's newest heading.
+CHANGELOG := assets/package/CHANGELOG.md
+VERSION := $(firstword $(if $(wildcard .git),$(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//')) $(shell cat .version 2>/dev/null) \
+  $(shell sed -n 's/^## //p;T;q' $(CHANGELOG)))
+ifneq ($(READY),)
+$(call stamp,version,$(VERSION))
+endif
+$(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/man.o: COMPILE += -DTILEWALK_VERSION='"$(VERSION)"'
+$(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/man.o: $(BUILD)/version.stamp
+dist: # the source as an archive
+	@mkdir -p $(BUILD) && echo $(VERSION) >$(BUILD)/.version
+	git archive --prefix=tilewalk-$(VERSION)/ --add-file=$(BUILD)/.version -o $(BUILD)/tilewalk-$(VERSION).tar.gz HEAD
+deb: dist # the Debian package, in $(BUILD)/deb
+	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	tar -C $(BUILD)/deb -xzf $(BUILD)/tilewalk-$(VERSION).tar.gz
+	cp -r assets/package/debian $(BUILD)/deb/tilewalk-$(VERSION)/
+	printf 'tilewalk (%s) unstable; urgency=medium\n\n  * See assets/package/CHANGELOG.md.\n\n -- Tilewalk contributors <tilewalk@localhost>  %s\n' \
+	  '$(VERSION)' "$$(date -R -u -d "@$$(git log -1 --format=%ct)")" >$(BUILD)/deb/tilewalk-$(VERSION)/debian/changelog
+	cd $(BUILD)/deb/tilewalk-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CXX dpkg-buildpackage -us -uc -b $(DEB_FLAGS)
+
 ROOT = $(DESTDIR)$(PREFIX)
 SAYS_tilewalk.1 := _man
 SAYS_tilewalk.bash := _complete-bash
@@ -260,7 +280,7 @@ $(GENERATED): $(PROGRAM)
 install: all $(GENERATED)
 	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
 	for p in $(notdir $(filter %-full %-window,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
-	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
+	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' ! -path 'assets/package/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
 	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
 	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"
 	install -Dm644 $(BUILD)/_tilewalk "$(ROOT)/share/zsh/site-functions/_tilewalk"
@@ -286,6 +306,7 @@ help:
 #: make ablations  what each part of the model of L2 buys
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium      make bench-web  times it
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
+#: make dist       the source as an archive            make deb       the Debian package
 #: Options: SAN=1 (sanitizers, into build/san; SAN=thread: tests/support/threads.sh)  HARDEN=1 (_FORTIFY_SOURCE, RELRO, PIE)  BUILD=dir  V=1 (show commands)  CC=  CFLAGS=
 
 include viz/web/web.mk

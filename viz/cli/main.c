@@ -13,10 +13,6 @@
 #include "viz/cli/command.h"
 #include "viz/cli/program.h"
 
-#ifndef TILEWALK_VERSION
-#define TILEWALK_VERSION "0.1"
-#endif
-
 static void print_overview(Io *io) {
   text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
   fputs(": walk through attention tile by tile and see where every byte goes\n\n", io->out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "viz/cli/command.h"
+#include "viz/cli/program.h"
 
 /* Text as troff wants it: plain dashes and quotes, no line mistaken for a request, blank lines as paragraphs. */
 static void put(FILE *out, const char *text) {
@@ -109,7 +110,7 @@ static int run_man(void *options, Io *io, Error *error) {
   (void)options;
   (void)error;
   FILE *const out = io->out;
-  fputs(".TH TILEWALK 1 \"\" \"Tilewalk\" \"User Commands\"\n.ad l\n"
+  fputs(".TH TILEWALK 1 \"\" \"Tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n.ad l\n"
         ".SH NAME\ntilewalk \\- walk through attention tile by tile and see where every byte goes\n"
         ".SH SYNOPSIS\n\\fBtilewalk\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
         "\\fBtilewalk\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
@@ -126,6 +127,13 @@ static int run_man(void *options, Io *io, Error *error) {
       ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na comparison that was asked for did not hold\n"
       ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
       ".TP\n130\ninterrupted: replay, trace and render stop cleanly, leave nothing half-written and end by the signal\n"
+      ".SH FILES\n.TP\n\\fI/usr/share/tilewalk/assets\\fR\nGPUs, kernels and models with their sources, recorded "
+      "counters "
+      "(under the prefix that make install was given)\n"
+      ".TP\n\\fI/usr/share/tilewalk/lessons\\fR\nthe course\n"
+      ".TP\n\\fI/usr/lib/tilewalk\\fR\nthe parts of the program that draw\n"
+      ".TP\n\\fI$XDG_STATE_HOME/tilewalk\\fR\nprogress in lessons (~/.local/state without it)\n"
+      ".TP\n\\fI$XDG_CONFIG_HOME/tilewalk/view.conf\\fR\nthe viewer's settings (~/.config without it)\n"
       ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nwhen set, no colour is used\n"
       ".TP\n\\fBTILEWALK_ASSETS\\fR\nthe folder of data files to use instead of the installed one; lessons stand "
       "beside it\n",

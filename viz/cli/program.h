@@ -13,6 +13,10 @@
 
 #include "sim/base/error.h"
 
+#ifndef TILEWALK_VERSION /* the Makefile says which: of the tag, or of the changelog */
+#define TILEWALK_VERSION "unknown"
+#endif
+
 /* Whether this is the small program. */
 extern const bool PROGRAM_IS_SMALL;
 

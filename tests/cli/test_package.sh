@@ -1,0 +1,41 @@
+#!/bin/sh
+# The version, the source archive, and the Debian package, built from the archive and looked into.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "skipped: $1"; exit 77; }
+fail() { echo "FAIL: $1"; exit 1; }
+[ -e .git ] && git rev-parse HEAD >/dev/null 2>&1 || skip "no repository here"
+BUILD=${BUILD:-$PWD/build}
+case $BUILD in *san*) skip "once is enough, without sanitizers" ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset MAKEFLAGS MAKELEVEL TILEWALK TILEWALK_ASSETS
+
+make --no-print-directory BUILD="$work/build" dist >"$work/log" 2>&1 || { cat "$work/log"; fail "make dist"; }
+archive=$(find "$work/build" -name 'tilewalk-*.tar.gz')
+version=$(basename "$archive" .tar.gz)
+version=${version#tilewalk-}
+said=$("$BUILD/tilewalk" --version)
+[ "${said%%-g*}" = "tilewalk ${version%%-g*}" ] || fail "the program says '$said', the archive is of $version"
+tar -C "$work" -xzf "$archive" || fail "the archive"
+tree=$work/tilewalk-$version
+[ "$(cat "$tree/.version")" = "$version" ] || fail "the archive does not know its version"
+[ "$(make -s -C "$tree" --eval 'say-version: ; @echo $(VERSION)' say-version)" = "$version" ] || fail "without git the version is another"
+rm "$tree/.version"
+[ "$(make -s -C "$tree" --eval 'say-version: ; @echo $(VERSION)' say-version)" = "$(sed -n 's/^## //p' "$tree/assets/package/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
+[ "$(git ls-files | wc -l)" = "$(find "$tree" -type f -o -type l | wc -l)" ] || fail "the archive lacks files"
+
+command -v dh >/dev/null || skip "no debhelper; .ci/setup ci installs it"
+DEB_BUILD_OPTIONS='noopt nocheck parallel=2' make --no-print-directory BUILD="$work/build" DEB_FLAGS=-d deb >"$work/log" 2>&1 ||
+  { tail -n 30 "$work/log"; fail "make deb"; }
+package=$(find "$work/build/deb" -maxdepth 1 -name 'tilewalk_*.deb')
+dpkg-deb -x "$package" "$work/root" || fail "no package"
+for file in usr/bin/tilewalk usr/lib/tilewalk/tilewalk-full usr/share/man/man1/tilewalk.1.gz usr/share/tilewalk/assets/gpus/h200 \
+  usr/share/doc/tilewalk/copyright usr/share/bash-completion/completions/tilewalk; do
+  [ -e "$work/root/$file" ] || fail "the package lacks $file"
+done
+[ "$(ls "$work/root/usr/bin")" = tilewalk ] || fail "the package has more than one command"
+"$work/root/usr/bin/tilewalk" sim --gpu h200 -N 1K >/dev/null || fail "the packaged program does not run"
+"$work/root/usr/bin/tilewalk" lesson --list >/dev/null || fail "the packaged full program does not run"
+dpkg-deb -f "$package" Depends | grep -q libcairo2 || fail "the package does not depend on cairo"
+echo "packaged $version"
