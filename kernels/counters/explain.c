@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HBM_WRITES_LITTLE = 16 << 20, SECTOR = 32, FP32 = 4, CANDIDATES_MAX = 256, DEFAULT_THREADS = 128 };
+enum {
+  HBM_WRITES_LITTLE = 16 << 20,
+  SECTOR = 32,
+  FP32 = 4,
+  CANDIDATES_MAX = 256,
+  DEFAULT_THREADS = 128,
+  MOST_WAVES = 1 << 20
+};
 
 /* Counters are this near to what a cause gives, when it is the right one (HBM is not as sharp: writes stay in L2). */
 static const double SHARP = 0.003, BLUNT = 0.05;
@@ -32,6 +39,9 @@ const char *cause_name(CauseKind kind) {
                                                  [CAUSE_FA1_ORDER] = "fa1_order",
                                                  [CAUSE_SPLIT] = "split",
                                                  [CAUSE_L1] = "l1",
+                                                 [CAUSE_L2_SMALL] = "l2_small",
+                                                 [CAUSE_L2_HEADS] = "l2_heads",
+                                                 [CAUSE_L2_UNSHARED] = "l2_unshared",
                                                  [CAUSE_WARM] = "warm",
                                                  [CAUSE_SMALL] = "small"};
   return names[kind];
@@ -449,6 +459,62 @@ static void orders(Explain *x) {
   }
 }
 
+/* --- HBM alone: what L2 does not keep --- */
+
+/* Bytes of K and V that waves of n_running CTAs read when L2 keeps nothing between two waves and all of it within one:
+ * CTAs go through the row blocks of one group of query heads, which share K and V, then of the next. -1: too many. */
+static double read_by_waves(const Explain *x, int64_t n_running) {
+  const Shape *s = &x->plan.shape;
+  const int64_t T_r = x->plan.T_r, sets = s->batch * s->kv_heads, of_set = T_r * (s->heads / s->kv_heads);
+  if (sets > MOST_WAVES || of_set > INT64_MAX / sets || sets * of_set / n_running > MOST_WAVES) return -1;
+  double keys = 0;
+  for (int64_t first = 0; first < sets * of_set; first += of_set)
+    for (int64_t at = first, next; at < first + of_set; at = next) {
+      next = (at / n_running + 1) * n_running;
+      if (next > first + of_set) next = first + of_set;
+      const bool whole = (next - 1 - first) / T_r != (at - first) / T_r; /* a head ends within the wave */
+      const int64_t block = whole ? T_r - 1 : (next - 1 - first) % T_r;
+      const int64_t seen = (block + 1) * x->plan.tiling.B_r + s->N_k - s->N_q;
+      keys += (double)(s->causal && seen < s->N_k ? seen > 0 ? seen : 0 : s->N_k);
+    }
+  return keys * (x->K + x->V) / ((double)sets * (double)s->N_k);
+}
+
+/* Between once and all that is asked for, L2 decides what HBM is read for. True: L2 is too small, and that is said. */
+static bool l2_decides(Explain *x, double asked) {
+  const Shape *s = &x->plan.shape;
+  const double l2 = (double)x->context.l2_bytes, sets = (double)s->batch * (double)s->kv_heads;
+  if (!x->context.l2_bytes || !x->context.n_sm) return true;
+  if (s->window || x->Q + x->K + x->V <= l2 || !differs(x, &x->read, x->base.read)) return false;
+  const double head = (x->K + x->V) / sets, of_set = (double)x->plan.T_r * (double)(s->heads / s->kv_heads);
+  const CauseKind kind = head > l2 ? CAUSE_L2_SMALL : CAUSE_L2_HEADS;
+  char holds[24], needs[24];
+  bytes_text(l2, holds, sizeof holds);
+  for (int per_sm = 1; per_sm <= 2; per_sm++) {
+    const int64_t n_running = x->context.n_sm * per_sm;
+    const double at_once = fmin(sets, fmax(1, ceil((double)n_running / of_set))), moved = read_by_waves(x, n_running);
+    bytes_text(head > l2 ? head : head * at_once, needs, sizeof needs);
+    if (moved < 0 || head * at_once <= l2) continue;
+    if (head > l2)
+      offer(x, kind, 0.0001 * per_sm, x->Q + moved, x->base.write,
+            "K and V of a head have %s, L2 %s: each wave of %lld CTAs reads them anew", needs, holds,
+            (long long)n_running);
+    else
+      offer(x, kind, 0.0001 * per_sm, x->Q + moved, x->base.write,
+            "other heads in between: %.0f at once have %s of K and V, L2 %s; %lld CTAs a wave", at_once, needs, holds,
+            (long long)n_running);
+  }
+  offer(x, CAUSE_L2_UNSHARED, 0.001, asked, x->base.write, "L2 holds no tile for a second CTA: each reads its own");
+  if (x->n > 0 || head * fmin(sets, fmax(1, ceil((double)x->context.n_sm / of_set))) <= l2) return true;
+  Cause *c = &x->found[x->n++]; /* no amount: L2 keeps a part */
+  *c = (Cause){.kind = kind, .score = 0.3, .read = x->base.read, .write = x->base.write};
+  bytes_text(head, needs, sizeof needs);
+  snprintf(c->text, sizeof c->text,
+           "L2 (%s) keeps a part of K and V (%s a head): %.0f %% of what CTAs share comes from HBM again", holds, needs,
+           100 * (x->read.value - x->base.read) / (asked - x->base.read));
+  return true;
+}
+
 /* What no amount shows: what lay in L2 already, L1, launches too small to count. */
 static void states(Explain *x) {
   const CounterRow *row = x->row;
@@ -543,12 +609,13 @@ Status counter_explain(const CounterRow *row, const KernelModel *model, const Sh
   /* Writes may stay in L2, and what lay dirty in it before leaves: fewer than O, or little more, are no difference. */
   if (x.at_hbm && x.write.known && x.write.value < x.base.write + HBM_WRITES_LITTLE) x.write.known = false;
   const bool different = differs(&x, &x.read, x.base.read) || differs(&x, &x.write, x.base.write);
-  /* Between once and all that is asked for, L2 decides what HBM is read for. */
   KernelTraffic asked;
   if (x.at_hbm && !x.write.known && x.read.value >= x.base.read &&
       kernel_model_traffic(model, &x.plan.shape, &x.plan.tiling, &asked, NULL) == STATUS_OK &&
-      x.read.value <= (double)kernel_traffic_read(&asked))
+      x.read.value <= (double)kernel_traffic_read(&asked) && l2_decides(&x, (double)kernel_traffic_read(&asked))) {
+    rank(&x, causes, n_causes);
     return STATUS_OK;
+  }
   if (different) {
     mask(&x);
     read_again(&x);

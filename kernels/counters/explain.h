@@ -38,6 +38,9 @@ typedef enum {
   CAUSE_FA1_ORDER,
   CAUSE_SPLIT,
   CAUSE_L1,
+  CAUSE_L2_SMALL, /* HBM alone: K and V of one head are more than L2 holds */
+  CAUSE_L2_HEADS, /* those of one head fit, those of the heads that run at once do not */
+  CAUSE_L2_UNSHARED,
   CAUSE_WARM,  /* less than compulsory: it lay in L2 already */
   CAUSE_SMALL, /* a launch too small or too short for its counters */
   CAUSE_COUNT

@@ -143,6 +143,15 @@ sed -e 's/pytorch_flash::flash_bwd_dot_do_o_kernel/cudnn::compute_dot_do_o_speci
   -e 's/pytorch_flash::flash_bwd_convert_dq_kernel/cudnn::convert_dq_to_16bits/' -e 's/<[^>]*>*//g' "$work/flash.csv" >"$work/cudnn.csv"
 expect 0 "not judged: .*its name does not say its tiles, and only FlashAttention-2's order" "$work/cudnn.csv"
 
+# HBM alone, 8 heads of 131,072, d = 128: K and V of a head have 67.1 MB, an H200's L2 62.9. A head's 1,024 row blocks meet 8 or 9 of
+# the waves of 132 CTAs, 70 in all (counted by hand: 1,024 s to 1,024 s + 1,023 over 132): 268 MB of Q and 70 x 67.1 MB.
+{
+  echo "$head$hbm"
+  echo "$units\"byte\",\"byte\",\"ms\""
+  echo "\"0\",\"7\",\"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, 0, 0, half_t>, 0, 0, 0, 0, 1, 1, 0, 0>(p)\",\"(128, 1, 1)\",\"(1024, 1, 8)\",\"9.0\",\"4966055936\",\"268435456\",\"9\""
+} >"$work/l2.csv"
+expect 0 '1 K and V of a head have 67.1 MB, L2 .*: each wave of 132 CTAs reads them anew: would read 4.97 GB, 0.0 % off' "$work/l2.csv"
+
 # The same forward pass of an A100: no description is taken, but the tile, and the log-sum-exp that FlashAttention-2
 # always writes: O has 134,217,728 B and it 2,097,152.
 sed 's/"9.0","490.602496"/"8.0","136.314880"/' "$work/causal.csv" >"$work/ampere.csv"

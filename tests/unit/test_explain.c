@@ -309,11 +309,96 @@ static void at_hbm_alone(void **state) {
   if (first_cause(&row, "fa2", &shape, &tiling, NULL, text) != CAUSE_WARM) fail_msg("%s", text);
 }
 
+/* A cache of whole tiles (of K and V together), the least recently used of which goes, under CTAs that run in waves,
+ * step by step, each in its own time slot. Returns the bytes that it reads from HBM, Q among them. */
+enum { HEADS = 8, TILES = 256 };
+static uint64_t read_through_l2(int64_t T_r, int64_t n_running, int64_t l2_tiles, int64_t tile_bytes, bool causal) {
+  static uint64_t used[HEADS][TILES];
+  uint64_t clock = 0, misses = 0;
+  int64_t held = 0;
+  memset(used, 0, sizeof used);
+  for (int64_t wave = 0; wave * n_running < HEADS * T_r; wave++)
+    for (int64_t j = 0; j < TILES; j++)
+      for (int64_t cta = wave * n_running; cta < (wave + 1) * n_running && cta < HEADS * T_r; cta++) {
+        const int64_t h = cta / T_r, row_block = cta % T_r;
+        if (causal && j * T_r >= (row_block + 1) * TILES) continue; /* row blocks and keys reach equally far */
+        if (!used[h][j]) {
+          misses++;
+          if (held == l2_tiles) {
+            uint64_t *oldest = NULL;
+            for (int64_t k = 0; k < HEADS * TILES; k++) {
+              uint64_t *one = &used[k / TILES][k % TILES];
+              if (*one && (!oldest || *one < *oldest)) oldest = one;
+            }
+            *oldest = 0;
+          } else {
+            held++;
+          }
+        }
+        used[h][j] = ++clock;
+      }
+  return misses * (uint64_t)tile_bytes;
+}
+
+/* 8 heads of 16,384, d = 128, in fp16, tiles of 128 x 64: K and V of a head have 8.4 MB, 32 KiB a tile; a wave of 132
+ * CTAs holds two heads. */
+static void what_l2_does_not_keep(void **state) {
+  (void)state;
+  static const struct {
+    int64_t n_sm, running, l2_tiles;
+    bool causal;
+    CauseKind first;
+  } RUNS[] = {
+      {132, 132, 192, false, CAUSE_L2_SMALL}, /* 6.3 MB: not one head */
+      {132, 264, 192, false, CAUSE_L2_SMALL}, /* two CTAs an SM */
+      {132, 132, 192, true, CAUSE_L2_SMALL},
+      {132, 132, 384, false, CAUSE_L2_HEADS}, /* 12.6 MB: one head, not two */
+      {96, 96, 384, false, CAUSE_L2_HEADS},
+      {132, 1, 2, false, CAUSE_L2_UNSHARED}, /* each CTA alone, with room for two tiles */
+  };
+  const Tiling tiling = {.B_r = 128, .B_c = 64};
+  const int64_t q = (int64_t)HEADS * 16384 * 128 * 2;
+  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+    const Shape shape = {.batch = 1,
+                         .heads = HEADS,
+                         .kv_heads = HEADS,
+                         .N_q = 16384,
+                         .N_k = 16384,
+                         .d = 128,
+                         .causal = RUNS[i].causal,
+                         .dtype = DTYPE_FP16};
+    const ExplainContext context = {.n_sm = RUNS[i].n_sm, .l2_bytes = RUNS[i].l2_tiles * 32768};
+    CounterRow row = {.known = {[COUNTER_HBM_READ] = true}};
+    char text[2048];
+    row.value[COUNTER_HBM_READ] =
+        (uint64_t)q + read_through_l2(128, RUNS[i].running, RUNS[i].l2_tiles, 32768, RUNS[i].causal);
+    if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != RUNS[i].first)
+      fail_msg("%zu: read %llu; first\n%s", i, (unsigned long long)row.value[COUNTER_HBM_READ], text);
+  }
+}
+
+/* Where all inputs fit into L2, it is not L2; K and V read once more are that. And nothing is said of what is read
+ * once. */
+static void what_l2_keeps(void **state) {
+  (void)state;
+  const Shape shape = {.batch = 1, .heads = 8, .kv_heads = 8, .N_q = 4096, .N_k = 4096, .d = 128, .dtype = DTYPE_FP16};
+  const Tiling tiling = {.B_r = 128, .B_c = 64};
+  const ExplainContext context = {.n_sm = 132, .l2_bytes = 50 << 20};
+  CounterRow row = {.known = {[COUNTER_HBM_READ] = true}};
+  char text[2048];
+  row.value[COUNTER_HBM_READ] = 5 * UINT64_C(8388608); /* Q, K, K, V, V */
+  if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_READ_AGAIN) fail_msg("%s", text);
+  row.value[COUNTER_HBM_READ] = 3 * UINT64_C(8388608);
+  if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_COUNT) fail_msg("%s", text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_cause_is_the_fault),
       cmocka_unit_test(rungs_judged_as_others),
       cmocka_unit_test(at_hbm_alone),
+      cmocka_unit_test(what_l2_does_not_keep),
+      cmocka_unit_test(what_l2_keeps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
