@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs the given test programs and scripts, one line each, and sums them up: `tests/support/run.sh BUILD TEST...`.
 #
-# One more at once than there are cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
+# A line has the wall's time, and the CPU's, which other things that run do not lengthen. One more at once than there are
+# cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
 # A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
-# status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when something fails. The last
-# line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
+# status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when
+# something fails. The last line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
 set -u
 
 # count WORD: the sum of cmocka's `[  WORD  ] N test(s)` lines in the log.
@@ -20,6 +21,8 @@ run_one() {
   *) timeout "${TEST_SECONDS:-600}" "$1" ;;
   esac >"$log" 2>&1 </dev/null
   status=$?
+  times >"$RUN/$name.times" # not in a pipe, where it would be another shell's
+  cpu=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%.1f", 60 * (u[1] + s[1]) + u[2] + s[2] }' "$RUN/$name.times")
   p=$(count PASSED) f=$(count FAILED) s=$(count SKIPPED)
   if [ $((p + f + s)) = 0 ]; then # no cmocka summary: a script, a replay, or an early death
     case $status in 0) p=1 ;; 77) s=1 ;; *) f=1 ;; esac
@@ -28,7 +31,7 @@ run_one() {
   [ "$s" = 0 ] || verdict="ok, $s skipped"
   [ "$f" = 0 ] || verdict="$f FAILED (status $status), $BUILD/tests/$name.log:
 $(grep -v '\[ *\(RUN\|OK\) *\]' "$log" | tail -n 60)"
-  printf '  %-28s %4d tests %6d ms  %s\n' "$name" $((p + f + s)) $((($(date +%s%N) - began) / 1000000)) "$verdict"
+  printf '  %-28s %4d tests %6d ms %6s s CPU  %s\n' "$name" $((p + f + s)) $((($(date +%s%N) - began) / 1000000)) "$cpu" "$verdict"
   echo "$p $f $s" >"$RUN/$name.sum"
   mv -f "$log" "$BUILD/tests/$name.log"
 }
