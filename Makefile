@@ -67,7 +67,10 @@ PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM
 
 # The small program is static where libraries and linker allow it: half of its start would be the loading of three. The
 # linker's one warning is of OpenMP's plugins for accelerators, which nothing here loads.
-SMALL_LIB := $(filter-out $(foreach room,viz/window kernels/ladder kernels/lib,$(BUILD)/$(room)/%),$(LIB))
+SMALL_WITHOUT := viz/window/% kernels/ladder/% kernels/lib/% viz/export/animation% lessons/engine/lesson% \
+  $(patsubst %,viz/cli/%.o,command_crosscheck command_doctor command_lesson command_render command_view) viz/cli/lesson% viz/cli/crosscheck% \
+  $(patsubst %,viz/scene/%.o,scene $(foreach s,causal charts code decode hierarchy race race_page softmax tiles timeline warp,scene_$s))
+SMALL_LIB := $(filter-out $(SMALL_WITHOUT:%=$(BUILD)/%),$(LIB))
 SMALL_LIBS = $(shell pkg-config --libs jansson lua5.4) -lm
 PLAIN_STATIC := -static -Wl,--no-warnings
 STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $(PLAIN_STATIC) -x c - $(SMALL_LIBS) -o /dev/null 2>/dev/null && echo '$(PLAIN_STATIC)'))
