@@ -14,6 +14,11 @@ Chart chart_new(const ChartConfig *config) {
   return chart;
 }
 
+void chart_set_title(Chart *chart, const char *title) {
+  chart->title = text_store_add(&chart->text, title);
+  chart->subtitle = text_store_add(&chart->text, NULL);
+}
+
 void chart_free(Chart *chart) {
   text_store_free(&chart->text);
   free(chart->points);

@@ -102,6 +102,7 @@ void chart_shade(Chart *chart, double x_from, double x_to, const char *text);
 
 /* For what shows charts. */
 const char *chart_text(const Chart *chart, size_t offset);
+void chart_set_title(Chart *chart, const char *title);  /* in place of the first; no subtitle then */
 Status chart_check(const Chart *chart, Error *error);   /* OK, or why the chart cannot be shown */
 Scale chart_x_scale(const Chart *chart, double margin); /* over all points and notes, or as the axis says */
 Scale chart_y_scale(const Chart *chart, double margin);

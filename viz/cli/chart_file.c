@@ -15,9 +15,10 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
   chart_draw(p->chart, cr, width, height, p->theme);
 }
 
-Status chart_file_save(const Chart *chart, const ChartRequest *how, const char *path, const char *title,
-                       const char *state, Error *error) {
+Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
+                       Error *error) {
   const Picture picture = {chart, *how->theme ? theme_named(how->theme) : &theme_light};
+  if (*how->title) chart_set_title(chart, how->title);
   if (chart_check(chart, error)) return error->status;
   return surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw,
                       &picture, &(SurfaceMetadata){.title = title, .state = state}, error);

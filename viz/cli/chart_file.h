@@ -8,16 +8,19 @@
 typedef struct {
   int width, height; /* 0: 1280 x 720 */
   char theme[16];    /* "": light */
-  bool given;        /* --size or --theme was there */
+  char title[120];   /* "": what the chart shows */
+  bool given;        /* --size, --theme or --title was there */
 } ChartRequest;
 
-extern const Option CHART_OPTIONS[]; /* --size, --theme; target: ChartRequest */
+extern const Option CHART_OPTIONS[];       /* --size, --theme; target: ChartRequest */
+extern const Option CHART_TITLE_OPTIONS[]; /* --title, where charts alone are drawn */
 
 /* Refuses a size or theme without a file to draw into. */
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error);
 
-/* Draws a chart into a PNG, SVG or PDF, by the suffix of `path`, with a title and the one-line state as metadata. */
-Status chart_file_save(const Chart *chart, const ChartRequest *how, const char *path, const char *title,
-                       const char *state, Error *error);
+/* Gives the chart its own title where --title was there, and draws it into a PNG, SVG or PDF, by the suffix of `path`,
+ * with a title and the one-line state as metadata. */
+Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
+                       Error *error);
 
 #endif

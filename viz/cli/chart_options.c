@@ -41,9 +41,23 @@ const Option CHART_OPTIONS[] = {
     {0},
 };
 
+static Status set_title(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  if (!*value || strlen(value) >= sizeof c->title)
+    return error_set(error, STATUS_BAD_REQUEST, "the title is empty or longer than %zu bytes", sizeof c->title - 1);
+  snprintf(c->title, sizeof c->title, "%s", value);
+  c->given = true;
+  return STATUS_OK;
+}
+
+const Option CHART_TITLE_OPTIONS[] = {
+    {"title", 0, "TEXT", "Title of the picture, in place of the one it gives itself.", set_title, false, false, NULL},
+    {0},
+};
+
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
   if (chart->given && !*output->output)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--size and --theme are for pictures; name one with -o FILE.png, .svg or .pdf");
+                     "--size, --theme and --title are for pictures; name one with -o FILE.png, .svg or .pdf");
   return STATUS_OK;
 }

@@ -327,6 +327,7 @@ static const OptionSet SETS[] = {
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RooflineOptions, output)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(RooflineOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(RooflineOptions, chart)},
+    {"Title", CHART_TITLE_OPTIONS, offsetof(RooflineOptions, chart)},
     {0},
 };
 

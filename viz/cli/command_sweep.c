@@ -255,6 +255,7 @@ static const OptionSet SETS[] = {
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(SweepOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(SweepOptions, chart)},
+    {"Title", CHART_TITLE_OPTIONS, offsetof(SweepOptions, chart)},
     {0},
 };
 
@@ -273,6 +274,10 @@ const Command COMMAND_SWEEP = {
                 "  tilewalk sweep --over block --values 16,32,64,128,148,192,256\n\n"
                 "  # how large an L2 must be to hold K and V of the heads at work\n"
                 "  tilewalk sweep --over l2 --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
+                "  # for a slide: HBM traffic on an A100, with a title of your own\n"
+                "  tilewalk sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an "
+                "A100' -o "
+                "slide.png\n\n"
                 "  # traffic against SRAM with the lower bound, as a picture\n"
                 "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),

@@ -17,8 +17,8 @@ const Command *const COMMANDS[] = {
 const bool PROGRAM_IS_SMALL = true;
 
 /* main turns into the full program before a chart is drawn; what gets here says so. */
-Status chart_file_save(const Chart *chart, const ChartRequest *how, const char *path, const char *title,
-                       const char *state, Error *error) {
+Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
+                       Error *error) {
   (void)chart;
   (void)how;
   (void)title;
