@@ -135,6 +135,7 @@ pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	$(BUILD)/tests/picture_lesson assets/pictures/lesson.png
 	TILEWALK_ASSETS=assets $(BUILD)/tilewalk render --scene main --frames 98:138 --sub-frames 5 --frame-ms 70 --size 1120x630 \
 	  -o assets/pictures/moving.webp
+	TILEWALK=$(BUILD)/tilewalk tests/support/gallery.sh
 accuracy: $(PROGRAM) # the tables of predicted and measured in sim/l2/MODEL.md, and the README's
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh write
 ablations: $(PROGRAM) # the table of the parts of the model of L2 there, and what each buys
@@ -305,7 +306,7 @@ help:
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
 #: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
-#: make pictures   the scenes for the README        make accuracy  the tables of predicted and measured
+#: make pictures   scenes and the gallery            make accuracy  the tables of predicted and measured
 #: make ablations  what each part of the model of L2 buys
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium      make bench-web  times it
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall

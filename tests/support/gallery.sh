@@ -1,0 +1,49 @@
+#!/bin/sh
+# Draws the gallery: `tests/support/gallery.sh` writes assets/pictures/GALLERY.md and a thumbnail for each command in it.
+#
+# With --check it draws nothing and says whether the page lists these commands, and whether each picture is there.
+set -eu
+cd "$(dirname "$0")/../.."
+tilewalk=${TILEWALK:-build/tilewalk}
+folder=assets/pictures
+page=$folder/GALLERY.md
+[ "${1:-}" != --check ] || page=$(mktemp)
+export TILEWALK_ASSETS=assets
+
+# picture NAME 'WHAT IT SHOWS' WORDS...: one entry.
+picture() {
+  name=$1 what=$2
+  shift 2
+  if [ "$page" = $folder/GALLERY.md ]; then
+    "$tilewalk" "$@" --size 640x360 -o "$folder/gallery/$name.png"
+  fi
+  words=''
+  for word; do
+    case $word in *' '*) words="$words '$word'" ;; *) words="$words $word" ;; esac
+  done
+  printf '\n**%s**\n\n![%s](gallery/%s.png)\n\n    tilewalk%s -o %s.png\n' "$what" "$what" "$name" "$words" "$name" >>"$page"
+}
+
+cat >"$page" <<'TEXT'
+# Gallery
+
+Each picture with the command that draws it. `--size 1920x1080` and `--theme dark` go with all; a name that ends in `.svg` or `.pdf`
+gives that format. `make pictures` draws this page anew.
+TEXT
+small='N=64 d=16 block=8 causal=1'
+picture main 'FlashAttention-2, every byte at once' render --scene main --state "algorithm=fa2 $small" --step 122.5
+picture tiles 'The walk over the tiles' render --scene tiles --state "algorithm=fa2 $small" --step 60
+picture softmax 'Online softmax: a larger score rescales what was summed' render --scene softmax --state "algorithm=fa2 $small" --step 120
+picture hierarchy 'What moves between HBM and SRAM' render --scene hierarchy --state "algorithm=standard $small" --step 90
+picture causal 'What a causal mask skips' render --scene causal --state "algorithm=fa2 $small" --step 150
+picture growth 'Traffic against the length' sweep --over N --from 1K --to 256K
+picture block 'Traffic against the block size, until it no longer fits' sweep --over block
+picture hbm 'What L2 leaves for HBM on an A100' sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an A100'
+picture roofline 'The roofline of an H200' roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2
+picture timeline 'CTAs over time' render --scene timeline --state "algorithm=fa2 $small" --step 200
+
+if [ "${1:-}" = --check ]; then
+  cmp "$page" $folder/GALLERY.md || { echo "the gallery lists other commands: make pictures"; exit 1; }
+  rm "$page"
+  sed -n 's/^!\[.*\](\(.*\))$/\1/p' $folder/GALLERY.md | while read -r file; do [ -s "$folder/$file" ] || { echo "no $file"; exit 1; }; done
+fi
