@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "skipped: $1"; exit 77; }
 fail() { echo "FAIL: $1"; exit 1; }
-[ -e .git ] && git rev-parse HEAD >/dev/null 2>&1 || skip "no repository here"
+git rev-parse HEAD >/dev/null 2>&1 || skip "no repository here"
 BUILD=${BUILD:-$PWD/build}
 case $BUILD in *san*) skip "once is enough, without sanitizers" ;; esac
 work=$(mktemp -d)
@@ -19,10 +19,12 @@ said=$("$BUILD/tilewalk" --version)
 [ "${said%%-g*}" = "tilewalk ${version%%-g*}" ] || fail "the program says '$said', the archive is of $version"
 tar -C "$work" -xzf "$archive" || fail "the archive"
 tree=$work/tilewalk-$version
+# shellcheck disable=SC2016  # make's
+say='say-version: ; @echo $(VERSION)'
 [ "$(cat "$tree/.version")" = "$version" ] || fail "the archive does not know its version"
-[ "$(make -s -C "$tree" --eval 'say-version: ; @echo $(VERSION)' say-version)" = "$version" ] || fail "without git the version is another"
+[ "$(make -s -C "$tree" --eval "$say" say-version)" = "$version" ] || fail "without git the version is another"
 rm "$tree/.version"
-[ "$(make -s -C "$tree" --eval 'say-version: ; @echo $(VERSION)' say-version)" = "$(sed -n 's/^## //p' "$tree/assets/package/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
+[ "$(make -s -C "$tree" --eval "$say" say-version)" = "$(sed -n 's/^## //p' "$tree/assets/package/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
 [ "$(git ls-files | wc -l)" = "$(find "$tree" -type f -o -type l | wc -l)" ] || fail "the archive lacks files"
 
 command -v dh >/dev/null || skip "no debhelper; .ci/setup ci installs it"
