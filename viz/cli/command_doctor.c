@@ -2,11 +2,18 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <cairo.h>
 #include <jansson.h>
+#include <lua.h>
 #include <pango/pangocairo.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef TILEWALK_GIF
+#include <gif_lib.h>
+#endif
+#ifdef TILEWALK_WEBP
+#include <webp/encode.h>
+#endif
 
 #include "viz/request/assets.h"
 #include "viz/cli/command.h"
@@ -18,7 +25,7 @@ typedef struct {
   OutputRequest output;
 } DoctorOptions;
 
-enum { FOUND_CHARS = 256, N_CHECKS_MAX = 16 };
+enum { FOUND_CHARS = 256, N_CHECKS_MAX = 24 };
 
 typedef struct {
   const char *what, *used_for;
@@ -76,14 +83,66 @@ static Check fonts(void) {
   return c;
 }
 
+/* A library that is part of this program, or was left out of it. */
+static Check library(const char *what, const char *used_for, const char *version, const char *remedy) {
+  Check c = {.what = what, .used_for = used_for, .present = version != NULL, .required = !remedy, .remedy = remedy};
+  if (version) snprintf(c.found, sizeof c.found, "%s", version);
+  return c;
+}
+
+static Check webp(void) {
+  const char *version = NULL;
+#ifdef TILEWALK_WEBP
+  char text[32];
+  const int v = WebPGetEncoderVersion();
+  snprintf(text, sizeof text, "%d.%d.%d", v >> 16, (v >> 8) & 255, v & 255);
+  version = text;
+#endif
+  return library("libwebp", "animations", version, "apt-get install libwebp-dev, and build again");
+}
+
+static Check gif(void) {
+  const char *version = NULL;
+#ifdef TILEWALK_GIF
+  char text[32];
+  snprintf(text, sizeof text, "%d.%d.%d", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE);
+  version = text;
+#endif
+  return library("giflib", "animations", version, "apt-get install libgif-dev, and build again");
+}
+
+/* SDL2 is of tilewalk-window alone, which is asked for nothing here: that it was built says that SDL2 was there. */
+static Check sdl(void) {
+#ifdef TILEWALK_WINDOW
+  const char *version = "in tilewalk-window";
+#else
+  const char *version = NULL;
+#endif
+  return library("SDL2", "the viewer's window", version, "apt-get install libsdl2-dev, and build again");
+}
+
+static Check openmp(void) {
+  const char *version = NULL;
+#ifdef _OPENMP
+  char text[32];
+  snprintf(text, sizeof text, "%d", _OPENMP);
+  version = text;
+#endif
+  return library("OpenMP", "sweeps on all cores", version, "a compiler with -fopenmp");
+}
+
 static int collect(Check *checks) {
   int n = 0;
-  checks[n++] = (Check){.what = "cairo", .used_for = "charts and scenes", .present = true, .required = true};
-  snprintf(checks[n - 1].found, FOUND_CHARS, "%s", cairo_version_string());
-  checks[n++] = (Check){.what = "pango", .used_for = "text in charts and scenes", .present = true, .required = true};
-  snprintf(checks[n - 1].found, FOUND_CHARS, "%s", pango_version_string());
-  checks[n++] = (Check){.what = "jansson", .used_for = "JSON", .present = true, .required = true};
-  snprintf(checks[n - 1].found, FOUND_CHARS, "%s", jansson_version_str());
+  checks[n++] = library("cairo", "charts and scenes", cairo_version_string(), NULL);
+  checks[n++] = library("pango", "text in charts and scenes", pango_version_string(), NULL);
+  checks[n++] = library("jansson", "JSON", jansson_version_str(), NULL);
+  checks[n++] = library("Lua", "answers of lessons, claims",
+                        LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE, NULL);
+  checks[n++] = library("md4c", "Markdown of lessons", "0.4 or later", NULL);
+  checks[n++] = webp();
+  checks[n++] = gif();
+  checks[n++] = sdl();
+  checks[n++] = openmp();
   checks[n++] = fonts();
   checks[n++] = data_files();
   checks[n++] = program("nvcc", "/usr/local/cuda/bin", "building the CUDA kernels", "install NVIDIA's CUDA Toolkit 13");

@@ -273,7 +273,7 @@ static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
   put(text, size, "%s read from HBM, ", number_bytes(l2->hbm_read_bytes).text);
   put(text, size, "%s written\n", number_bytes(l2->hbm_write_bytes).text);
   put(text, size, "%s hits, ", number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
-  put(text, size, "%s between its partitions", number_bytes(l2->fabric_bytes).text);
+  put(text, size, "%s over its fabric", number_bytes(l2->fabric_bytes).text);
 }
 
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {

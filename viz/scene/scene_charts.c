@@ -118,7 +118,7 @@ static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, Roofline
   if (c->shown < 0) return;
   put_line(lines, n, "in the end");
   append(lines, *n, number_si(r->ends[c->shown].flops_per_s, "FLOP/s").text);
-  put_line(lines, n, "what binds");
+  put_line(lines, n, "bottleneck");
   append(lines, *n, time_part_title(r->bound));
   if (!*roofline_missing(r)) return;
   append(lines, *n, "; not known: ");

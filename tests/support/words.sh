@@ -1,0 +1,68 @@
+#!/bin/sh
+# Words and sentences: `tests/support/words.sh [FILE.md...]` prints, for each page, its words and the median and ninth
+# decile of the words in a sentence. `--check` fails where the README is longer than 1,200 words, where a page's median
+# is above 25, or where a message, a page or a lesson uses a private word for what the field has a term for.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# Sentences of a page, one a line: without code, tables, headings, keys of lessons and comments.
+sentences() {
+  # shellcheck disable=SC2016  # awk's and sed's
+  awk '
+    /^(```|~~~)/ { fenced = !fenced; next }
+    fenced || /^    / || /^\|/ || /^#/ || /^<!--/ || /^!\[/ { print ""; next }
+    /^ *([-*]|[0-9]+\.) / { print ""; sub(/^ *([-*]|[0-9]+\.) /, "") }
+    { print }
+  ' "$1" | sed -e 's/`[^`]*`/code/g' -e 's/\[\([^]]*\)\]([^)]*)/\1/g' -e 's/[*_]//g' |
+    awk 'BEGIN { RS = "" } { gsub(/\n/, " "); gsub(/[.!?]["'"'"')]*( |$)/, "&\n"); print }' | awk 'NF > 1'
+}
+
+# WORDS MEDIAN NINTH-DECILE of a page.
+measure() {
+  sentences "$1" | awk '{ print NF }' | sort -n |
+    awk -v words="$(wc -w <"$1")" '{ n[NR] = $1 } END { if (NR) print words, n[int((NR + 1) / 2)], n[int((9 * NR + 9) / 10)]; else print words, 0, 0 }'
+}
+
+# What the glossary calls otherwise: PRIVATE WORD = TERM.
+terms() {
+  cat <<'TERMS'
+found there = hit
+at once on an SM = resident per SM
+what binds = bottleneck
+stands in print = is printed
+it hangs on = it depends on
+reckons = computes
+what is not possible says why = refused with a reason
+so many sequences of that length = sequences
+between its partitions = over the fabric
+of reads, not from HBM = served by L2
+TERMS
+}
+
+bad=0
+if [ "${1:-}" = --check ]; then
+  shift
+  check=1
+else
+  check=0
+fi
+[ $# -gt 0 ] || set -- README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md
+printf '%-48s %7s %7s %7s\n' page words median '9 in 10'
+for page; do
+  # shellcheck disable=SC2046  # three figures
+  set -- $(measure "$page")
+  printf '%-48s %7d %7d %7d\n' "$page" "$1" "$2" "$3"
+  [ $check = 0 ] || [ "$2" -le 25 ] || { echo "$page: half of the sentences have more than $2 words"; bad=1; }
+done
+if [ $check = 1 ]; then
+  [ "$(wc -w <README.md)" -le 1200 ] || { echo "README.md has $(wc -w <README.md) words"; bad=1; }
+  terms >"${TMPDIR:-/tmp}/terms.$$"
+  while read -r line; do
+    word=${line% = *}
+    # In code, only what is said: text between quotation marks.
+    hits=$(grep -rnF --include='*.c' "$word" viz lessons/engine sim kernels | grep -F '"' | grep -E "\"[^\"]*$word" ; grep -nF "$word" README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md)
+    [ -z "$hits" ] || { echo "'$word' should be '${line#* = }':"; echo "$hits" | cut -c1-160; bad=1; }
+  done <"${TMPDIR:-/tmp}/terms.$$"
+  rm -f "${TMPDIR:-/tmp}/terms.$$"
+fi
+exit $bad
