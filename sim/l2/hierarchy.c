@@ -176,7 +176,8 @@ static uint16_t next_set(Hierarchy *h, Placing *p) {
     p->begin += p->n;
     draw_stretch(h, p);
   }
-  return order_of(h)[(uint32_t)(unit - p->begin)];
+  const uint32_t index = (uint32_t)(unit - p->begin); /* just before the stretch's end the difference rounds to n */
+  return order_of(h)[index < p->n ? index : p->n - 1];
 }
 
 /* Tile by tile: both halves of one lie in the same set. */

@@ -522,8 +522,30 @@ static void bad_configs_are_explained(void **unused) {
   }
 }
 
+/* Parts 0.8 units wide: the fifth of a tensor ends where a stretch of sets does, but for a rounding. Every part has a
+ * set that there is. */
+static void every_part_lies_in_a_set(void **state) {
+  (void)state;
+  const HierarchyConfig config = {.kinds = {{.n = 56, .bytes = 40822.857142857145, .n_tensors = 2, .n_tiles = 1},
+                                            {.n = 112, .bytes = 8164.5714285714284, .n_tiles = 1},
+                                            {.n = 112, .bytes = 32658.285714285714, .n_tiles = 2}},
+                                  .side_capacity_bytes = 12582912,
+                                  .side_ways = 16,
+                                  .seed = 3000022,
+                                  .one_partition = true};
+  const size_t bytes = hierarchy_state_bytes(&config);
+  Hierarchy *h = malloc(bytes);
+  assert_non_null(h);
+  memset(h, 0x41, bytes);
+  assert_int_equal(hierarchy_init(h, &config, NULL), STATUS_OK);
+  for (uint64_t granule = 168; granule < 280; granule++)
+    for (uint32_t part = 0; part < 4; part++) assert_true(hierarchy_set(h, granule, part) < h->n_sets);
+  free(h);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_part_lies_in_a_set),
       cmocka_unit_test(random_accesses_count_like_the_slow_lists),
       cmocka_unit_test(the_first_reader_pays_and_the_other_side_gets_a_copy),
       cmocka_unit_test(what_both_sides_read_has_room_on_one),
