@@ -1,6 +1,8 @@
 /* tilewalk sim: one problem, one or more algorithms side by side. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/report.h"
@@ -8,16 +10,33 @@
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
+#include "viz/text/table.h"
+
+enum { RUNS_MAX = TABLE_COLUMNS_MAX - 1 };
 
 typedef struct {
   Request request;
   OutputRequest output;
 } SimOptions;
 
+/* Of several machines a document each, under "machines". */
 static Status print_json(const Simulation *runs, int n, FILE *out, Error *error) {
   JsonSink json = {0};
   const ReportSink sink = json_sink(&json);
-  report_document(&sink, runs, n);
+  int first_of_next = 1;
+  while (first_of_next < n && strcmp(runs[first_of_next].machine.name, runs[0].machine.name) == 0) first_of_next++;
+  if (first_of_next == n) {
+    report_document(&sink, runs, n);
+  } else {
+    sink.open_object(sink.context, NULL);
+    sink.open_array(sink.context, "machines");
+    for (int first = 0, end; first < n; first = end) {
+      for (end = first + 1; end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0;) end++;
+      report_document(&sink, runs + first, end - first);
+    }
+    sink.close(sink.context);
+    sink.close(sink.context);
+  }
   if (json.failed) {
     json_decref(json.open[0]);
     json.open[0] = NULL;
@@ -25,29 +44,61 @@ static Status print_json(const Simulation *runs, int n, FILE *out, Error *error)
   return json_print(json.open[0], out, error);
 }
 
-static int run_sim(void *options, Io *io, Error *error) {
-  SimOptions *o = options;
+/* The runs on one GPU, added to those there are. */
+static Status run_on(const Request *asked, const char *name, Simulation *runs, int *n, Error *error) {
+  Request r = *asked;
   Problem problem;
   Gpu gpu;
-  if (request_algorithms(&o->request, "standard,fa1,fa2", error)) return EXIT_BAD_REQUEST;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (request_problem(&o->request, &problem, &gpu, error)) return EXIT_BAD_REQUEST;
-  if (request_has_effect(&o->request, &gpu, error)) return EXIT_BAD_REQUEST;
-  Simulation runs[REQUEST_ALGORITHMS_MAX];
-  const int n = o->request.n_algorithms;
-  for (int k = 0; k < n; k++) {
-    if (simulate(&runs[k], &problem, o->request.algorithms[k], error)) return EXIT_BAD_REQUEST;
-    if (!*o->request.gpu) continue; /* a question about SRAM and HBM alone */
-    if (simulation_l2(&runs[k], &problem, &gpu, error)) return EXIT_BAD_REQUEST;
-    simulation_time(&runs[k], &gpu);
+  snprintf(r.gpu, sizeof r.gpu, "%s", name);
+  Status status = request_algorithms(&r, "standard,fa1,fa2", error);
+  if (!status) status = request_problem(&r, &problem, &gpu, error);
+  if (!status) status = request_has_effect(&r, &gpu, error);
+  for (int k = 0; !status && k < r.n_algorithms; k++) {
+    if (*n == RUNS_MAX)
+      return error_set(error, STATUS_BAD_REQUEST, "more than %d runs side by side; name fewer GPUs or algorithms",
+                       RUNS_MAX);
+    Simulation *run = &runs[(*n)++];
+    status = simulate(run, &problem, r.algorithms[k], error);
+    if (status || !*r.gpu) continue; /* without a GPU a question about SRAM and HBM alone */
+    status = simulation_l2(run, &problem, &gpu, error);
+    if (!status) simulation_time(run, &gpu);
   }
-  Status status;
+  return status;
+}
+
+/* --gpu A,B: one after the other. */
+static Status run_on_all(const Request *r, Simulation *runs, int *n, Error *error) {
+  char names[REQUEST_NAME_BYTES];
+  snprintf(names, sizeof names, "%s", r->gpu);
+  for (char *name = names;;) {
+    char *comma = strchr(name, ',');
+    if (comma) *comma = '\0';
+    if ((comma || name != names) && !*name)
+      return error_set(error, STATUS_BAD_REQUEST, "--gpu has an empty name; give GPUs as h100-sxm,h200");
+    const Status status = run_on(r, name, runs, n, error);
+    if (status || !comma) return status;
+    name = comma + 1;
+  }
+}
+
+static int run_sim(void *options, Io *io, Error *error) {
+  SimOptions *o = options;
+  Simulation *runs = calloc(RUNS_MAX, sizeof *runs);
+  int n = 0;
+  Status status = output_request_check(&o->output, error);
+  if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
+  if (!status) status = run_on_all(&o->request, runs, &n, error);
+  if (status) {
+    free(runs);
+    return EXIT_BAD_REQUEST;
+  }
   if (o->output.json)
     status = print_json(runs, n, io->out, error);
   else if (o->output.csv)
     status = run_tables_csv(runs, n, io->out, error);
   else
     status = run_tables_print(runs, n, io, error);
+  free(runs);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
@@ -77,6 +128,8 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 16K --heads 16 --gpu h200 --algorithm standard,fa2\n\n"
                 "  # requested, L2 and HBM are three different figures: PyTorch's FlashAttention-2 on an H200\n"
                 "  tilewalk sim --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
+                "  # two GPUs side by side\n"
+                "  tilewalk sim --gpu a100-80gb,h200 -N 16K --heads 16 --algorithm fa2\n\n"
                 "  # for programs\n"
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),

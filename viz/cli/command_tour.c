@@ -40,8 +40,8 @@ static Status hardware(Io *io, Error *error) {
   fprintf(io->out, "  HBM   the GPU's main memory: large and far (H200: %s at %s)\n",
           number_bytes(wide(gpu.hbm_bytes)).text, number_si(gpu.hbm_bytes_per_s, "B/s").text);
   fprintf(io->out, "  L2    a cache that all cores share (%s)\n", number_bytes(wide(gpu.l2_bytes)).text);
-  fprintf(io->out, "  SRAM  fast memory in each of %lld cores (SMs), where tiles lie (%s)\n",
-          (long long)gpu.n_sm, number_bytes(wide(gpu.shared_bytes_per_cta)).text);
+  fprintf(io->out, "  SRAM  fast memory in each of %lld cores (SMs), where tiles lie (%s)\n", (long long)gpu.n_sm,
+          number_bytes(wide(gpu.shared_bytes_per_cta)).text);
   return STATUS_OK;
 }
 

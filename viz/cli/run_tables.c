@@ -9,6 +9,15 @@
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
+/* The machine of all runs, or "each GPU". */
+static const char *machine_of(const Simulation *runs, int n) {
+  for (int k = 1; k < n; k++)
+    if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return "each GPU";
+  return runs[0].machine.name;
+}
+
+static bool one_machine(const Simulation *runs, int n) { return machine_of(runs, n) == runs[0].machine.name; }
+
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
   char heads[256], keys[128] = "", mask[128] = "", values[48] = "";
@@ -73,7 +82,7 @@ static void traffic_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  all writes", ROLE_PLAIN, runs, n, total_of, 1);
   bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
   if (n > 1) {
-    table_format(t, ROLE_PLAIN, "  less than %s", runs[0].schedule->name);
+    table_format(t, ROLE_PLAIN, "  less than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");
     for (int k = 0; k < n; k++) table_ratio(t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)runs[k].total_bytes);
   }
 }
@@ -214,17 +223,21 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
     all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
   }
   if (launched) {
-    table_group(t, "Launch on %s", runs[0].machine.name);
+    table_group(t, "Launch on %s", machine_of(runs, n));
     launch_rows(t, runs, n);
   }
-  if (!any && launched && runs[0].machine.l2_bytes)
+  for (int k = 0; k < n; k++) {
+    const Simulation *r = &runs[k];
+    if (!r->has_launch || r->has_l2 || !r->machine.l2_bytes) continue;
+    if (k > 0 && strcmp(r->machine.name, runs[k - 1].machine.name) == 0) continue;
     table_note(
         t,
         "The L2 of %s is not modelled here (more than two L2s, a cache behind them, or too large a problem): what "
         "HBM moves is at most what crosses the SRAM boundary, and far less where L2 keeps it.",
-        runs[0].machine.name);
+        r->machine.name);
+  }
   if (!any) return;
-  table_group(t, "L2 of %s, all CTAs at once", runs[0].machine.name);
+  table_group(t, "L2 of %s, all CTAs at once", machine_of(runs, n));
   bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
   extra_rows(t, runs, n);
@@ -282,12 +295,18 @@ static void predicted_rows(Table *t, const Simulation *runs, int n) {
 static void time_rows(Table *t, const Simulation *runs, int n) {
   if (!runs[0].timed) return;
   bool busiest = false;
-  table_group(t, "Time on %s, at least", runs[0].machine.name);
+  table_group(t, "Time on %s, at least", machine_of(runs, n));
   for (int part = 0; part < TIME_PART_COUNT; part++) {
-    if (isnan(runs[0].timing.part_s[part])) continue; /* of the machine, so the same for all runs */
+    bool any = false; /* of a machine that has that level, and whose rate is known */
+    for (int k = 0; k < n; k++) any = any || !isnan(runs[k].timing.part_s[part]);
+    if (!any) continue;
     table_format(t, ROLE_PLAIN, "  %s", time_part_title((TimePart)part));
     for (int k = 0; k < n; k++)
-      table_seconds(t, runs[k].timing.bound == (TimePart)part ? ROLE_ACCENT : ROLE_PLAIN, runs[k].timing.part_s[part]);
+      if (isnan(runs[k].timing.part_s[part]))
+        table_empty(t, true);
+      else
+        table_seconds(t, runs[k].timing.bound == (TimePart)part ? ROLE_ACCENT : ROLE_PLAIN,
+                      runs[k].timing.part_s[part]);
   }
   for (int k = 0; k < n; k++) busiest = busiest || runs[k].timing.busiest_s > 0;
   if (busiest) {
@@ -381,6 +400,8 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
     columns[k + 1] = (TableColumn){.heading = runs[k].schedule->name, .right = true, .shrink = TABLE_WRAP};
   Table t = table_new(columns, n + 1);
   run_tables_problem(&runs[0], problem, sizeof problem);
+  char *machine = strstr(problem, ", on ");
+  if (machine && !one_machine(runs, n)) *machine = '\0';
   table_title(&t, "%s", problem);
   traffic_rows(&t, runs, n);
   tile_rows(&t, runs, n);
@@ -406,7 +427,8 @@ Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
                                       "write_bytes", "total_bytes",
                                       "sram_bytes",  "fits",
                                       "max_block",   "intermediates_bytes",
-                                      "flops",       "intensity_flops_per_byte"};
+                                      "flops",       "intensity_flops_per_byte",
+                                      "machine"};
   enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
   TableColumn columns[N_NAMES];
   for (int c = 0; c < N_NAMES; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};
@@ -427,6 +449,7 @@ Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
     table_bytes(&t, ROLE_PLAIN, r->intermediates_bytes);
     table_flops(&t, ROLE_PLAIN, r->traffic.flops);
     table_double(&t, ROLE_PLAIN, r->intensity_flops_per_byte, 17);
+    table_text(&t, ROLE_PLAIN, r->machine.name);
   }
   const Status status = table_csv(&t, out, error);
   table_free(&t);

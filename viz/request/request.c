@@ -393,8 +393,11 @@ const Option REQUEST_TILING_OPTIONS[] = {
 const Option REQUEST_MACHINE_OPTIONS[] = {
     {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false,
      false, NULL},
-    {"gpu", 0, "NAME|FILE", "The machine: a name from 'tilewalk gpus', or a description file. Default: paper.", set_gpu,
-     false, false, "@gpus"},
+    {"gpu", 0, "NAME|FILE",
+     "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and shows them "
+     "side by "
+     "side. Default: paper.",
+     set_gpu, false, false, "@gpus"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
     {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},

@@ -1,0 +1,87 @@
+/* `tilewalk advise`, and `tilewalk sim --gpu A,B`: best first, equal to what sim says of each tile, and refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/support/program.h"
+
+static ProgramRun run;
+
+static json_t *ask(const char *command) {
+  program_run(&run, command);
+  if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
+  json_t *document = json_loads(run.out, 0, NULL);
+  assert_non_null(document);
+  return document;
+}
+
+static double number(json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
+
+/* Every tile of 16 to 256 that runs, the fastest first; its bytes are those of sim. 256 x 256 with d = 128 needs 192
+ * KiB for Q, K and V, and (256 + 128) x 256 x 4 B = 384 KiB of registers, which no SM has. */
+static void the_best_tile_comes_first(void **state) {
+  (void)state;
+  json_t *d = ask("advise --gpu h100-sxm -N 1K --heads 4 --causal --json");
+  json_t *tiles = json_object_get(d, "tiles");
+  const size_t n = json_array_size(tiles);
+  assert_true(n > 20 && n + (size_t)number(d, "tiles_that_do_not_fit") == 36);
+  double last = 0;
+  for (size_t k = 0; k < n; k++) {
+    json_t *tile = json_array_get(tiles, k), *its_run = json_object_get(tile, "run");
+    const double takes = number(tile, "takes_s"), least = number(json_object_get(its_run, "time"), "least_s");
+    assert_true(takes >= last && takes >= least);
+    assert_false(number(its_run, "block_q") == 256 && number(its_run, "block_k") == 256);
+    last = takes;
+  }
+  json_t *first = json_object_get(json_array_get(tiles, 0), "run");
+  char command[256];
+  snprintf(command, sizeof command,
+           "sim --gpu h100-sxm -N 1K --heads 4 --causal --algorithm fa2 --block-q %.0f --block-k %.0f --json",
+           number(first, "block_q"), number(first, "block_k"));
+  json_t *s = ask(command), *same = json_array_get(json_object_get(s, "runs"), 0);
+  assert_true(json_equal(json_object_get(first, "traffic"), json_object_get(same, "traffic")));
+  assert_true(json_equal(json_object_get(first, "tiles"), json_object_get(same, "tiles")));
+  json_decref(s);
+  json_decref(d);
+}
+
+/* Each GPU as by itself. */
+static void gpus_side_by_side_are_each_alone(void **state) {
+  (void)state;
+  json_t *both = ask("sim --gpu a100-80gb,h200 -N 1K --algorithm fa2 --json"),
+         *a = ask("sim --gpu a100-80gb -N 1K --algorithm fa2 --json"),
+         *b = ask("sim --gpu h200 -N 1K --algorithm fa2 --json"), *machines = json_object_get(both, "machines");
+  assert_int_equal(json_array_size(machines), 2);
+  assert_true(json_equal(json_array_get(machines, 0), a));
+  assert_true(json_equal(json_array_get(machines, 1), b));
+  json_decref(both);
+  json_decref(a);
+  json_decref(b);
+  program_run(&run, "sim --gpu a100-80gb,h200 -N 1K --algorithm fa2");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "Time on each GPU"));
+}
+
+static void wrong_requests(void **state) {
+  (void)state;
+  static const char *const WRONG[] = {"advise --kernel fa2-sm90", "advise --algorithm fa1,fa2", "sim --gpu h200,",
+                                      "sim --gpu h200,nope", "advise --gpu tiny -d 4096"};
+  for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
+    program_run(&run, WRONG[k]);
+    if (run.exit_status != 2 || *run.out) fail_msg("%s: exit %d", WRONG[k], run.exit_status);
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_tile_comes_first),
+                                     cmocka_unit_test(gpus_side_by_side_are_each_alone),
+                                     cmocka_unit_test(wrong_requests)};
+  return cmocka_run_group_tests_name("advise", tests, NULL, NULL);
+}
