@@ -6,13 +6,14 @@
 # `make test` first, each command twice in a row. The second time has no network and an apt-get that only
 # tells tales. There is no display, no GPU and no nvcc in there. Ends with `N passed, N failed`.
 #
-# Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
+# COMMANDS=run tries `make run` alone. Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
 # (Ubuntu: main,universe) and MIRROR=URL (default: where this machine's apt gets SUITE from). The bare tree is kept
 # in /var/tmp for 30 days. Mounts live in a namespace of their own, so none can be left behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 SUITE=${SUITE:-bookworm}
 COMPONENTS=${COMPONENTS:-main}
+COMMANDS=${COMMANDS:-run test}
 cache=/var/tmp/tilewalk-fresh-$SUITE.tar
 passed=0 failed=0
 
@@ -146,14 +147,16 @@ bare_tarball
 for user in "$@"; do
   name=root
   [ "$user" = root ] || name=walker
-  for first in run test; do
+  for first in $COMMANDS; do
     echo "--- $SUITE, $user, make $first first"
     fresh $name
     # shellcheck disable=SC2016  # expanded inside
     inside $name '! command -v make && ! command -v cc && ! command -v nvcc && ! ls /dev/nvidia* && [ -z "${DISPLAY:-}" ]' >/dev/null 2>&1
     verdict $? "$name: the machine is bare: no make, compiler, nvcc, GPU or display"
     both "make $first" $name
-    if [ $first = run ]; then both "make test" $name; else both "make run" $name; fi
+    for second in $COMMANDS; do
+      [ "$second" = "$first" ] || both "make $second" $name
+    done
   done
 done
 echo "$passed passed, $failed failed"
