@@ -253,7 +253,9 @@ const Command COMMAND_CHECK = {
                 "  # what is said about decode\n"
                 "  tilewalk check --search decode\n\n"
                 "  # one article, for programs\n"
-                "  tilewalk check --article D --json\n",
+                "  tilewalk check --article D --json\n\n"
+                "  # a claim of your own: '## id', '- article:', '- says:', '- claimed: 260 MiB', and a ```lua block\n"
+                "  tilewalk check --file mine.md\n",
     .options_bytes = sizeof(CheckOptions),
     .sets = SETS,
     .run = run_check,

@@ -93,6 +93,9 @@ static Status check_link(void *context, const char *target, size_t length, Error
     snprintf(path, sizeof path, "%s", c->path);
   else
     snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - c->path) + 1 : 0, c->path, link);
+  /* a lesson of one's own refers to the glossary that comes with Tilewalk */
+  if (strcmp(link, "glossary.md") == 0 && !file_exists(path))
+    (void)assets_find(path, sizeof path, "lessons/course/glossary.md", NULL);
   char *buffer = NULL;
   size_t bytes = 0;
   Error inner = {0};
