@@ -205,6 +205,12 @@ static void nan_stays_nan_with_its_sign(void **state) {
   memcpy(&low_payload, &bits, sizeof low_payload);
   assert_int_equal(precision_to_bits(PRECISION_FP16, low_payload), 0x7e00);
   assert_int_equal(precision_to_bits(PRECISION_E4M3, low_payload), 0x7f);
+  /* What is kept is its highest bits, as IEEE 754 has it of narrower formats: 1.1 in binary is 0x300 of fp16's ten,
+   * 0x60 of bf16's seven. */
+  bits = 0x7ffc000000000000;
+  memcpy(&low_payload, &bits, sizeof low_payload);
+  assert_int_equal(precision_to_bits(PRECISION_FP16, low_payload), 0x7f00);
+  assert_int_equal(precision_to_bits(PRECISION_BF16, low_payload), 0x7fe0);
 }
 
 static void tiny_values_become_zero_with_their_sign(void **state) {

@@ -38,6 +38,31 @@ static void the_largest_block_in_192_KiB_is_148(void **state) {
   assert_false(s.fits);
 }
 
+/* A described kernel holds its own tiles, too large for the budget above, up to the last byte of SRAM and the last
+ * register: 128 threads of 128 registers are 65,536 B. Other tiles are not its own. */
+static void a_described_kernel_holds_its_tiles_to_the_last_byte(void **state) {
+  (void)state;
+  static const struct {
+    int64_t more_shared, more_registers, block;
+    bool fits;
+  } CASES[] = {{0, 0, 512, true}, {1, 0, 512, false}, {0, 1, 512, false}, {0, 0, 513, false}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    Problem problem = {.shape = {.N_q = 4096, .d = 128},
+                       .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block},
+                       .machine = machine_paper()};
+    problem.machine.register_bytes = 65536;
+    problem.launch = (LaunchConfig){.threads = 128,
+                                    .block_q = 512,
+                                    .block_k = 512,
+                                    .shared_bytes = problem.machine.sram_bytes + CASES[i].more_shared,
+                                    .registers_per_thread = 128 + CASES[i].more_registers};
+    Simulation s;
+    Error error = {0};
+    assert_int_equal(simulate(&s, &problem, schedule_find("fa2"), &error), STATUS_OK);
+    if (s.fits != CASES[i].fits) fail_msg("%zu", i);
+  }
+}
+
 static void the_default_block_is_the_largest_power_of_two_that_fits(void **state) {
   (void)state;
   assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0}).plan.tiling.B_r, 128);
@@ -131,6 +156,7 @@ int main(void) {
       cmocka_unit_test(the_largest_block_in_192_KiB_is_148),
       cmocka_unit_test(a_window_needs_the_keys_in_it_alone),
       cmocka_unit_test(the_default_block_is_the_largest_power_of_two_that_fits),
+      cmocka_unit_test(a_described_kernel_holds_its_tiles_to_the_last_byte),
       cmocka_unit_test(storage_counts_each_tensor_once),
       cmocka_unit_test(totals_are_over_batch_and_heads),
       cmocka_unit_test(decode_splits_until_the_machine_is_full),
