@@ -18,6 +18,16 @@ static Status read_text(Claims *claims, const char *text, Error *error) {
   return claims_read(claims, text, strlen(text), "f.md", error);
 }
 
+/* A byte order mark before a heading hides nothing of it. */
+static void a_byte_order_mark_is_no_text(void **state) {
+  (void)state;
+  Claims claims = {0};
+  Error error = {0};
+  if (read_text(&claims, "\xEF\xBB\xBF## X-1\n" HEAD "- claimed: 3 loads" CODE, &error)) fail_msg("%s", error.message);
+  assert_int_equal(claims.n_entries, 1);
+  claims_free(&claims);
+}
+
 static void a_small_file_is_read_and_computed(void **state) {
   (void)state;
   Claims claims = {0};
@@ -167,9 +177,9 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_small_file_is_read_and_computed), cmocka_unit_test(wrong_files_get_line_and_reason),
-      cmocka_unit_test(wrong_code_gets_line_and_reason),   cmocka_unit_test(large_files_are_refused),
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(a_byte_order_mark_is_no_text),    cmocka_unit_test(a_small_file_is_read_and_computed),
+      cmocka_unit_test(wrong_files_get_line_and_reason), cmocka_unit_test(wrong_code_gets_line_and_reason),
+      cmocka_unit_test(large_files_are_refused),         cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
