@@ -220,7 +220,7 @@ class Mutator:
             binary = "%s/tests/%s" % (self.build, os.path.basename(source)[:-2])
             env = dict(self.env, TILEWALK=os.path.abspath(self.build) + "/tilewalk")
             there = source.endswith(".sh") or os.path.exists(binary)
-            status, seconds = run(self.command(source, binary), 30, env) if there else (1, 0)
+            status, seconds = run(self.command(source, binary), self.keep, env) if there else (1, 0)
             self.tests.seconds[source] = seconds if status == 0 else None
         return self.tests.seconds[source]
 
