@@ -227,7 +227,7 @@ class Mutator:
     def is_killed(self, mutant, folder):
         """Whether a test notices; None: the change does not compile, or changes nothing, or no test is there."""
         path, n, _, line = mutant
-        tests = [t for t in self.tests.of(path, 6) if self.base(t) is not None and self.base(t) < self.keep]
+        tests = [t for t in self.tests.of(path, 5) if self.base(t) is not None and self.base(t) < self.keep]
         if not tests:
             return None
         lines = open(path, encoding="utf-8").read().split("\n")
@@ -260,7 +260,7 @@ def main():
     parser.add_argument("--seed", default=None)
     parser.add_argument("--file", action="append", default=[])
     parser.add_argument("--all", action="store_true", help="every mutant, without a limit of time")
-    parser.add_argument("--keep", type=float, default=8, help="leave out tests that take longer, in seconds of CPU")
+    parser.add_argument("--keep", type=float, default=3, help="leave out tests that take longer, in seconds of CPU")
     parser.add_argument("--save", help="write what was tried to this file")
     parser.add_argument("--list", help="try what this file lists")
     options = parser.parse_args()

@@ -1,0 +1,69 @@
+/* The one-line state: what is asked for comes back as it was, and a step is whole or a part of one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "viz/request/options.h"
+#include "viz/request/request.h"
+
+static Status read_line(Request *r, const char *line, Error *error) {
+  const OptionSet sets[] = {{"", REQUEST_SCENE_OPTIONS, 0},
+                            {"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {0}};
+  OptionParser parser = {.sets = sets, .target = r};
+  *r = (Request){0};
+  *error = (Error){0};
+  return options_parse_state(&parser, line, error);
+}
+
+/* These lines are in the order that a state has, so each is its own state. */
+static void a_state_comes_back(void **state) {
+  (void)state;
+  static const char *const LINES[] = {
+      "algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40",
+      "algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33",
+      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.25",
+      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.5",
+      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
+      "algorithm=fa2 N=64 d=16 block=8 scene=main",
+  };
+  for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
+    Request r;
+    Error error;
+    char text[REQUEST_STATE_BYTES];
+    if (read_line(&r, LINES[k], &error)) fail_msg("%s: %s", LINES[k], error.message);
+    assert_string_equal(request_state(&r, text), LINES[k]);
+  }
+}
+
+static void a_step_is_whole_or_thousandths(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    int64_t step;
+    int thousandths;
+  } STEPS[] = {{"step=122", 122, 0}, {"step=122.25", 122, 250}, {"step=0.001", 0, 1}, {"step=1.9", 1, 900}};
+  static const char *const WRONG[] = {"step=1.", "step=.5", "step=1.2345", "step=1.2x", "step=1.2.3", "step=-1.5"};
+  Request r;
+  Error error;
+  for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; k++) {
+    assert_int_equal(read_line(&r, STEPS[k].line, &error), STATUS_OK);
+    assert_int_equal(r.step, STEPS[k].step);
+    assert_int_equal(r.step_thousandths, STEPS[k].thousandths);
+  }
+  for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++)
+    if (read_line(&r, WRONG[k], &error) != STATUS_BAD_REQUEST) fail_msg("%s", WRONG[k]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_state_comes_back),
+      cmocka_unit_test(a_step_is_whole_or_thousandths),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
