@@ -171,8 +171,10 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.without = problem->without;
     l2.seed = (uint64_t)problem->draw * DRAWS_APART;
     status = l2_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
+    const double asked = s->l2.l2_read_bytes;
     s->l2.read_bytes += s->overheads.read_bytes;
-    s->l2.l2_read_bytes += s->overheads.read_bytes;
+    s->l2.l2_read_bytes = fmax(asked + s->overheads.read_bytes, 0);
+    if (asked > s->l2.l2_read_bytes) s->l2.own_miss_bytes *= s->l2.l2_read_bytes / asked; /* columns not asked for */
     s->l2.hbm_read_bytes =
         fmin(s->l2.hbm_read_bytes, s->l2.read_bytes); /* the walk takes ragged tiles for whole ones */
     s->l2.write_bytes += s->overheads.write_bytes;
