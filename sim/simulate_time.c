@@ -119,7 +119,8 @@ void simulation_time(Simulation *s, const Gpu *gpu) {
     const double predicted =
         timing_predicted_s(&s->launch.config.time, s->l2.cycles / gpu->clock_hz, s->l2.kernels,
                            (double)s->launch.n_pieces, (double)gpu->n_sm, (double)s->launch.occupancy.ctas_per_sm);
-    s->timing.predicted_s = fmax(predicted, s->timing.least_s);
+    const double memory = gpu_hbm_bytes_per_s(gpu) > 0 ? work.hbm_bytes / gpu_hbm_bytes_per_s(gpu) : 0;
+    s->timing.predicted_s = fmax(fmax(predicted, memory), s->timing.least_s); /* the bandwidth that programs reach */
   }
   s->timed = true;
 }

@@ -168,7 +168,7 @@ static void rates(void **state) {
   (void)state;
   const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"), v100 = load("v100");
   assert_true(gpu_hbm_bytes_per_s(&h200) == 4.35e12); /* measured reads go before the data sheet */
-  assert_true(gpu_hbm_bytes_per_s(&h100) == 3.35e12);
+  assert_true(gpu_hbm_bytes_per_s(&h100) == 3.106e12);
   assert_true(gpu_sram_bytes_per_s(&paper) == 108 * 128 * 1.41e9); /* 19.5 TB/s; FlashAttention says about 19 */
   assert_true(gpu_exp_per_s(&h100) == 132 * 16 * 1.98e9);
   assert_true(gpu_flops_per_s(&h100, DTYPE_FP16, true) == 989.4e12);
