@@ -111,10 +111,27 @@ static void test_random_scales(void **state) {
   }
 }
 
+/* A count's label has no decimals, so its ticks are whole: what is read is where it stands. */
+static void test_counts_are_whole(void **state) {
+  (void)state;
+  for (int high = 1; high <= 400; high++)
+    for (int most = 2; most <= 9; most++) {
+      const Scale counts = {VALUE_COUNT, false, 0, high};
+      const Ticks ticks = ticks_on(&counts, most);
+      for (int k = 0; k < ticks.n; k++)
+        assert_true(atof(value_tick_text(VALUE_COUNT, ticks.values[k]).text) == ticks.values[k]);
+      assert_true(ticks.n >= 1 && ticks.n <= most);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_logarithmic),       cmocka_unit_test(test_linear),        cmocka_unit_test(test_scale),
-      cmocka_unit_test(test_degenerate_scales), cmocka_unit_test(test_random_scales),
+      cmocka_unit_test(test_logarithmic),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_scale),
+      cmocka_unit_test(test_counts_are_whole),
+      cmocka_unit_test(test_degenerate_scales),
+      cmocka_unit_test(test_random_scales),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,10 +81,14 @@ static Ticks log_ticks(const Scale *scale, int most) {
 static double linear_step(const Scale *scale, int most) {
   double least = (scale->high - scale->low) / (most - 1 > 0 ? most - 1 : 1);
   if (is_binary(scale->kind)) return exp2(ceil(log2(least > 1 ? least : 1) - 1e-9));
+  const bool whole = scale->kind == VALUE_COUNT; /* its text has no decimals: 2.5 would stand there as 3 */
+  if (whole && least < 1) return 1;
   double power = pow(10, floor(log10(least)));
   static const double steps[] = {1, 2, 2.5, 5, 10};
-  for (int i = 0; i < 5; i++)
-    if (steps[i] * power >= least * (1 - 1e-9)) return steps[i] * power;
+  for (int i = 0; i < 5; i++) {
+    const double step = steps[i] * power;
+    if (step >= least * (1 - 1e-9) && (!whole || step == floor(step))) return step;
+  }
   return 10 * power;
 }
 

@@ -44,11 +44,11 @@ void race_narrate(const Snapshot *now, Narration *said) {
     return;
   }
   if (first->is_finished)
-    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s.", N(bytes), name_of(first),
-             name_of(last), N(last_done));
+    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s of its work.", N(bytes),
+             name_of(first), name_of(last), N(last_done));
   else
-    snprintf(said->what, sizeof said->what, "With %.*s moved %s has done %.*s, %s %.*s.", N(bytes), name_of(first),
-             N(first_done), name_of(last), N(last_done));
+    snprintf(said->what, sizeof said->what, "With %.*s moved %s has done %.*s of its work, %s %.*s.", N(bytes),
+             name_of(first), N(first_done), name_of(last), N(last_done));
   if (last->stored_bytes > 0)
     snprintf(said->why, sizeof said->why, "%s has sent %.*s of S and P out to HBM, of %.*s.", name_of(last), N(sent),
              N(stored));
@@ -146,6 +146,10 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   snprintf(words, sizeof words, "%s", run->is_finished ? "done" : number_percent(done_of(run)).text);
   pen_text(pen, TYPE_NUMBER, run->is_finished ? t->good : t->ink, true, ANCHOR_START, head.x, head.y + 0.85 * number, 0,
            words);
+  const double after = pen_text_width(pen, TYPE_NUMBER, true, words) + 8 * u;
+  if (!run->is_finished && after + pen_text_width(pen, TYPE_SMALL, false, "of its work") < head.width)
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, head.x + after, head.y + 0.85 * number, 0,
+             "of its work");
   const Box bar = box_cut_top(&body, 14 * u, 6 * u);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);

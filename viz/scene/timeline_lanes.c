@@ -143,7 +143,7 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
   const bool present = outer == m->outer && pen->now->step > 0;
   const double scale = plane.width / (at.to - at.from), lane = plane.height / TIMELINE_LANES,
                gap = fmax(1, round(1.5 * pen->unit)), small = pen_size(pen, TYPE_SMALL);
-  double end;
+  double end, head = m->time; /* where the present event is: the playhead stays on its work */
   for (int k = 0; k < TIMELINE_LANES; k++)
     pen_fill(pen, box_at(plane.x, plane.y + lane * k, plane.width, lane - gap), pen->theme->background, 1);
   const int n = timeline_bars(t, m->kernel, outer, at.from, at.to, bars, BARS_MAX, &end);
@@ -151,6 +151,7 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
     const double x0 = floor(plane.x + fmax(0, bars[k].start - at.from) * scale),
                  x1 = floor(plane.x + fmin(at.to - at.from, bars[k].end - at.from) * scale);
     const int past = !present ? -1 : bars[k].step + 1 == pen->now->step ? 2 : bars[k].step < pen->now->step;
+    if (past == 2) head = bars[k].start + (fmin(bars[k].end, m->time) - bars[k].start) * pen_happened(pen);
     draw_bar(pen, box_at(x0, plane.y + lane * (int)bars[k].lane, fmax(1, x1 - x0 - gap), lane - gap), &bars[k], past);
   }
   if (n == 0 && end < at.from) {
@@ -162,7 +163,8 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
              plane.y + 1.5 * lane + 0.36 * small - gap / 2, plane.width, words);
   }
   if (!present || m->time < at.from || m->time > at.to) return;
-  const double x = plane.x + (m->time - at.from) * scale;
+  const double x = plane.x + fmax(0, head - at.from) * scale - 2 * pen->unit;
+  pen_body(pen, BODY_LINE, TENSOR_S, (Box){x, plane.y, 2, plane.height}, 1);
   pen_line(pen, pen->theme->ink, 2, x, plane.y - 4 * pen->unit, x, plane.y + plane.height + 2 * pen->unit);
 }
 
