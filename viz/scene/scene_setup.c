@@ -139,9 +139,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
     const uint64_t step =
-        s->schedule == stage_schedule(stage)
-            ? now->step
-            : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
+        s->schedule == stage_schedule(stage) ? now->step : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
     fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
   }
   double shown = 0;
