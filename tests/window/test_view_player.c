@@ -45,6 +45,26 @@ static void test_starts_paused_at_the_start(void **state) {
   close_player(p);
 }
 
+/* Where the scrub bar marks a new maximum, and only there, m of the shown row rises in the whole snapshot of a step. */
+static void test_marks_of_maxima(void **state) {
+  (void)state;
+  Player *p = open_player();
+  uint8_t wanted[PLAYER_MARKS] = {0};
+  Snapshot *now = malloc(sizeof *now);
+  int n = 0;
+  assert_non_null(now);
+  for (uint64_t step = 1; step <= p->stage.n_steps; step++) {
+    stage_snapshot(&p->stage, step, now);
+    if (now->event.kind != EVENT_NEW_MAX || !now->row.is_computed || !(now->row.m_new > now->row.m_old)) continue;
+    wanted[step * (PLAYER_MARKS - 1) / p->stage.n_steps] = MARK_MAX;
+    n++;
+  }
+  assert_in_range(n, 8, 35); /* each of 8 rows has a first one; 36 tiles are computed */
+  for (int k = 0; k < PLAYER_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
+  free(now);
+  close_player(p);
+}
+
 /* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
 static void test_time_plays(void **state) {
   (void)state;
@@ -573,6 +593,7 @@ int main(int n_arguments, char **arguments) {
     return print_controls(atof(arguments[2]), atof(arguments[3]));
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start),
+      cmocka_unit_test(test_marks_of_maxima),
       cmocka_unit_test(test_time_plays),
       cmocka_unit_test(test_guided_play),
       cmocka_unit_test(test_escape_asks),

@@ -273,6 +273,10 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
 /* What the loads of tiles that were skipped in the first `step` events would have cost. */
 Wide stage_spared_bytes(const Stage *stage, uint64_t step);
 
+/* Of a snapshot only `row`, after an event of the walk: for who looks at many of them. `now` is whole otherwise, and
+ * keeps the rest. */
+void stage_row_after(const Stage *stage, const Event *event, Snapshot *now);
+
 /* Tile (i, j) of the grid. */
 TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
 

@@ -44,7 +44,7 @@ static void mark_events(Player *p) {
     if (event.pass != pass) mark(p, cursor.step - 1, MARK_PASS);
     pass = event.pass;
     if (event.kind != EVENT_NEW_MAX || event.j < 0 || p->stage.n_steps > PLAYER_MAX_STEPS) continue;
-    stage_snapshot(&p->stage, cursor.step, &p->now); /* shown anew afterwards */
+    stage_row_after(&p->stage, &event, &p->now); /* shown anew afterwards */
     if (p->now.row.is_computed && p->now.row.m_new > p->now.row.m_old) mark(p, cursor.step, MARK_MAX);
   }
 }
