@@ -1,0 +1,78 @@
+/* Commands that speak of the same thing say the same, to the last digit: sim, roofline, sweep and kvcache. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/support/program.h"
+
+static ProgramRun run;
+
+/* The number behind the first `key` of what a command prints as JSON; NAN where it is null. */
+static double first(const char *command, const char *key) {
+  char quoted[64];
+  program_run(&run, command);
+  if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
+  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+  const char *at = strstr(run.out, quoted);
+  if (!at) fail_msg("%s has no %s", command, key);
+  return strtod(at + strlen(quoted), NULL);
+}
+
+static const char *const REQUESTS[] = {
+    "--gpu h200 --kernel cudnn-sm90 -N 4096",
+    "--gpu h100-sxm --kernel fa2-sm90 -N 2048 --heads 8 --causal",
+    "--gpu h100-sxm --kernel fa2-sm90 -N 1 --seq-len-k 32768 --heads 32 --kv-heads 8",
+    "--gpu h200 --kernel mem-efficient-sm90 -N 3000 -d 64 --heads 4",
+    "--gpu a100-80gb --algorithm fa2 -N 2048 --block 128 --heads 4 --window 255,0",
+    "--gpu rtx4090 --algorithm standard -N 2048 --block 64",
+};
+
+static void sim_roofline_and_sweep_agree(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof REQUESTS / sizeof *REQUESTS; k++) {
+    char command[256];
+    snprintf(command, sizeof command, "sim %s --json", REQUESTS[k]);
+    const double least = first(command, "least_s"), predicted = first(command, "predicted_s");
+    snprintf(command, sizeof command, "roofline %s --json", REQUESTS[k]);
+    assert_true(first(command, "least_s") == least);
+    if (strstr(REQUESTS[k], "--kernel")) assert_true(predicted > 0 && first(command, "predicted_s") == predicted);
+    const char *N = strstr(REQUESTS[k], "-N ") + 3;
+    const int decode = strncmp(N, "1 ", 2) == 0;
+    snprintf(command, sizeof command, "sweep %s %s --values %d --metric time --csv", REQUESTS[k],
+             decode ? "--over keys" : "", decode ? 32768 : atoi(N));
+    program_run(&run, command);
+    if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
+    const double swept = strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL);
+    if (swept != (predicted > 0 ? predicted : least)) fail_msg("%s: %.17g, sim has %.17g", command, swept, predicted);
+  }
+}
+
+/* One layer of 8 KV heads: what a step of decode reads of K and V is the cache, once; and takes as long. */
+static void a_decode_reads_the_cache_once(void **state) {
+  (void)state;
+  static const char SIM[] = "sim -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --gpu h100-sxm --kernel fa2-sm90 --json";
+  static const char CACHE[] = "kvcache --layers 1 --kv-heads 8 -d 128 -N 32K --dtype fp16 --gpu h100-sxm --json";
+  const double bytes = first(CACHE, "bytes"), read_s = first(CACHE, "read_s");
+  assert_true(first(SIM, "K") > 0); /* of the budget: the first K is a tile's */
+  json_t *d = json_loads(run.out, 0, NULL);
+  json_t *read = json_object_get(json_object_get(json_array_get(json_object_get(d, "runs"), 0), "traffic"), "read");
+  assert_true((double)json_integer_value(json_object_get(read, "K")) +
+                  (double)json_integer_value(json_object_get(read, "V")) ==
+              bytes);
+  json_decref(d);
+  const double in = first(SIM, "inputs_bytes"), hbm_s = first(SIM, "hbm_s");
+  assert_true(in - bytes == 32 * 128 * 2); /* Q besides */
+  assert_true(hbm_s == in / (bytes / read_s) || hbm_s / in == read_s / bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sim_roofline_and_sweep_agree),
+                                     cmocka_unit_test(a_decode_reads_the_cache_once)};
+  return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
+}
