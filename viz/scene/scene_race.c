@@ -8,13 +8,13 @@
 
 double race_height(const Pen *pen) { return 1.75 * pen_size(pen, TYPE_SMALL) * pen->now->n_runs; }
 
-/* "24.0% of work" (large, under a heading that says so: "done"), "fa2 is 2.28x as far" (or, ahead of it, "is 2.28x as
+/* "24.0% done", "fa2 is 2.28x as far" (or, ahead of it, "is 2.28x as
  * far"), "1.82x the bytes in all" */
 static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large, char words[3][NUMBER_CHARS + 32]) {
   const bool shown = run->schedule == now->schedule;
   const double done = part_of(run->tiles_done, run->tiles_total);
   words[1][0] = '\0';
-  snprintf(words[0], sizeof words[0], is_large ? "%s done" : "%s of work", number_percent(done).text);
+  snprintf(words[0], sizeof words[0], "%s done", number_percent(done).text);
   if (is_large && !shown && run->running_ratio >= 1)
     snprintf(words[1], sizeof words[1], "%.16s is %s as far", now->schedule->name,
              number_ratio(run->running_ratio).text);
