@@ -61,7 +61,7 @@ GPU_ONLY := kernels/lib/harness.cu kernels/ladder/eager_cublas.cu $(filter-out %
 RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/ladder/*.cu))
 CPU_RUNGS := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %,$(BUILD)/kernels/lib/%.o,verify verify_backward run_on_cpu cpu_check)
 LIB := $(filter-out $(MAIN) $(SMALL),$(OBJ)) $(CPU_RUNGS)
-# One command in three programs: what each is for stands in viz/cli/program.h.
+# One command in three programs: what each is for stands in viz/cli/three_programs.h.
 PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
 PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM)-window)
 

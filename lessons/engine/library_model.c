@@ -4,6 +4,7 @@
 
 #include "lessons/engine/arguments.h"
 #include "lessons/engine/machine.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/simulate.h"
@@ -61,7 +62,8 @@ static const Schedule *find_schedule(lua_State *lua, const char *function, const
 /* The same rules as the command line's: --block sets both sides, the machine's SRAM unless another
  * is given. */
 static Problem read_problem(lua_State *lua, const char *function, const Schedule **schedule) {
-  Request r = {.algorithm = "fa2", .dtype = "fp16", .pace = "time"};
+  Request r = {.dtype = "fp16", .pace = "time"};
+  snprintf(r.algorithm, sizeof r.algorithm, "%s", shipped_default()->name);
   arguments_read(lua, function, REQUEST_FIELDS, N_REQUEST_FIELDS, &r);
   Problem p = {.shape = r.shape, .tiling = r.tiling, .machine = machine_paper()};
   if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
@@ -84,11 +86,14 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   p.in_step = strcmp(r.pace, "step") == 0;
   if (!p.in_step && strcmp(r.pace, "time") != 0)
     sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function, quote(r.pace, strlen(r.pace)).text);
+  char names[128];
   *schedule = find_schedule(lua, function, r.algorithm);
   if (r.tiling.n_splits && !(*schedule)->splits)
-    sandbox_fail(lua, "%s: splits has no effect on %s; only fa2-split splits the keys", function, (*schedule)->name);
+    sandbox_fail(lua, "%s: splits has no effect on %s; only %s splits the keys", function, (*schedule)->name,
+                 shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names));
   if (r.tiling.lse && !(*schedule)->writes_lse)
-    sandbox_fail(lua, "%s: lse has no effect on %s; only fa2 and fa2-split write it", function, (*schedule)->name);
+    sandbox_fail(lua, "%s: lse has no effect on %s; only %s write it", function, (*schedule)->name,
+                 shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
   return p;
 }
 

@@ -1,8 +1,10 @@
 /* Functions with real numbers: softmax, attention, normal, uniform. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/arguments.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/attention.h"
 #include "sim/base/random.h"
@@ -203,7 +205,8 @@ typedef struct {
 } AttentionRun;
 
 static AttentionRun read_attention(lua_State *lua) {
-  AttentionRequest r = {.shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .algorithm = "fa2", .inputs = "normal"};
+  AttentionRequest r = {.shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .inputs = "normal"};
+  snprintf(r.algorithm, sizeof r.algorithm, "%s", shipped_default()->name);
   arguments_read(lua, "attention", ATTENTION_FIELDS, sizeof ATTENTION_FIELDS / sizeof *ATTENTION_FIELDS, &r);
   AttentionRun run = {.schedule = schedule_find(r.algorithm), .seed = (uint64_t)r.seed};
   Error error = {0};

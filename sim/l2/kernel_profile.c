@@ -7,6 +7,7 @@
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/algorithms/shipped.h"
 
 const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 
@@ -290,7 +291,7 @@ static Status read_every(const Check *c) {
 /* A short description has the name of its file. */
 static void complete_short(Profile *p, const char *display_name) {
   static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-  if (!*p->algorithm) strcpy(p->algorithm, "fa2");
+  if (!*p->algorithm) snprintf(p->algorithm, sizeof p->algorithm, "%s", shipped_default()->name);
   if (!*p->order_text) strcpy(p->order_text, "query-head-batch");
   if (*p->name) return;
   const char *base = strrchr(display_name, '/');

@@ -194,7 +194,7 @@ static int run_advise(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (!*o->request.gpu) strcpy(o->request.gpu, "h200");
-  if (request_algorithms(&o->request, "fa2", error) || output_request_check(&o->output, error) ||
+  if (request_algorithms(&o->request, REQUEST_ONE, error) || output_request_check(&o->output, error) ||
       request_problem(&o->request, &problem, &gpu, error) || request_has_effect(&o->request, &gpu, error))
     return EXIT_BAD_REQUEST;
   if (o->request.n_algorithms > 1) {

@@ -55,7 +55,7 @@ static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
 
 static Status reckon(Roofline *r, Request *request, Error *error) {
   Problem problem;
-  Status status = request_algorithms(request, "standard,fa1,fa2", error);
+  Status status = request_algorithms(request, REQUEST_COMPARED, error);
   if (!status) status = request_problem(request, &problem, &r->gpu, error);
   if (!status) status = request_has_effect(request, &r->gpu, error);
   if (status) return status;

@@ -50,7 +50,7 @@ static Status run_on(const Request *asked, const char *name, Simulation *runs, i
   Problem problem;
   Gpu gpu;
   snprintf(r.gpu, sizeof r.gpu, "%s", name);
-  Status status = request_algorithms(&r, "standard,fa1,fa2", error);
+  Status status = request_algorithms(&r, REQUEST_COMPARED, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
   if (!status) status = request_has_effect(&r, &gpu, error);
   for (int k = 0; !status && k < r.n_algorithms; k++) {

@@ -212,7 +212,7 @@ static int run_sweep(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
     return EXIT_BAD_REQUEST;
   }
-  if (request_algorithms(&o->request, o->axis->behind_l2 ? "fa2" : "standard,fa1,fa2", error) ||
+  if (request_algorithms(&o->request, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error) ||
       output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error))
     return EXIT_BAD_REQUEST;
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "kernels/counters/ncu.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
 #include "sim/numbers/softmax.h"
 #include "viz/cli/articles.h"
@@ -49,9 +50,9 @@ static Status hardware(Io *io, Error *error) {
 static Status classic(Simulation runs[3], Error *error) {
   const Problem problem = {
       .shape = {.N_q = 4096, .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
-  static const char *const NAMES[] = {"standard", "fa1", "fa2"};
+  const Schedule *const schedules[] = {shipped_unfused(), shipped_whole_head(), shipped_default()};
   for (int k = 0; k < 3; k++)
-    if (simulate(&runs[k], &problem, schedule_find(NAMES[k]), error)) return error->status;
+    if (simulate(&runs[k], &problem, schedules[k], error)) return error->status;
   return STATUS_OK;
 }
 
@@ -95,7 +96,7 @@ static Status walk_tiles(Io *io, Error *error) {
   const Tiling tiling = {.B_r = 2, .B_c = 2};
   Plan plan;
   if (plan_make(&plan, &shape, &tiling, error)) return error->status;
-  const Schedule *fa2 = schedule_find("fa2");
+  const Schedule *fa2 = shipped_default();
   int order[GRID][GRID] = {{0}}, n = 0;
   TileKind kinds[GRID][GRID] = {{TILE_FULL}};
   Traffic traffic = {0};
@@ -152,7 +153,7 @@ static void rescale(Io *io) {
 }
 
 /* Draws one sweep into folder/name; prints its path. */
-static Status draw(const char *folder, const char *name, const char *axis_name, const char *algorithms, Io *io,
+static Status draw(const char *folder, const char *name, const char *axis_name, bool with_unfused, Io *io,
                    Error *error) {
   Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0};
   Problem problem;
@@ -161,7 +162,11 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   int n = 0;
   const SweepAxis *axis = sweep_axis(axis_name);
   for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++] = v;
-  if (request_set_algorithms(&request, algorithms, error) || request_problem(&request, &problem, NULL, error) ||
+  const Schedule *compared[REQUEST_ALGORITHMS_MAX];
+  const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
+  for (int k = 0; k < n_compared; k++)
+    if (with_unfused || compared[k] != shipped_unfused()) request.algorithms[request.n_algorithms++] = compared[k];
+  if (request_problem(&request, &problem, NULL, error) ||
       sweep_run(&sweep, &problem, &request, axis, SWEEP_BOUNDARY, values, n, error))
     return error->status;
   char path[4200];
@@ -189,7 +194,7 @@ static Status make_folder(const char *path, Error *error) {
 static Status draw_scene(const char *folder, Io *io, Error *error) {
   char path[4200];
   snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
-  char *const arguments[] = {"--state", "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
+  char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
   for (const Command *const *c = COMMANDS; *c; c++) /* the small program has none, and does not come here */
     if (strcmp((*c)->name, "render") == 0 && command_run(*c, 4, arguments, io, error) == EXIT_BAD_REQUEST)
       return error->status;
@@ -202,17 +207,16 @@ static Status growth(Io *io, Error *error) {
   static const int64_t N[] = {4096, 65536, 262144};
   heading(io, "5. How it grows");
   Table t = table_new((TableColumn[]){{.heading = "tokens", .right = true},
-                                      {.heading = "standard", .unit = "moves", .right = true},
-                                      {.heading = "fa2", .unit = "moves", .right = true},
-                                      {.heading = "standard", .unit = "extra storage", .right = true},
-                                      {.heading = "fa2", .unit = "extra storage", .right = true}},
+                                      {.heading = shipped_unfused()->name, .unit = "moves", .right = true},
+                                      {.heading = shipped_default()->name, .unit = "moves", .right = true},
+                                      {.heading = shipped_unfused()->name, .unit = "extra storage", .right = true},
+                                      {.heading = shipped_default()->name, .unit = "extra storage", .right = true}},
                       5);
   for (size_t k = 0; k < sizeof N / sizeof *N; k++) {
     const Problem problem = {
         .shape = {.N_q = N[k], .d = 128}, .tiling = {.B_r = 128, .B_c = 128}, .machine = machine_paper()};
     Simulation standard, fa2;
-    if (simulate(&standard, &problem, schedule_find("standard"), error) ||
-        simulate(&fa2, &problem, schedule_find("fa2"), error))
+    if (simulate(&standard, &problem, shipped_unfused(), error) || simulate(&fa2, &problem, shipped_default(), error))
       break;
     table_tokens(&t, ROLE_PLAIN, wide(N[k]));
     table_bytes(&t, ROLE_PLAIN, standard.total_bytes);
@@ -234,10 +238,9 @@ static Status growth(Io *io, Error *error) {
 static Status pictures(const TourOptions *o, Io *io, Error *error) {
   if (!*o->output.output) return STATUS_OK;
   fputs("\nPictures:\n", io->out);
-  if (make_folder(o->output.output, error) ||
-      draw(o->output.output, "traffic-against-N.png", "N", "standard,fa1,fa2", io, error) ||
-      draw(o->output.output, "traffic-against-block.png", "block", "standard,fa1,fa2", io, error) ||
-      draw(o->output.output, "traffic-against-sram.svg", "sram", "fa1,fa2", io, error))
+  if (make_folder(o->output.output, error) || draw(o->output.output, "traffic-against-N.png", "N", true, io, error) ||
+      draw(o->output.output, "traffic-against-block.png", "block", true, io, error) ||
+      draw(o->output.output, "traffic-against-sram.svg", "sram", false, io, error))
     return error->status;
   return draw_scene(o->output.output, io, error);
 }

@@ -137,7 +137,7 @@ static int exit_status_of(Status status) {
 static int run_trace(void *options, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
-  if (request_algorithms(&o->request, "fa2", error)) return EXIT_BAD_REQUEST;
+  if (request_algorithms(&o->request, REQUEST_ONE, error)) return EXIT_BAD_REQUEST;
   if (o->format == TRACE_DIN && o->request.n_algorithms > 1) {
     error_set(error, STATUS_BAD_REQUEST, "a Dinero trace has no place for a name: give one algorithm at a time");
     return EXIT_BAD_REQUEST;

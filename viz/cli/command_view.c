@@ -9,7 +9,7 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
-#include "viz/cli/program.h"
+#include "viz/cli/three_programs.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"

@@ -1,6 +1,6 @@
 /* The table of commands: to add one, write viz/cli/command_NAME.c and add its row. */
 #include "viz/cli/command.h"
-#include "viz/cli/program.h"
+#include "viz/cli/three_programs.h"
 
 extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_DOCTOR,
     COMMAND_GPUS, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_LESSON, COMMAND_RENDER, COMMAND_REPLAY, COMMAND_ROOFLINE,

@@ -1,9 +1,9 @@
-/* The small program's commands: those that print and need no library to draw with. See viz/cli/program.h.
+/* The small program's commands: those that print and need no library to draw with. See viz/cli/three_programs.h.
  *
  * Linked ahead of the library, what stands here is taken instead of commands.c and chart_file.c. */
 #include "viz/cli/chart_file.h"
 #include "viz/cli/command.h"
-#include "viz/cli/program.h"
+#include "viz/cli/three_programs.h"
 
 extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_GPUS, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_REPLAY,
     COMMAND_ROOFLINE, COMMAND_SIM, COMMAND_SOFTMAX, COMMAND_SWEEP, COMMAND_TOUR, COMMAND_TRACE, COMMAND_WARP;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 
@@ -170,7 +171,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   Launch launched;
   Plan plan;
   const bool is_split = tiling->n_splits > 1;
-  const Schedule *schedule = is_split ? schedule_find("fa2-split") : j->profile.schedule;
+  const Schedule *schedule = is_split ? shipped_splitting() : j->profile.schedule;
   Tiling tiles = *tiling;
   tiles.lse = j->profile.lse || is_split;
   Overheads overheads = {0};
@@ -296,8 +297,8 @@ static bool has_bytes(const CounterRow *row) {
 
 static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
   if (r->n_algorithms) return r->algorithms[0]->name;
-  if (f->role == LAUNCH_ROLE_SPLIT) return "fa2-split";
-  return f->role == LAUNCH_ROLE_SOFTMAX ? "standard" : "fa2";
+  if (f->role == LAUNCH_ROLE_SPLIT) return shipped_splitting()->name;
+  return f->role == LAUNCH_ROLE_SOFTMAX ? shipped_unfused()->name : shipped_default()->name;
 }
 
 Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
@@ -488,7 +489,7 @@ Status judge_file(Crosscheck *c, Judge *j, const CounterTable *table, Error *err
 Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelModel *model, Error *error) {
   LaunchConfig launch;
   Status status = crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
-  if (status || !j || j->blind || !strncmp(model->schedule, "standard", 8)) return status;
+  if (status || !j || j->blind || !strcmp(model->schedule, shipped_unfused()->name)) return status;
   Shape shape = row->shape;
   if (!model->skips_masked) shape.causal = false;
   status = find_profile(j, row->kernel, error);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
 
 enum { ARGUMENTS_MAX = 40, ARGUMENT_BYTES = 1200, NOT_FOUND = 127 };
@@ -159,7 +160,10 @@ static Status profile(const char *kernels, const CounterRow *run, CounterRow *su
   push(&a, "--rung");
   push(&a, run->kernel);
   const Tiling any = {0};
-  push_shape(&a, &run->shape, strncmp(run->kernel, "standard", 8) ? &run->tiling : &any);
+  const KernelModel *model =
+      kernel_model_find(run->kernel); /* of unfused attention each product has tiles of its own */
+  const bool is_unfused = model && strcmp(model->schedule, shipped_unfused()->name) == 0;
+  push_shape(&a, &run->shape, is_unfused ? &any : &run->tiling);
   Status status = capture(&a, &text, &length, &exit_status, error);
   *ran = exit_status != NOT_FOUND;
   CounterTable table = {0};

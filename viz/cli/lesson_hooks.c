@@ -63,7 +63,7 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
   Status status = options_parse_state(&parser, state, error);
   if (!status && strchr(o.request.gpu, '/'))
     status = error_set(error, STATUS_BAD_REQUEST, "gpu is a file; a lesson names a GPU that comes with Tilewalk");
-  if (!status) status = request_algorithms(&o.request, "fa2", error);
+  if (!status) status = request_algorithms(&o.request, REQUEST_ONE, error);
   if (!status) status = request_problem(&o.request, &problem, NULL, error);
   for (int k = 0; k < o.request.n_algorithms && !status; k++) {
     status = simulate(&run, &problem, o.request.algorithms[k], error);

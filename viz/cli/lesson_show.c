@@ -27,7 +27,7 @@ static Status prepare(Scene *s, const char *state, Error *error) {
   static const OptionSet SETS[] = {REQUEST_OPTION_SETS(Scene, request), {0}};
   OptionParser parser = {.sets = SETS, .target = s};
   Status status = options_parse_state(&parser, state, error);
-  if (!status) status = request_algorithms(&s->request, "fa2", error);
+  if (!status) status = request_algorithms(&s->request, REQUEST_ONE, error);
   if (!status) status = request_problem(&s->request, &s->problem, NULL, error);
   for (s->n_runs = 0; s->n_runs < s->request.n_algorithms && !status; s->n_runs++)
     status = simulate(&s->runs[s->n_runs], &s->problem, s->request.algorithms[s->n_runs], error);

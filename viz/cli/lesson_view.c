@@ -79,7 +79,7 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
     status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote(r->scene, strlen(r->scene)).text);
-  if (!status) status = request_algorithms(r, "fa2", error);
+  if (!status) status = request_algorithms(r, REQUEST_ONE, error);
   lesson_one_algorithm(r);
   if (!status) status = make_stage(r, &s->stage, error);
   if (status) return status;

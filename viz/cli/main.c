@@ -11,7 +11,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/program.h"
+#include "viz/cli/three_programs.h"
 
 static void print_overview(Io *io) {
   text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");

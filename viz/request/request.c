@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -604,10 +605,13 @@ static Status kernel_algorithm(Request *r, Error *error) {
   return status;
 }
 
-Status request_algorithms(Request *r, const char *default_names, Error *error) {
+Status request_algorithms(Request *r, RequestDefault which, Error *error) {
   const Status status = *r->kernel ? kernel_algorithm(r, error) : STATUS_OK;
   if (status) return status;
-  if (r->n_algorithms == 0) set_algorithm(r, default_names, NULL);
+  if (r->n_algorithms == 0 && which == REQUEST_COMPARED)
+    r->n_algorithms = shipped_compared(r->algorithms, (int)(sizeof r->algorithms / sizeof *r->algorithms));
+  if (r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = shipped_default();
+  char names[128];
   bool splits = false, lse = false;
   for (int k = 0; k < r->n_algorithms; k++) {
     splits = splits || r->algorithms[k]->splits;
@@ -615,10 +619,11 @@ Status request_algorithms(Request *r, const char *default_names, Error *error) {
   }
   if (r->tiling.n_splits && !splits)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--splits has no effect here: only fa2-split splits the keys; add --algorithm fa2-split");
+                     "--splits has no effect here: only %s splits the keys; add --algorithm %s",
+                     shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), shipped_splitting()->name);
   if (r->tiling.lse && !lse)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--lse has no effect here: only fa2 and fa2-split write it; name one with --algorithm");
+    return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only %s write it; name one with --algorithm",
+                     shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
   return STATUS_OK;
 }
 
@@ -657,7 +662,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .without_max = without_max,
                         .q_scale = r->q_scale};
   memset(stage, 0, sizeof *stage);
-  Status status = request_algorithms(r, "fa2", error);
+  Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;
   if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",

@@ -63,9 +63,10 @@ Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error
 /* Refuses options about the launch where nothing that is printed depends on them: on a machine without L2. */
 Status request_has_effect(const Request *request, const Gpu *gpu, Error *error);
 
-/* Fills in `default_names` (comma-separated) where the request names no algorithm, and refuses options that none of
- * the algorithms obeys. */
-Status request_algorithms(Request *request, const char *default_names, Error *error);
+/* Fills in the program that is shown alone, or those that are compared, where the request names no algorithm, and
+ * refuses options that none of the algorithms obeys. */
+typedef enum { REQUEST_ONE = 0, REQUEST_COMPARED } RequestDefault;
+Status request_algorithms(Request *request, RequestDefault which, Error *error);
 
 /* Names the algorithms, as --algorithm does. */
 Status request_set_algorithms(Request *request, const char *names, Error *error);

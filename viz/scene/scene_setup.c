@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/snapshot_parts.h"
 
@@ -19,12 +20,8 @@ static Status simulate_head(const Problem *problem, const Schedule *schedule, Si
 }
 
 static void complete_rivals(StageConfig *config) {
-  static const char *const NAMES[] = {"standard", "fa1", "fa2"};
   bool shown = false;
-  for (int k = 0; k < 3 && config->n_rivals < 3 && config->rivals[k] == NULL; k++) {
-    config->rivals[k] = schedule_find(NAMES[k]);
-    config->n_rivals = k + 1;
-  }
+  if (config->n_rivals == 0) config->n_rivals = shipped_compared(config->rivals, SNAPSHOT_RUNS_MAX - 1);
   for (int k = 0; k < config->n_rivals; k++) shown = shown || config->rivals[k] == config->schedule;
   if (!shown && config->n_rivals < SNAPSHOT_RUNS_MAX)
     config->rivals[config->n_rivals++] = config->schedule;
@@ -59,7 +56,8 @@ static Shape without_mask(const Shape *shape) {
 Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   memset(stage, 0, sizeof *stage);
   stage->config = *config;
-  if (!config->schedule) return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as fa2");
+  if (!config->schedule)
+    return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as %s", shipped_default()->name);
   if (stage->config.row_in_block < 0) stage->config.row_in_block = 0;
   if (stage->config.q_scale == 0) stage->config.q_scale = config->without_max ? STAGE_LARGE_Q : 1;
   if (stage->config.gpu.n_sm == 0) gpu_paper(&stage->config.gpu);

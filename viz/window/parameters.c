@@ -1,3 +1,4 @@
+#include "sim/algorithms/shipped.h"
 #include "viz/window/parameters.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
     [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)",
                           "", "sliding window"},
     [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)",
-                             "standard, fa1, fa2 or fa2-split", "fa2-split"},
+                             "one of the list, or a program of your own", "flash-split"},
     [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence",
                      "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
     [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension",
@@ -47,28 +48,33 @@ const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
 
 static const struct {
   const char *name, *line, *remark;
+  const Schedule *(*algorithm)(void); /* NULL: the default one */
 } PRESETS[] = {
-    {"first look", "N=64 d=16 causal=1 block=8", "8 x 8 tiles, small enough to follow every one"},
-    {"naive", "algorithm=standard N=64 d=16 block=8", "S and P go to HBM and come back"},
-    {"ragged", "N=100 d=24 causal=1 block-q=16 block-k=32", "nothing divides anything"},
-    {"GPT-2 small", "N=1024 d=64 heads=12 causal=1 block=128", "12 heads of 64, 1,024 tokens"},
+    {"first look", "N=64 d=16 causal=1 block=8", "8 x 8 tiles, small enough to follow every one", NULL},
+    {"naive", "N=64 d=16 block=8", "S and P go to HBM and come back", shipped_unfused},
+    {"ragged", "N=100 d=24 causal=1 block-q=16 block-k=32", "nothing divides anything", NULL},
+    {"GPT-2 small", "N=1024 d=64 heads=12 causal=1 block=128", "12 heads of 64, 1,024 tokens", NULL},
     {"Llama 3 8B", "N=8192 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64",
-     "GQA: 32 query heads share 8 of K and V"},
-    {"sliding window", "N=16384 d=128 causal=1 window=4096 block=128", "a query sees 4,096 keys"},
-    {"decode", "algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8",
-     "one new token against 8,192 keys, in 8 parts"},
-    {"long context", "N=65536 d=128 causal=1 block=64", "1,024 x 1,024 tiles"},
-    {"too large a block", "N=4096 d=128 block=512", "the tiles do not fit SRAM"},
+     "GQA: 32 query heads share 8 of K and V", NULL},
+    {"sliding window", "N=16384 d=128 causal=1 window=4096 block=128", "a query sees 4,096 keys", NULL},
+    {"decode", "N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8",
+     "one new token against 8,192 keys, in 8 parts", shipped_splitting},
+    {"long context", "N=65536 d=128 causal=1 block=64", "1,024 x 1,024 tiles", NULL},
+    {"too large a block", "N=4096 d=128 block=512", "the tiles do not fit SRAM", NULL},
 };
 enum { N_PRESETS = sizeof PRESETS / sizeof *PRESETS };
+
+static void preset_line(int k, char *line, size_t size) {
+  const Schedule *s = PRESETS[k].algorithm ? PRESETS[k].algorithm() : shipped_default();
+  snprintf(line, size, "algorithm=%s %s", s->name, PRESETS[k].line);
+}
 
 /* The one whose line the state is, but for seed and place; or -1. Their lines are in the state's order. */
 static int present_preset(const Player *p) {
   char now[REQUEST_STATE_BYTES], line[256];
   player_state(p, now);
   for (int k = 0; k < N_PRESETS; k++) {
-    snprintf(line, sizeof line, "%s%s", strncmp(PRESETS[k].line, "algorithm=", 10) == 0 ? "" : "algorithm=fa2 ",
-             PRESETS[k].line);
+    preset_line(k, line, sizeof line);
     const size_t length = strlen(line);
     const char *rest = now + length;
     if (strncmp(now, line, length) != 0) continue;
@@ -81,7 +87,9 @@ static bool set_preset(Player *p, const char *name) {
   for (int k = 0; k < N_PRESETS; k++) {
     if (strcmp(PRESETS[k].name, name) != 0) continue;
     const Request fresh = {.seed = p->request.seed};
-    if (!player_take_line(p, &fresh, PRESETS[k].line)) return false;
+    char line[256];
+    preset_line(k, line, sizeof line);
+    if (!player_take_line(p, &fresh, line)) return false;
     const bool fits = p->now.fits;
     char reason[ERROR_MESSAGE_BYTES];
     memcpy(reason, p->message, sizeof reason);

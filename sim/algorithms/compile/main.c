@@ -44,6 +44,7 @@ static void print_program(const Program *p, int index) {
   print_text("title", p->title);
   print_text("summary", p->summary);
   print_text("source", p->source);
+  printf(".is_default=%d,.is_compared=%d,\n", p->is_default, p->is_compared);
   printf(".n_passes=%d,.skips=%d,.splits=%d,.writes_lse=%d,.whole_head=%d,\n", p->n_passes, p->skips, p->splits,
          p->writes_lse, p->whole_head);
   printf(".n_kernels=%d,.n_ops=%d,.n_names=%d,.n_assigns=%d,.n_lines=%d,.n_nodes=%d,\n", p->n_kernels, p->n_ops,

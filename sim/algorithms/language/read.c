@@ -431,6 +431,18 @@ static Status read_tensor(Reader *r) {
   return status ? status : at_end(r);
 }
 
+static Status read_default(Reader *r) {
+  do {
+    if (reader_take(r, "alone"))
+      r->p->is_default = true;
+    else if (reader_take(r, "compared"))
+      r->p->is_compared = true;
+    else
+      return reader_fail(r, "after 'default' comes alone (where one is shown), compared (where several are), or both");
+  } while (reader_take(r, ","));
+  return at_end(r);
+}
+
 static Status read_kernel(Reader *r) {
   Program *p = r->p;
   Status status = close_loops(r, 0);
@@ -456,6 +468,7 @@ static Status read_header(Reader *r, bool *is_header) {
   if (reader_take(r, "summary")) return copy_text(r, p->summary, sizeof p->summary, "summary");
   if (reader_take(r, "source")) return copy_text(r, p->source, sizeof p->source, "source");
   if (reader_take(r, "tensor")) return read_tensor(r);
+  if (reader_take(r, "default")) return read_default(r);
   if (reader_take(r, "kernel")) return read_kernel(r);
   *is_header = false;
   return STATUS_OK;

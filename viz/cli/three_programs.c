@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* readlink, execv */
-#include "viz/cli/program.h"
+#include "viz/cli/three_programs.h"
 
 #include <errno.h>
 #include <stdio.h>

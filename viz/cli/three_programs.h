@@ -6,8 +6,8 @@
  *
  * Only the first is on the path. It knows the commands of viz/cli/commands_small.c; for everything else it turns into
  * the second, which turns into the third for the window. */
-#ifndef TILEWALK_VIZ_CLI_PROGRAM_H
-#define TILEWALK_VIZ_CLI_PROGRAM_H
+#ifndef TILEWALK_VIZ_CLI_THREE_PROGRAMS_H
+#define TILEWALK_VIZ_CLI_THREE_PROGRAMS_H
 
 #include <stdbool.h>
 

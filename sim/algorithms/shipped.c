@@ -1,0 +1,61 @@
+#include "sim/algorithms/shipped.h"
+
+#include <stdio.h>
+
+const Schedule *shipped_default(void) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (SCHEDULES[k]->is_default) return SCHEDULES[k];
+  return SCHEDULES[0];
+}
+
+int shipped_compared(const Schedule **list, int most) {
+  int n = 0;
+  for (int k = 0; k < N_SCHEDULES && n < most; k++)
+    if (SCHEDULES[k]->is_compared) list[n++] = SCHEDULES[k];
+  return n;
+}
+
+static bool stores_scores(const Schedule *s) {
+  for (int op = 0; op < s->n_ops; op++)
+    if (s->ops[op].kind == OP_EVENT && s->ops[op].event == EVENT_STORE && s->ops[op].tensor == TENSOR_S) return true;
+  return false;
+}
+
+const Schedule *shipped_unfused(void) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (stores_scores(SCHEDULES[k])) return SCHEDULES[k];
+  return SCHEDULES[0];
+}
+
+const Schedule *shipped_splitting(void) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (SCHEDULES[k]->splits) return SCHEDULES[k];
+  return SCHEDULES[0];
+}
+
+const Schedule *shipped_whole_head(void) {
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (SCHEDULES[k]->whole_head) return SCHEDULES[k];
+  return SCHEDULES[0];
+}
+
+static bool is_one(const Schedule *s, ShippedWhich which) {
+  return which == SHIPPED_ALL || (which == SHIPPED_SPLITS ? s->splits : s->writes_lse);
+}
+
+const char *shipped_names(ShippedWhich which, const char *last, char *text, size_t size) {
+  int n = 0, left = 0;
+  size_t at = 0;
+  text[0] = '\0';
+  for (int k = 0; k < N_SCHEDULES; k++) left += is_one(SCHEDULES[k], which);
+  for (int k = 0; k < N_SCHEDULES; k++) {
+    if (!is_one(SCHEDULES[k], which)) continue;
+    const char *joint = n == 0 ? "" : left == 1 ? last : ", ";
+    const int length = snprintf(text + at, size - at, "%s%s", joint, SCHEDULES[k]->name);
+    if (length < 0 || (size_t)length >= size - at) return text;
+    at += (size_t)length;
+    n++;
+    left--;
+  }
+  return text;
+}
