@@ -285,8 +285,9 @@ static Status print_counted(const CounterRow *row, const char *kernel, Io *io, E
   Gpu gpu;
   Simulation run;
   snprintf(request.kernel, sizeof request.kernel, "%s", kernel);
-  if (request_set_algorithms(&request, "fa2", error) || request_problem(&request, &problem, &gpu, error) ||
-      simulate(&run, &problem, request.algorithms[0], error) || simulation_l2(&run, &problem, &gpu, error))
+  request.algorithms[request.n_algorithms++] = shipped_default();
+  if (request_problem(&request, &problem, &gpu, error) || simulate(&run, &problem, request.algorithms[0], error) ||
+      simulation_l2(&run, &problem, &gpu, error))
     return error->status;
   Table t = table_new((TableColumn[]){{.heading = "one head of 8,192 tokens"},
                                       {.heading = "model", .right = true},
