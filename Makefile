@@ -208,8 +208,11 @@ $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken
 # GPU code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker.
 KERNEL_ARCHS ?= 75 80 90
 GENCODE = $(foreach a,$(KERNEL_ARCHS),-gencode=arch=compute_$a,code=sm_$a)
+# These need Ampere: no code for Turing.
+AMPERE := $(addprefix kernels/ladder/,fa2_tensor fa2_async fa2_decode fa2_backward fa2_backward_twice) $(addprefix kernels/probes/,probe_coalescer probe_ends probe_pace probe_scan probe_sets probe_spills probe_steps probe_waves)
+$(foreach f,$(AMPERE),$(BUILD)/$f.%.o): GENCODE = $(foreach a,$(filter-out 75,$(KERNEL_ARCHS)),-gencode=arch=compute_$a,code=sm_$a)
 # wgmma and setmaxnreg are of Hopper alone.
-HOPPER_RUNGS := fa2_wgmma fa3_overlap
+HOPPER_RUNGS := fa2_wgmma fa3_overlap fa3_backward
 $(foreach r,$(HOPPER_RUNGS),$(BUILD)/kernels/ladder/$r.%.o): GENCODE = -gencode=arch=compute_90a,code=sm_90a
 COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fPIC -Wno-deprecated-gpu-targets $(GENCODE) -I. -MMD -MP
 $(BUILD)/%.plain.o: %.cu

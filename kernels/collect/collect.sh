@@ -10,6 +10,7 @@
 #   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
 #   more       the same of decode and the backward pass                                      -> GPU/more
+#   hopper-more  the same of the backward pass by wgmma                                        -> GPU/hopper-more
 #   l2         more counters of L2, short launches three times; rungs with tensor cores      -> GPU/l2
 #   fresh      the same once, for shapes between those of l2                                 -> GPU/fresh
 #   later      the same once, for others again                                               -> GPU/later
@@ -53,7 +54,7 @@ stage=${1:-}
 out=${2:-assets/counters}
 program=${PROGRAM:-build/tilewalk-kernels}
 jobs=${JOBS:-8}
-rungs=${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_decode_paged fa2_backward fa2_backward_twice}
+rungs=${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_decode_paged fa2_backward fa2_backward_twice fa3_backward}
 mkdir -p "$out" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -79,7 +80,12 @@ provenance() {
 }
 
 ncu="ncu --clock-control none --cache-control all --csv --page raw --print-units base"
-metrics_of() { ncu --query-metrics | python3 kernels/collect/collect_ncu.py metrics "$1"; }
+metrics_of() {
+  case $1 in
+  ladder | more | hopper*) python3 kernels/collect/collect_ncu.py metrics "$1" ;;
+  *) ncu --query-metrics | python3 kernels/collect/collect_ncu.py metrics "$1" ;;
+  esac
+}
 
 # What ncu counts in one pass: hits, and misses, take one each.
 turn=dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_srcunit_ltcfabric.sum
@@ -121,11 +127,11 @@ beside)
   ;;
 decode-time | backward-time)
   library=${LIBRARY:-build/libladder.so} what=${stage%-time}
-  [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice"
+  [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice fa3_backward"
   # shellcheck disable=SC2046  # names of libraries hold no spaces
   { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
   ;;
-ncu | more | hopper | l2 | fresh | later | l2-places | longer)
+ncu | more | hopper | hopper-more | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage
   python3 kernels/collect/collect_ncu.py shapes "$grid" >"$work/shapes" || exit 1
   metrics=$(metrics_of "$grid")

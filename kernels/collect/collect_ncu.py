@@ -1,9 +1,9 @@
 """The grids of shapes for `kernels/collect/collect.sh ncu` and `l2`, the metrics, and the joining of the two; and the same for `scan`, `spills`, `coalescer`,
 `steps`, `steps-shared`, `ends`, `waves` and `begins`.
 
-    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, more, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
+    shapes GRID       one line of tilewalk-kernels options per run; GRID is ladder, more, hopper, hopper-more, l2, fresh, later, l2-places or longer. ORDER, a number in the environment,
                       shuffles them: what runs before a launch and which pages it gets are then others
-    metrics GRID      the metrics, separated by commas; but for ladder and more, those of standard input (ncu --query-metrics) alone;
+    metrics GRID      the metrics, separated by commas; but for the first four, those of standard input (ncu --query-metrics) alone;
                       GRID may also be scan, spills, coalescer, steps, steps-shared, ends, waves or begins
     merge GRID CSV... one row per run: its shape, then the metrics, summed over the run's kernels; more than one CSV: the same runs again with
                       other metrics
@@ -50,7 +50,7 @@ NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer"
                 "begins": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
                 "begins-replayed": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes", "lookup_hits", "lookup_misses")}}
 SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
-KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3, "fa2_backward": 3, "fa2_backward_twice": 3}
+KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3, "fa2_backward": 3, "fa2_backward_twice": 3, "fa3_backward": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
 
 
@@ -134,6 +134,11 @@ def ladder():
     yield from runs("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], causals=(0,))
 
 
+def backward_runs(rung, blocks):
+    for run in [*runs(rung, [K, 4 * K], [64, 128], [1, 16], blocks), *runs(rung, [2 * K], [64, 128], [8], blocks, kv_heads=2)]:
+        yield dict(run, splits=1)
+
+
 def more():
     """Decode and the backward pass. Decode runs a second kernel where keys are split."""
     for rung in ("fa2_decode", "fa2_decode_paged"):
@@ -142,9 +147,12 @@ def more():
                 yield dict(rung=rung, dtype="fp16", batch=batch, heads=heads, kv_heads=kv_heads, seq_q=1, seq_k=keys, head_dim=d, causal=0,
                            block_q=16, block_k=64, splits=splits)
     for rung in ("fa2_backward", "fa2_backward_twice"):
-        for run in [*runs(rung, [K, 4 * K], [64, 128], [1, 16], {64: (64, 64), 128: (64, 128)}),
-                    *runs(rung, [2 * K], [64, 128], [8], {64: (64, 64), 128: (64, 128)}, kv_heads=2)]:
-            yield dict(run, splits=1)
+        yield from backward_runs(rung, {64: (64, 64), 128: (64, 128)})
+
+
+def hopper_more():
+    """The backward pass by TMA and wgmma."""
+    yield from backward_runs("fa3_backward", {64: (128, 128), 128: (64, 128)})
 
 
 def kernels_of(run):
@@ -171,7 +179,7 @@ def in_order(grid):
 
 HOPPER_METRICS = [m for m in METRICS if "hmma" not in m and "conflicts" not in m]
 GRIDS = {"ladder": (ladder, METRICS), "hopper": (hopper, HOPPER_METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
-         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS)}
+         "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS), "hopper-more": (hopper_more, HOPPER_METRICS)}
 
 
 def read_ncu(path):
@@ -198,7 +206,7 @@ def merge(name, paths):
     grid, metrics = GRIDS[name]
     metrics = [m for m in metrics if m in names]
     at = [names.index(m) for m in metrics]
-    shape = SHAPE + ["splits"] * (name == "more")
+    shape = SHAPE + ["splits"] * (name in ("more", "hopper-more"))
     print(",".join(shape + metrics))
     print(",".join([""] * len(shape) + [units[i] for i in at]))
     next_row = 0
@@ -206,7 +214,7 @@ def merge(name, paths):
         n = kernels_of(run)
         mine = rows[next_row:next_row + n]
         next_row += n
-        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_", "fa2_decode_paged": "fa2_decode", "fa2_backward_twice": "fa2_backward"}.get(run["rung"], run["rung"])
+        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_", "fa2_decode_paged": "fa2_decode", "fa2_backward_twice": "fa2_backward", "fa3_backward": "_backward_"}.get(run["rung"], run["rung"])
         if len(mine) < n or any(prefix not in row[names.index("Kernel Name")] for row in mine):
             sys.exit(f"collect_ncu.py: row {next_row} is not {run['rung']}")
         sums = [sum(number(row[i]) for row in mine) for i in at]
@@ -246,7 +254,7 @@ def main():
     elif verb == "merge":
         merge(name, sys.argv[3:])
     else:
-        print(",".join(GRIDS[name][1] if name in ("ladder", "more", "hopper") else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
+        print(",".join(GRIDS[name][1] if name in ("ladder", "more", "hopper", "hopper-more") else available(set(sys.stdin.read().split())) + LAUNCH_METRICS))
 
 
 if __name__ == "__main__":

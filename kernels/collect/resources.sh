@@ -9,9 +9,9 @@ echo "# nvcc: $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), -O
 echo "arch,rung,kernel,type,template,registers,spill_store_bytes,spill_load_bytes,static_shared_bytes"
 [ $# -gt 0 ] || set -- 75 80 90 90a
 for arch in "$@"; do
-  for rung in standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_backward fa2_backward_twice; do
+  for rung in ${RUNGS:-standard_naive standard_tiled fa1 fa2_scalar fa2_causal fa2_tensor fa2_async fa2_wgmma fa3_overlap fa2_decode fa2_backward fa2_backward_twice fa3_backward}; do
     case $rung in
-    fa2_wgmma | fa3_overlap) [ "$arch" = 90a ] || continue ;;
+    fa2_wgmma | fa3_*) [ "$arch" = 90a ] || continue ;;
     fa2_tensor | fa2_async | fa2_decode | fa2_backward*) case $arch in 75 | *a) continue ;; esac ;;
     *) case $arch in *a) continue ;; esac ;;
     esac

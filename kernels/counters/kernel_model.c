@@ -29,6 +29,7 @@ const KernelModel KERNEL_MODELS[] = {
      .skips_masked = true,
      .bypasses_l1 = true,
      .counted = backward_kernel},
+    {.name = "fa3_backward", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .counted = backward_kernel},
 };
 const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
 
@@ -118,9 +119,9 @@ static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraf
   return STATUS_OK;
 }
 
-/* kernels/ladder/fa2_backward.cu. tiles: those of B_r x B_c that the mask leaves, of a query head; queries: the rows in
- * them, added up over column blocks, and keys: the keys in them, added up over row blocks (sim/problem/band.h). N_p =
- * T_r B_r.
+/* kernels/ladder/fa2_backward.cu, fa3_backward.cu. tiles: those of B_r x B_c that the mask leaves, of a query head;
+ * queries: the rows in them, added up over column blocks, and keys: the keys in them, added up over row blocks
+ * (sim/problem/band.h). N_p = T_r B_r.
  *
  *                 prepare            column blocks                     dQ once: convert      twice: row blocks
  *     Q           -                  queries d                         -                     rows that see a key x d
@@ -136,7 +137,7 @@ static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTr
                               Error *error) {
   enum { FP32_BYTES = 4 };
   (void)error;
-  const bool once = !strcmp(model->name, "fa2_backward");
+  const bool once = strcmp(model->name, "fa2_backward_twice") != 0;
   const Tiling *tile = &plan->tiling;
   const BandCount columns = band_count(&plan->keys, tile->B_c, tile->B_r, plan->T_c);
   const BandCount rows = band_count(&plan->band, tile->B_r, tile->B_c, plan->T_r);

@@ -88,8 +88,12 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
 }
 
 template <class Tile> static bool run_tile(const Attention &a) {
-  const dim3 grid((unsigned)((a.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(a.batch * a.heads));
-  return launch(fa2_async<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, a);
+  if constexpr (is_left_out<Tile>(128, Tile::d == 64 ? 128 : 64))
+    return false;
+  else {
+    const dim3 grid((unsigned)((a.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(a.batch * a.heads));
+    return launch(fa2_async<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, a);
+  }
 }
 
 template <class T> static bool run_64(const Attention &a) {

@@ -23,37 +23,6 @@
 
 namespace TW_BUILD {
 
-/* L in powers of two and D of a row block, padded with rows that add nothing; and zeros, to which dQ will be added. */
-template <class Tile, bool WITH_DQ>
-__global__ void __launch_bounds__(Tile::THREADS) fa2_backward_prepare(const BackwardPass a) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  using T = typename Tile::T;
-  constexpr int LANES = Tile::d / 8; /* of a warp, for one row */
-  const int i0 = (int)blockIdx.x * Tile::B_r, lane = (int)threadIdx.x % LANES;
-  const long long row0 = (long long)blockIdx.y * a.N_q + i0, tile = (long long)blockIdx.y * gridDim.x + blockIdx.x;
-  float *D = (float *)shared_memory();
-  for (int r = (int)threadIdx.x / LANES; r < Tile::B_r; r += Tile::THREADS / LANES) {
-    float sum = 0;
-    if (i0 + r < a.N_q) {
-      float o[8], g[8];
-      floats_of_8<T>(hbm_read_16(a, TENSOR_O, (const T *)a.O + (row0 + r) * Tile::d + lane * 8), o);
-      floats_of_8<T>(hbm_read_16(a, TENSOR_dO, (const T *)a.dO + (row0 + r) * Tile::d + lane * 8), g);
-      for (int k = 0; k < 8; k++) sum += o[k] * g[k];
-    }
-    for (int lanes = LANES / 2; lanes; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
-    if (lane == 0) D[r] = sum;
-  }
-  __syncthreads(); /* D is complete */
-  for (int r = (int)threadIdx.x; r < 2 * Tile::B_r; r += Tile::THREADS) {
-    float x = r < Tile::B_r ? -minus_infinity() : D[r - Tile::B_r];
-    if (i0 + r < a.N_q && r < Tile::B_r) x = hbm_read(a, TENSOR_STATS, a.L + row0 + r) * 1.4426950408889634f;
-    hbm_write(a, TENSOR_STATS, a.stats + tile * (2 * Tile::B_r) + r, x);
-  }
-  for (int e = (int)threadIdx.x * 4; WITH_DQ && e < Tile::B_r * Tile::d; e += Tile::THREADS * 4)
-    hbm_write_16(a, TENSOR_dQ, a.dQ_sums + tile * (Tile::B_r * Tile::d) + e, uint4{0, 0, 0, 0});
-#endif
-}
-
 /* dK, dV of one column block and KV head; dQ, unless it is left to backward_rows. */
 template <class Tile, bool WITH_DQ>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_columns(const BackwardPass a) {

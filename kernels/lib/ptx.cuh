@@ -124,6 +124,9 @@ TW_DEVICE uint32_t load_shared_4(uint32_t from) {
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(y) : "r"(from) : "memory");
   return y;
 }
+TW_DEVICE void load_shared_8(uint32_t from, float (&x)[2]) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x[0]), "=f"(x[1]) : "r"(from) : "memory");
+}
 TW_DEVICE uint4 load_shared_16(uint32_t from) {
   uint4 y;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -252,7 +255,11 @@ TW_DEVICE uint4 load_l2_16(const void *p) {
   memcpy(&y, p, sizeof y);
   return y;
 }
-TW_DEVICE void store_shared_16(uint32_t to, uint4 x) { memcpy(simt::machine.shared + to, &x, sizeof x); }
+TW_DEVICE void store_shared_16(uint32_t to, uint4 x) {
+  memcpy(simt::machine.shared + to, &x, sizeof x);
+  simt::machine.current->stores.push_back(to);
+}
+TW_DEVICE void load_shared_8(uint32_t from, float (&x)[2]) { memcpy(x, simt::machine.shared + from, sizeof x); }
 TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
   memcpy(simt::machine.shared + to, &x, sizeof x);
   simt::machine.current->stores.push_back(to);

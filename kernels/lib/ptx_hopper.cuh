@@ -86,6 +86,18 @@ TW_DEVICE void tma_store(const TensorMap *map, uint32_t from, int column, int ro
                "r"(column), "r"(row), "r"(head)
                : "memory");
 }
+/* The same for `bytes` in a row, a multiple of 16: a copy to shared memory, and an addition to fp32 in memory, which
+ * comes under the next commit as tma_store does. */
+TW_DEVICE void bulk_load(uint32_t to, const void *from, int bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+TW_DEVICE void bulk_add(float *to, uint32_t from, int bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
+               "r"(bytes)
+               : "memory");
+}
 TW_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /* Until shared memory has been read by this thread's committed stores and may be written again. */
 TW_DEVICE void tma_store_wait() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
@@ -145,6 +157,24 @@ template <class T, bool ADD> TW_DEVICE void wgmma_n128(float (&c)[64], uint64_t 
   }
 TW_WGMMA_SS(fp16, "f16.f16")
 TW_WGMMA_SS(bf16, "bf16.bf16")
+
+/* The same with N = 64; and with A^T (16 x 64) and B (16 x N), both with the 16 along their columns. */
+template <class T, bool ADD> TW_DEVICE void wgmma_n64(float (&c)[32], uint64_t a, uint64_t b);
+template <class T, bool ADD> TW_DEVICE void wgmma_turned(float (&c)[32], uint64_t a, uint64_t b);
+#define TW_WGMMA_SS64(function, type, name, add, turned)                                                               \
+  template <> __device__ __forceinline__ void function<type, add>(float(&c)[32], uint64_t a, uint64_t b) {             \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." name      \
+                 " {" TW_NAMES32 "}, %32, %33, add, 1, 1, %35, %35;\n}"                                                \
+                 : TW_REG32(c)                                                                                         \
+                 : "l"(a), "l"(b), "n"(add), "n"(turned));                                                             \
+  }
+#define TW_WGMMA_SS64_ALL(type, name)                                                                                  \
+  TW_WGMMA_SS64(wgmma_n64, type, name, false, 0)                                                                       \
+  TW_WGMMA_SS64(wgmma_n64, type, name, true, 0)                                                                        \
+  TW_WGMMA_SS64(wgmma_turned, type, name, false, 1)                                                                    \
+  TW_WGMMA_SS64(wgmma_turned, type, name, true, 1)
+TW_WGMMA_SS64_ALL(fp16, "f16.f16")
+TW_WGMMA_SS64_ALL(bf16, "bf16.bf16")
 
 /* A in registers, laid out as for mma_m16n8k16; B (16 x N) in shared memory with N along its rows. Adds to C. */
 template <class T> TW_DEVICE void wgmma_rows(float (&c)[64], const uint32_t (&a)[4], uint64_t b);

@@ -2,7 +2,8 @@
  *
  *     launch(kernel, grid, block, shared_bytes, arguments)
  *       for each block of the grid, one after another:
- *         for each warp of the block: run its lanes, in turn, until all wait at a barrier or have ended
+ *         for each warpgroup of the block, or each warp: run its lanes, in turn, until all wait at a barrier or have
+ *         ended
  *
  * Modelled: barriers that count arrivals; warps that meet at shuffles, votes, ldmatrix and mma (in lockstep
  * there, free to drift apart between); shared memory that starts as garbage (NaN bits); cp.async in its
@@ -249,7 +250,16 @@ inline bool run_lanes(int warp) {
   return ran;
 }
 
-/* Runs the threads of one block to their end, each warp as far as it gets: the order in which races show best. */
+/* The same for each warp of a warpgroup, as far as it gets; counted from the other end when descending. */
+inline bool run_warps(int first, int end) {
+  bool ran = false;
+  for (int w = first; w < end; w++)
+    while (run_lanes(machine.descending ? (int)machine.warps.size() - 1 - w : w)) ran = true;
+  return ran;
+}
+
+/* Runs the threads of one block to their end, each warpgroup as far as it gets or, descending, each warp: the orders in
+ * which races show best. */
 inline void run_block() {
   Machine &m = machine;
   const int n = (int)m.threads.size();
@@ -271,8 +281,13 @@ inline void run_block() {
   if (m.begin_block) m.begin_block();
   while (m.n_alive > 0) {
     bool ran = false;
-    for (int w = 0; w < n / WARP; w++)
-      while (run_lanes(m.descending ? n / WARP - 1 - w : w)) ran = true;
+    for (int first = 0; first < n / WARP; first += 4) {
+      const int end = first + 4 < n / WARP ? first + 4 : n / WARP;
+      while (run_warps(first, end)) {
+        ran = true;
+        if (m.descending) break;
+      }
+    }
     if (!m.complaint.empty()) return;
     if (ran || (m.nobody_runs && m.nobody_runs())) continue;
     for (Thread &t : m.threads)

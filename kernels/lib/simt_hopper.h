@@ -5,8 +5,9 @@
  *     TMA store     memory is written when the thread that issued it waits for it, and never if it does not
  *     wgmma         accumulators are garbage from the issue until the wait; operands are read at the issue, and must be
  *                   the same at the wait
- *     fences        wgmma after a wait, or the first, wants wgmma_fence; what ordinary stores wrote wants proxy_fence
- *                   before TMA or wgmma read it; barriers want mbarrier_init_fence
+ *     fences        wgmma after any wait, or the first, or with registers written since, wants wgmma_fence;
+ *                   what ordinary stores wrote wants proxy_fence before TMA or wgmma read it;
+ *                   barriers want mbarrier_init_fence
  *     setmaxnreg    takes what others gave; waits for ever if they did not
  *
  * What breaks a rule is noted as machine.complaint. Not modelled: thread block clusters, multicast, other swizzles. */
@@ -47,6 +48,10 @@ struct Transfer { /* by TMA, under way */
   int thread; /* stores: who issued it */
   bool committed;
   std::vector<unsigned char> seen; /* stores: what shared memory held at the issue */
+  unsigned char *memory = nullptr; /* not a box of a tensor, but so many bytes in a row; stores of such add fp32 */
+  int row_bytes = 0;
+
+  int bytes() const { return memory ? row_bytes : map.box_rows * BOX_ROW_BYTES; }
 };
 
 struct WgmmaLane { /* what one thread gives */
@@ -67,6 +72,7 @@ struct Wgmma { /* under way */
 };
 
 struct Warpgroup {
+  std::map<const uint32_t *, std::vector<uint32_t>> operands; /* registers named as A, and what the last fence saw */
   int arrived = 0, line = 0;
   void *arguments[GROUP];
   std::vector<Wgmma> flight;
@@ -113,6 +119,9 @@ inline Mbarrier *mbarrier_at(uint32_t address, int line) {
 
 /* Between shared memory and the tensor, piece by piece: move(shared, in tensor or NULL where outside). */
 template <class Move> inline void each_piece(const Transfer &t, Move move) {
+  for (int at = 0; t.memory && at < t.row_bytes; at += 16)
+    move(machine.shared + t.shared + (uint32_t)at, t.memory + at);
+  if (t.memory) return;
   for (int r = 0; r < t.map.box_rows; r++)
     for (int piece = 0; piece < BOX_ROW_BYTES / 16; piece++) {
       const int row = t.row + r, column = t.column + 8 * piece;
@@ -140,7 +149,7 @@ inline bool nobody_runs() { /* one load whose barrier somebody waits for */
         memset(shared, 0, 16);
     });
     h.loads.erase(h.loads.begin() + at);
-    b->bytes -= load.map.box_rows * BOX_ROW_BYTES;
+    b->bytes -= load.bytes();
     mbarrier_check(b, b);
     return true;
   }
@@ -156,6 +165,8 @@ inline void begin_block() {
 }
 
 inline void end_block() {
+  for (const Warpgroup &g : hopper.groups)
+    if (!g.flight.empty()) complain("a wgmma is under way as its block ends");
   for (const Named &b : hopper.named)
     if (b.arrived) complain("a named barrier is left with arrivals that nobody waited for");
 }
@@ -168,9 +179,11 @@ inline const bool hopper_ready = [] {
   return true;
 }();
 
+inline Warpgroup &this_warpgroup() { return hopper.groups[(size_t)(machine.current->linear / GROUP)]; }
+
 /* All threads of a warpgroup arrive; the last one runs `work` on what they brought. */
 template <class Work> inline void meet_warpgroup(void *arguments, int line, Work work) {
-  Warpgroup &g = hopper.groups[(size_t)(machine.current->linear / GROUP)];
+  Warpgroup &g = this_warpgroup();
   if (g.arrived == 0) g.line = line;
   if (g.line != line) complain("threads of one warpgroup meet at different lines");
   g.arguments[machine.current->linear % GROUP] = arguments;
@@ -220,7 +233,7 @@ inline int row_of(int thread, int e) { return thread / 32 * 16 + thread % 32 / 4
 inline int column_of(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
 /* n: columns of C. */
-template <class T> inline void wgmma_issue(Warpgroup &g, int n, bool add, bool b_along_k) {
+template <class T> inline void wgmma_issue(Warpgroup &g, int n, bool add, bool a_along_k, bool b_along_k) {
   Wgmma w = {};
   const WgmmaLane &first = *(WgmmaLane *)g.arguments[0];
   if (!g.fenced) complain("wgmma without wgmma_fence, line " + std::to_string(g.line));
@@ -231,13 +244,18 @@ template <class T> inline void wgmma_issue(Warpgroup &g, int n, bool add, bool b
       complain("threads of a warpgroup name different matrices");
     w.c[t] = lane.c;
     w.a[t] = lane.a;
+    const auto seen = g.operands.find(lane.a);
+    if (lane.a && seen == g.operands.end())
+      g.operands[lane.a] = {lane.a, lane.a + 4};
+    else if (lane.a && memcmp(seen->second.data(), lane.a, 16))
+      complain("wgmma takes registers written since wgmma_fence, line " + std::to_string(g.line));
     for (int e = 0; e < 8 && lane.a; e++) { /* pairs as in mma_m16n8k16: rows g, g + 8, then 8 columns on */
       if (e < 4) w.registers.push_back(lane.a[e]);
       const int row = t / 32 * 16 + t % 32 / 4 + e / 2 % 2 * 8, k = t % 4 * 2 + e % 2 + e / 4 * 8;
       A[(size_t)(16 * row + k)] = to_float(T{(uint16_t)(lane.a[e / 2] >> 16 * (e % 2))});
     }
   }
-  if (!first.a) matrix_read<T>(&w, first.a_matrix, 64, true, A.data());
+  if (!first.a) matrix_read<T>(&w, first.a_matrix, 64, a_along_k, A.data());
   matrix_read<T>(&w, first.b_matrix, n, b_along_k, B.data());
   w.n = n / 2;
   w.add = add;
@@ -331,6 +349,7 @@ TW_DEVICE void mbarrier_wait(uint32_t barrier, int parity, TW_SITE) {
   if (simt::is_dropped(file, line)) return;
   simt::Mbarrier *b = simt::mbarrier_at(barrier, line);
   while (b && (b->phase & 1) == (unsigned)parity) simt::sleep_on(b, line);
+  simt::this_warpgroup().fenced = false;
 }
 
 TW_DEVICE void tma_load(uint32_t to, const TensorMap *map, uint32_t barrier, int column, int row, int head, TW_SITE) {
@@ -346,6 +365,21 @@ TW_DEVICE void tma_store(const TensorMap *map, uint32_t from, int column, int ro
   simt::hopper.stores.push_back(
       {*map, from, 0, column, row, head, simt::machine.current->linear, false, {at, at + bytes}});
 }
+TW_DEVICE void bulk_load(uint32_t to, const void *from, int bytes, uint32_t barrier, TW_SITE) {
+  if (simt::is_dropped(file, line) || !simt::mbarrier_at(barrier, line)) return;
+  memset(simt::machine.shared + to, 0xff, (size_t)bytes);
+  simt::hopper.loads.push_back({{}, to, barrier, 0, 0, 0, simt::machine.current->linear, true, {}});
+  simt::hopper.loads.back().memory = (unsigned char *)const_cast<void *>(from);
+  simt::hopper.loads.back().row_bytes = bytes;
+}
+TW_DEVICE void bulk_add(float *to, uint32_t from, int bytes, TW_SITE) {
+  if (simt::is_dropped(file, line)) return;
+  const unsigned char *at = simt::machine.shared + from;
+  if (simt::is_unfenced(from, from + (uint32_t)bytes)) simt::complain("TMA adds what has no proxy_fence behind it");
+  simt::hopper.stores.push_back({{}, from, 0, 0, 0, 0, simt::machine.current->linear, false, {at, at + bytes}});
+  simt::hopper.stores.back().memory = (unsigned char *)to;
+  simt::hopper.stores.back().row_bytes = bytes;
+}
 TW_DEVICE void tma_store_commit(TW_SITE) {
   if (simt::is_dropped(file, line)) return;
   for (simt::Transfer &t : simt::hopper.stores) t.committed |= t.thread == simt::machine.current->linear;
@@ -360,8 +394,9 @@ TW_DEVICE void tma_store_wait(TW_SITE) {
     }
     if (memcmp(simt::machine.shared + t.shared, t.seen.data(), t.seen.size()))
       simt::complain("shared memory changes while TMA stores it");
-    simt::each_piece(t, [](const unsigned char *shared, unsigned char *to) {
-      if (to) memcpy(to, shared, 16);
+    simt::each_piece(t, [&t](const unsigned char *shared, unsigned char *to) {
+      if (!t.memory && to) memcpy(to, shared, 16);
+      for (int e = 0; t.memory && e < 4; e++) ((float *)to)[e] += ((const float *)shared)[e];
     });
   }
   simt::hopper.stores.swap(left);
@@ -375,6 +410,7 @@ TW_DEVICE void named_barrier(int id, int threads, bool waits, int line) {
   if (b.arrived && b.expected != threads) simt::complain("a named barrier is met by different numbers of threads");
   b.expected = threads;
   b.waiting += waits;
+  if (waits) simt::this_warpgroup().fenced = false;
   if (++b.arrived < threads) {
     if (waits) simt::sleep_on(&b, line);
     return;
@@ -397,7 +433,10 @@ template <int N> inline void registers_take(int line = __builtin_LINE()) { simt:
 
 TW_DEVICE void wgmma_fence(TW_SITE) {
   if (simt::is_dropped(file, line)) return;
-  simt::meet_warpgroup(nullptr, line, [](simt::Warpgroup &g) { g.fenced = true; });
+  simt::meet_warpgroup(nullptr, line, [](simt::Warpgroup &g) {
+    g.fenced = true;
+    for (auto &operand : g.operands) memcpy(operand.second.data(), operand.first, 16);
+  });
 }
 TW_DEVICE void wgmma_commit(TW_SITE) {
   if (simt::is_dropped(file, line)) return;
@@ -415,12 +454,22 @@ template <int N> inline void wgmma_done(float (&)[N]) {}
 template <class T, bool ADD>
 inline void wgmma_n128(float (&c)[64], uint64_t a, uint64_t b, int line = __builtin_LINE()) {
   simt::WgmmaLane mine = {c, nullptr, a, b};
-  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 128, ADD, true); });
+  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 128, ADD, true, true); });
+}
+template <class T, bool ADD>
+inline void wgmma_n64(float (&c)[32], uint64_t a, uint64_t b, int line = __builtin_LINE()) {
+  simt::WgmmaLane mine = {c, nullptr, a, b};
+  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 64, ADD, true, true); });
+}
+template <class T, bool ADD>
+inline void wgmma_turned(float (&c)[32], uint64_t a, uint64_t b, int line = __builtin_LINE()) {
+  simt::WgmmaLane mine = {c, nullptr, a, b};
+  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 64, ADD, false, false); });
 }
 template <class T, int N>
 inline void wgmma_rows(float (&c)[N], const uint32_t (&a)[4], uint64_t b, int line = __builtin_LINE()) {
   simt::WgmmaLane mine = {c, a, 0, b};
-  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 2 * N, true, false); });
+  simt::meet_warpgroup(&mine, line, [](simt::Warpgroup &g) { simt::wgmma_issue<T>(g, 2 * N, true, true, false); });
 }
 
 #undef TW_SITE

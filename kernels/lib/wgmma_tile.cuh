@@ -56,7 +56,7 @@ template <class Tile> TW_DEVICE RowBlock row_block(const Attention &a, int i, in
 
 /* Copies `rows` rows of a tensor that has N, from row0 on, and counts what lies inside it. */
 template <int HALVES>
-TW_DEVICE void hbm_tma_load(const Attention &a, Tensor tensor, uint32_t to, const TensorMap *map, uint32_t barrier,
+TW_DEVICE void hbm_tma_load(const Attention &a, int tensor, uint32_t to, const TensorMap *map, uint32_t barrier,
                             int rows, int row0, int N, int head) {
   count_read(a, tensor, HALVES * BOX_ROW_BYTES * smaller(rows, N - row0));
 #pragma unroll
@@ -227,15 +227,22 @@ template <class Tile> TW_DEVICE void put_O(const Rows<Tile> &w, uint32_t to, int
   }
 }
 
-/* And from there to HBM; one thread. i0: the first of the 64 rows. */
+/* 64 rows from shared memory to HBM, those inside a tensor that has N; one thread. */
+template <int HALVES>
+TW_DEVICE void hbm_tma_store(const Attention &a, int tensor, const TensorMap *map, uint32_t from, int half_bytes,
+                             int row0, int N, int head) {
+  if (row0 >= N) return;
+  count_write(a, tensor, HALVES * BOX_ROW_BYTES * smaller(64, N - row0));
+#pragma unroll
+  for (int half = 0; half < HALVES; half++)
+    tma_store(map, from + (uint32_t)(half * half_bytes), half * BOX_COLUMNS, row0, head);
+  tma_store_commit();
+}
+
+/* i0: the first of the 64 rows. */
 template <class Tile>
 TW_DEVICE void hbm_tma_store_O(const TmaAttention &t, uint32_t from, int half_bytes, int i0, int head) {
-  if (i0 >= t.a.N_q) return;
-  count_write(t.a, TENSOR_O, Tile::HALVES * BOX_ROW_BYTES * smaller(64, t.a.N_q - i0));
-#pragma unroll
-  for (int half = 0; half < Tile::HALVES; half++)
-    tma_store(&t.O, from + (uint32_t)(half * half_bytes), half * BOX_COLUMNS, i0, head);
-  tma_store_commit();
+  hbm_tma_store<Tile::HALVES>(t.a, TENSOR_O, &t.O, from, half_bytes, i0, t.a.N_q, head);
 }
 
 } // namespace TW_BUILD

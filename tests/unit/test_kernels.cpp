@@ -203,6 +203,7 @@ static void test_decode_splits(void **) {
 /* Both orders of dQ: square, ragged, more keys than queries and fewer, groups, rows and keys that see nothing. */
 static void test_fa2_backward(void **) { run_cases("fa2_backward"); }
 static void test_fa2_backward_twice(void **) { run_cases("fa2_backward_twice"); }
+static void test_fa3_backward(void **) { run_cases("fa3_backward"); }
 
 /* N_q = 128, N_k = 256, d = 64, two heads on one, fp16, no mask, blocks of 64 x 64, by hand. A row of d is 128 B. Q:
  * 128 rows x 2 heads x 4 column blocks x 128 B = 131,072; dO that and once more for D, 163,840; K 256 x 128 B = 32,768,
@@ -361,6 +362,7 @@ int main(void) {
       cmocka_unit_test(test_decode_splits),
       cmocka_unit_test(test_fa2_backward),
       cmocka_unit_test(test_fa2_backward_twice),
+      cmocka_unit_test(test_fa3_backward),
       cmocka_unit_test(test_backward_by_hand),
       cmocka_unit_test(test_block_choices),
       cmocka_unit_test(test_one_extra_load_is_noticed),
