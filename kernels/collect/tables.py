@@ -95,7 +95,7 @@ def accuracy(checks):
 
 def resources(rows, asked):
     out = []
-    for rung in RUNGS + HOPPER:
+    for rung in RUNGS + HOPPER + ["fa2_decode", "fa2_backward", "fa2_backward_twice", "fa3_backward"]:
         mine = [r for r in rows if r["rung"] == rung and r["arch"] in ("sm_90", "sm_90a")]
         regs = sorted(int(r["registers"]) for r in mine)
         spills = sum(int(r["spill_store_bytes"]) for r in rows if r["rung"] == rung)

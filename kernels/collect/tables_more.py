@@ -19,8 +19,8 @@ def backward_rows(times):
         mine = {t["kernel"]: t for t in times if (t["head_dim"], t["causal"], t["seq_len"]) == shape}
         d, causal, n = shape
         out.append([f"d = {d}{', causal' if causal == '1' else ''}", f"{int(n):,}"] +
-                   [f"{float(mine[k]['tflops']):.0f}" for k in ("pytorch_fa2", "pytorch_cudnn", "fa2_backward", "fa2_backward_twice")] +
-                   [mine["fa2_backward"]["ratio_to_fa2"], mine["fa2_backward"]["ratio_to_cudnn"]])
+                   [f"{float(mine[k]['tflops']):.0f}" for k in ("pytorch_fa2", "pytorch_cudnn", "fa2_backward", "fa2_backward_twice", "fa3_backward")] +
+                   [mine["fa2_backward"]["ratio_to_fa2"], mine["fa3_backward"]["ratio_to_fa2"], mine["fa3_backward"]["ratio_to_cudnn"]])
     return out
 
 
@@ -30,16 +30,20 @@ def section(load, table, mib):
     _, counters = load("h100/more/first.csv")
     _, trials = load("h100/trials/first.csv")
     _, checks = load("h100/more-verify/first.csv")
+    _, hopper_counters = load("h100/hopper-more/first.csv")
+    _, hopper_checks = load("h100/hopper-more-verify/first.csv")
+    counters, checks = counters + hopper_counters, checks + hopper_checks
     text = ["## Decode and the backward pass", "", f"On an {about['gpu']}, {about['date']}, launch by launch beside PyTorch's kernels in one process "
             "(`kernels/collect/collect_more.py`).", "", "One query, 32 heads on 8, 32,768 keys, d = 128, fp16, microseconds; copy: a copy of as many bytes as "
             "K and V have, half read, half written.", ""]
     text += table(["batch", "splits", "copy", "FlashAttention-2", "cuDNN", "`fa2_decode`", "share of copy", "x FlashAttention-2"], decode_rows(decode))
     text += ["Backward, batch x N = 16,384, heads x d = 2048, fp16, TFLOP/s (10 N^2 d per head, halved under the mask).", ""]
-    text += table(["shape", "N", "FlashAttention-2", "cuDNN", "`fa2_backward`", "`fa2_backward_twice`", "x FlashAttention-2", "x cuDNN"],
-                  backward_rows(backward))
+    text += table(["shape", "N", "FlashAttention-2", "cuDNN", "`fa2_backward`", "`fa2_backward_twice`", "`fa3_backward`", "`fa2_backward` x FlashAttention-2",
+                   "`fa3_backward` x FlashAttention-2", "x cuDNN"], backward_rows(backward))
     right = {m: [sum(c["good"] == "1" for c in checks if c["mode"] == m), sum(c["mode"] == m for c in checks)] for m in ("verify", "count")}
     text += [f"{right['verify'][0]} of {right['verify'][1]} outputs and gradients right against double precision, bytes equal in {right['count'][0]} of "
-             f"{right['count'][1]} runs; compute-sanitizer is clean:", "[h100/more-sanitize/first.txt](../assets/counters/h100/more-sanitize/first.txt). Bytes across the boundary "
+             f"{right['count'][1]} runs; compute-sanitizer is clean:", "[h100/more-sanitize/first.txt](../assets/counters/h100/more-sanitize/first.txt), "
+             "[h100/hopper-more-sanitize/first.txt](../assets/counters/h100/hopper-more-sanitize/first.txt). Bytes across the boundary "
              "between the SMs and L2, fp16, by hardware counters:", ""]
     rows = []
     for c in counters:
