@@ -27,6 +27,7 @@ def backward_rows(times):
 def section(load, table, mib):
     about, decode = load("h100/decode-time/first.csv")
     _, backward = load("h100/backward-time/first.csv")
+    _, bf16 = load("h100/backward-bf16/first.csv")
     _, counters = load("h100/more/first.csv")
     _, trials = load("h100/trials/first.csv")
     _, checks = load("h100/more-verify/first.csv")
@@ -40,6 +41,8 @@ def section(load, table, mib):
     text += ["Backward, batch x N = 16,384, heads x d = 2048, fp16, TFLOP/s (10 N^2 d per head, halved under the mask).", ""]
     text += table(["shape", "N", "FlashAttention-2", "cuDNN", "`fa2_backward`", "`fa2_backward_twice`", "`fa3_backward`", "`fa2_backward` x FlashAttention-2",
                    "`fa3_backward` x FlashAttention-2", "x cuDNN"], backward_rows(backward))
+    ratios = [float(t["ratio_to_cudnn"]) for t in bf16 if t["kernel"] == "fa3_backward"]
+    text += [f"In bf16 `fa3_backward` is {min(ratios):.2f} to {max(ratios):.2f} times as fast as cuDNN on these shapes.", ""]
     right = {m: [sum(c["good"] == "1" for c in checks if c["mode"] == m), sum(c["mode"] == m for c in checks)] for m in ("verify", "count")}
     text += [f"{right['verify'][0]} of {right['verify'][1]} outputs and gradients right against double precision, bytes equal in {right['count'][0]} of "
              f"{right['count'][1]} runs; compute-sanitizer is clean:", "[h100/more-sanitize/first.txt](../assets/counters/h100/more-sanitize/first.txt), "

@@ -17,7 +17,7 @@
  *     fa2_decode       fa2-split      masked tiles skipped; rows are packed: formulas in kernel_model.c
  *     fa2_decode_paged fa2-split      the same, and the page table
  *     fa2_backward     fa2            its own: stated in kernel_model.c
- *     fa2_backward_twice fa2          its own */
+ *     fa2_backward_twice, fa3_backward: the same */
 #ifndef TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
