@@ -264,8 +264,7 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
     round_turned<Tile>(dP, dS);
     put_dS<Tile>(dS_place, dS, consumer);
     wgmma_fence();
-    start_sum<Tile>(dV, P, dO);
-    wgmma_commit();
+    start_sum<Tile>(dV, P, dO); /* in a group with dQ */
     proxy_fence();
     if (is_first) tma_store_wait(); /* the addition before is done with dQ's place */
     barrier_sync(BOTH_BARRIER,
