@@ -6,7 +6,16 @@
 static Precision accumulator_of(const SoftmaxConfig *config) { return precision_accumulator(config->precision); }
 
 SoftmaxState softmax_start(const SoftmaxConfig *config) {
-  return (SoftmaxState){.m = config->without_max ? 0 : -INFINITY};
+  if (!config->has_sink) return (SoftmaxState){.m = config->without_max ? 0 : -INFINITY};
+  const double sink = precision_computed(accumulator_of(config), config->sink), m = config->without_max ? 0 : sink;
+  return (SoftmaxState){.m = m, .l = softmax_exponential(config, sink, m)};
+}
+
+double softmax_capped(Precision precision, double score, double cap) {
+  if (score == -INFINITY) return score;
+  const Precision accumulator = precision_accumulator(precision);
+  const double part = precision_computed(accumulator, tanh(precision_computed(accumulator, score / cap)));
+  return precision_computed(accumulator, cap * part);
 }
 
 double softmax_new_max(const SoftmaxConfig *config, double m, double block_max) {

@@ -31,6 +31,8 @@ typedef struct {
   bool without_max;    /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
   bool powers_of_two;  /* 2^x in place of e^x: whole scores and values then make every step exact in
                            fp64, which is how tests show that rescaling changes nothing */
+  bool has_sink; /* a score that belongs to no key, learned for each head (gpt-oss, FlashAttention-3's s_aux): it */
+  double sink;   /* takes part in m and l, and has no value; weights then add up to less than 1 */
 } SoftmaxConfig;
 
 typedef struct {
@@ -50,6 +52,10 @@ typedef struct {
 } SoftmaxStep;
 
 SoftmaxState softmax_start(const SoftmaxConfig *config);
+
+/* A score as a kernel with a cap sees it: cap tanh(score / cap), in the precision's accumulator (Gemma 2, arXiv
+ * 2408.00118, section 2; FlashAttention's softcap). -infinity stays: masks come after the cap. cap > 0. */
+double softmax_capped(Precision precision, double score, double cap);
 
 /* Takes the next `n` scores. With `values` (n rows of d numbers), `O` (d numbers, zero at the start) is
  * rescaled and accumulated; both may be NULL. `weights`, unless NULL, receives the n exponentials as

@@ -32,6 +32,8 @@ static const BadRequest REQUESTS[] = {
     {"sim -x", "there is no option '-x'"},
     {"sim 4096", "'4096' is no option"},
     {"sim -N", "-N needs a value"},
+    {"softmax --scores 1,2 --softcap 0", "a cap is a number above 0"},
+    {"softmax --scores 1,2 --sink -inf", "leave it out"},
     {"sim --block", "--block needs a value"},
     {"sim --causal=yes", "is no corner; a causal mask is aligned"},
     {"sim --window 3,", "a window is W, or LEFT,RIGHT"},

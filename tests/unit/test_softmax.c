@@ -425,8 +425,39 @@ static void a_copied_state_is_a_bookmark(void **state) {
   assert_memory_equal(&row, &bookmark, sizeof row);
 }
 
+/* Scores ln 1, ln 2, ln 3 beside a sink of ln 6: the weights are 1, 2 and 3 twelfths, in blocks of any size. */
+static void a_sink_takes_its_part(void **state) {
+  (void)state;
+  const double scores[] = {log(1), log(2), log(3)};
+  for (int64_t block = 1; block <= 3; block++) {
+    const SoftmaxConfig config = {.has_sink = true, .sink = log(6)};
+    SoftmaxState s = softmax_start(&config);
+    double O = 0;
+    const double values[] = {12, 12, 12};
+    for (int64_t first = 0; first < 3; first += block) {
+      const int64_t n = 3 - first < block ? 3 - first : block;
+      softmax_step(&config, &s, scores + first, n, values + first, 1, NULL, &O);
+    }
+    assert_true(fabs(s.l - 2) < 1e-12); /* (1 + 2 + 3 + 6) / 6, as the sink is the maximum */
+    softmax_finish(&config, &s, &O, 1);
+    assert_true(fabs(O - 6) < 1e-12);
+  }
+}
+
+/* 50 tanh(x / 50): tanh(1) = 0.76159..., far ones end at the cap, masked ones stay masked, small ones stay. */
+static void a_cap_bends_scores(void **state) {
+  (void)state;
+  assert_true(fabs(softmax_capped(PRECISION_FP64, 50, 50) - 50 * 0.76159415595576488812) < 1e-12);
+  assert_true(softmax_capped(PRECISION_FP64, 1e6, 50) == 50);
+  assert_true(softmax_capped(PRECISION_FP64, -1e6, 50) == -50);
+  assert_true(softmax_capped(PRECISION_FP64, -INFINITY, 50) == -INFINITY);
+  assert_true(fabs(softmax_capped(PRECISION_FP64, 0.01, 50) - 0.01) < 1e-9);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_sink_takes_its_part),
+      cmocka_unit_test(a_cap_bends_scores),
       cmocka_unit_test(two_blocks_by_hand),
       cmocka_unit_test(a_block_below_the_maximum_leaves_it_and_the_factor_is_one),
       cmocka_unit_test(the_worked_example_to_three_digits),

@@ -22,7 +22,8 @@ typedef struct {
   OutputRequest output;
   double scores[SCORES_MAX];
   int64_t n, block;
-  bool example, without_max;
+  bool example, without_max, has_sink;
+  double sink, softcap; /* softcap 0: none */
   Precision precision;
 } SoftmaxOptions;
 
@@ -74,6 +75,21 @@ static Status set_precision(void *target, const char *value, Error *error) {
   return precision_from_name(value, &o->precision, error);
 }
 
+static Status set_sink(void *target, const char *value, Error *error) {
+  SoftmaxOptions *o = target;
+  o->has_sink = true;
+  const Status status = parse_score(value, strlen(value), &o->sink, error);
+  if (status || isfinite(o->sink)) return status;
+  return error_set(error, STATUS_BAD_REQUEST, "a sink of -inf is none; leave it out");
+}
+
+static Status set_softcap(void *target, const char *value, Error *error) {
+  SoftmaxOptions *o = target;
+  const Status status = parse_score(value, strlen(value), &o->softcap, error);
+  if (status || (isfinite(o->softcap) && o->softcap > 0)) return status;
+  return error_set(error, STATUS_BAD_REQUEST, "a cap is a number above 0, such as 50; scores stay between -50 and 50");
+}
+
 static Status set_no_max(void *target, const char *value, Error *error) {
   return options_flag("no-max", value, &((SoftmaxOptions *)target)->without_max, error);
 }
@@ -94,8 +110,19 @@ typedef struct {
   Accuracy accuracy;                      /* of the weights: of the whole computation */
 } Walk;
 
+/* In one pass. A sink is one score more, of a key whose value is zero. */
+static void reference(const SoftmaxOptions *o, const double *values, int64_t d, Walk *w) {
+  double scores[SCORES_MAX + 1], padded[(EXAMPLE_N + 1) * EXAMPLE_D] = {0}, weights[SCORES_MAX + 1];
+  memcpy(scores, o->scores, (size_t)o->n * sizeof *scores);
+  scores[o->n] = o->sink;
+  if (values) memcpy(padded, values, (size_t)(o->n * d) * sizeof *padded);
+  softmax_reference(scores, o->n + o->has_sink, values ? padded : NULL, d, weights, values ? w->O_reference : NULL);
+  memcpy(w->reference, weights, (size_t)o->n * sizeof *weights);
+}
+
 static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
-  const SoftmaxConfig config = {.precision = o->precision, .without_max = o->without_max};
+  const SoftmaxConfig config = {
+      .precision = o->precision, .without_max = o->without_max, .has_sink = o->has_sink, .sink = o->sink};
   const Precision accumulator = precision_accumulator(o->precision);
   const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
   const int64_t d = o->example ? EXAMPLE_D : 0;
@@ -117,7 +144,7 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
     w->n_nan += isnan(w->weights[k]) != 0;
   }
   if (values) softmax_finish(&config, &state, w->O, d);
-  softmax_reference(o->scores, o->n, values, d, w->reference, values ? w->O_reference : NULL);
+  reference(o, values, d, w);
   accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
 }
 
@@ -283,6 +310,8 @@ static Status complete(SoftmaxOptions *o, Error *error) {
     for (int k = 0; k < EXAMPLE_N; k++)
       for (int c = 0; c < EXAMPLE_D; c++) o->scores[k] += EXAMPLE_Q[c] * EXAMPLE_K[k][c];
   }
+  for (int64_t k = 0; k < o->n && o->softcap > 0; k++)
+    o->scores[k] = softmax_capped(o->precision, o->scores[k], o->softcap);
   if (o->block == 0) o->block = 4;
   if (o->block > o->n) o->block = o->n;
   return STATUS_OK;
@@ -305,6 +334,10 @@ static int run_softmax(void *options, Io *io, Error *error) {
   else {
     if (o->example)
       fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
+    if (o->softcap > 0) fprintf(io->out, "Scores are capped: %g tanh(score / %g).\n\n", o->softcap, o->softcap);
+    if (o->has_sink)
+      fprintf(io->out, "A sink: before the first block m = %g and l = %g, and O has nothing.\n\n", w->steps[0].m_old,
+              w->steps[0].l_old);
     for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
     print_result(o, w, io);
   }
@@ -323,6 +356,10 @@ static const Option SOFTMAX_OPTIONS[] = {
      false, false, "fp64 fp32 bf16 fp16 fp8 e5m2"},
     {"no-max", 0, NULL, "Do not subtract the maximum: e^x overflows as it would on a GPU.", set_no_max, false, false,
      NULL},
+    {"sink", 0, "SCORE",
+     "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1.", set_sink,
+     false, false, NULL},
+    {"softcap", 0, "C", "Scores become C tanh(score / C) first (Gemma 2 has 50).", set_softcap, false, false, NULL},
     {"example", 0, NULL, "The worked example: one query, eight keys and values in two blocks.", set_example, false,
      false, NULL},
     {0},
@@ -349,6 +386,8 @@ const Command COMMAND_SOFTMAX = {
                 "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"
                 "  # with keys and values, worked through\n"
                 "  tilewalk softmax --example\n\n"
+                "  # gpt-oss: a sink takes a part of the weight\n"
+                "  tilewalk softmax --scores 3,1,2,4 --sink 4\n\n"
                 "  # what happens without subtracting the maximum\n"
                 "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n",
     .options_bytes = sizeof(SoftmaxOptions),
