@@ -56,7 +56,7 @@ static void walk_begin(const Stream *s, StreamSlot *slot, int64_t piece) {
   slot->left = 0;
   if (span.end <= span.begin) return;
   const int64_t first = span.begin / s->merge * s->rounds, end = ceil_div(span.end, s->merge) * s->rounds;
-  const bool back = s->launch->config.walk == WALK_REVERSED;
+  const bool back = s->goes_back || s->launch->config.walk == WALK_REVERSED;
   slot->tiles = span;
   slot->left = end - first;
   slot->at = back ? end - 1 : first;
@@ -311,6 +311,7 @@ static const ProgramOp *next_move(const Schedule *s, int *op) {
   while (*op < s->n_ops) {
     const ProgramOp *o = &s->ops[(*op)++];
     if (o->kind == OP_LOOP || o->kind == OP_END) return o;
+    if (o->when & WHEN_LSE) continue; /* of log-sum-exps the stream knows nothing */
     if (o->kind == OP_EVENT && (o->event == EVENT_LOAD || o->event == EVENT_STORE)) return o;
   }
   return NULL;
@@ -331,9 +332,16 @@ static bool moves_alike(const Schedule *a, const Schedule *b) {
   }
 }
 
+static bool goes_back(const Schedule *s) {
+  for (int op = 0; op < s->n_ops; op++)
+    if (s->ops[op].kind == OP_LOOP && s->ops[op].backwards) return true;
+  return false;
+}
+
 const char *stream_form(const Schedule *schedule) {
   for (int k = 0; k < N_SCHEDULES; k++)
-    if (schedule == SCHEDULES[k] || moves_alike(schedule, SCHEDULES[k])) return SCHEDULES[k]->name;
+    if (schedule == SCHEDULES[k] || moves_alike(schedule, SCHEDULES[k])) /* backwards: only where a launch can, too */
+      return goes_back(schedule) && (!SCHEDULES[k]->skips || SCHEDULES[k]->whole_head) ? NULL : SCHEDULES[k]->name;
   return NULL;
 }
 
@@ -341,6 +349,7 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
                  int64_t n_heads) {
   Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1, .n_kernels = 1, .kernels = WALK};
   s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
+  s.goes_back = goes_back(schedule);
   s.n_rows = plan->T_r;
   s.n_cols = ceil_div(plan->T_c, merge);
   const char *form = stream_form(schedule);

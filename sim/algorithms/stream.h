@@ -75,6 +75,7 @@ struct Stream {
   const Launch *launch;
   const StreamKernel *kernels;
   int n_kernels;
+  bool goes_back;         /* the program takes its blocks last first, whatever the launch */
   int64_t n_heads, merge; /* tiles merged into a granule: of K and V; for fa1, of Q and O */
   int64_t rounds; /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */
   int64_t n_cols, n_rows;                       /* granules of a head across and down */

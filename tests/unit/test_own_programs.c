@@ -414,8 +414,15 @@ static void commands_take_them(void **state) {
     for (const char *at = r->out; (at = strchr(at, '\n')); at++) n_lines++;
     assert_int_equal(n_lines, c.slow.n + 1); /* a heading */
     free(r);
-    r = run("sim --json --gpu h200 --algorithm %s -N 2048 -d 128 --block 128 --heads 16 %s", path, mask);
+    r = run("sim --json --gpu h200 --algorithm %s -N 2048 -d 128 --block 128 --heads 16 --causal %s", path, mask);
     assert_int_equal(r->exit_status, 0);
+    if (k == 0) { /* it moves what FlashAttention-2 does, through L2 as well, where that is launched backwards */
+      ProgramRun *other =
+          run("sim --json --gpu h200 --algorithm fa2 --walk reversed -N 2048 -d 128 --block 128 --heads 16 --causal");
+      assert_int_equal((int64_t)(1e9 * after(r->out, "\"hit_rate\": ")),
+                       (int64_t)(1e9 * after(other->out, "\"hit_rate\": ")));
+      free(other);
+    }
     free(r);
     unlink(path);
     close_case(&c);
