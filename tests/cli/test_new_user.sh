@@ -1,7 +1,7 @@
 #!/bin/sh
+# shellcheck disable=SC2015  # `a && b || fail` is meant
 # What somebody new asks for first, with the commands that README and help offer.
 set -u
-# shellcheck disable=SC2015  # `a && b || fail` is meant
 tilewalk=${TILEWALK:-$PWD/build/tilewalk}
 case $tilewalk in /*) ;; *) tilewalk=$PWD/$tilewalk ;; esac
 root=$PWD
