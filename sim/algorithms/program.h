@@ -108,12 +108,12 @@ typedef struct {
   int8_t parent; /* OP_LOOP of the innermost loop around it; -1: none */
   int8_t end;    /* OP_LOOP, OP_TEST: the position of OP_END; OP_END: of OP_TEST */
 
-  uint8_t dim;   /* Dim of a loop */
-  bool of;       /* only tiles that the mask lets the other side see; others are skipped */
-  bool in_split; /* columns of the split alone */
+  uint8_t dim;     /* Dim of a loop */
+  bool of;         /* only tiles that the mask lets the other side see; others are skipped */
+  bool in_split;   /* columns of the split alone */
   bool either_way; /* a launch may reverse it */
   bool backwards;  /* from the last block to the first */
-  bool every; /* iterations are independent: a CTA each */
+  bool every;      /* iterations are independent: a CTA each */
 
   uint8_t event, tensor; /* EventKind, Tensor */
   uint8_t rows, cols;    /* 1: the moved tile has rows of i, of j; a product's area has both */

@@ -42,8 +42,9 @@ static Status claims(FILE *out, Error *error) {
 
 static Status descriptions(const char *folder, FILE *out, Error *error) {
   DescriptionNames *names = malloc(sizeof *names);
-  Status status = names ? description_names(folder, names, error) : error_set(error, STATUS_NO_MEMORY, "no memory");
-  for (int k = 0; !status && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
+  if (!names) return error_set(error, STATUS_NO_MEMORY, "no memory for names");
+  const Status status = description_names(folder, names, error);
+  for (int k = 0; status == STATUS_OK && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
   free(names);
   return status;
 }
