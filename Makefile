@@ -268,13 +268,15 @@ $(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/man.o: $(BUILD)/version.stamp
 dist: # the source as an archive
 	@mkdir -p $(BUILD) && echo $(VERSION) >$(BUILD)/.version
 	git archive --prefix=tilewalk-$(VERSION)/ --add-file=$(BUILD)/.version -o $(BUILD)/tilewalk-$(VERSION).tar.gz HEAD
-deb: dist # the Debian package, in $(BUILD)/deb
+deb: dist # the Debian package, in $(BUILD)/deb; DEB_OBJECTS=build: of objects that are there, for its test
 	rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
 	tar -C $(BUILD)/deb -xzf $(BUILD)/tilewalk-$(VERSION).tar.gz
 	cp -r assets/package/debian $(BUILD)/deb/tilewalk-$(VERSION)/
 	printf 'tilewalk (%s) unstable; urgency=medium\n\n  * See assets/package/CHANGELOG.md.\n\n -- Tilewalk contributors <tilewalk@localhost>  %s\n' \
 	  '$(VERSION)' "$$(date -R -u -d "@$$(git log -1 --format=%ct)")" >$(BUILD)/deb/tilewalk-$(VERSION)/debian/changelog
-	cd $(BUILD)/deb/tilewalk-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CXX dpkg-buildpackage -us -uc -b $(DEB_FLAGS)
+	$(if $(DEB_OBJECTS),mkdir $(BUILD)/deb/tilewalk-$(VERSION)/build && tar -C $(DEB_OBJECTS) --exclude=./tests --exclude=./web --exclude=./wasm \
+	  --exclude=./san --exclude=./ci --exclude=./sources --exclude=./clang -cf - . | tar -C $(BUILD)/deb/tilewalk-$(VERSION)/build -xf -)
+	cd $(BUILD)/deb/tilewalk-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u BUILD dpkg-buildpackage -us -uc -b $(DEB_FLAGS)
 
 ROOT = $(DESTDIR)$(PREFIX)
 SAYS_tilewalk.1 := _man
