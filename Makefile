@@ -275,7 +275,8 @@ deb: dist # the Debian package, in $(BUILD)/deb; DEB_OBJECTS=build: of objects t
 	printf 'tilewalk (%s) unstable; urgency=medium\n\n  * See assets/package/CHANGELOG.md.\n\n -- Tilewalk contributors <tilewalk@localhost>  %s\n' \
 	  '$(VERSION)' "$$(date -R -u -d "@$$(git log -1 --format=%ct)")" >$(BUILD)/deb/tilewalk-$(VERSION)/debian/changelog
 	$(if $(DEB_OBJECTS),mkdir $(BUILD)/deb/tilewalk-$(VERSION)/build && tar -C $(DEB_OBJECTS) --exclude=./tests --exclude=./web --exclude=./wasm \
-	  --exclude=./san --exclude=./ci --exclude=./sources --exclude=./clang -cf - . | tar -C $(BUILD)/deb/tilewalk-$(VERSION)/build -xf -)
+	  --exclude=./san --exclude=./ci --exclude=./sources --exclude=./clang -cf - . | tar -C $(BUILD)/deb/tilewalk-$(VERSION)/build -xf - && \
+	  find $(BUILD)/deb/tilewalk-$(VERSION)/build -exec touch -r $(BUILD)/deb {} +)
 	cd $(BUILD)/deb/tilewalk-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u BUILD dpkg-buildpackage -us -uc -b $(DEB_FLAGS)
 
 ROOT = $(DESTDIR)$(PREFIX)

@@ -27,6 +27,7 @@ rm "$tree/.version"
 [ "$(make -s -C "$tree" --eval "$say" say-version)" = "$(sed -n 's/^## //p' "$tree/assets/package/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
 [ "$(git ls-files | wc -l)" = "$(find "$tree" -type f -o -type l | wc -l)" ] || fail "the archive lacks files"
 
+[ -n "${TILEWALK_DEB:-}" ] || skip "the Debian package is built where TILEWALK_DEB is set"
 command -v dh >/dev/null || skip "no debhelper; .ci/setup ci installs it"
 # Of the objects that are there, with their flags: only links are made anew. Without DEB_OBJECTS it compiles all, hardened.
 DEB_BUILD_OPTIONS=nocheck FLAGS="CFLAGS='-O2 -g'" make --no-print-directory BUILD="$work/build" DEB_FLAGS=-d DEB_OBJECTS="$BUILD" deb >"$work/log" 2>&1 ||
