@@ -1,0 +1,61 @@
+#!/bin/sh
+# What a classroom does with the window: a race, a click into the lens, a drag while it plays, presentation mode, decode.
+set -u
+fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
+# shellcheck source=tests/support/window.sh
+. "$(dirname "$0")/../support/window.sh"
+export TILEWALK_ASSETS="${TILEWALK_ASSETS:-$PWD/assets}" XDG_CONFIG_HOME="$box/config"
+
+start_display
+start() { start_in "$box" "$@"; }
+ends() {
+  keys q
+  wait $viewer || fail "it does not end well $1"
+  viewer=''
+  if complains; then fail "it complained $1"; fi
+}
+
+# A race: two algorithms open it, it plays, and the end is that of the first.
+start --size 1280x720 --algorithm standard,fa2
+state 'scene=race$'
+keys plus plus plus space
+state 'scene=race step=[1-9]'
+keys End z
+state 'scene=decode step=580$'
+ends 'after a race'
+
+# A click into the lens goes to that tile, and no further: it stands there.
+start --size 1280x720 --state 'algorithm=fa2 N=8192 d=64 causal=1 block=64 scene=tiles step=20000'
+state 'step=20000$'
+drawn
+xdotool mousemove 930 440 click 1
+state 'step=(1[0-9]{4}|2[0-9]{4})$'
+moved() { state 'scene=tiles' && ! tail -n 1 "$box/out" | grep -q 'step=20000$'; }
+wait_until 'the lens to be gone into' moved
+stands || fail "a click into the lens plays"
+ends 'after the lens'
+
+# Dragging the scrub bar while it plays stops it where it is let go.
+start --size 1280x720
+keys space
+state 'step=[1-9]'
+"${BUILD:-build}/tests/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+spot=$(grep -m 1 -E '^[0-9]+ [0-9]+ scrub$' "$box/controls") || fail "no scrub bar"
+x=${spot%% *} y=${spot#* } y=${y%% *}
+xdotool mousemove "$x" "$y" mousedown 1 mousemove_relative 60 0 mouseup 1
+state 'step=1[0-9][0-9]$'
+stands || fail "it plays on after a drag"
+
+# In presentation mode a click goes on by a tile; Escape leaves the mode, asks, and any other key goes on.
+keys Home p
+xdotool mousemove 400 300
+drawn
+xdotool click 1
+state 'step=[1-9]'
+keys Escape Escape Right
+answers
+keys Escape Escape
+wait $viewer || fail "Escape does not end it well"
+viewer=''
+if complains; then fail "it complained at the end"; fi
+echo "race, lens, drag, presentation and decode work in a window"
