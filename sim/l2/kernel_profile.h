@@ -59,7 +59,7 @@ typedef struct {
   int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
   int64_t split_block_q, split_block_k, split_threads, split_registers,
-      split_shared_bytes; /* and its tile, as above; 0: it has none for this d */
+      split_shared_bytes;      /* and its tile, as above; 0: it has none for this d */
   int64_t split_time_start_ns; /* of each of the two kernels: splitting and combining */
   int64_t time_start_ns, time_alone_permille, time_full_permille, time_wave_permille; /* sim/machine/timing.h */
   int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */

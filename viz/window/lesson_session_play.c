@@ -86,8 +86,8 @@ static void set_speed(Player *player, uint64_t n_events) {
 static void restore_scores(Player *player, const LessonShow *show) {
   char state[160];
   const int64_t block = show->block ? show->block : 4;
-  snprintf(state, sizeof state, "N=1 seq-len-k=%d d=4 dtype=fp32 block-q=1 block-k=%lld scene=softmax",
-           show->n_scores, (long long)(block < show->n_scores ? block : show->n_scores));
+  snprintf(state, sizeof state, "N=1 seq-len-k=%d d=4 dtype=fp32 block-q=1 block-k=%lld scene=softmax", show->n_scores,
+           (long long)(block < show->n_scores ? block : show->n_scores));
   player_restore(player, state);
   stage_give_scores(&player->stage, show->scores, show->n_scores);
   player->message[0] = '\0';
