@@ -42,7 +42,7 @@ bool session_state_before(LessonSession *s, size_t block, char state[LESSON_STAT
 }
 
 static void set_scene(Player *player, LessonScene scene) {
-  if ((int)scene < SCENE_COUNT && (int)player->scene != (int)scene)
+  if ((int)scene < LESSON_SCENE_COUNT && (int)player->scene != (int)scene)
     player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
 }
 
