@@ -433,8 +433,9 @@ const Option REQUEST_EXPERT_OPTIONS[] = {
 };
 
 const Option REQUEST_SCENE_OPTIONS[] = {
-    {"scene", 0, "SCENE", "main, tiles, hierarchy, softmax, causal, charts, timeline or code. Default main.", set_scene,
-     false, false, "main tiles hierarchy softmax causal charts timeline code"},
+    {"scene", 0, "SCENE",
+     "main, tiles, hierarchy, softmax, causal, charts, timeline, code, warp or decode. Default main.", set_scene, false,
+     false, "main tiles hierarchy softmax causal charts timeline code warp decode"},
     {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.",
      set_chart, false, false, "all traffic misses roofline blocks"},
     {"step", 0, "STEP", "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0.",
