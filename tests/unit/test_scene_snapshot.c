@@ -229,6 +229,8 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
     const bool standard = now.grid.n_laps > 1;
     if (!standard || now.event.pass == 1) assert_true(r->m == expected->m);
     if (!standard) assert_true(r->l == expected->l);
+    if (!standard && r->phase == ROW_MAX && isfinite(r->m_old)) /* known before it is used */
+      assert_true(fabs(r->factor - exp(r->m_old - r->m_new)) <= 1e-12);
     if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP)
       assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
     assert_true(now.n_rows == (e_height(&now) < SNAPSHOT_ROWS ? e_height(&now) : SNAPSHOT_ROWS));

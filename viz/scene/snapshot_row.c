@@ -246,6 +246,8 @@ static void see_statistics(const Evaluator *v, struct StageRow *r, char letter, 
       forget_history(f);
       f->m_old = row->m;
       f->factor = 0;
+    } else if (root == NODE_MAX) { /* what l and O have to shrink by, before they do */
+      f->factor = row->m > -INFINITY ? exp(f->m_old - row->m) : 1;
     }
     return;
   }
