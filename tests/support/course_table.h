@@ -307,7 +307,7 @@ static const Wrong WRONG[] = {
     {6, "shape", "wide", "does not change"},
 
     {7, "partial", "496", "nothing in them is needed"}, /* 32 x 31 / 2 */
-    {7, "rule", "first", "in print"},
+    {7, "rule", "first", "what they print"},
     {7, "share", "50%", "leaves out the diagonal"},
     {7, "share", "62.5 %", "that is computed"},
     {7, "gain", "2", "without the diagonal"},
