@@ -17,64 +17,64 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
   { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
 
 /* The rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
-#define TILE(prefix, d, causal)                                                                                          \
-  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                                 \
-      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),                       \
-      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                                      \
-      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                  \
-      {prefix "shared",         KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].shared_bytes), false, 1, 1e9,          \
-       "shared memory of a CTA"},                                                                                        \
-      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),    \
-      {prefix "spill_tile",                                                                                              \
-       KEYFILE_BYTES,                                                                                                    \
-       offsetof(Profile, tiles[d][causal].spill_tile_bytes),                                                             \
-       false,                                                                                                            \
-       1,                                                                                                                \
-       1e9,                                                                                                              \
-       "registers spilled, a CTA for each tile of K and V"},                                                             \
-      {prefix "spill_block",                                                                                             \
-       KEYFILE_BYTES,                                                                                                    \
-       offsetof(Profile, tiles[d][causal].spill_block_bytes),                                                            \
-       false,                                                                                                            \
-       1,                                                                                                                \
-       1e9,                                                                                                              \
-       "registers spilled besides, a CTA for each row block"},                                                           \
-      {prefix "split_spill_tile",                                                                                        \
-       KEYFILE_BYTES,                                                                                                    \
-       offsetof(Profile, tiles[d][causal].split_spill_tile_bytes),                                                       \
-       false,                                                                                                            \
-       1,                                                                                                                \
-       1e9,                                                                                                              \
-       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},                  \
-      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                              \
-            "of the peak rate of products that a CTA reaches that has an SM to itself"),                                 \
-      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100,                                                 \
-            "of a step, before which it asks for what it needs then"),                                                   \
-      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                                  \
-            "how unevenly the CTAs of an SM share it"),                                                                  \
-      COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000,                                                \
-            "that the first arithmetic of a launch takes longer, on average"),                                           \
-      COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000,                                    \
-            "by which a step varies by itself where SMs are full, one standard deviation"),                              \
-      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000,                                    \
-            "by which a step varies besides where all SMs are at work, one standard deviation"),                         \
-      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000,                        \
-            "the same of the kernel that splits the keys"),                                                              \
-      COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                             \
-            "by which the fastest GPC's clock is ahead of the slowest's"),                                               \
-      COUNT(prefix "time_start_ns", tiles[d][causal].time_start_ns, 1000000, "launch and latency of each kernel"),       \
-      COUNT(prefix "time_alone_permille", tiles[d][causal].time_alone_permille, 100000,                                  \
-            "of the makespan through L2 that it takes where no SM has two CTAs"),                                        \
-      COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),    \
-      COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                    \
-            "over the number of waves, added to that"),                                                                  \
-      COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),    \
-      COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),    \
-      COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                       \
-      COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"),              \
-      {prefix "split_shared",      KEYFILE_BYTES, offsetof(Profile, tiles[d][causal].split_shared_bytes), false, 1, 1e9, \
-       "shared memory of its CTAs"},                                                                                     \
-      COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                                 \
+#define ROOM(key, field, what)                                                                                         \
+  { key, KEYFILE_BYTES, offsetof(Profile, field), false, 1, 1e9, what }
+#define TILE(prefix, d, causal)                                                                                        \
+  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                               \
+      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),                     \
+      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                                    \
+      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                \
+      ROOM(prefix "shared", tiles[d][causal].shared_bytes, "shared memory of a CTA"),                                  \
+      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),  \
+      {prefix "spill_tile",                                                                                            \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].spill_tile_bytes),                                                           \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled, a CTA for each tile of K and V"},                                                           \
+      {prefix "spill_block",                                                                                           \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].spill_block_bytes),                                                          \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled besides, a CTA for each row block"},                                                         \
+      {prefix "split_spill_tile",                                                                                      \
+       KEYFILE_BYTES,                                                                                                  \
+       offsetof(Profile, tiles[d][causal].split_spill_tile_bytes),                                                     \
+       false,                                                                                                          \
+       1,                                                                                                              \
+       1e9,                                                                                                            \
+       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},                \
+      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                            \
+            "of the peak rate of products that a CTA reaches that has an SM to itself"),                               \
+      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100,                                               \
+            "of a step, before which it asks for what it needs then"),                                                 \
+      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                                \
+            "how unevenly the CTAs of an SM share it"),                                                                \
+      COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000,                                              \
+            "that the first arithmetic of a launch takes longer, on average"),                                         \
+      COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000,                                  \
+            "by which a step varies by itself where SMs are full, one standard deviation"),                            \
+      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000,                                  \
+            "by which a step varies besides where all SMs are at work, one standard deviation"),                       \
+      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000,                      \
+            "the same of the kernel that splits the keys"),                                                            \
+      COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                           \
+            "by which the fastest GPC's clock is ahead of the slowest's"),                                             \
+      COUNT(prefix "time_start_ns", tiles[d][causal].time_start_ns, 1000000, "launch and latency of each kernel"),     \
+      COUNT(prefix "time_alone_permille", tiles[d][causal].time_alone_permille, 100000,                                \
+            "of the makespan through L2 that it takes where no SM has two CTAs"),                                      \
+      COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),  \
+      COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                  \
+            "over the number of waves, added to that"),                                                                \
+      COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),  \
+      COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
+      COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
+      COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"),            \
+      ROOM(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                   \
+      COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
             "launch and latency of it, and of the kernel that combines")
 enum { TILE_KEYS = 27, TILE_FIRST = 29 };
 
