@@ -78,8 +78,6 @@ circles=$(awk '
     return stem
   }
   BEGIN {
-    known["sim/algorithms/schedule sim/algorithms/walk/walk"] # the adapter and what it adapts
-    known["sim/algorithms/language/reader sim/algorithms/language/read"] # the private half of read
     for (i = 1; i < ARGC; i++) there[stem_of(ARGV[i])] = 1
   }
   /^[ \t]*#[ \t]*include[ \t]*"(sim|kernels)\// {

@@ -3,7 +3,6 @@
 #ifndef TILEWALK_SIM_PROGRAM_READER_H
 #define TILEWALK_SIM_PROGRAM_READER_H
 
-#include "sim/algorithms/language/read.h"
 #include "sim/algorithms/program.h"
 #include "sim/base/error.h"
 
