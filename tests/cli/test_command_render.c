@@ -135,7 +135,7 @@ static void test_describe_charts(void **state) {
 static void test_sequence(void **state) {
   (void)state;
   size_t n;
-  render("--scene code --size 320x180 --frames 10:20:4", "frame-%03d.png");
+  render("--scene code --size 480x270 --frames 10:20:4", "frame-%03d.png");
   assert_int_equal(run.exit_status, 0);
   for (int k = 0; k < 6; k++) {
     char name[32];
@@ -185,7 +185,7 @@ static void test_motion_between_steps(void **state) {
 static void test_webp(void **state) {
   (void)state;
   size_t n;
-  render("--scene code --size 320x180 --frames 0:24:2", "run.webp");
+  render("--scene code --size 480x270 --frames 0:24:2", "run.webp");
   assert_int_equal(run.exit_status, 0);
   unsigned char *bytes = read_back("run.webp", &n);
   assert_memory_equal(bytes, "RIFF", 4);
@@ -199,18 +199,18 @@ static void test_webp(void **state) {
 static void test_gif(void **state) {
   (void)state;
   size_t n;
-  render("--scene tiles --size 320x180 --frames 0:24:2", "run.gif");
+  render("--scene tiles --size 480x270 --frames 0:24:2", "run.gif");
   assert_int_equal(run.exit_status, 0);
   unsigned char *bytes = read_back("run.gif", &n);
   assert_memory_equal(bytes, "GIF89a", 6);
-  assert_int_equal(bytes[6] | bytes[7] << 8, 320);
+  assert_int_equal(bytes[6] | bytes[7] << 8, 480);
   assert_int_equal(bytes[n - 1], ';'); /* the trailer: the file is whole */
   int frames = 0;                      /* graphic control extensions: 21 F9 04 flags delay */
   for (size_t k = 0; k + 4 < n; k++) frames += bytes[k] == 0x21 && bytes[k + 1] == 0xf9 && bytes[k + 2] == 4;
   assert_int_equal(frames, 13);
   free(bytes);
   /* Without --frames the whole run of 276 events, each in four frames; the 28 skips, 7 to 1 in a row, in seven. */
-  render("--scene tiles --size 320x180", "run.gif");
+  render("--scene tiles --size 480x270", "run.gif");
   bytes = read_back("run.gif", &n);
   frames = 0;
   for (size_t k = 0; k + 4 < n; k++) frames += bytes[k] == 0x21 && bytes[k + 1] == 0xf9 && bytes[k + 2] == 4;

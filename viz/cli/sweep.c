@@ -140,6 +140,12 @@ static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *g
                    run->plan.shape.N_q);
 }
 
+/* What a kernel writes of each row besides O. */
+static double lse_bytes(const Plan *plan) {
+  const Shape *s = &plan->shape;
+  return plan->tiling.lse ? (double)s->batch * (double)s->heads * (double)s->N_q * STATS_BYTES : 0;
+}
+
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
                  SweepMetric metric, const int64_t *values, int n_values, Error *error) {
   *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
@@ -166,7 +172,7 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
       }
     }
     const Simulation *first = &point->runs[0];
-    point->lower_bound_bytes = gpu ? simulation_needed_bytes(&first->plan.shape)
+    point->lower_bound_bytes = gpu ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
                                    : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
     for (int k = 0; k < request->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
       point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
