@@ -197,8 +197,8 @@ TW_DEVICE int keys_seen(const Attention &a, int i) {
 
 /* Builds for probes run fp16 with the default block alone (kernels/lib/pass.h); other tiles would only take time to
  * compile. */
-template <class T> constexpr bool IS_FP16 = false;
-template <> constexpr bool IS_FP16<fp16> = true;
+template <class T> inline constexpr bool IS_FP16 = false;
+template <> inline constexpr bool IS_FP16<fp16> = true;
 template <class Tile> constexpr bool is_left_out(int B_r, int B_c) {
 #if defined(TW_MARKED) || defined(TW_TIMED) || defined(TW_ENDED)
   return !IS_FP16<typename Tile::T> || Tile::B_r != B_r || Tile::B_c != B_c;

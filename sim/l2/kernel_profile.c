@@ -439,6 +439,7 @@ int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM)
 /* Of spilled registers a description says those of CTAs that have several tiles and no mask. */
 void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_splits, LaunchConfig *c) {
   const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  if (!t) return; /* no split is chosen without a tile */
   const int64_t block_k = t->split_block_k ? t->split_block_k : c->block_k;
   const bool several_tiles = ceil_div(shape->N_k, block_k) > n_splits;
   if (t->split_block_q && t->split_block_k) {
