@@ -176,11 +176,7 @@ static Status print_json(const Advice *a, FILE *out, Error *error) {
   }
   k.close(k.context);
   k.close(k.context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
 
 static int run_advise(void *options, Io *io, Error *error) {

@@ -228,11 +228,7 @@ static Status print_json(const Gpu *gpus, int n, FILE *out, Error *error) {
   for (int g = 0; g < n; g++) report_gpu(&k, &gpus[g]);
   k.close(k.context);
   k.close(k.context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
 
 /* --- The command --- */

@@ -287,11 +287,7 @@ static Status print_json(const Roofline *r, FILE *out, Error *error) {
   for (int run = 0; run < r->n_runs; run++) report_place(&k, r, run);
   k.close(k.context);
   k.close(k.context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
 
 /* ---- The command ---------------------------------------------------------------------------------- */

@@ -37,11 +37,7 @@ static Status print_json(const Simulation *runs, int n, FILE *out, Error *error)
     sink.close(sink.context);
     sink.close(sink.context);
   }
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
 
 /* The runs on one GPU, added to those there are. */

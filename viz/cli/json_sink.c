@@ -39,6 +39,12 @@ ReportSink json_sink(JsonSink *json) {
   return (ReportSink){json, open_object, open_array, close_container, whole, real, text, flag, null};
 }
 
+json_t *json_result(JsonSink *json) {
+  if (!json->failed) return json->open[0];
+  json_decref(json->open[0]);
+  return NULL;
+}
+
 Status json_print(json_t *json, FILE *out, Error *error) {
   if (!json) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
   const int bad = json_dumpf(json, out, JSON_INDENT(2));

@@ -18,8 +18,11 @@ typedef struct {
   bool failed; /* out of memory */
 } JsonSink;
 
-/* A sink that fills *json (start with zeros). The result is json->open[0], for the caller to json_decref. */
+/* A sink that fills *json (start with zeros). */
 ReportSink json_sink(JsonSink *json);
+
+/* What it was filled with, for the caller to json_decref or json_print; NULL, and nothing left: no memory. */
+json_t *json_result(JsonSink *json);
 
 /* An integer if it fits, else a real. NULL: no memory. */
 json_t *json_wide(Wide value);

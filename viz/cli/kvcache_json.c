@@ -127,11 +127,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
   report_alternatives(k, r);
   if (r->n_steps) report_steps(k, r);
   k->close(k->context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
 
 Status kvreckon_list_json(const KvModel *models, int n, FILE *out, Error *error) {
@@ -153,9 +149,5 @@ Status kvreckon_list_json(const KvModel *models, int n, FILE *out, Error *error)
   }
   k->close(k->context);
   k->close(k->context);
-  if (json.failed) {
-    json_decref(json.open[0]);
-    json.open[0] = NULL;
-  }
-  return json_print(json.open[0], out, error);
+  return json_print(json_result(&json), out, error);
 }
