@@ -16,6 +16,8 @@
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
+#include <type_traits>
+
 #include "kernels/lib/rung.h"
 #include "kernels/lib/ptx.cuh"
 
@@ -197,11 +199,9 @@ TW_DEVICE int keys_seen(const Attention &a, int i) {
 
 /* Builds for probes run fp16 with the default block alone (kernels/lib/pass.h); other tiles would only take time to
  * compile. */
-template <class T> inline constexpr bool IS_FP16 = false;
-template <> inline constexpr bool IS_FP16<fp16> = true;
 template <class Tile> constexpr bool is_left_out(int B_r, int B_c) {
 #if defined(TW_MARKED) || defined(TW_TIMED) || defined(TW_ENDED)
-  return !IS_FP16<typename Tile::T> || Tile::B_r != B_r || Tile::B_c != B_c;
+  return !std::is_same_v<typename Tile::T, fp16> || Tile::B_r != B_r || Tile::B_c != B_c;
 #else
   return (void)B_r, (void)B_c, false;
 #endif

@@ -2,12 +2,6 @@
 
 #include <stdio.h>
 
-const Schedule *shipped_default(void) {
-  for (int k = 0; k < N_SCHEDULES; k++)
-    if (SCHEDULES[k]->is_default) return SCHEDULES[k];
-  return SCHEDULES[0];
-}
-
 int shipped_compared(const Schedule **list, int most) {
   int n = 0;
   for (int k = 0; k < N_SCHEDULES && n < most; k++)
@@ -15,29 +9,27 @@ int shipped_compared(const Schedule **list, int most) {
   return n;
 }
 
+static bool is_default(const Schedule *s) { return s->is_default; }
+
 static bool stores_scores(const Schedule *s) {
   for (int op = 0; op < s->n_ops; op++)
     if (s->ops[op].kind == OP_EVENT && s->ops[op].event == EVENT_STORE && s->ops[op].tensor == TENSOR_S) return true;
   return false;
 }
 
-const Schedule *shipped_unfused(void) {
+static bool splits(const Schedule *s) { return s->splits; }
+static bool takes_whole_head(const Schedule *s) { return s->whole_head; }
+
+static const Schedule *first_that(bool (*is)(const Schedule *)) {
   for (int k = 0; k < N_SCHEDULES; k++)
-    if (stores_scores(SCHEDULES[k])) return SCHEDULES[k];
+    if (is(SCHEDULES[k])) return SCHEDULES[k];
   return SCHEDULES[0];
 }
 
-const Schedule *shipped_splitting(void) {
-  for (int k = 0; k < N_SCHEDULES; k++)
-    if (SCHEDULES[k]->splits) return SCHEDULES[k];
-  return SCHEDULES[0];
-}
-
-const Schedule *shipped_whole_head(void) {
-  for (int k = 0; k < N_SCHEDULES; k++)
-    if (SCHEDULES[k]->whole_head) return SCHEDULES[k];
-  return SCHEDULES[0];
-}
+const Schedule *shipped_default(void) { return first_that(is_default); }
+const Schedule *shipped_unfused(void) { return first_that(stores_scores); }
+const Schedule *shipped_splitting(void) { return first_that(splits); }
+const Schedule *shipped_whole_head(void) { return first_that(takes_whole_head); }
 
 static bool is_one(const Schedule *s, ShippedWhich which) {
   return which == SHIPPED_ALL || (which == SHIPPED_SPLITS ? s->splits : s->writes_lse);
