@@ -65,14 +65,3 @@ const CounterAlias COUNTER_ALIASES[] = {
     {"smsp__inst_executed_pipe_tensor_op_gmma.sum", COUNTER_GMMA},
 };
 const int N_COUNTER_ALIASES = (int)(sizeof COUNTER_ALIASES / sizeof *COUNTER_ALIASES);
-
-const char COUNTER_COMMAND[] =
-    "ncu --cache-control all --clock-control none --csv --page raw --print-units base --metrics "
-    "l1tex__m_xbar2l1tex_read_bytes.sum,l1tex__m_l1tex2xbar_write_bytes.sum,"
-    "lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_write.sum,"
-    "lts__t_sectors_srcunit_tex_lookup_hit.sum,lts__t_sectors_srcunit_tex_lookup_miss.sum,"
-    "lts__t_sectors_srcunit_ltcfabric.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
-    "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum,l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum,"
-    "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum,smsp__sass_data_bytes_mem_global_op_ld.sum,"
-    "launch__shared_mem_per_block_dynamic,launch__registers_per_thread,device__attribute_display_name,"
-    "gpu__time_duration.sum PROGRAM >FILE.csv";

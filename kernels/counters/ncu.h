@@ -75,9 +75,6 @@ typedef struct {
 extern const CounterAlias COUNTER_ALIASES[];
 extern const int N_COUNTER_ALIASES;
 
-/* The one command that records all that can be used, for help and for messages. */
-extern const char COUNTER_COMMAND[];
-
 typedef struct {
   int64_t line;                /* in the file */
   char kernel[NCU_NAME_BYTES]; /* kernel name or rung; cut when longer */

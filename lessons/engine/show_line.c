@@ -10,8 +10,6 @@
 static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
                                                        "charts", "timeline", "code",      "race",    "warp"};
 
-const char *lesson_scene_name(LessonScene scene) { return SCENES[scene]; }
-
 enum { VALUE_BYTES = 512 };
 
 static Status read_scene(const char *value, LessonShow *show, Error *error) {

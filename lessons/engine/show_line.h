@@ -39,8 +39,6 @@ typedef struct {
   bool warp_in_banks; /* a column of a tile in shared memory; else a stride in global memory */
 } LessonShow;
 
-const char *lesson_scene_name(LessonScene scene);
-
 /* Reads the line. The message is without file and line. */
 Status lesson_show_parse(const char *text, LessonShow *show, Error *error);
 

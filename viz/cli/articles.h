@@ -15,9 +15,6 @@ Status check_read_file(Claims *claims, const char *path, Error *error);
 /* Computes every entry. Takes some 30 ms. */
 Status check_compute(Claims *claims, Error *error);
 
-/* Two short paragraphs for a tour: the counts of verdicts, and which claims are wrong. */
-void check_print_summary(const Claims *claims, Io *io);
-
 /* "63 claims: 26 hold, 16 round, ..." about the chosen entries; chosen may be NULL: all. */
 void check_print_counts(const Claims *claims, const bool *chosen, Io *io);
 

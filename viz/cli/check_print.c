@@ -91,20 +91,6 @@ void check_print_counts(const Claims *claims, const bool *chosen, Io *io) {
   if (total) print_count_line(io, n, total, "question");
 }
 
-void check_print_summary(const Claims *claims, Io *io) {
-  check_print_counts(claims, NULL, io);
-  char wrong[4096] = "Wrong:";
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    if (!e->is_computed || e->is_question || e->verdict != VERDICT_WRONG) continue;
-    const size_t used = strlen(wrong);
-    snprintf(wrong + used, sizeof wrong - used, "%s %s", used > 6 ? "," : "", claims_id(claims, e));
-  }
-  const size_t used = strlen(wrong);
-  snprintf(wrong + used, sizeof wrong - used, ".");
-  if (used > 6) text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, wrong);
-}
-
 /* ---- The table
  * ------------------------------------------------------------------------------------ */
 
