@@ -1,0 +1,232 @@
+/* From a request to the problem, its algorithms and its scene: what was asked for is completed, and refused where it
+ * cannot be. */
+#include "viz/request/request_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/shipped.h"
+#include "sim/base/quote.h"
+#include "viz/request/description.h"
+#include "viz/request/own_masks.h"
+#include "viz/text/number.h"
+
+/* ---- From request to problem ---------------------------------------------------------------------- */
+
+static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
+  const bool one = r->block || r->algorithm1_blocks;
+  if (one && (r->tiling.B_r || r->tiling.B_c))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
+                     "again; give either");
+  if (r->block) p->tiling.B_r = p->tiling.B_c = r->block;
+  if (r->algorithm1_blocks) {
+    const Tiling t = tiling_algorithm1(p->machine.sram_bytes, dtype_bytes(p->shape.dtype), p->shape.d);
+    p->tiling.B_r = t.B_r;
+    p->tiling.B_c = t.B_c;
+  }
+  return STATUS_OK;
+}
+
+/* Whether the algorithm of the run splits the keys. */
+static bool names_split(const Request *r) { return r->n_algorithms == 1 && r->algorithms[0]->splits; }
+
+/* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given.
+ */
+static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error *error) {
+  LaunchConfig c = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
+  if (*r->kernel) {
+    Profile *const profile = calloc(1, sizeof *profile);
+    if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+    Status status = description_kernel(r->kernel, profile, error);
+    if (!status) status = profile_config(profile, &p->shape, &c, error);
+    if (!status && profile->lse) p->tiling.lse = true;
+    if (!status && names_split(r)) {
+      if (!p->tiling.n_splits) p->tiling.n_splits = profile_splits(profile, &p->shape, gpu->n_sm);
+      profile_become_split(profile, &p->shape, p->tiling.n_splits, &c);
+    }
+    free(profile);
+    if (status) return status;
+    if (p->tiling.B_r == 0) p->tiling.B_r = c.block_q;
+    if (p->tiling.B_c == 0) p->tiling.B_c = c.block_k;
+  }
+  if (r->ctas_per_sm > 4096)
+    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
+                     r->ctas_per_sm);
+  if (strcmp(gpu->compute_capability, "9.0") != 0) c.spill_tile_bytes = c.spill_block_bytes = 0; /* of builds for 9.0 */
+  if (r->ctas_per_sm) { /* what was asked for, unless the kernel is known to need more */
+    Occupancy most;
+    const Status status = *r->kernel && gpu->l2_bytes ? launch_occupancy(&most, &c, gpu, error) : STATUS_OK;
+    if (status) return status;
+    if (*r->kernel && gpu->l2_bytes && r->ctas_per_sm > most.ctas_per_sm)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "an SM of %s has room for %" PRId64 " CTAs of this kernel (%s), not %" PRId64, gpu->name,
+                       most.ctas_per_sm, occupancy_limit_name(most.binds), r->ctas_per_sm);
+    c.ctas_per_sm = r->ctas_per_sm;
+    if (!*r->kernel) c.threads = c.registers_per_thread = c.shared_bytes = 0;
+  }
+  if (r->has_order) c.order = r->order;
+  if (r->has_walk) c.walk = r->walk;
+  p->launch = c;
+  p->in_step = r->in_step;
+  p->without = r->without;
+  p->skew_turns = r->skew_turns;
+  return STATUS_OK;
+}
+
+Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
+  Gpu *const loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
+  if (p.shape.N_q == 0) p.shape.N_q = REQUEST_DEFAULT_N;
+  if (p.shape.d == 0) p.shape.d = REQUEST_DEFAULT_D;
+  Status status = shape_complete(&p.shape, error);
+  if (!status && p.pack == PACK_ON && p.shape.heads == p.shape.kv_heads)
+    status =
+        error_set(error, STATUS_BAD_REQUEST,
+                  "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
+                  "than --heads");
+  if (!status) status = description_gpu(r->gpu, loaded, error);
+  if (!status) {
+    snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, loaded->name);
+    p.machine.sram_bytes = r->sram_bytes ? r->sram_bytes : loaded->shared_bytes_per_cta;
+    p.machine.l2_bytes = loaded->l2_bytes;
+    p.machine.n_SM = loaded->n_sm;
+    if (strcmp(loaded->vendor, "none") != 0) { /* teaching machines keep all tiles in SRAM, as the papers do */
+      p.machine.register_bytes = 4 * loaded->registers_per_sm;
+      p.machine.tensor_memory_bytes = loaded->tensor_memory_bytes;
+    }
+    status = resolve_blocks(r, &p, error);
+  }
+  if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
+  if (!status) status = resolve_launch(r, loaded, &p, error);
+  if (!status) {
+    *problem = p;
+    if (gpu) *gpu = *loaded;
+  }
+  free(loaded);
+  return status;
+}
+
+Status request_has_effect(const Request *r, const Gpu *gpu, Error *error) {
+  const char *option = r->ctas_per_sm ? "--ctas-per-sm"
+                       : r->has_order ? "--order"
+                       : r->has_walk  ? "--walk"
+                       : r->in_step   ? "--pace"
+                                      : NULL;
+  if (!option || gpu->l2_bytes > 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s has no effect here: %s has no L2 whose traffic it could change; name a GPU with --gpu", option,
+                   gpu->name);
+}
+
+/* The algorithm that a kernel follows here: small grids go to the one that splits the keys, where its description has
+ * one. */
+static Status algorithm_of_kernel(const Request *r, const Profile *profile, const Schedule **schedule, Error *error) {
+  *schedule = profile->schedule;
+  Shape shape = r->shape;
+  if (shape.N_q == 0) shape.N_q = REQUEST_DEFAULT_N;
+  if (shape.d == 0) shape.d = REQUEST_DEFAULT_D;
+  if (r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks || *r->mask) return STATUS_OK;
+  if (shape_complete(&shape, NULL)) return STATUS_OK; /* said where the problem is made */
+  if (r->pack == PACK_OFF) shape.kv_heads = shape.heads;
+  Gpu *const gpu = calloc(1, sizeof *gpu);
+  if (!gpu) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  const Status status = description_gpu(r->gpu, gpu, error);
+  const bool splits = r->tiling.n_splits > 1 || (!r->tiling.n_splits && profile_splits(profile, &shape, gpu->n_sm) > 1);
+  free(gpu);
+  if (!status && splits && profile->splitting != SPLITTING_NEVER) *schedule = shipped_splitting();
+  return status;
+}
+
+/* A kernel follows one algorithm: the default, and what must be among those that are named. */
+static Status kernel_algorithm(Request *r, Error *error) {
+  Profile *const profile = calloc(1, sizeof *profile);
+  if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  const Schedule *follows = NULL;
+  Status status = description_kernel(r->kernel, profile, error);
+  if (!status) status = algorithm_of_kernel(r, profile, &follows, error);
+  if (!status && r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = follows;
+  bool named = false;
+  for (int k = 0; k < r->n_algorithms; k++)
+    named = named || r->algorithms[k] == profile->schedule || (profile->splitting != SPLITTING_NEVER && names_split(r));
+  if (!status && !named)
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
+                       quote(r->kernel, strlen(r->kernel)).text, profile->schedule->name);
+  free(profile);
+  return status;
+}
+
+Status request_algorithms(Request *r, RequestDefault which, Error *error) {
+  const Status status = *r->kernel ? kernel_algorithm(r, error) : STATUS_OK;
+  if (status) return status;
+  if (r->n_algorithms == 0 && which == REQUEST_COMPARED)
+    r->n_algorithms = shipped_compared(r->algorithms, (int)(sizeof r->algorithms / sizeof *r->algorithms));
+  if (r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = shipped_default();
+  char names[128];
+  bool splits = false, lse = false;
+  for (int k = 0; k < r->n_algorithms; k++) {
+    splits = splits || r->algorithms[k]->splits;
+    lse = lse || r->algorithms[k]->writes_lse;
+  }
+  if (r->tiling.n_splits && !splits)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--splits has no effect here: only %s splits the keys; add --algorithm %s",
+                     shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), shipped_splitting()->name);
+  if (r->tiling.lse && !lse)
+    return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only %s write it; name one with --algorithm",
+                     shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
+  return STATUS_OK;
+}
+
+/* ---- From request to scene ------------------------------------------------------------------------ */
+
+void request_choose_small(Request *r) {
+  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks)
+    return;
+  r->shape.N_q = 64;
+  r->shape.d = 16;
+  r->shape.causal = true;
+  r->block = 8;
+}
+
+/* The algorithm whose steps are walked. Of several, which race, the one that moves most: when it is done, all are. */
+static Status choose_shown(const Request *r, StageConfig *config, Error *error) {
+  Wide most = 0;
+  config->schedule = r->algorithms[0];
+  for (int k = 0; k < r->n_algorithms && r->n_algorithms > 1; k++) {
+    Simulation run;
+    Problem head = config->problem;
+    const Status status = simulate(&run, &head, r->algorithms[k], error);
+    if (status) return status;
+    config->rivals[config->n_rivals++] = r->algorithms[k];
+    if (run.total_bytes <= most) continue;
+    most = run.total_bytes;
+    config->schedule = r->algorithms[k];
+  }
+  return STATUS_OK;
+}
+
+Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
+  StageConfig config = {.seed = (uint64_t)r->seed,
+                        .l2_later = r->l2_later,
+                        .row_in_block = row_in_block ? row_in_block : r->row,
+                        .without_max = without_max,
+                        .q_scale = r->q_scale};
+  memset(stage, 0, sizeof *stage);
+  Status status = request_algorithms(r, REQUEST_ONE, error);
+  if (status) return status;
+  if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",
+                     SNAPSHOT_RUNS_MAX);
+  if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
+  if ((status = choose_shown(r, &config, error))) return status;
+  if ((status = stage_make(stage, &config, error))) return status;
+  if ((uint64_t)r->step > stage->n_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
+                     config.schedule->name, number_count(stage->n_steps).text);
+  return STATUS_OK;
+}
