@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/numbers/program_check.h"
 #include "tests/support/attention_run.h"
 #include "tests/support/drawing.h"
 #include "tests/support/own_programs.h"
@@ -429,6 +430,17 @@ static void commands_take_them(void **state) {
   }
 }
 
+/* What is shipped, and what another wrote with care, is told to be right. */
+static void right_ones_are_told(void **state) {
+  (void)state;
+  char verdict[PROGRAM_CHECK_BYTES];
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (!program_check(SCHEDULES[k], verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
+  Program *p = own_program(OWN_REVERSED);
+  if (!program_check(p, verdict)) fail_msg("%s", verdict);
+  free(p);
+}
+
 /* ---- Broken ones ---------------------------------------------------------------------------------------------- */
 
 /* A forgotten rescale runs, and is seen: its O is not attention, and the scene of the softmax says so. */
@@ -440,6 +452,9 @@ static void a_forgotten_rescale_is_seen(void **state) {
   Attention *a = run_numbers(p, &shape, &tiling, PRECISION_FP64);
   assert_true(error_of(a) > 0.05);
   free(a);
+  char verdict[PROGRAM_CHECK_BYTES];
+  assert_false(program_check(p, verdict));
+  assert_int_equal(strncmp(verdict, "O is wrong: without a mask, row ", 32), 0);
   const StageConfig config = {
       .problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()}, .schedule = p, .seed = 7};
   Stage stage;
@@ -485,6 +500,7 @@ int main(void) {
       cmocka_unit_test(every_step_shows_the_fold),
       cmocka_unit_test(every_scene_draws_every_step),
       cmocka_unit_test(commands_take_them),
+      cmocka_unit_test(right_ones_are_told),
       cmocka_unit_test(a_forgotten_rescale_is_seen),
       cmocka_unit_test(a_value_used_before_it_is_loaded_is_refused),
   };

@@ -5,6 +5,7 @@
 #include "sim/algorithms/schedule.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/numbers/program_check.h"
 #include "viz/cli/command.h"
 #include "viz/request/own_programs.h"
 
@@ -46,6 +47,11 @@ static int run_algorithms(void *options, Io *io, Error *error) {
   }
   if (find(o->name, &schedule, error)) return EXIT_BAD_REQUEST;
   fputs(schedule->text, io->out);
+  if (schedule->is_own) { /* beside the text, which may go to a file */
+    char verdict[PROGRAM_CHECK_BYTES];
+    program_check(schedule, verdict);
+    fprintf(io->err, "%s\n", verdict);
+  }
   return EXIT_DONE;
 }
 
@@ -57,12 +63,14 @@ const Command COMMAND_ALGORITHMS = {
     .usage = "[NAME|FILE.walk]",
     .description =
         "Without a name, lists the algorithms that --algorithm takes. With a name, prints the page of program "
-        "text that the algorithm is: everything else follows from it. A file of your own is checked and "
-        "printed; sim/algorithms/LANGUAGE.md says how one is written.",
+        "text that the algorithm is: everything else follows from it. A file of your own is checked, tried on a small "
+        "problem and printed, with a word on whether O is right; sim/algorithms/LANGUAGE.md says how one is written.",
     .examples = "  # what there is\n"
                 "  tilewalk algorithms\n\n"
                 "  # the program of FlashAttention-2\n"
-                "  tilewalk algorithms fa2\n",
+                "  tilewalk algorithms fa2\n\n"
+                "  # does one's own compute attention?\n"
+                "  tilewalk algorithms ./mine.walk\n",
     .options_bytes = sizeof(AlgorithmsOptions),
     .sets = SETS,
     .choices = "@algorithms",

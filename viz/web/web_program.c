@@ -4,13 +4,11 @@
  *                        ->  "mine.walk:7: what, why, ..."   what is shown stays
  *
  * Text may come from anyone's link: sim/algorithms/language/read.h bounds it. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/algorithms/language/read.h"
-#include "sim/numbers/attention_check.h"
+#include "sim/numbers/program_check.h"
 #include "viz/request/own_programs.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
@@ -32,65 +30,10 @@ static void forget_older(void) {
 
 static Program program; /* the one that web_program checked last; too large for the stack */
 
-/* ---- Is O right? ----------------------------------------------------------------------------------------- */
-
-enum { TRIED_N = 21, TRIED_D = 6, TRIED_ROWS = 8, TRIED_COLS = 4 }; /* small, and ragged on both sides */
-
-/* The largest error of O in HBM against attention from its definition, in fp64, and its row; infinity: a number was
- * never written, or is none. */
-static Status try_numbers(bool causal, double *largest, int *worst_row, Error *error) {
-  Shape shape = {.N_q = TRIED_N, .N_k = TRIED_N, .d = TRIED_D, .causal = causal};
-  const Tiling tiling = {.B_r = TRIED_ROWS, .B_c = TRIED_COLS, .n_splits = program.splits ? 2 : 1};
-  Plan plan;
-  size_t bytes;
-  Attention *attention = NULL;
-  Cursor cursor = {0};
-  Status status = shape_complete(&shape, error);
-  if (!status) status = plan_make(&plan, &shape, &tiling, error);
-  if (!status) status = attention_bytes(&plan, &program, &bytes, error);
-  void *memory = status ? NULL : malloc(bytes);
-  if (!status && !memory) status = error_set(error, STATUS_NO_MEMORY, "no memory to try the program");
-  if (!status) status = attention_start(memory, &plan, &program, &(AttentionConfig){0}, &attention, error);
-  if (!status) attention_fill(attention, INPUT_NORMAL, 1, 0, 0);
-  if (!status) status = attention_walk(attention, &program, &cursor, UINT64_MAX, error);
-  *largest = 0;
-  for (int row = 0; !status && row < TRIED_N; row++) {
-    double O[TRIED_D];
-    const AttentionView got = attention_in_hbm(attention, TENSOR_O);
-    attention_reference_row(attention, row, O);
-    for (int c = 0; c < TRIED_D; c++) {
-      const double value = got.values ? got.values[row * got.stride + c] : NAN;
-      const double off = isfinite(value) ? fabs(value - O[c]) : INFINITY;
-      if (off <= *largest) continue;
-      *largest = off;
-      *worst_row = row;
-    }
-  }
-  free(memory);
-  return status;
-}
-
 /* After web_program gave "": "O is right ..." or "O is wrong ...", in a sentence. Form says nothing about it. */
 EXPORT const char *web_program_numbers(void) {
-  static char text[ERROR_MESSAGE_BYTES + 64];
-  double most = 0;
-  for (int causal = 0; causal < 2; causal++) {
-    Error error = {0};
-    double largest;
-    int row = 0;
-    if (try_numbers(causal, &largest, &row, &error)) {
-      snprintf(text, sizeof text, "O was not tried: %s", error.message);
-      return text;
-    }
-    const char *mask = causal ? "with a causal mask" : "without a mask";
-    if (isinf(largest))
-      snprintf(text, sizeof text, "O is wrong: %s, row %d is no number or never stored.", mask, row);
-    else if (largest > 1e-9)
-      snprintf(text, sizeof text, "O is wrong: %s, row %d is off by %.2g.", mask, row, largest);
-    if (largest > 1e-9) return text;
-    most = fmax(most, largest);
-  }
-  snprintf(text, sizeof text, "O is right: in fp64, with and without a causal mask, it is off by %.0e at most.", most);
+  static char text[PROGRAM_CHECK_BYTES];
+  program_check(&program, text);
   return text;
 }
 
