@@ -9,7 +9,7 @@
 static inline Profile open_profile(const char *kernel) {
   static char text[KEYFILE_MAX_BYTES];
   char name[256];
-  snprintf(name, sizeof name, "kernels/%s", kernel);
+  if ((size_t)snprintf(name, sizeof name, "kernels/%s", kernel) >= sizeof name) fail_msg("%s: a long name", kernel);
   FILE *file = open_asset(name);
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);
