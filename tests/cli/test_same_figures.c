@@ -53,6 +53,74 @@ static void sim_roofline_and_sweep_agree(void **state) {
   }
 }
 
+/* GPUs as points of a sweep: each has what sim says of it, and says which times are bounds. */
+static void sweep_over_gpus_agrees_with_sim(void **state) {
+  (void)state;
+  static const char *const GPUS[] = {"a100-80gb", "h100-sxm", "h200", "mi300x"};
+  double time[4];
+  char command[256];
+  for (int k = 0; k < 4; k++) {
+    snprintf(command, sizeof command, "sim --gpu %s --kernel fa2-sm90 -N 2048 --heads 16 --json", GPUS[k]);
+    const double least = first(command, "least_s"), predicted = first(command, "predicted_s");
+    const int is_timed = k == 1 || k == 2; /* compute capability 9.0 */
+    assert_int_equal(predicted > 0, is_timed);
+    time[k] = is_timed ? predicted : least;
+  }
+  program_run(&run, "sweep --over gpu=a100-80gb,h100,h200,mi300x --kernel fa2-sm90 -N 2048 --heads 16 --csv");
+  assert_int_equal(run.exit_status, 0);
+  char *line = strtok(run.out, "\n");
+  assert_string_equal(line, "gpu,fa2,lower_bound_bytes,time_is");
+  for (int k = 0; k < 4; k++) {
+    assert_non_null(line = strtok(NULL, "\n"));
+    const size_t name = strlen(GPUS[k]);
+    assert_memory_equal(line, GPUS[k], name);
+    assert_true(strtod(line + name + 1, NULL) == time[k]);
+    assert_string_equal(strrchr(line, ','), k == 1 || k == 2 ? ",predicted" : ",bound");
+  }
+  assert_null(strtok(NULL, "\n"));
+}
+
+/* Each point has its GPU's own L2 and SRAM; --gpu A,B names the points as well as --over gpu=A,B. */
+static void each_gpu_has_its_own_levels(void **state) {
+  (void)state;
+  static ProgramRun other;
+  char command[256];
+  program_run(&run, "sweep --over gpu=h200,rtx4090 --metric hbm -N 8K --heads 16 --algorithm fa2 --csv");
+  assert_int_equal(run.exit_status, 0);
+  program_run(&other, "sweep --over gpu --gpu h200,rtx4090 --metric hbm -N 8K --heads 16 --algorithm fa2 --csv");
+  assert_string_equal(run.out, other.out);
+  const char *at = run.out;
+  for (int k = 0; k < 2; k++) {
+    snprintf(command, sizeof command, "sim --gpu %s -N 8K --heads 16 --algorithm fa2 --json", k ? "rtx4090" : "h200");
+    program_run(&other, command);
+    const char *hbm = strstr(other.out, "\"hbm\": {");
+    assert_non_null(hbm);
+    const double total = strtod(strstr(hbm, "\"total_bytes\": ") + strlen("\"total_bytes\": "), NULL);
+    at = strchr(at, '\n') + 1;
+    assert_true(strtod(strchr(at, ',') + 1, NULL) == total);
+  }
+  program_run(&run, "sweep --over gpu=h100,h200 --algorithm fa2 --json");
+  json_t *d = json_loads(run.out, 0, NULL), *points = json_object_get(d, "points");
+  assert_int_equal(json_array_size(points), 2);
+  assert_string_equal(json_string_value(json_object_get(json_array_get(points, 1), "value")), "h200");
+  json_decref(d);
+}
+
+static void gpus_that_cannot_be_swept(void **state) {
+  (void)state;
+  static const char *const BAD[][2] = {
+      {"sweep --over gpu", "which GPUs?"},          {"sweep --over gpu=", "followed by no values"},
+      {"sweep --over gpu=h100,,h200", "empty"},     {"sweep --over gpu=h100,h100", "twice"},
+      {"sweep --over gpu=h100 --from 1", "--from"}, {"sweep --over gpu=h100 --gpu h200", "the same"},
+      {"sweep --over gpu=h100,x9000", "x9000"},     {"sweep --over gpu=h100,mi300x --metric hbm", "mi300x"},
+  };
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    program_run(&run, BAD[k][0]);
+    if (run.exit_status != 2 || !strstr(run.err, BAD[k][1])) fail_msg("%s: %d %s", BAD[k][0], run.exit_status, run.err);
+    assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
+  }
+}
+
 /* One layer of 8 KV heads: what a step of decode reads of K and V is the cache, once; and takes as long. */
 static void a_decode_reads_the_cache_once(void **state) {
   (void)state;
@@ -72,7 +140,9 @@ static void a_decode_reads_the_cache_once(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sim_roofline_and_sweep_agree),
-                                     cmocka_unit_test(a_decode_reads_the_cache_once)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sim_roofline_and_sweep_agree), cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
+      cmocka_unit_test(each_gpu_has_its_own_levels), cmocka_unit_test(gpus_that_cannot_be_swept),
+      cmocka_unit_test(a_decode_reads_the_cache_once)};
   return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
 }

@@ -6,20 +6,36 @@
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
 typedef struct {
-  const Chart *chart;
+  const Chart *chart; /* or bars */
+  const Bars *bars;
   const Theme *theme;
 } Picture;
 
 static void draw(cairo_t *cr, double width, double height, const void *data) {
   const Picture *p = data;
-  chart_draw(p->chart, cr, width, height, p->theme);
+  if (p->chart)
+    chart_draw(p->chart, cr, width, height, p->theme);
+  else
+    bars_draw(p->bars, cr, width, height, p->theme);
 }
+
+static Status save(const Picture *picture, const ChartRequest *how, const char *path, const char *title,
+                   const char *state, Error *error) {
+  return surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw,
+                      picture, &(SurfaceMetadata){.title = title, .state = state}, error);
+}
+
+static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? theme_named(how->theme) : &theme_light; }
 
 Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
                        Error *error) {
-  const Picture picture = {chart, *how->theme ? theme_named(how->theme) : &theme_light};
   if (*how->title) chart_set_title(chart, how->title);
   if (chart_check(chart, error)) return error->status;
-  return surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw,
-                      &picture, &(SurfaceMetadata){.title = title, .state = state}, error);
+  return save(&(Picture){chart, NULL, theme_of(how)}, how, path, title, state, error);
+}
+
+Status bars_file_save(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
+                      Error *error) {
+  if (bars->status) return error_set(error, bars->status, "no memory for a picture of bars");
+  return save(&(Picture){NULL, bars, theme_of(how)}, how, path, title, state, error);
 }

@@ -2,6 +2,7 @@
 #ifndef TILEWALK_VIZ_CLI_CHART_FILE_H
 #define TILEWALK_VIZ_CLI_CHART_FILE_H
 
+#include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
 #include "viz/request/request.h"
 
@@ -22,5 +23,9 @@ Status chart_request_check(const ChartRequest *chart, const OutputRequest *outpu
  * with a title and the one-line state as metadata. */
 Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
                        Error *error);
+
+/* The same of bars, whose title is their own. */
+Status bars_file_save(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
+                      Error *error);
 
 #endif

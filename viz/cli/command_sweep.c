@@ -1,6 +1,7 @@
 /* tilewalk sweep: the same problem at many values of one parameter, as a table, CSV, JSON, or a chart. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/quote.h"
@@ -24,14 +25,29 @@ typedef struct {
   ChartRequest chart;
 } SweepOptions;
 
+static Status copy(char *out, size_t size, const char *value, Error *error) {
+  if (strlen(value) >= size) return error_set(error, STATUS_BAD_REQUEST, "more than %zu characters", size - 1);
+  strcpy(out, value);
+  return STATUS_OK;
+}
+
+/* WHAT, or WHAT=LIST. */
 static Status set_over(void *target, const char *value, Error *error) {
   SweepOptions *o = target;
-  o->axis = sweep_axis(value);
-  if (o->axis) return STATUS_OK;
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads and head-dim",
-      quote(value, strlen(value)).text);
+  char name[32];
+  const size_t length = strcspn(value, "=");
+  snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), value);
+  o->axis = sweep_axis(name);
+  if (!o->axis)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim and gpu",
+        quote(value, length).text);
+  if (!value[length]) return STATUS_OK;
+  if (!value[length + 1])
+    return error_set(error, STATUS_BAD_REQUEST, "%s= is followed by no values; give them as %s", name,
+                     o->axis->is_gpu ? "gpu=h100-sxm,h200" : "N=1K,4K");
+  return copy(o->values, sizeof o->values, value + length + 1, error);
 }
 
 static Status set_metric(void *target, const char *value, Error *error) {
@@ -41,12 +57,6 @@ static Status set_metric(void *target, const char *value, Error *error) {
   if (o->metric) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is nothing that is shown; there are boundary, l2, hbm and time",
                    quote(value, strlen(value)).text);
-}
-
-static Status copy(char *out, size_t size, const char *value, Error *error) {
-  if (strlen(value) >= size) return error_set(error, STATUS_BAD_REQUEST, "more than %zu characters", size - 1);
-  strcpy(out, value);
-  return STATUS_OK;
 }
 
 static Status set_values(void *target, const char *value, Error *error) {
@@ -68,7 +78,34 @@ static Status parse_value(const SweepAxis *axis, const char *text, int64_t *valu
   return status;
 }
 
-static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error *error) {
+/* The GPUs of --values, or of --gpu. */
+static Status list_gpus(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
+  const char *const option = *o->values ? "--values" : "--gpu";
+  if (*o->values && *o->request.gpu)
+    return error_set(error, STATUS_BAD_REQUEST, "--gpu and the list of GPUs to sweep say the same; give one of them");
+  if (*o->from || *o->to)
+    return error_set(error, STATUS_BAD_REQUEST, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
+  if (!*o->values && !*o->request.gpu)
+    return error_set(error, STATUS_BAD_REQUEST, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
+  for (const char *p = *o->values ? o->values : o->request.gpu;;) {
+    const size_t length = strcspn(p, ",");
+    if (*n == SWEEP_GPUS_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "%s: more than %d GPUs", option, SWEEP_GPUS_MAX);
+    SweepValue *v = &values[*n];
+    if (length == 0 || length >= sizeof v->gpu)
+      return error_set(error, STATUS_BAD_REQUEST, "%s: an empty or endless name; give GPUs as h100-sxm,h200", option);
+    v->value = *n;
+    snprintf(v->gpu, sizeof v->gpu, "%.*s", (int)length, p);
+    for (int k = 0; k < *n; k++)
+      if (strcmp(values[k].gpu, v->gpu) == 0)
+        return error_set(error, STATUS_BAD_REQUEST, "%s: %.64s is there twice", option, v->gpu);
+    ++*n;
+    if (!p[length]) return STATUS_OK;
+    p += length + 1;
+  }
+}
+
+static Status list_values(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
   for (const char *p = o->values;;) {
     char one[64];
     const size_t length = strcspn(p, ",");
@@ -76,9 +113,9 @@ static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error 
     if (*n == SWEEP_POINTS_MAX)
       return error_set(error, STATUS_TOO_LARGE, "--values: more than %d points", SWEEP_POINTS_MAX);
     Error inner = {0};
-    if (parse_value(o->axis, one, &values[*n], &inner))
+    if (parse_value(o->axis, one, &values[*n].value, &inner))
       return error_set(error, inner.status, "--values: %s", inner.message);
-    if (*n > 0 && values[*n] <= values[*n - 1])
+    if (*n > 0 && values[*n].value <= values[*n - 1].value)
       return error_set(error, STATUS_BAD_REQUEST, "--values: %s does not follow in rising order; sort the values", one);
     ++*n;
     if (!p[length]) return STATUS_OK;
@@ -87,7 +124,7 @@ static Status list_values(const SweepOptions *o, int64_t *values, int *n, Error 
 }
 
 /* From low to high by doubling; high itself is the last point. */
-static Status doubled_values(const SweepOptions *o, int64_t *values, int *n, Error *error) {
+static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
   int64_t low = o->axis->low, high = o->axis->high;
   Error inner = {0};
   if (*o->from && parse_value(o->axis, o->from, &low, &inner))
@@ -99,34 +136,36 @@ static Status doubled_values(const SweepOptions *o, int64_t *values, int *n, Err
     return error_set(error, STATUS_BAD_REQUEST,
                      "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
   for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
-    values[(*n)++] = v;
+    values[(*n)++].value = v;
     if (v > high / 2) break;
   }
-  values[(*n)++] = high;
+  values[(*n)++].value = high;
   return STATUS_OK;
 }
 
 static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
-  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {{.heading = s->axis->name, .right = true}};
+  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 3] = {{.heading = s->axis->name, .right = !s->axis->is_gpu}};
   for (int k = 0; k < s->n_algorithms; k++) {
-    columns[k + 1] = (TableColumn){.heading = o->request.algorithms[k]->name, .right = true};
-    columns[s->n_algorithms + 1 + k] =
-        (TableColumn){.heading = "less than", .unit = o->request.algorithms[0]->name, .right = true};
+    columns[k + 1] = (TableColumn){.heading = sweep_series(s, &o->request, k), .right = true};
   }
   const int n_ratios = s->n_algorithms - 1;
   for (int k = 0; k < n_ratios; k++)
     columns[s->n_algorithms + 1 + k] =
-        (TableColumn){.heading = o->request.algorithms[k + 1]->name, .unit = "times less", .csv = "-", .right = true};
+        (TableColumn){.heading = sweep_series(s, &o->request, k + 1), .unit = "times less", .csv = "-", .right = true};
   const int last = s->n_algorithms + 1 + n_ratios;
   columns[last] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
                                 .csv = "lower_bound_bytes",
                                 .right = true};
-  Table t = table_new(columns, last + 1);
+  const bool says_what = s->metric == SWEEP_TIME && *o->request.kernel;
+  columns[last + 1] = (TableColumn){.heading = "time is", .csv = "time_is"};
+  Table t = table_new(columns, last + 1 + says_what);
   bool any_misfit = false;
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
     const Simulation *first = &p->runs[0];
-    if (s->axis->is_size)
+    if (s->axis->is_gpu)
+      table_text(&t, ROLE_PLAIN, first->machine.name);
+    else if (s->axis->is_size)
       table_bytes(&t, ROLE_PLAIN, wide(p->value));
     else
       table_count(&t, ROLE_PLAIN, wide(p->value));
@@ -146,6 +185,7 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
     char exact[NUMBER_CHARS];
     snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
+    if (says_what) table_text(&t, ROLE_DIM, sweep_time_is(p, s->n_algorithms));
   }
   char state[REQUEST_STATE_BYTES];
   table_title(&t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
@@ -165,6 +205,13 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
 }
 
 static Status print_plot(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
+  if (s->axis->is_gpu) {
+    Bars bars = sweep_bars(s, &o->request, NULL);
+    const Status printed = bars_print(&bars, io->out, &io->style, error);
+    bars_free(&bars);
+    if (!printed) fputc('\n', io->out);
+    return printed;
+  }
   if (s->n_points < 2) return STATUS_OK;
   Chart chart = sweep_chart(s, &o->request);
   const Status status = plot_print(&chart, io->out, &io->style, 0, error);
@@ -183,7 +230,10 @@ static Status print_json(const Sweep *s, FILE *out, Error *error) {
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
     k.open_object(k.context, NULL);
-    k.whole(k.context, "value", wide(p->value));
+    if (s->axis->is_gpu)
+      k.text(k.context, "value", p->runs[0].machine.name);
+    else
+      k.whole(k.context, "value", wide(p->value));
     k.real(k.context, "lower_bound_bytes", p->lower_bound_bytes);
     report_shape(&k, "shape", &p->runs[0].plan.shape);
     k.open_array(k.context, "runs");
@@ -196,50 +246,73 @@ static Status print_json(const Sweep *s, FILE *out, Error *error) {
   return json_print(json_result(&json), out, error);
 }
 
+/* The points, and the problem that they change; of GPUs each makes its own. */
+static Status sweep_values(SweepOptions *o, Problem *problem, SweepValue *values, int *n, Error *error) {
+  if (*o->values && (*o->from || *o->to))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--values lists the points and --from, --to span them; give one of the two");
+  if (o->axis->is_gpu) {
+    const Status status = list_gpus(o, values, n, error);
+    *o->request.gpu = '\0';
+    return status;
+  }
+  Status status = request_algorithms(&o->request, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
+  if (!status) status = request_problem(&o->request, problem, NULL, error);
+  if (!status) status = *o->values ? list_values(o, values, n, error) : doubled_values(o, values, n, error);
+  return status;
+}
+
+static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *error) {
+  *metric = o->metric            ? (SweepMetric)(o->metric - 1)
+            : o->axis->is_gpu    ? SWEEP_TIME
+            : o->axis->behind_l2 ? SWEEP_HBM
+                                 : SWEEP_BOUNDARY;
+  if (!o->axis->behind_l2 || *metric != SWEEP_BOUNDARY) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "--metric boundary does not depend on %s; give l2, hbm or time",
+                   o->axis->name);
+}
+
+static Status show(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
+  Status status = STATUS_OK;
+  if (*o->output.output) status = sweep_chart_save(sweep, &o->request, &o->chart, o->output.output, error);
+  if (!status && o->output.json) return print_json(sweep, io->out, error);
+  if (status || (!o->output.csv && *o->output.output)) return status;
+  if (!o->output.csv) status = print_plot(sweep, o, io, error);
+  return status ? status : print_table(sweep, o, io, error);
+}
+
 static int run_sweep(void *options, Io *io, Error *error) {
   SweepOptions *o = options;
-  Problem problem;
-  Sweep sweep;
-  int64_t values[SWEEP_POINTS_MAX];
+  Problem problem = {0};
+  Sweep sweep = {0};
+  SweepMetric metric = SWEEP_BOUNDARY;
   int n = 0;
   if (!o->axis) o->axis = sweep_axis("N");
   sweep_defaults(o->axis, &o->request);
-  if (*o->values && (*o->from || *o->to)) {
-    error_set(error, STATUS_BAD_REQUEST, "--values lists the points and --from, --to span them; give one of the two");
-    return EXIT_BAD_REQUEST;
-  }
-  if (request_algorithms(&o->request, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error) ||
-      output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error))
-    return EXIT_BAD_REQUEST;
-  if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
-  if (*o->values ? list_values(o, values, &n, error) : doubled_values(o, values, &n, error)) return EXIT_BAD_REQUEST;
-  const SweepMetric metric = o->metric ? (SweepMetric)(o->metric - 1) : o->axis->behind_l2 ? SWEEP_HBM : SWEEP_BOUNDARY;
-  if (o->axis->behind_l2 && metric == SWEEP_BOUNDARY) {
-    error_set(error, STATUS_BAD_REQUEST, "--metric boundary does not depend on %s; give l2, hbm or time",
-              o->axis->name);
-    return EXIT_BAD_REQUEST;
-  }
-  if (sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error)) return EXIT_BAD_REQUEST;
-  Status status = STATUS_OK;
-  if (*o->output.output) status = sweep_chart_save(&sweep, &o->request, &o->chart, o->output.output, error);
-  if (!status && o->output.json)
-    status = print_json(&sweep, io->out, error);
-  else if (!status && (o->output.csv || !*o->output.output)) {
-    if (!o->output.csv) status = print_plot(&sweep, o, io, error);
-    if (!status) status = print_table(&sweep, o, io, error);
-  }
+  SweepValue *const values = calloc(SWEEP_POINTS_MAX, sizeof *values);
+  Status status = values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_POINTS_MAX);
+  if (!status) status = output_request_check(&o->output, error);
+  if (!status) status = chart_request_check(&o->chart, &o->output, error);
+  if (!status) status = sweep_values(o, &problem, values, &n, error);
+  if (!status) status = choose_metric(o, &metric, error);
+  if (!status) status = sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error);
+  if (!status) status = show(&sweep, o, io, error);
   sweep_free(&sweep);
+  free(values);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {"over", 0, "WHAT", "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads or head-dim. Default N.",
-     set_over, false, false, "N keys block block-q block-k sram l2 skew heads head-dim"},
+    {"over", 0, "WHAT[=LIST]",
+     "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim or gpu; with = also its values. "
+     "Default N.",
+     set_over, false, false, "N keys block block-q block-k sram l2 skew heads head-dim gpu"},
     {"metric", 0, "WHAT",
      "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both behind L2) or "
-     "time. Default boundary; over l2 and skew hbm.",
+     "time. Default boundary; over l2 and skew hbm, over gpu time.",
      set_metric, false, false, "boundary l2 hbm time"},
-    {"values", 0, "LIST", "The values, separated by commas, in rising order.", set_values, false, false, NULL},
+    {"values", 0, "LIST", "The values, separated by commas: in rising order, or names of GPUs.", set_values, false,
+     false, NULL},
     {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
     {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},
     {0},
@@ -257,7 +330,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SWEEP = {
     .name = "sweep",
-    .summary = "traffic against N, block size, SRAM, L2 or heads: chart, table, CSV, JSON",
+    .summary = "traffic or time against N, block size, SRAM, L2, heads or GPUs: chart, table, CSV, JSON",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; "
                    "with -o it draws the chart "
@@ -270,6 +343,8 @@ const Command COMMAND_SWEEP = {
                 "  tilewalk sweep --over block --values 16,32,64,128,148,192,256\n\n"
                 "  # how large an L2 must be to hold K and V of the heads at work\n"
                 "  tilewalk sweep --over l2 --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
+                "  # one run on several GPUs\n"
+                "  tilewalk sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16\n\n"
                 "  # for a slide: HBM traffic on an A100, with a title of your own\n"
                 "  tilewalk sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an "
                 "A100' -o "

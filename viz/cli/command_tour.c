@@ -158,10 +158,10 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0};
   Problem problem;
   Sweep sweep;
-  int64_t values[32];
+  SweepValue values[32];
   int n = 0;
   const SweepAxis *axis = sweep_axis(axis_name);
-  for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++] = v;
+  for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++].value = v;
   const Schedule *compared[REQUEST_ALGORITHMS_MAX];
   const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   for (int k = 0; k < n_compared; k++)

@@ -16,6 +16,11 @@ const Command *const COMMANDS[] = {
 
 const bool PROGRAM_IS_SMALL = true;
 
+static Status drawn_by_full(const char *path, Error *error) {
+  return error_set(error, STATUS_BAD_REQUEST, "'%.200s' is a picture, which tilewalk-full draws; give it with -o",
+                   path);
+}
+
 /* main turns into the full program before a chart is drawn; what gets here says so. */
 Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
                        Error *error) {
@@ -23,6 +28,14 @@ Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, 
   (void)how;
   (void)title;
   (void)state;
-  return error_set(error, STATUS_BAD_REQUEST, "'%.200s' is a picture, which tilewalk-full draws; give it with -o",
-                   path);
+  return drawn_by_full(path, error);
+}
+
+Status bars_file_save(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
+                      Error *error) {
+  (void)bars;
+  (void)how;
+  (void)title;
+  (void)state;
+  return drawn_by_full(path, error);
 }

@@ -34,24 +34,26 @@ static void set_d(Problem *p, int64_t value) {
 
 const SweepAxis SWEEP_AXES[] = {
     {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles",
-     VALUE_TOKENS, false, 256, 65536, set_N, false, NULL},
-    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, 256, 65536,
-     set_keys, false, "seq-len-k"},
+     VALUE_TOKENS, false, false, 256, 65536, set_N, false, NULL},
+    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, false, 256,
+     65536, set_keys, false, "seq-len-k"},
     {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit",
-     VALUE_TOKENS, false, 16, 512, set_block, false, NULL},
+     VALUE_TOKENS, false, false, 16, 512, set_block, false, NULL},
     {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS,
-     false, 16, 512, set_block_q, false, NULL},
-    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false, 16,
-     512, set_block_k, false, NULL},
+     false, false, 16, 512, set_block_q, false, NULL},
+    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false,
+     false, 16, 512, set_block_k, false, NULL},
     {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES,
-     true, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
+     true, false, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
     {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES,
-     true, 1 << 20, 256 << 20, set_l2, true, NULL},
+     true, false, 1 << 20, 256 << 20, set_l2, true, NULL},
     {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2",
-     VALUE_TOKENS, false, 1, 256, set_skew, true, "pace"},
-    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, 1, 128, set_heads, false, NULL},
-    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, 16, 512,
-     set_d, false, "d"},
+     VALUE_TOKENS, false, false, 1, 256, set_skew, true, "pace"},
+    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, false, 1, 128, set_heads, false,
+     NULL},
+    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, false, 16,
+     512, set_d, false, "d"},
+    {"gpu", "GPU", "the same run on one GPU after another", VALUE_COUNT, false, true, 0, 0, NULL, false, NULL},
     {0},
 };
 
@@ -111,30 +113,21 @@ double sweep_shown(const Sweep *sweep, const Simulation *run) {
   }
 }
 
-/* The machine whose L2 is swept, for the caller to free; NULL where none is. */
-static Status load_l2_machine(const Request *request, SweepMetric metric, Gpu **gpu, Error *error) {
-  *gpu = NULL;
-  if (metric == SWEEP_BOUNDARY) return STATUS_OK;
-  Gpu *loaded = calloc(1, sizeof *loaded);
-  if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
-  Status status = description_gpu(request->gpu, loaded, error);
-  if (!status && (loaded->l2_bytes == 0 || loaded->l2_partitions > 2))
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
-                       loaded->name);
-  if (status)
-    free(loaded);
-  else
-    *gpu = loaded;
-  return status;
+/* Without L2 there is a time, but nothing behind L2 to show. */
+static Status check_l2(const Gpu *gpu, SweepMetric metric, Error *error) {
+  if (metric == SWEEP_BOUNDARY || (metric == SWEEP_TIME && gpu->n_sm > 0)) return STATUS_OK;
+  if (gpu->l2_bytes > 0 && gpu->l2_partitions <= 2) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
+                   gpu->name);
 }
 
-static Status behind_l2(SweepPoint *point, int k, const Problem *problem, Gpu *gpu, Error *error) {
+static Status behind_l2(SweepPoint *point, int k, const Problem *problem, SweepMetric metric, Gpu *gpu, Error *error) {
   Simulation *run = &point->runs[k];
   if (gpu->l2_bytes != problem->machine.l2_bytes) gpu_set_l2(gpu, problem->machine.l2_bytes);
   const Status status = simulation_l2(run, problem, gpu, error);
   if (!status) simulation_time(run, gpu);
-  if (status || run->has_l2) return status;
+  if (status || run->has_l2 || metric == SWEEP_TIME) return status; /* a bound of time needs no walk through L2 */
   return error_set(error, STATUS_TOO_LARGE,
                    "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
                    run->plan.shape.N_q);
@@ -146,39 +139,82 @@ static double lse_bytes(const Plan *plan) {
   return plan->tiling.lse ? (double)s->batch * (double)s->heads * (double)s->N_q * STATS_BYTES : 0;
 }
 
-Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 SweepMetric metric, const int64_t *values, int n_values, Error *error) {
-  *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
-  Gpu *gpu;
-  const Status loaded = load_l2_machine(request, metric, &gpu, error);
-  if (loaded) return loaded;
-  sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
-  if (!sweep->points) {
-    free(gpu);
-    return error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
+/* The problem of *request on the GPU of a point, and the algorithm that its kernel follows there. */
+static Status on_gpu(Request *request, const char *name, Problem *problem, Gpu *gpu, Error *error) {
+  snprintf(request->gpu, sizeof request->gpu, "%s", name);
+  Status status = request_algorithms(request, REQUEST_COMPARED, error);
+  if (!status) status = request_problem(request, problem, gpu, error);
+  return status ? status : request_has_effect(request, gpu, error);
+}
+
+static Status run_point(Sweep *sweep, SweepPoint *point, const Problem *problem, const Request *request, Gpu *gpu,
+                        Error *error) {
+  for (int k = 0; k < sweep->n_algorithms; k++) {
+    const Schedule *const schedule = request->algorithms[k];
+    Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, schedule, point->value);
+    Status status = STATUS_OK;
+    if (*request->mask) status = own_mask(request->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
+    if (!status) status = simulate(&point->runs[k], &p, schedule, error);
+    if (!status && sweep->metric != SWEEP_BOUNDARY) status = behind_l2(point, k, &p, sweep->metric, gpu, error);
+    if (status) return status;
   }
-  for (int i = 0; i < n_values; i++) {
-    SweepPoint *point = &sweep->points[i];
-    point->value = values[i];
-    for (int k = 0; k < request->n_algorithms; k++) {
-      Problem p = problem_at(sweep, problem, request->algorithms[k], values[i]);
-      Error inner = {0};
-      if ((*request->mask && own_mask(request->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, &inner)) ||
-          simulate(&point->runs[k], &p, request->algorithms[k], &inner) ||
-          (gpu && behind_l2(point, k, &p, gpu, &inner))) {
-        sweep_free(sweep);
-        free(gpu);
-        return error_set(error, inner.status, "at %s = %" PRId64 ": %s", axis->name, values[i], inner.message);
-      }
-    }
-    const Simulation *first = &point->runs[0];
-    point->lower_bound_bytes = gpu ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
-                                   : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
-    for (int k = 0; k < request->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
-      point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
-  }
-  free(gpu);
+  const Simulation *first = &point->runs[0];
+  point->lower_bound_bytes = sweep->metric != SWEEP_BOUNDARY
+                                 ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
+                                 : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
+  for (int k = 0; k < sweep->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
+    point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
   return STATUS_OK;
+}
+
+static Status run_points(Sweep *sweep, const Problem *problem, const Request *request, Gpu *gpu,
+                         const SweepValue *values, Error *error) {
+  const bool gpus = sweep->axis->is_gpu;
+  if (!gpus) {
+    Status status = description_gpu(request->gpu, gpu, error);
+    if (!status)
+      status = check_l2(gpu, *request->gpu || sweep->metric != SWEEP_TIME ? sweep->metric : SWEEP_HBM, error);
+    if (status) return status;
+  }
+  for (int i = 0; i < sweep->n_points; i++) {
+    Error inner = {0};
+    Request r = *request;
+    Problem p = *problem;
+    Status status = gpus ? on_gpu(&r, values[i].gpu, &p, gpu, &inner) : STATUS_OK;
+    if (!status && gpus) status = check_l2(gpu, sweep->metric, &inner);
+    if (gpus) sweep->n_algorithms = r.n_algorithms;
+    sweep->points[i].value = values[i].value;
+    if (!status) status = run_point(sweep, &sweep->points[i], &p, &r, gpu, &inner);
+    if (status && gpus) return error_set(error, status, "on %.64s: %s", values[i].gpu, inner.message);
+    if (status)
+      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep->axis->name, values[i].value, inner.message);
+  }
+  return STATUS_OK;
+}
+
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
+                 SweepMetric metric, const SweepValue *values, int n_values, Error *error) {
+  *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
+  Gpu *const gpu = calloc(1, sizeof *gpu);
+  sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
+  Status status = STATUS_OK;
+  if (!gpu || !sweep->points) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
+  if (!status) status = run_points(sweep, problem, request, gpu, values, error);
+  free(gpu);
+  if (status) sweep_free(sweep);
+  return status;
+}
+
+const char *sweep_series(const Sweep *sweep, const Request *request, int k) {
+  for (int i = 1; i < sweep->n_points; i++)
+    if (sweep->points[i].runs[k].schedule != sweep->points[0].runs[k].schedule) return request->kernel;
+  return sweep->points[0].runs[k].schedule->name;
+}
+
+const char *sweep_time_is(const SweepPoint *point, int n_algorithms) {
+  int n = 0;
+  for (int k = 0; k < n_algorithms; k++) n += point->runs[k].timing.predicted_s > 0;
+  return n == n_algorithms ? "predicted" : n > 0 ? "some predicted" : "bound";
 }
 
 void sweep_free(Sweep *sweep) {

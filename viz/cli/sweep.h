@@ -6,7 +6,7 @@
 #include "viz/request/request.h"
 #include "viz/chart/value.h"
 
-enum { SWEEP_POINTS_MAX = 512 };
+enum { SWEEP_POINTS_MAX = 512, SWEEP_GPUS_MAX = 64 };
 
 /* A parameter that can be swept. */
 typedef struct {
@@ -15,6 +15,7 @@ typedef struct {
   const char *subtitle; /* what to look for in the chart */
   ValueKind kind;       /* how its values are written */
   bool is_size;         /* values are byte sizes (192K), else counts */
+  bool is_gpu;          /* values are names of GPUs: points are numbered, and set is NULL */
   int64_t low, high;    /* swept by doubling when neither values nor a range is given */
   void (*set)(Problem *problem, int64_t value);
   bool behind_l2;  /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
@@ -24,8 +25,14 @@ typedef struct {
 extern const SweepAxis SWEEP_AXES[];           /* ends with a row of zeros */
 const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
 
+/* What a point is made at. */
 typedef struct {
   int64_t value;
+  char gpu[REQUEST_NAME_BYTES]; /* where GPUs are swept */
+} SweepValue;
+
+typedef struct {
+  int64_t value;            /* where GPUs are swept the point's number, from 0; the machine's name is its runs' */
   double lower_bound_bytes; /* behind L2: every input and output once */
   Simulation runs[REQUEST_ALGORITHMS_MAX];
 } SweepPoint;
@@ -56,12 +63,17 @@ void sweep_defaults(const SweepAxis *axis, Request *request);
 /* The state line of the request without the key that is swept. */
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
 
-/* Runs `problem` at every value for every algorithm. When SRAM is swept and no block is given, each point takes the
+/* Runs `problem`, which *request makes, at every value for every algorithm. Where GPUs are swept each point makes its
+ * own, with the GPU's SRAM, L2 and kernel launch. When SRAM is swept and no block is given, each point takes the
  * largest square block that fits. The caller calls sweep_free. */
 Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 SweepMetric metric, const int64_t *values, int n_values, Error *error);
+                 SweepMetric metric, const SweepValue *values, int n_values, Error *error);
 /* What a sweep shows of a run: bytes, or seconds. */
 double sweep_shown(const Sweep *sweep, const Simulation *run);
+/* What series k is called: its algorithm; or the kernel, where it follows one algorithm here and another there. */
+const char *sweep_series(const Sweep *sweep, const Request *request, int k);
+/* What the times of a point are: "predicted", "bound", or "some predicted". */
+const char *sweep_time_is(const SweepPoint *point, int n_algorithms);
 void sweep_free(Sweep *sweep);
 
 #endif

@@ -44,7 +44,8 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
                                                .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
                                                .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
-    chart_series(&chart, request->algorithms[k]->name, algorithm_ink(request->algorithms[k]), SERIES_LINE);
+    const Schedule *const schedule = s->points[0].runs[k].schedule;
+    chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++)
       chart_point(&chart, (double)s->points[i].value, sweep_shown(s, &s->points[i].runs[k]));
   }
@@ -59,9 +60,40 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   return chart;
 }
 
+Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
+  const bool is_time = s->metric == SWEEP_TIME;
+  char state[REQUEST_STATE_BYTES], what[96];
+  snprintf(what, sizeof what, "%s on each GPU%s", sweep_metric_title(s->metric),
+           !is_time           ? ""
+           : *request->kernel ? ": predicted, or a bound where the kernel was not timed"
+                              : ": no run is faster");
+  Bars bars = bars_new(&(BarsConfig){.title = title && *title ? title : what,
+                                     .kind = is_time ? VALUE_SECONDS : VALUE_BYTES,
+                                     .footer = sweep_state(s->axis, request, state)});
+  for (int i = 0; i < s->n_points; i++) {
+    const SweepPoint *p = &s->points[i];
+    const char *const machine = p->runs[0].machine.name;
+    if (s->n_algorithms > 1) bars_group(&bars, machine);
+    for (int k = 0; k < s->n_algorithms; k++) {
+      const double value = sweep_shown(s, &p->runs[k]);
+      char words[NUMBER_CHARS + 16];
+      const bool is_bound = is_time && *request->kernel && !(p->runs[k].timing.predicted_s > 0);
+      snprintf(words, sizeof words, "%s%s", is_bound ? "at least " : "", value_text(bars.config.kind, value).text);
+      bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : machine, &value, words);
+    }
+  }
+  return bars;
+}
+
 Status sweep_chart_save(const Sweep *s, const Request *request, const ChartRequest *how, const char *path,
                         Error *error) {
   char state[REQUEST_STATE_BYTES];
+  if (s->axis->is_gpu) {
+    Bars bars = sweep_bars(s, request, how->title);
+    const Status saved = bars_file_save(&bars, how, path, "Tilewalk: GPUs", request_state(request, state), error);
+    bars_free(&bars);
+    return saved;
+  }
   Chart chart = sweep_chart(s, request);
   const Status status = chart_file_save(&chart, how, path, "Tilewalk: traffic", request_state(request, state), error);
   chart_free(&chart);

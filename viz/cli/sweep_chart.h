@@ -4,11 +4,16 @@
 
 #include "viz/cli/chart_file.h"
 #include "viz/cli/sweep.h"
+#include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
 
 /* Total traffic of each algorithm against the swept parameter, with the lower bound; what does not fit is shaded. The
  * caller calls chart_free. */
 Chart sweep_chart(const Sweep *sweep, const Request *request);
+
+/* The same where GPUs are swept: a bar for each of them and each algorithm. `title` NULL: what is shown. The caller
+ * calls bars_free. */
+Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
 
 /* Draws it into a file: PNG, SVG or PDF by its suffix. */
 Status sweep_chart_save(const Sweep *sweep, const Request *request, const ChartRequest *how, const char *path,
