@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "tests/support/colour_vision.h"
 #include "viz/scene/chart_panels.h"
 #include "viz/scene/theme.h"
 
@@ -64,34 +65,14 @@ static void test_lines_can_be_seen(void **state) {
   }
 }
 
-/* ---- colour vision ----
- * Matrices in linear RGB for complete deficiency (severity 1.0), from Machado, Oliveira and
- * Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG
- * 15(6), 2009, table of the authors' page. The first one is normal vision. */
-static const double vision[4][3][3] = {
-    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
-    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
-    {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
-};
-static const char *const vision_names[] = {"normal vision", "protanopia", "deuteranopia", "tritanopia"};
-
-static double linear(double byte) {
-  double value = byte / 255;
-  return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
-}
+/* ---- colour vision ---- */
 
 static double lab_curve(double t) { return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116; }
 
 /* CIELAB under D65, as the eye described by a matrix sees it. */
 static void seen_as(Colour colour, int eye, double lab[3]) {
-  const double rgb[3] = {linear(colour.red), linear(colour.green), linear(colour.blue)};
   double seen[3];
-  for (int i = 0; i < 3; i++) {
-    seen[i] = 0;
-    for (int k = 0; k < 3; k++) seen[i] += vision[eye][i][k] * rgb[k];
-    seen[i] = fmin(fmax(seen[i], 0), 1);
-  }
+  linear_for(colour, eye, seen);
   double x = lab_curve((0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.95047);
   double y = lab_curve(0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]);
   double z = lab_curve((0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.08883);
@@ -108,11 +89,56 @@ static double distance(Colour a, Colour b, int eye) {
   return sqrt(pow(first[0] - second[0], 2) + pow(first[1] - second[1], 2) + pow(first[2] - second[2], 2));
 }
 
+/* CIEDE2000 of two colours in CIELAB, after Sharma, Wu and Dalal, "The CIEDE2000 color-difference formula:
+ * implementation notes, supplementary test data, and mathematical observations", Color Research and Application 30(1),
+ * 2005. */
+static double difference(const double one[3], const double two[3]) {
+  const double PI = acos(-1), high = pow(25, 7);
+  const double C1 = hypot(one[1], one[2]), C2 = hypot(two[1], two[2]), mean7 = pow((C1 + C2) / 2, 7);
+  const double G = 0.5 * (1 - sqrt(mean7 / (mean7 + high)));
+  const double a1 = (1 + G) * one[1], a2 = (1 + G) * two[1], c1 = hypot(a1, one[2]), c2 = hypot(a2, two[2]);
+  double h1 = c1 > 0 ? atan2(one[2], a1) : 0, h2 = c2 > 0 ? atan2(two[2], a2) : 0;
+  if (h1 < 0) h1 += 2 * PI;
+  if (h2 < 0) h2 += 2 * PI;
+  double turn = h2 - h1;
+  if (turn > PI) turn -= 2 * PI;
+  if (turn < -PI) turn += 2 * PI;
+  if (c1 * c2 == 0) turn = 0;
+  const double dL = two[0] - one[0], dC = c2 - c1, dH = 2 * sqrt(c1 * c2) * sin(turn / 2);
+  const double L = (one[0] + two[0]) / 2, C = (c1 + c2) / 2;
+  double h = c1 * c2 == 0 ? h1 + h2 : (h1 + h2) / 2;
+  if (c1 * c2 != 0 && fabs(h1 - h2) > PI) h += h1 + h2 < 2 * PI ? PI : -PI;
+  const double T =
+      1 - 0.17 * cos(h - PI / 6) + 0.24 * cos(2 * h) + 0.32 * cos(3 * h + PI / 30) - 0.20 * cos(4 * h - 63 * PI / 180);
+  const double off = pow(L - 50, 2), S_L = 1 + 0.015 * off / sqrt(20 + off), S_C = 1 + 0.045 * C,
+               S_H = 1 + 0.015 * C * T;
+  const double R = -2 * sqrt(pow(C, 7) / (pow(C, 7) + high)) * sin(PI / 3 * exp(-pow((h * 180 / PI - 275) / 25, 2)));
+  return sqrt(pow(dL / S_L, 2) + pow(dC / S_C, 2) + pow(dH / S_H, 2) + R * dC / S_C * dH / S_H);
+}
+
+/* Pairs 1, 7, 10, 13, 17, 20, 25 and 34 of the paper's table 1. */
+static void test_difference(void **state) {
+  (void)state;
+  static const struct {
+    double one[3], two[3], difference;
+  } PAIRS[] = {{{50, 2.6772, -79.7751}, {50, 0, -82.7485}, 2.0425},
+               {{50, 0, 0}, {50, -1, 2}, 2.3669},
+               {{50, 2.49, -0.001}, {50, -2.49, 0.0010}, 7.1792},
+               {{50, -0.001, 2.49}, {50, 0.0009, -2.49}, 4.8045},
+               {{50, 2.5, 0}, {73, 25, -18}, 27.1492},
+               {{50, 2.5, 0}, {58, 24, 15}, 19.4535},
+               {{60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}, 1.2644},
+               {{2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}, 0.9082}};
+  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++)
+    if (fabs(difference(PAIRS[k].one, PAIRS[k].two) - PAIRS[k].difference) > 1e-4)
+      fail_msg("pair %d: %.4f", (int)k, difference(PAIRS[k].one, PAIRS[k].two));
+}
+
 /* The simulation itself: grey stays grey, and red and green of equal lightness fall together for
  * the red-blind. */
 static void test_simulation(void **state) {
   (void)state;
-  for (int eye = 0; eye < 4; eye++) {
+  for (int eye = 0; eye < N_EYES; eye++) {
     double lab[3];
     seen_as((Colour){128, 128, 128}, eye, lab);
     assert_true(fabs(lab[1]) < 0.6 && fabs(lab[2]) < 0.6);
@@ -122,13 +148,20 @@ static void test_simulation(void **state) {
   assert_true(distance(red, green, 2) < 12);
 }
 
+#define LEAST_DIFFERENCE 10 /* of CIEDE2000; 1 is just noticeable side by side */
+
 static void expect_apart(const Theme *theme, const Colour *colours, int n, double least, const char *what) {
-  for (int eye = 0; eye < 4; eye++)
+  for (int eye = 0; eye < N_EYES; eye++)
     for (int i = 0; i < n; i++)
       for (int k = 0; k < i; k++) {
-        double apart = distance(colours[i], colours[k], eye);
+        double apart = distance(colours[i], colours[k], eye), first[3], second[3];
+        seen_as(colours[i], eye, first);
+        seen_as(colours[k], eye, second);
+        if (difference(first, second) < LEAST_DIFFERENCE)
+          fail_msg("%s theme, %s: %s %d and %d have a CIEDE2000 of %.1f", theme->name, eye_names[eye], what, k, i,
+                   difference(first, second));
         if (apart < least)
-          fail_msg("%s theme, %s: %s %d and %d are only %.1f apart", theme->name, vision_names[eye], what, k, i, apart);
+          fail_msg("%s theme, %s: %s %d and %d are only %.1f apart", theme->name, eye_names[eye], what, k, i, apart);
       }
 }
 
@@ -172,7 +205,7 @@ static void test_dimmed_stays_apart(void **state) {
 static void test_map_of_blocks(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++)
-    for (int eye = 0; eye < 4; eye++) {
+    for (int eye = 0; eye < N_EYES; eye++) {
       double first[3], last[3];
       seen_as(map_heat(themes[t], 0), eye, first);
       seen_as(map_heat(themes[t], 1), eye, last);
@@ -183,7 +216,7 @@ static void test_map_of_blocks(void **state) {
         double lab[3];
         seen_as(fill, eye, lab);
         if ((lab[0] - before) * (last[0] - first[0]) < -1e-9)
-          fail_msg("%s theme, %s: the map turns round at %d %%", themes[t]->name, vision_names[eye], n);
+          fail_msg("%s theme, %s: the map turns round at %d %%", themes[t]->name, eye_names[eye], n);
         before = lab[0];
         expect_contrast(themes[t], "words on the map", map_ink(fill), fill, 4.5);
       }
@@ -283,6 +316,7 @@ int main(void) {
       cmocka_unit_test(test_text_can_be_read),
       cmocka_unit_test(test_lines_can_be_seen),
       cmocka_unit_test(test_simulation),
+      cmocka_unit_test(test_difference),
       cmocka_unit_test(test_series_stay_apart),
       cmocka_unit_test(test_tile_states_stay_apart),
       cmocka_unit_test(test_dimmed_stays_apart),

@@ -27,8 +27,11 @@ static Box cell_at(const MapPlane *m, int q, int k) {
 
 static bool is_flat(const BlockMap *map) { return !(map->high_bytes > map->low_bytes); }
 
+/* Where neither black nor white letters would be read by all eyes, the ramp has no colours: on white that is its end,
+ * on black its middle. */
 Colour map_heat(const Theme *t, double part) {
-  return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], part);
+  const double shown = !t->dark ? 0.85 * part : part < 0.5 ? 1.1 * part : 0.66 + 0.68 * (part - 0.5);
+  return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], shown);
 }
 
 /* Full black or white: the theme's own inks are a little softer, and in the middle of the ramp too soft. */
@@ -66,6 +69,22 @@ static void short_bytes(double bytes, char *text, size_t size) {
   snprintf(text, size, "%.*f %s", bytes < 9.95 && unit > 0 ? 1 : 0, bytes, UNITS[unit]);
 }
 
+/* Whether the line of what fits goes through a box. */
+static bool is_crossed(const MapPlane *m, Box box) {
+  enum { PARTS = 8 };
+  double x0 = 0, y0 = 0;
+  for (int e = 0; e < CHART_FRONTIER; e++) {
+    const double x = place_k(m, fmax(1, m->map->edge_k[e])), y = place_q(m, m->map->edge_q[e]);
+    for (int part = 0; e > 0 && part <= PARTS; part++) {
+      const double at_x = x0 + (x - x0) * part / PARTS, at_y = y0 + (y - y0) * part / PARTS;
+      if (at_x > box.x && at_x < box.x + box.width && at_y > box.y && at_y < box.y + box.height) return true;
+    }
+    x0 = x;
+    y0 = y;
+  }
+  return false;
+}
+
 static void write_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   const BlockMap *map = m->map;
   const Box box = cell_at(m, q, k);
@@ -74,9 +93,13 @@ static void write_cell(const Pen *pen, const MapPlane *m, int q, int k) {
   char words[NUMBER_CHARS];
   snprintf(words, sizeof words, "%s", number_bytes((Wide)map->bytes[q][k]).text);
   if (pen_text_width(pen, TYPE_SMALL, false, words) > room) short_bytes(map->bytes[q][k], words, sizeof words);
-  if (pen_text_width(pen, TYPE_SMALL, false, words) > room) return;
+  const double width = pen_text_width(pen, TYPE_SMALL, false, words), small = pen_size(pen, TYPE_SMALL);
+  if (width > room) return;
+  const Box letters = {box.x + (box.width - width) / 2 - 3 * pen->unit, box.y + 0.3 * small, width + 6 * pen->unit,
+                       1.3 * small};
+  if (is_crossed(m, letters)) return; /* its neighbours say about the same */
   pen_text(pen, TYPE_SMALL, map_ink(heat(pen->theme, map, map->bytes[q][k])), false, ANCHOR_MIDDLE,
-           box.x + box.width / 2, box.y + 1.25 * pen_size(pen, TYPE_SMALL), 0, words);
+           box.x + box.width / 2, box.y + 1.25 * small, 0, words);
 }
 
 static void draw_sizes(const Pen *pen, const MapPlane *m) {

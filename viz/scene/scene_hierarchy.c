@@ -100,24 +100,27 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
  * as there are keys, beside each other or one above the other, whichever is larger. */
 static void place_matrices(const Pen *pen, Box box, Places *places) {
   const SnapshotGrid *g = &pen->now->grid;
-  const double letter = pen_size(pen, TYPE_BODY), gap = 7 * pen->unit,
-               least = (pen->view->presentation ? 1.15 : 1.5) * letter;
+  const double letter = pen_size(pen, TYPE_BODY), gap = (pen->view->presentation ? 4 : 7) * pen->unit,
+               least = (pen->view->presentation ? 1.05 : 1.5) * letter;
   const bool has_stats = has_row(pen->now, TENSOR_STATS);
   const double rows = (double)(g->N_q > g->N_k ? g->N_q : g->N_k), bars = has_stats ? 5 : 4;
   static const int ORDER[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_STATS};
   const Box all = box_at(box.x, box.y + 1.4 * letter, box.width, box.height - 1.4 * letter);
   double best = 0;
-  bool is_stacked = false;
+  bool is_stacked = false, best_fits = false;
   for (int stacked = 0; stacked < 2; stacked++) {
     const double high = stacked ? fmax(rows, 2 * (double)g->N_q) : rows;
     double scale = (all.height - (stacked ? gap + 1.4 * letter : 0)) / high;
+    bool fits = false;
     for (int k = 0; k < 40; k++, scale *= 0.93) { /* until it is not too wide */
       const double wide_ = bars * (fmax(least, scale * (double)g->d) + gap) +
                            (stacked ? 1 : 2) * (fmax(least, scale * (double)g->N_k) + gap);
-      if (wide_ <= all.width) break;
+      fits = wide_ <= all.width;
+      if (fits) break;
     }
-    if (scale > best) {
+    if (fits > best_fits || (fits == best_fits && (scale > best || !fits))) { /* where none fits, the narrower */
       best = scale;
+      best_fits = fits;
       is_stacked = stacked;
     }
   }
@@ -499,7 +502,9 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
                fmax(k == TENSOR_Q ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)), bar.height);
     pen_fill(pen, part, fill, 1);
     const char *letter = short_letter(s->tensor);
-    if (is_large && part.width > pen_text_width(pen, TYPE_SMALL, true, letter) + 4 * u)
+    const double room = pen_text_width(pen, TYPE_SMALL, true, letter) + 4 * u;
+    const bool is_crossed = fabs(part.x + part.width / 2 - bar.x - capacity) < room / 2 + 2 * u; /* by the mark */
+    if (is_large && part.width > room && !is_crossed)
       pen_text(pen, TYPE_SMALL, theme_on(fill), true, ANCHOR_MIDDLE, part.x + part.width / 2,
                base_in(pen, part, TYPE_SMALL), 0, letter);
   }

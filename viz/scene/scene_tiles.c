@@ -60,9 +60,13 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   } else {
     pen_dashed(pen, square, t->axis, 1.5);
   }
-  const bool filled = real && part_of(now->traffic.write[tensor], now->whole.write[tensor]) > 0.9;
-  pen_text(pen, TYPE_TITLE, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
-           square.x + side / 2, square.y + 0.94 * side, 0, tensor_name(tensor)); /* where it is filled last */
+  /* The letter lies where the square is filled last, and stands off the edge of what is filled. */
+  const double there = real ? part_of(now->traffic.write[tensor], now->whole.write[tensor]) : 0,
+               title = pen_size(pen, TYPE_TITLE), low = 0.94 * side, edge = there * side;
+  const bool is_on_fill = there >= 1 || edge > low - title;
+  const double base = is_on_fill ? fmin(low, edge - 0.2 * title) : low;
+  pen_text(pen, TYPE_TITLE, is_on_fill ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
+           square.x + side / 2, square.y + base, 0, tensor_name(tensor));
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
   if (pen_text_width(pen, TYPE_SMALL, false, text) <= fmax(side, words.width))
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, 0, text);
