@@ -3,8 +3,19 @@
 #include "sim/algorithms/stream.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
+
+Machine machine_of_gpu(const Gpu *gpu) {
+  Machine m = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
+  snprintf(m.name, sizeof m.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
+  if (strcmp(gpu->vendor, "none") == 0) return m;
+  m.register_bytes = 4 * gpu->registers_per_sm;
+  m.tensor_memory_bytes = gpu->tensor_memory_bytes;
+  return m;
+}
 
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
   const int64_t largest =

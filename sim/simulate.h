@@ -40,6 +40,9 @@ typedef enum {
  * 4; FlashAttention, section 2.1). */
 Machine machine_paper(void);
 
+/* That of a GPU. On one of a vendor S, O, m and l may live in registers; teaching machines keep all tiles in SRAM. */
+Machine machine_of_gpu(const Gpu *gpu);
+
 typedef struct {
   Shape shape;
   Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */

@@ -76,10 +76,8 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   if (r.block) p.tiling.B_r = p.tiling.B_c = r.block;
   if (*r.gpu) {
     const Gpu *gpu = machine_push_gpu(lua, function, r.gpu);
-    snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
-    p.machine.sram_bytes = gpu->shared_bytes_per_cta;
-    p.machine.l2_bytes = gpu->l2_bytes;
-    p.machine.n_SM = gpu->n_sm;
+    p.machine = machine_of_gpu(gpu);
+    p.launch = (LaunchConfig){.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST}; /* as without a kernel */
     lua_pop(lua, 1);
   }
   if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
@@ -108,8 +106,8 @@ static Simulation answer(lua_State *lua, const char *function, Problem *read) {
   return s;
 }
 
-/* With a GPU named: what its L2 keeps from HBM. The walk takes 100,000 steps a head or fewer, and
- * six heads' at most (sim/l2/l2_run.h). The caps hold one walk below half a second and 100 MB, measured. */
+/* With a GPU named: what its L2 keeps from HBM, and the time that no run beats. The walk takes 100,000 steps a head or
+ * fewer, and six heads' at most (sim/l2/l2_run.h). The caps hold one walk below half a second and 100 MB, measured. */
 static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
   enum { WALK_MAX = 600000, STEPS_PER_READ = 12, CTAS_MAX = 65536, KEY_BLOCKS_MAX = 2048 };
   const int type = arguments_push(lua, "gpu");
@@ -117,8 +115,11 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
     const double reads =
         (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads * (double)s->plan.shape.batch;
-    const Problem launched = {
-        .shape = s->plan.shape, .tiling = s->plan.tiling, .machine = s->machine, .in_step = problem->in_step};
+    const Problem launched = {.shape = s->plan.shape,
+                              .tiling = s->plan.tiling,
+                              .machine = s->machine,
+                              .launch = problem->launch,
+                              .in_step = problem->in_step};
     Error error = {0};
     const double ctas = (double)s->plan.T_r * (double)s->plan.shape.heads * (double)s->plan.shape.batch *
                         (double)(s->plan.tiling.n_splits ? s->plan.tiling.n_splits : 1);
@@ -127,6 +128,7 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
                    KEY_BLOCKS_MAX);
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
     if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
+    simulation_time(s, gpu);
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
+#include "viz/cli/lesson_library.h"
 
 static ProgramRun run;
 
@@ -51,6 +52,41 @@ static void sim_roofline_and_sweep_agree(void **state) {
     const double swept = strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL);
     if (swept != (predicted > 0 ? predicted : least)) fail_msg("%s: %.17g, sim has %.17g", command, swept, predicted);
   }
+}
+
+/* What `source` is in a lesson. */
+static double in_a_lesson(const char *source) {
+  ExpressionValue value;
+  Error error = {0};
+  if (expression_eval(source, &LESSON_LIMITS, &value, &error)) fail_msg("%s: %s", source, error.message);
+  return value.numbers[0];
+}
+
+/* sim{...} in a lesson's answer, and sim on the command line: traffic, HBM and time. */
+static void lessons_have_the_figures_of_sim(void **state) {
+  (void)state;
+  static const struct {
+    const char *lesson, *command;
+  } ASKED[] = {
+      {"sim{N=8192, heads=16, block=128, causal=true, gpu='h200', algorithm='fa2'}",
+       "sim -N 8192 --heads 16 --block 128 --causal --gpu h200 --algorithm fa2 --json"},
+      {"sim{N=1024, d=64, heads=4, gpu='a100-80gb', algorithm='standard'}",
+       "sim -N 1024 -d 64 --heads 4 --gpu a100-80gb --algorithm standard --json"},
+      {"sim{N=4096, d=256, block_q=128, block_k=64, gpu='a100-80gb', algorithm='fa2'}",
+       "sim -N 4096 -d 256 --block-q 128 --block-k 64 --gpu a100-80gb --algorithm fa2 --json"},
+  };
+  static const char *const FIGURES[][2] = {{".time.least_s", "least_s"},
+                                           {".time.hbm_s", "hbm_s"},
+                                           {".time.math_s", "math_s"},
+                                           {".l2.hit_rate", "hit_rate"},
+                                           {".sram.max_block", "max_block"}};
+  for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++)
+    for (size_t f = 0; f < sizeof FIGURES / sizeof *FIGURES; f++) {
+      char source[256];
+      snprintf(source, sizeof source, "%s%s", ASKED[k].lesson, FIGURES[f][0]);
+      const double lesson = in_a_lesson(source), said = first(ASKED[k].command, FIGURES[f][1]);
+      if (lesson != said) fail_msg("%s: %.17g, sim has %.17g", source, lesson, said);
+    }
 }
 
 /* GPUs as points of a sweep: each has what sim says of it, and says which times are bounds. */
@@ -141,8 +177,8 @@ static void a_decode_reads_the_cache_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sim_roofline_and_sweep_agree), cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
-      cmocka_unit_test(each_gpu_has_its_own_levels), cmocka_unit_test(gpus_that_cannot_be_swept),
-      cmocka_unit_test(a_decode_reads_the_cache_once)};
+      cmocka_unit_test(sim_roofline_and_sweep_agree),    cmocka_unit_test(lessons_have_the_figures_of_sim),
+      cmocka_unit_test(sweep_over_gpus_agrees_with_sim), cmocka_unit_test(each_gpu_has_its_own_levels),
+      cmocka_unit_test(gpus_that_cannot_be_swept),       cmocka_unit_test(a_decode_reads_the_cache_once)};
   return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
 }

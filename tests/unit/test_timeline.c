@@ -220,6 +220,53 @@ static void test_dealing_out(void **state) {
   }
 }
 
+/* The first `key` of `sim --json`. */
+static double of_sim(const char *options, const char *key) {
+  char command[256], quoted[64];
+  snprintf(command, sizeof command, "sim %s --json", options);
+  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+  program_run(&run, command);
+  if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
+  return strtod(strstr(run.out, quoted) + strlen(quoted), NULL);
+}
+
+/* All CTAs take what sim predicts of the launch, to the last digit; where nothing is predicted, never less than its
+ * bound. Of a launch whose first CTAs are not dealt out, those that are drawn take their part. */
+static void test_time_is_that_of_sim(void **state) {
+  (void)state;
+  static const struct {
+    const char *state, *options;
+    bool predicted, all_drawn;
+  } ASKED[] = {
+      {"algorithm=fa2 N=4096 d=128 heads=16 gpu=h200 kernel=fa2-sm90",
+       "-N 4096 -d 128 --heads 16 --gpu h200 --kernel fa2-sm90", true, true},
+      {"algorithm=fa2 N=2048 d=64 heads=8 causal=1 gpu=h100-sxm kernel=cudnn-sm90",
+       "-N 2048 -d 64 --heads 8 --causal --gpu h100-sxm --kernel cudnn-sm90", true, true},
+      {"algorithm=fa2 N=8192 d=128 heads=2048 gpu=h200 kernel=fa2-sm90",
+       "-N 8192 -d 128 --heads 2048 --gpu h200 --kernel fa2-sm90", true, false},
+      {"algorithm=fa2 N=4096 d=128 block=128 heads=16 gpu=a100-80gb",
+       "-N 4096 -d 128 --block 128 --heads 16 --gpu a100-80gb --algorithm fa2", false, true},
+      {"algorithm=standard N=1024 d=64 heads=64 gpu=rtx4090",
+       "-N 1024 -d 64 --heads 64 --gpu rtx4090 --algorithm standard", false, true},
+  };
+  for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++) {
+    const double least = of_sim(ASKED[k].options, "least_s"), predicted = of_sim(ASKED[k].options, "predicted_s");
+    open_state(ASKED[k].state);
+    assert_true(!timeline.in_steps && timeline.least_s == least);
+    if (ASKED[k].predicted) {
+      assert_true(predicted > 0 && timeline.predicted_s == predicted && timeline.whole_s == predicted);
+    } else {
+      assert_true(timeline.predicted_s == 0 && timeline.whole_s >= least);
+    }
+    const double drawn = (double)timeline.n_pieces / (double)timeline.kernels[0].launch.n_pieces;
+    if (ASKED[k].all_drawn)
+      assert_true(fabs(timeline.end - timeline.whole_s) <= 1e-12 * timeline.end);
+    else
+      assert_true(drawn < 1 && fabs(timeline.end / timeline.whole_s - drawn) < 0.01);
+    close_state();
+  }
+}
+
 /* Long heads: CTAs between the samples are as long as they are when walked; a launch too large is shown from the end.
  */
 static void test_long(void **state) {
@@ -279,6 +326,7 @@ int main(void) {
                                      cmocka_unit_test(test_one_tile_by_hand),
                                      cmocka_unit_test(test_steps),
                                      cmocka_unit_test(test_dealing_out),
+                                     cmocka_unit_test(test_time_is_that_of_sim),
                                      cmocka_unit_test(test_long),
                                      cmocka_unit_test(test_too_large_tiles),
                                      cmocka_unit_test(test_out_of_memory)};

@@ -90,14 +90,8 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
                   "than --heads");
   if (!status) status = description_gpu(r->gpu, loaded, error);
   if (!status) {
-    snprintf(p.machine.name, sizeof p.machine.name, "%.*s", MACHINE_NAME_BYTES - 1, loaded->name);
-    p.machine.sram_bytes = r->sram_bytes ? r->sram_bytes : loaded->shared_bytes_per_cta;
-    p.machine.l2_bytes = loaded->l2_bytes;
-    p.machine.n_SM = loaded->n_sm;
-    if (strcmp(loaded->vendor, "none") != 0) { /* teaching machines keep all tiles in SRAM, as the papers do */
-      p.machine.register_bytes = 4 * loaded->registers_per_sm;
-      p.machine.tensor_memory_bytes = loaded->tensor_memory_bytes;
-    }
+    p.machine = machine_of_gpu(loaded);
+    if (r->sram_bytes) p.machine.sram_bytes = r->sram_bytes;
     status = resolve_blocks(r, &p, error);
   }
   if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);

@@ -13,6 +13,7 @@ typedef struct {
   const Schedule *schedule, *schedules[SNAPSHOT_RUNS_MAX];
   int n_runs;
   Tiling tilings[SNAPSHOT_RUNS_MAX];
+  double least_s, predicted_s; /* which may come later than the rest */
 } MemoKey;
 
 /* What a picture is told apart by, for one request. */
@@ -59,6 +60,8 @@ static void fill_key(MemoKey *key, const Snapshot *now) {
   memcpy(&key->launched, &now->launched, sizeof key->launched);
   memcpy(&key->gpu, &now->gpu, sizeof key->gpu);
   key->schedule = now->schedule;
+  key->least_s = now->l2.least_s;
+  key->predicted_s = now->l2.predicted_s;
   key->n_runs = now->n_runs;
   for (int k = 0; k < now->n_runs; k++) {
     key->schedules[k] = now->runs[k].schedule;

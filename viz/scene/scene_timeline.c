@@ -8,12 +8,25 @@
 
 static void put_rates(const Timeline *t, const Snapshot *now, char *text, size_t size) {
   snprintf(text, size, "Model: each CTA has its equal part of the peak rates of %s, %s from L2, ", now->gpu.name,
-           number_si(t->bytes_per_s, "B/s").text);
-  snprintf(text + strlen(text), size - strlen(text), "%s and ", number_si(t->flops_per_s, "FLOP/s").text);
+           number_si(t->bytes_per_s * t->stretch, "B/s").text);
+  snprintf(text + strlen(text), size - strlen(text), "%s and ", number_si(t->flops_per_s * t->stretch, "FLOP/s").text);
   snprintf(text + strlen(text), size - strlen(text),
            "%s exponentials/s; a tile is loaded once its place in SRAM is free. Left out: latency, other vector work, "
            "double buffers, gaps between kernels.",
-           number_si(t->exps_per_s, "").text);
+           number_si(t->exps_per_s * t->stretch, "").text);
+}
+
+/* How long it takes, as sim says it: the same figure. */
+static void put_time(const Timeline *t, char *text, size_t size) {
+  if (t->predicted_s > 0)
+    snprintf(text, size, " All CTAs take the predicted %s; the clocks are stretched to it, ",
+             number_seconds(t->predicted_s).text);
+  else if (t->least_s > 0)
+    snprintf(text, size, " No run is faster than %s; ", number_seconds(t->least_s).text);
+  if (t->predicted_s > 0)
+    snprintf(text + strlen(text), size - strlen(text), "%s.", number_ratio(t->stretch).text);
+  else if (t->least_s > 0)
+    snprintf(text + strlen(text), size - strlen(text), "a time is predicted of timed kernels alone (--kernel).");
 }
 
 static void model_words(const Timeline *t, const Snapshot *now, char *text, size_t size) {
@@ -25,6 +38,7 @@ static void model_words(const Timeline *t, const Snapshot *now, char *text, size
              t->why_steps);
   else
     put_rates(t, now, text, size);
+  put_time(t, text + strlen(text), size - strlen(text));
   if (t->is_assumed)
     snprintf(text + strlen(text), size - strlen(text),
              " The tiles ask for more than an SM has; one CTA on each is drawn all the same.");
@@ -49,7 +63,7 @@ void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t 
              time_words(t, m.time, time, sizeof time));
     snprintf(text + strlen(text), size - strlen(text), "it takes %s. All take ",
              time_words(t, timeline_duration(t, m.kernel, m.outer), time, sizeof time));
-    snprintf(text + strlen(text), size - strlen(text), "%s.\n", time_words(t, t->end, time, sizeof time));
+    snprintf(text + strlen(text), size - strlen(text), "%s.\n", time_words(t, t->whole_s, time, sizeof time));
     model_words(t, now, words, sizeof words);
     snprintf(text + strlen(text), size - strlen(text), "%s\n", words);
   }

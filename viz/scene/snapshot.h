@@ -108,6 +108,7 @@ typedef struct {
   Wide hbm_read_bytes, hbm_write_bytes;
   Wide fabric_bytes; /* between its partitions */
   double hit_rate;
+  double least_s, predicted_s; /* of the whole launch, as `tilewalk sim --gpu` says; 0: not known */
 } SnapshotL2;
 
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */

@@ -18,7 +18,11 @@ static Status fill_l2(Stage *stage, Error *error) {
   if (status) return status;
   status = simulation_l2(&launch, &c->problem, &c->gpu, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
-  if (status || !launch.has_l2) return STATUS_OK; /* a CTA that does not fit, or a launch that is too large to walk */
+  if (status) return STATUS_OK;
+  simulation_time(&launch, &c->gpu);
+  l2->least_s = launch.timing.least_s;
+  l2->predicted_s = launch.timing.predicted_s > 0 ? launch.timing.predicted_s : 0;
+  if (!launch.has_l2) return STATUS_OK; /* a CTA that does not fit, or a launch that is too large to walk */
   l2->is_known = true;
   l2->asked_read_bytes = whole(launch.l2.read_bytes);
   l2->asked_write_bytes = whole(launch.l2.write_bytes);

@@ -301,6 +301,45 @@ static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *ru
   return STATUS_OK;
 }
 
+/* How long CTAs of a kernel take on average, by the samples. */
+static double mean_duration(const TimelineKernel *k) {
+  double sum = 0;
+  for (int n = 1; n < k->n_samples; n++)
+    sum += (k->sample[n] + k->sample[n - 1]) / 2 * (double)(k->sample_at[n] - k->sample_at[n - 1]);
+  const int last = k->n_samples - 1;
+  return k->sample_at[last] > 0 ? sum / (double)k->sample_at[last] : k->sample[0];
+}
+
+/* When all is over by this clock, with the CTAs that are not dealt out. */
+static double end_of_all(const Timeline *t) {
+  double end = t->end;
+  for (int n = 0; n < t->n_kernels; n++) {
+    const TimelineKernel *k = &t->kernels[n];
+    end += (double)k->first_number * mean_duration(k) / (double)k->launch.n_slots;
+  }
+  return end;
+}
+
+/* The launch takes what the model of time says of it, here as everywhere: the CTAs' clocks are stretched to that. */
+static void stretch_clocks(Timeline *t, const SnapshotL2 *said) {
+  const double end = end_of_all(t);
+  t->stretch = 1;
+  t->whole_s = end;
+  if (t->in_steps || !(end > 0)) return;
+  t->least_s = said->least_s;
+  t->predicted_s = said->predicted_s;
+  t->whole_s = t->predicted_s > 0 ? t->predicted_s : later(end, t->least_s);
+  const double stretch = t->stretch = t->whole_s / end;
+  t->bytes_per_s /= stretch, t->flops_per_s /= stretch, t->exps_per_s /= stretch;
+  for (int n = 0; n < t->n_kernels; n++) {
+    TimelineKernel *k = &t->kernels[n];
+    k->start *= stretch, k->end *= stretch;
+    for (int s = 0; s < k->n_samples; s++) k->sample[s] *= stretch;
+  }
+  for (int64_t n = 0; n < t->n_pieces; n++) t->pieces[n].start *= stretch, t->pieces[n].end *= stretch;
+  t->end *= stretch, t->busy *= stretch;
+}
+
 void timeline_make(Timeline *t, const Snapshot *now) {
   Simulation run;
   Error error = {0};
@@ -328,6 +367,7 @@ void timeline_make(Timeline *t, const Snapshot *now) {
     deal_out(t, k, heap);
   }
   free(heap);
+  if (!status) stretch_clocks(t, &now->l2);
   t->is_known = !status;
   if (status) snprintf(t->why_not, sizeof t->why_not, "%.150s", error.message);
 }

@@ -11,7 +11,9 @@
  * (sim/machine/timing.h): an equal part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued
  * in the order of the stream, one after the other; a tile is loaded once its place in SRAM, one for each tensor as the
  * SRAM budget counts them, is free. A product waits for its tiles, the softmax for the product, the second product for
- * the softmax. Kernels run one after another. Where rates are missing (`paper` has no L2), each event but a skip takes
+ * the softmax. Kernels run one after another. How long all of it takes is not said here: that is the predicted time of
+ * the launch, where there is one, or at least its lower bound (simulation_time), and the clocks are stretched to it.
+ * Where rates are missing (`paper` has no L2), each event but a skip takes
  * one step, one after the other. Not modelled: latency, vector work other than exponentials, double buffers,
  * contention, gaps between kernels.
  *
@@ -66,15 +68,17 @@ typedef struct {
   bool in_steps;                               /* time is counted in steps */
   char why_steps[200];                         /* then */
   bool is_assumed;                             /* the launch does not fit the machine: one CTA on each SM is taken */
-  double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA */
+  double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA, stretched: the peak's part over `stretch` */
   const Schedule *schedule;
   Plan plan; /* of one head */
   int n_kernels;
   TimelineKernel kernels[TIMELINE_KERNELS];
   int64_t n_pieces;
-  TimelinePiece *pieces; /* of all kernels, in start order */
-  double end;            /* of everything */
-  double busy;           /* sum over the pieces of their time */
+  TimelinePiece *pieces;                /* of all kernels, in start order */
+  double end;                           /* of everything that is shown */
+  double stretch;                       /* of all clocks: over what the peak rates alone would give */
+  double least_s, predicted_s, whole_s; /* of the whole launch: no run is faster; predicted, 0: not; what is drawn */
+  double busy;                          /* sum over the pieces of their time */
 } Timeline;
 
 /* Makes the timeline of a request. Free it after use, also when it is not known. */
