@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "sim/base/error.h"
 
@@ -84,9 +85,18 @@ static inline double precision_computed(Precision accumulator, double in_double)
   return accumulator == PRECISION_FP64 ? in_double : (double)(float)in_double;
 }
 
-/* a x b + c, rounded once in the accumulator's format, as the GPU's fused instruction does. */
+/* a x b + c, rounded once in the accumulator's format, as the GPU's fused instruction does. In fp32 the product is
+ * exact in double, and the sum's rounding to double cannot move it past a value halfway between two fp32. Only a
+ * rounded sum that is such a value, or is below the normal ones, takes fmaf, slow where there is no instruction for it.
+ */
 static inline double precision_multiply_add(Precision accumulator, double a, double b, double c) {
   if (accumulator == PRECISION_FP64) return fma(a, b, c);
+  const double product = (double)(float)a * (double)(float)b, addend = (double)(float)c, sum = product + addend;
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  const bool is_halfway = (bits & 0x1fffffff) == 0x10000000;
+  if (!is_halfway && fabs(sum) >= 0x1p-126) return (double)(float)sum;
+  if (sum - product == addend && sum - addend == product) return (double)(float)sum; /* it is exact */
   return (double)fmaf((float)a, (float)b, (float)c);
 }
 

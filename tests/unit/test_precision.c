@@ -138,6 +138,20 @@ static void overflow_is_told_apart_from_rounding_down(void **state) {
   }
 }
 
+/* Sums that lie so near to the middle of two fp32 that rounding to double first would put them there. */
+static void a_fused_multiply_add_rounds_once(void **state) {
+  (void)state;
+  const double odd = 0x1p24 + 2, below_1 = 1 - 0x1p-15, above_1 = 1 + 0x1p-15;
+  assert_true(precision_multiply_add(PRECISION_FP32, above_1, below_1, odd) == odd); /* odd + 1 - 2^-30 */
+  assert_true(precision_multiply_add(PRECISION_FP32, above_1, -below_1, odd) == odd);
+  assert_true(precision_multiply_add(PRECISION_FP32, 1, 1, odd) == odd + 2); /* a true tie goes to the even one */
+  const double tiny = 0x1p-127 + 0x1p-149;                                   /* subnormal, and odd */
+  assert_true(precision_multiply_add(PRECISION_FP32, 0x1p-75 * (1 + 0x1p-23), 0x1p-75 * (1 - 0x1p-23), tiny) == tiny);
+  assert_true(precision_multiply_add(PRECISION_FP32, 0x1p-75, 0x1p-75, tiny) == tiny + 0x1p-149);
+  assert_true(precision_multiply_add(PRECISION_FP32, 0x1p100, 0x1p100, 0) == (double)INFINITY);
+  assert_true(isnan(precision_multiply_add(PRECISION_FP32, (double)INFINITY, 0, 1)));
+}
+
 /* precision_computed and precision_multiply_add are the compiler's float arithmetic. */
 static void accumulators_compute_as_float_and_double_do(void **state) {
   (void)state;
@@ -284,6 +298,7 @@ int main(void) {
       cmocka_unit_test(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest),
       cmocka_unit_test(fp8_saturates),
       cmocka_unit_test(overflow_is_told_apart_from_rounding_down),
+      cmocka_unit_test(a_fused_multiply_add_rounds_once),
       cmocka_unit_test(accumulators_compute_as_float_and_double_do),
       cmocka_unit_test(fp32_agrees_with_the_compiler),
 #ifdef __FLT16_MAX__
