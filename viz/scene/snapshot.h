@@ -260,6 +260,10 @@ typedef struct {
 Status stage_make(Stage *stage, const StageConfig *config, Error *error);
 void stage_free(Stage *stage);
 
+/* Takes over what an earlier stage has made of K and V, where these are the same rows; a change of N is then drawn
+ * sooner. What snapshots hold does not depend on it. */
+void stage_keep_inputs(Stage *stage, const Stage *before);
+
 /* Gives the scores of every row, from the first column on, in place of Q K; for a row that is worked by hand. At most
  * STAGE_SCORES of them. */
 void stage_give_scores(Stage *stage, const double *scores, int n);

@@ -60,6 +60,16 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
 }
 
+void stage_keep_inputs(Stage *stage, const Stage *before) {
+  if (!stage->row || !before->row || n_O(stage) != n_O(before)) return;
+  const Shape *shape = &stage_plan(stage)->shape, *old = &stage_plan(before)->shape;
+  if (shape->d != old->d || shape->dtype != old->dtype || stage->config.seed != before->config.seed) return;
+  const int64_t n_keys = before->row->n_keys < shape->N_k ? before->row->n_keys : shape->N_k;
+  memcpy(stage->K, before->K, (size_t)(n_keys * shape->d) * sizeof *stage->K);
+  memcpy(stage->V, before->V, (size_t)(n_keys * n_O(stage)) * sizeof *stage->V);
+  stage->row->n_keys = n_keys;
+}
+
 void stage_forget_rows(Stage *stage) {
   if (stage->row) stage->row->row = -1;
   for (int k = 0; k < SNAPSHOT_ROWS; k++)
@@ -97,12 +107,18 @@ static const double *need_scores(void *context, int64_t end) {
   const int64_t d = stage_plan(stage)->shape.d;
   const Precision accumulator = precision_accumulator(precision_of(stage));
   fill_keys(stage, end);
-  for (int64_t col = r->n_scores; col < end; col++) {
-    double sum = 0;
-    for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, r->q[c], stage->K[col * d + c], sum);
-    r->scores[col] = col < stage->config.n_scores ? stage->config.scores[col]
-                                                  : precision_computed(accumulator, sum * r->state.scale);
-    r->n_scores = col + 1;
+  while (r->n_scores < end) {
+    enum { AT_ONCE = 4 }; /* columns: a sum waits for itself, not for others */
+    const int64_t col = r->n_scores, n = end - col < AT_ONCE ? end - col : AT_ONCE;
+    double sums[AT_ONCE] = {0};
+    const double *K[AT_ONCE];
+    for (int64_t k = 0; k < AT_ONCE; k++) K[k] = stage->K + (k < n ? col + k : col) * d;
+    for (int64_t c = 0; c < d; c++)
+      for (int k = 0; k < AT_ONCE; k++) sums[k] = precision_multiply_add(accumulator, r->q[c], K[k][c], sums[k]);
+    for (int64_t k = 0; k < n; k++)
+      r->scores[col + k] = col + k < stage->config.n_scores ? stage->config.scores[col + k]
+                                                            : precision_computed(accumulator, sums[k] * r->state.scale);
+    r->n_scores += n;
   }
   return r->scores;
 }
