@@ -88,7 +88,7 @@ row('first picture, cold (wall)', firsts, LIMITS.first)
 
 // Another N, there and back, by the key for it.
 for (const [name, problem] of [['', SMALL], [', N = 4,096 on H200', LARGE]])
-  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'charts'] : SCENES) {
+  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax', 'charts'] : SCENES) {
     const page = await open(`${problem} scene=${scene}`)
     for (const key of ['n', 'N']) { await page.type(key); await pause(60) } // warm
     const taken = changes(await traced(page, async () => {

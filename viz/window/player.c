@@ -31,22 +31,38 @@ static void mark(Player *p, uint64_t step, uint8_t what) {
   p->marks[(step * (PLAYER_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
 }
 
+/* Goes on with the marks of new maxima, for as much work as a frame has room for. */
+static void mark_maxima(Player *p) {
+  const Simulation *run = &p->stage.run;
+  const SnapshotRow shown = p->now.row;
+  int64_t left = PLAYER_MAX_PRODUCTS;
+  Event event;
+  while (left > 0 && (p->is_marking = schedule_next(run->schedule, &run->plan, &p->marking, &event))) {
+    if (event.kind != EVENT_NEW_MAX || event.j < 0) continue;
+    stage_row_after(&p->stage, &event, &p->now);
+    if (p->now.row.is_computed && p->now.row.m_new > p->now.row.m_old) mark(p, p->marking.step, MARK_MAX);
+    left -= (event.col1 - event.col0) * run->plan.shape.d;
+  }
+  p->now.row = shown;
+}
+
 static void mark_events(Player *p) {
   const Simulation *run = &p->stage.run;
   Cursor cursor = {0};
   Event event;
   int pass = 0;
   memset(p->marks, 0, sizeof p->marks);
+  p->is_marking = false;
   if (p->stage.n_steps > PLAYER_MARKED_STEPS || !schedule_seek(run->schedule, &run->plan, &cursor, 0)) return;
+  p->is_marking = p->stage.n_steps <= PLAYER_MAX_STEPS;
+  p->marking = cursor;
   while (schedule_next(run->schedule, &run->plan, &cursor, &event)) {
     if (event.kind == EVENT_SKIP) mark(p, cursor.step, MARK_SKIP);
     if (event.kind == EVENT_STORE) mark(p, cursor.step, MARK_STORE);
     if (event.pass != pass) mark(p, cursor.step - 1, MARK_PASS);
     pass = event.pass;
-    if (event.kind != EVENT_NEW_MAX || event.j < 0 || p->stage.n_steps > PLAYER_MAX_STEPS) continue;
-    stage_row_after(&p->stage, &event, &p->now); /* shown anew afterwards */
-    if (p->now.row.is_computed && p->now.row.m_new > p->now.row.m_old) mark(p, cursor.step, MARK_MAX);
   }
+  if (p->is_marking) mark_maxima(p);
 }
 
 /* A skip in a row of them takes its part of one beat; on the model's clock an event takes its time in the mean one's.
@@ -93,6 +109,7 @@ bool player_apply(Player *p, Request *r, bool without_max) {
     return false;
   }
   const double part = p->stage.n_steps ? (double)p->now.step / (double)p->stage.n_steps : 0;
+  stage_keep_inputs(&stage, &p->stage);
   stage_free(&p->stage);
   p->stage = stage;
   p->request = *r;
@@ -253,6 +270,7 @@ bool player_set_speed(Player *p, double events_per_s) {
 
 bool player_tick(Player *p, double seconds) {
   const bool was_moving = player_is_moving(p);
+  if (p->is_marking) mark_maxima(p);
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
@@ -283,7 +301,7 @@ double player_phase(const Player *p) {
 
 bool player_is_moving(const Player *p) {
   const double phase = player_phase(p);
-  return p->is_playing || (phase > 0 && phase < 1);
+  return p->is_playing || p->is_marking || (phase > 0 && phase < 1);
 }
 
 /* ---- States and typing ----------------------------------------------------------------------------------- */

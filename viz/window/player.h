@@ -77,6 +77,7 @@ enum {
   PLAYER_MARKS = 2048,           /* places along the scrub bar */
   PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
   PLAYER_MAX_STEPS = 2048,       /* longer runs have no marks of new maxima, which cost a row each */
+  PLAYER_MAX_PRODUCTS = 1 << 17, /* multiply-adds for them at a time; the rest comes with later ticks */
   PLAYER_ENTRY_BYTES = 256,
 };
 
@@ -118,6 +119,8 @@ struct Player {
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
   uint8_t marks[PLAYER_MARKS]; /* what happens in that part of the run */
+  bool is_marking;             /* new maxima are not marked beyond this step: */
+  Cursor marking;
 };
 
 /* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step
