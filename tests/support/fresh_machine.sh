@@ -6,7 +6,7 @@
 # `make test` first, each command twice in a row. The second time has no network and an apt-get that only
 # tells tales. There is no display, no GPU and no nvcc in there. Ends with `N passed, N failed`.
 #
-# COMMANDS=run tries `make run` alone. Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
+# COMMANDS=run tries `make run` alone, TIMES=once leaves out what comes again. Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
 # (Ubuntu: main,universe) and MIRROR=URL (default: where this machine's apt gets SUITE from). The bare tree is kept
 # in /var/tmp for 30 days. Mounts live in a namespace of their own, so none can be left behind.
 set -u
@@ -14,6 +14,7 @@ cd "$(dirname "$0")/../.." || exit 1
 SUITE=${SUITE:-bookworm}
 COMPONENTS=${COMPONENTS:-main}
 COMMANDS=${COMMANDS:-run test}
+TIMES=${TIMES:-twice}
 cache=/var/tmp/tilewalk-fresh-$SUITE.tar
 passed=0 failed=0
 
@@ -134,6 +135,7 @@ both() {
   [ -n "$line" ] || { verdict 1 "README.md has no one-line form that ends in '$1'"; return; }
   no_tripwire
   try "$2: $1, first time" "$2" "$line"
+  [ "$TIMES" = twice ] || return
   tripwire
   try "$2: $1, second time, without network" "$2" "$line" --offline
   try "$2: plain '$1', without network" "$2" "$1" --offline
