@@ -28,6 +28,9 @@ says 'sim --gpu 4090' "did you mean 'rtx4090'?"
 says 'sim --gpu H20' "did you mean 'gh200' or 'h200'?"
 says 'sim --algorithm fa3' 'give --kernel fa3-sm90 --algorithm fa2'
 says 'sim --algorithm FA2' "did you mean 'fa2'"
+says 'plot' "drawn by 'sweep' and 'roofline'"
+says 'compare' '--algorithm fa1,fa2'
+says 'embed' 'make web'
 says 'kvcache --model 405b' "did you mean 'llama-3.1-405b'?"
 [ "$("$tilewalk" sim --gpu H200 --json)" = "$("$tilewalk" sim --gpu h200 --json)" ] || fail "capital letters change the GPU"
 [ "$("$tilewalk" sim --gpu H100 --json)" = "$("$tilewalk" sim --gpu h100-sxm --json)" ] || fail "H100 is not the SXM card"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A chart for a slide: --title stands in the picture in place of its own, escaped; without a picture it is refused.
+# A picture for a slide: --title and labels of the axes stand in it in place of its own, escaped; without a picture they
+# are refused. The y axis says which bytes are shown.
 set -u
 tilewalk=${TILEWALK:-build/tilewalk}
 work=$(mktemp -d)
@@ -16,4 +17,19 @@ for command in 'sweep --values 64,128 -d 16 --block 8' 'roofline -N 64 -d 16 --b
   "$tilewalk" $command --title 'K' >/dev/null 2>&1
   [ $? = 2 ] || fail "'$command --title' without a picture is not refused"
 done
+"$tilewalk" sweep --values 64,128 -d 16 --block 8 --x-label 'length <N>' --y-label 'bytes & more' -o "$work/label.svg" || fail "labels"
+grep -q 'length &lt;N&gt;' "$work/label.svg" || fail "--x-label draws no label"
+grep -q 'bytes &amp; more' "$work/label.svg" || fail "--y-label draws no label"
+grep -q 'sequence length N, tokens' "$work/label.svg" && fail "the axis has two labels"
+"$tilewalk" sweep --over gpu=h100-sxm,h200 --y-label K -o "$work/bars.svg" 2>/dev/null
+[ $? = 2 ] || fail "bars have no axis to label"
+"$tilewalk" sweep --y-label K >/dev/null 2>&1
+[ $? = 2 ] || fail "'--y-label' without a picture is not refused"
+for metric in 'boundary=across the SRAM boundary' 'l2=between SMs and L2' 'hbm=between L2 and HBM'; do
+  "$tilewalk" sweep --gpu a100-80gb --values 64,128 -d 16 --block 8 --metric "${metric%%=*}" --title T -o "$work/y.svg" || fail "$metric"
+  grep -q "bytes ${metric#*=}, read and written" "$work/y.svg" || fail "the y axis of ${metric%%=*} does not say which bytes"
+done
+"$tilewalk" render --step 40 --title 'K & V <here>' -o "$work/scene.svg" || fail "render --title"
+grep -q 'K &amp; V &lt;here&gt;' "$work/scene.svg" || fail "'render --title' draws no title"
+grep -q 'FlashAttention-2' "$work/scene.svg" && fail "the scene has two titles"
 echo "titles"

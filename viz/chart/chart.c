@@ -19,6 +19,11 @@ void chart_set_title(Chart *chart, const char *title) {
   chart->subtitle = text_store_add(&chart->text, NULL);
 }
 
+void chart_set_labels(Chart *chart, const char *x, const char *y) {
+  if (*x) chart->x_title = text_store_add(&chart->text, x);
+  if (*y) chart->y_title = text_store_add(&chart->text, y);
+}
+
 void chart_free(Chart *chart) {
   text_store_free(&chart->text);
   free(chart->points);

@@ -102,9 +102,10 @@ void chart_shade(Chart *chart, double x_from, double x_to, const char *text);
 
 /* For what shows charts. */
 const char *chart_text(const Chart *chart, size_t offset);
-void chart_set_title(Chart *chart, const char *title);  /* in place of the first; no subtitle then */
-Status chart_check(const Chart *chart, Error *error);   /* OK, or why the chart cannot be shown */
-Scale chart_x_scale(const Chart *chart, double margin); /* over all points and notes, or as the axis says */
+void chart_set_title(Chart *chart, const char *title);             /* in place of the first; no subtitle then */
+void chart_set_labels(Chart *chart, const char *x, const char *y); /* of the axes; "": as it is */
+Status chart_check(const Chart *chart, Error *error);              /* OK, or why the chart cannot be shown */
+Scale chart_x_scale(const Chart *chart, double margin);            /* over all points and notes, or as the axis says */
 Scale chart_y_scale(const Chart *chart, double margin);
 bool chart_shows(const Chart *chart, ChartPoint point); /* it has a place on the axes */
 

@@ -30,6 +30,7 @@ static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? the
 Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
                        Error *error) {
   if (*how->title) chart_set_title(chart, how->title);
+  chart_set_labels(chart, how->x_label, how->y_label);
   if (chart_check(chart, error)) return error->status;
   return save(&(Picture){chart, NULL, theme_of(how)}, how, path, title, state, error);
 }

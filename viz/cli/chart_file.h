@@ -7,20 +7,23 @@
 #include "viz/request/request.h"
 
 typedef struct {
-  int width, height; /* 0: 1280 x 720 */
-  char theme[16];    /* "": light */
-  char title[120];   /* "": what the chart shows */
-  bool given;        /* --size, --theme or --title was there */
+  int width, height;               /* 0: 1280 x 720 */
+  char theme[16];                  /* "": light */
+  char title[120];                 /* "": what the picture shows */
+  char x_label[120], y_label[120]; /* "": what the axis shows, with its unit */
+  bool given;                      /* one of these was there */
 } ChartRequest;
 
-extern const Option CHART_OPTIONS[];       /* --size, --theme; target: ChartRequest */
-extern const Option CHART_TITLE_OPTIONS[]; /* --title, where charts alone are drawn */
+/* Target of each: ChartRequest. */
+extern const Option SIZE_OPTIONS[];    /* --size, --theme */
+extern const Option PICTURE_OPTIONS[]; /* --title too */
+extern const Option CHART_OPTIONS[];   /* --x-label and --y-label too */
 
-/* Refuses a size or theme without a file to draw into. */
+/* Refuses any of them without a file to draw into. */
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error);
 
-/* Gives the chart its own title where --title was there, and draws it into a PNG, SVG or PDF, by the suffix of `path`,
- * with a title and the one-line state as metadata. */
+/* Gives the chart the title and labels that were asked for, and draws it into a PNG, SVG or PDF, by the suffix of
+ * `path`, with a title and the one-line state as metadata. */
 Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
                        Error *error);
 

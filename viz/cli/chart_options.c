@@ -35,29 +35,50 @@ static Status set_theme(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-const Option CHART_OPTIONS[] = {
-    {"size", 0, "WxH", "Size of the picture in pixels. Default 1280x720.", set_size, false, false, NULL},
-    {"theme", 0, "THEME", "light or dark. Default light.", set_theme, false, false, "light dark"},
-    {0},
-};
-
-static Status set_title(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  if (!*value || strlen(value) >= sizeof c->title)
-    return error_set(error, STATUS_BAD_REQUEST, "the title is empty or longer than %zu bytes", sizeof c->title - 1);
-  snprintf(c->title, sizeof c->title, "%s", value);
+/* Words that go into the picture: UTF-8 of at most `bytes` - 1. */
+static Status set_words(ChartRequest *c, char *to, size_t bytes, const char *what, const char *value, Error *error) {
+  if (!*value || strlen(value) >= bytes)
+    return error_set(error, STATUS_BAD_REQUEST, "the %s is empty or longer than %zu bytes", what, bytes - 1);
+  snprintf(to, bytes, "%s", value);
   c->given = true;
   return STATUS_OK;
 }
 
-const Option CHART_TITLE_OPTIONS[] = {
-    {"title", 0, "TEXT", "Title of the picture, in place of the one it gives itself.", set_title, false, false, NULL},
+static Status set_title(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  return set_words(c, c->title, sizeof c->title, "title", value, error);
+}
+
+static Status set_x_label(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  return set_words(c, c->x_label, sizeof c->x_label, "label of the x axis", value, error);
+}
+
+static Status set_y_label(void *target, const char *value, Error *error) {
+  ChartRequest *c = target;
+  return set_words(c, c->y_label, sizeof c->y_label, "label of the y axis", value, error);
+}
+
+#define SIZE_AND_THEME                                                                                                 \
+  {"size", 0, "WxH", "Size of the picture in pixels. Default 1280x720.", set_size, false, false, NULL}, {              \
+    "theme", 0, "THEME", "light or dark. Default light.", set_theme, false, false, "light dark"                        \
+  }
+#define TITLE                                                                                                          \
+  { "title", 0, "TEXT", "Title of the picture, in place of its own.", set_title, false, false, NULL }
+
+const Option SIZE_OPTIONS[] = {SIZE_AND_THEME, {0}};
+const Option PICTURE_OPTIONS[] = {SIZE_AND_THEME, TITLE, {0}};
+const Option CHART_OPTIONS[] = {
+    SIZE_AND_THEME,
+    TITLE,
+    {"x-label", 0, "TEXT", "Label of the x axis, in place of its own.", set_x_label, false, false, NULL},
+    {"y-label", 0, "TEXT", "Label of the y axis, in place of its own.", set_y_label, false, false, NULL},
     {0},
 };
 
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
   if (chart->given && !*output->output)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--size, --theme and --title are for pictures; name one with -o FILE.png, .svg or .pdf");
+                     "--size, --theme, --title and labels are for pictures; name one with -o FILE.png, .svg or .pdf");
   return STATUS_OK;
 }

@@ -188,7 +188,7 @@ static Status save_animation(Render *r, Io *io, Error *error) {
                                .height = o->picture.height ? o->picture.height : 720,
                                .n_frames = n_frames,
                                .frame_ms = o->frame_ms ? (int)o->frame_ms : frame_ms,
-                               .title = "Tilewalk",
+                               .title = *o->picture.title ? o->picture.title : "Tilewalk",
                                .state = r->footer,
                                .draw = draw_frame,
                                .go_on = go_on,
@@ -200,8 +200,8 @@ static Status save_animation(Render *r, Io *io, Error *error) {
 
 static Status save_still(Render *r, Error *error) {
   const RenderOptions *o = r->options;
-  char title[96];
-  snprintf(title, sizeof title, "Tilewalk: %s", scene_title(r->scene));
+  char title[sizeof o->picture.title + 16];
+  snprintf(title, sizeof title, "Tilewalk: %s", *o->picture.title ? o->picture.title : scene_title(r->scene));
   return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280,
                       o->picture.height ? o->picture.height : 720, draw_still, r, &(SurfaceMetadata){title, r->footer},
                       error);
@@ -215,8 +215,9 @@ static Status check_options(const RenderOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
   if (!*o->output.output && (o->ranged || o->picture.given || o->presentation))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--size, --theme, --presentation and --frames are for pictures; name one with -o FILE.png");
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "--size, --theme, --title, --presentation and --frames are for pictures; name one with -o FILE.png");
   if (o->sub_frames && !animated)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
@@ -231,7 +232,10 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
   if (check_options(o, error)) return error->status;
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
-  r->view = (SceneView){.presentation = o->presentation, .footer = r->footer, .memo = memo_new()};
+  r->view = (SceneView){.presentation = o->presentation,
+                        .title = *o->picture.title ? o->picture.title : NULL,
+                        .footer = r->footer,
+                        .memo = memo_new()};
   if (o->request.n_algorithms > 1) r->scene = SCENE_RACE; /* several are to be seen beside each other */
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
@@ -278,7 +282,7 @@ static const OptionSet SETS[] = {
     {"Scene", REQUEST_SCENE_OPTIONS, offsetof(RenderOptions, request)},
     {"Rendering", RENDER_OPTIONS, 0},
     {"Output", OUTPUT_FILE_OPTIONS, offsetof(RenderOptions, output)},
-    {"Picture", CHART_OPTIONS, offsetof(RenderOptions, picture)},
+    {"Picture", PICTURE_OPTIONS, offsetof(RenderOptions, picture)},
     REQUEST_OPTION_SETS(RenderOptions, request),
     {0},
 };
@@ -295,7 +299,7 @@ const Command COMMAND_RENDER = {
     .examples = "  # everything on one screen, after 100 events\n"
                 "  tilewalk render --step 100 -o main.png\n\n"
                 "  # the score matrix for a slide, with text that stays text\n"
-                "  tilewalk render --scene tiles --step 130 --presentation -o tiles.svg\n\n"
+                "  tilewalk render --scene tiles --step 130 --presentation --title 'Tile by tile' -o tiles.svg\n\n"
                 "  # the roofline of an H200 with the run on it, half way\n"
                 "  tilewalk render --scene charts --chart roofline -N 4096 --gpu h200 --step 3000 -o roofline.png\n\n"
                 "  # the run as an animation\n"

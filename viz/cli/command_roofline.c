@@ -111,7 +111,8 @@ static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low
 static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
-    snprintf(name, sizeof name, "%s: %s", r->request->algorithms[k]->name, time_part_title(r->runs[k].timing.bound));
+    snprintf(name, sizeof name, "%s, bound by %s", r->request->algorithms[k]->name,
+             time_part_title(r->runs[k].timing.bound));
     chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
     for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
   }
@@ -122,7 +123,7 @@ static Chart make_chart(const Roofline *r) {
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   snprintf(title, sizeof title, "Roofline: %s", r->gpu.product);
   snprintf(subtitle, sizeof subtitle, "%s; %s", problem,
-           r->n_levels > 1 ? "left mark: bytes from L2, right mark: bytes from HBM" : "bytes across the SRAM boundary");
+           r->n_levels > 1 ? "marks: left by bytes from L2, right from HBM" : "bytes across the SRAM boundary");
   double low, high;
   span(r, &low, &high);
   Chart chart = chart_new(&(ChartConfig){
@@ -323,7 +324,6 @@ static const OptionSet SETS[] = {
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RooflineOptions, output)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(RooflineOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(RooflineOptions, chart)},
-    {"Title", CHART_TITLE_OPTIONS, offsetof(RooflineOptions, chart)},
     {0},
 };
 

@@ -293,6 +293,8 @@ static int run_sweep(void *options, Io *io, Error *error) {
   Status status = values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_POINTS_MAX);
   if (!status) status = output_request_check(&o->output, error);
   if (!status) status = chart_request_check(&o->chart, &o->output, error);
+  if (!status && o->axis->is_gpu && (*o->chart.x_label || *o->chart.y_label))
+    status = error_set(error, STATUS_BAD_REQUEST, "over gpu there are bars without axes to label; --title takes words");
   if (!status) status = sweep_values(o, &problem, values, &n, error);
   if (!status) status = choose_metric(o, &metric, error);
   if (!status) status = sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error);
@@ -324,7 +326,6 @@ static const OptionSet SETS[] = {
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(SweepOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(SweepOptions, chart)},
-    {"Title", CHART_TITLE_OPTIONS, offsetof(SweepOptions, chart)},
     {0},
 };
 

@@ -176,7 +176,7 @@ static const OptionSet SETS[] = {
     {"Scene", REQUEST_SCENE_OPTIONS, offsetof(ViewOptions, request)},
     {"Lesson", LESSON_OPTIONS, 0},
     {"Window", WINDOW_OPTIONS, 0},
-    {"Picture", CHART_OPTIONS, offsetof(ViewOptions, picture)},
+    {"Picture", SIZE_OPTIONS, offsetof(ViewOptions, picture)},
     REQUEST_OPTION_SETS(ViewOptions, request),
     {0},
 };

@@ -30,7 +30,32 @@ static const Command *find_command(const char *name) {
   return NULL;
 }
 
+/* Words that other programs have, and where theirs is done here. */
+static const struct {
+  const char *word, *here;
+} ELSEWHERE[] = {
+    {"plot", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"chart", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"graph", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"draw", "scenes are drawn by 'render', charts by 'sweep' and 'roofline'"},
+    {"export", "pictures come from 'render', 'sweep' and 'roofline' with -o FILE, events from 'trace'"},
+    {"compare", "'sim' compares: --algorithm fa1,fa2 or --gpu a100-80gb,h200"},
+    {"decode", "decode is 'sim -N 1 --seq-len-k 32K', or 'kvcache --model NAME' for a model"},
+    {"ncu", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
+    {"profile", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
+    {"tune", "'advise' says which tile to take on a GPU"},
+    {"block", "'advise' says which tile to take on a GPU"},
+    {"claim", "'check' judges the articles' claims"},
+    {"class", "lessons/README.md says how a class works with 'lesson'"},
+    {"web", "'make web' builds the pages for a browser, 'make web-serve' shows them"},
+    {"embed", "'make web' builds the pages for a browser; they say how to embed a scene"},
+};
+
 static int unknown_command(const char *name, Error *error) {
+  for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
+    if (strcmp(name, ELSEWHERE[i].word) == 0)
+      return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s': %s", name, ELSEWHERE[i].here),
+             EXIT_BAD_REQUEST;
   Nearest nearest = {.word = name};
   for (const Command *const *c = COMMANDS; *c; c++)
     if ((*c)->name[0] != '_') nearest_offer(&nearest, (*c)->name);

@@ -101,8 +101,13 @@ static const char *const METRIC_NAMES[SWEEP_METRICS] = {"boundary", "l2", "hbm",
 static const char *const METRIC_TITLES[SWEEP_METRICS] = {"Traffic across the SRAM boundary", "Traffic with L2",
                                                          "Traffic with HBM", "Time"};
 
+static const char *const METRIC_LABELS[SWEEP_METRICS] = {"bytes across the SRAM boundary, read and written",
+                                                         "bytes between SMs and L2, read and written",
+                                                         "bytes between L2 and HBM, read and written", "seconds"};
+
 const char *sweep_metric_name(SweepMetric metric) { return METRIC_NAMES[metric]; }
 const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
+const char *sweep_metric_label(SweepMetric metric) { return METRIC_LABELS[metric]; }
 
 double sweep_shown(const Sweep *sweep, const Simulation *run) {
   switch (sweep->metric) {

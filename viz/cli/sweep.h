@@ -48,6 +48,7 @@ typedef enum {
 
 const char *sweep_metric_name(SweepMetric metric);  /* "boundary", "l2", "hbm", "time" */
 const char *sweep_metric_title(SweepMetric metric); /* "Traffic across the SRAM boundary", ... */
+const char *sweep_metric_label(SweepMetric metric); /* of an axis: "bytes between L2 and HBM, read and written", ... */
 
 typedef struct {
   const SweepAxis *axis;

@@ -31,18 +31,18 @@ static void shade_misfits(Chart *chart, const Sweep *s) {
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
+  const bool is_two_level = s->metric == SWEEP_BOUNDARY && !s->points[0].runs[0].machine.l2_bytes;
   snprintf(title, sizeof title, "%s against %s",
-           s->metric == SWEEP_BOUNDARY && !s->points[0].runs[0].machine.l2_bytes ? "Traffic between SRAM and HBM"
-                                                                                 : sweep_metric_title(s->metric),
-           s->axis->title);
+           is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
   title[strcspn(title, ",")] = '\0';
-  Chart chart = chart_new(&(ChartConfig){.title = title,
-                                         .subtitle = s->axis->subtitle,
-                                         .footer = sweep_state(s->axis, request, state),
-                                         .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
-                                         .y = {.title = s->metric == SWEEP_TIME ? "seconds" : "bytes read and written",
-                                               .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
-                                               .log = !s->axis->behind_l2}});
+  Chart chart = chart_new(&(ChartConfig){
+      .title = title,
+      .subtitle = s->axis->subtitle,
+      .footer = sweep_state(s->axis, request, state),
+      .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
+      .y = {.title = is_two_level ? "bytes between SRAM and HBM, read and written" : sweep_metric_label(s->metric),
+            .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
+            .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
     const Schedule *const schedule = s->points[0].runs[k].schedule;
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);

@@ -401,6 +401,7 @@ Box pen_page(const Pen *pen, const char *title) {
 
 Box pen_page_told(const Pen *pen, const char *title, const Narration *said) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), size = narration_size(pen);
+  if (pen->view->title) title = pen->view->title;
   const Snapshot *now = pen->now;
   const Theme *t = pen->theme;
   const int n_lines = narration_lines(pen, size);

@@ -91,6 +91,7 @@ typedef struct {
   SceneBodies *bodies; /* noted here what moves; NULL: nowhere */
   bool undimmed;       /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;      /* kind HIT_NONE: nothing is pointed at */
+  const char *title;   /* at the top, where the algorithm's stands; NULL: that one */
   const char *footer;  /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
