@@ -6,7 +6,7 @@
 #include "lessons/engine/arguments.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/numbers/accuracy.h"
-#include "sim/numbers/attention.h"
+#include "sim/numbers/attention_check.h"
 #include "sim/base/random.h"
 
 enum { SCORES_MAX = 4096, STEPS_PER_SCORE = 20 };
@@ -194,7 +194,19 @@ static const ArgumentField ATTENTION_FIELDS[] = {
     {"seed", ARGUMENT_WHOLE, offsetof(AttentionRequest, seed)},
     {"inputs", ARGUMENT_TEXT, offsetof(AttentionRequest, inputs)},
     {"no_max", ARGUMENT_FLAG, offsetof(AttentionRequest, no_max)},
+    {"sink", ARGUMENT_ANY, 0},
+    {"softcap", ARGUMENT_ANY, 0},
 };
+
+/* An argument that is any number; whether it is there. */
+static bool real_argument(lua_State *lua, const char *name, double *number) {
+  const int type = arguments_push(lua, name);
+  if (type == LUA_TNUMBER) *number = lua_tonumber(lua, -1);
+  lua_pop(lua, 1);
+  if (type != LUA_TNIL && (type != LUA_TNUMBER || !isfinite(*number)))
+    sandbox_fail(lua, "attention: %s is a number", name);
+  return type == LUA_TNUMBER;
+}
 
 typedef struct {
   const Schedule *schedule;
@@ -213,6 +225,9 @@ static AttentionRun read_attention(lua_State *lua) {
   if (!run.schedule) sandbox_fail(lua, "attention: there is no algorithm '%s'", r.algorithm);
   if (!dtype_from_name(r.dtype, &r.shape.dtype)) sandbox_fail(lua, "attention: '%s' is no data type", r.dtype);
   run.config.softmax = (SoftmaxConfig){.precision = attention_precision(r.shape.dtype), .without_max = r.no_max};
+  run.config.softmax.has_sink = real_argument(lua, "sink", &run.config.softmax.sink);
+  if (real_argument(lua, "softcap", &run.config.softmax.softcap) && run.config.softmax.softcap <= 0)
+    sandbox_fail(lua, "attention: softcap is above 0; without a cap leave it out");
   if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
     sandbox_refuse(lua, "attention", &error);
   run.inputs = strcmp(r.inputs, "outliers") == 0 ? INPUT_OUTLIERS : INPUT_NORMAL;
@@ -227,28 +242,15 @@ static AttentionRun read_attention(lua_State *lua) {
 
 static AttentionView view(const Attention *attention, Tensor tensor) { return attention_in_hbm(attention, tensor); }
 
-/* Row `row` of the exact O, in fp64, from the inputs as they are stored. */
-static void reference_row(const Attention *a, int64_t row, double *scores, double *O) {
-  const AttentionView Q = view(a, TENSOR_Q), K = view(a, TENSOR_K), V = view(a, TENSOR_V);
-  const int64_t d = a->plan.shape.d;
-  const Span seen = band_columns(&a->plan.band, row);
-  for (int64_t k = 0; k < a->plan.shape.N_k; k++) {
-    double sum = 0;
-    for (int64_t c = 0; c < d; c++) sum += Q.values[row * Q.stride + c] * K.values[k * K.stride + c];
-    scores[k] = k >= seen.begin && k < seen.end ? sum * a->evaluate.scale : -INFINITY;
-  }
-  softmax_reference(scores, a->plan.shape.N_k, V.values, d, NULL, O);
-}
-
 static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
   const int64_t d = a->plan.shape.d;
   const AttentionView O = view(a, TENSOR_O);
-  double *scores = scratch(lua, a->plan.shape.N_k), *exact = scratch(lua, d);
+  double *exact = scratch(lua, d);
   Accuracy accuracy = {0};
   lua_createtable(lua, 0, 8);
   lua_createtable(lua, (int)a->plan.shape.N_q, 0);
   for (int64_t row = 0; row < a->plan.shape.N_q; row++) {
-    reference_row(a, row, scores, exact);
+    attention_reference_row(a, row, exact);
     accuracy_add(&accuracy, a->config.softmax.precision, O.values + row * O.stride, exact, d);
     lua_createtable(lua, (int)d, 0);
     for (int64_t c = 0; c < d; c++) {

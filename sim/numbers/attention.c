@@ -68,7 +68,8 @@ Status attention_bytes(const Plan *plan, const Schedule *schedule, size_t *bytes
 Status attention_start(void *memory, const Plan *plan, const Schedule *schedule, const AttentionConfig *config,
                        Attention **attention, Error *error) {
   Attention header = {.config = *config, .plan = *plan, .schedule = schedule};
-  Status status = lay_out(&header, error);
+  Status status = evaluate_takes(schedule, &config->softmax, error);
+  if (!status) status = lay_out(&header, error);
   if (status) return status;
   memset(memory, 0, header.bytes);
   Attention *a = memory;

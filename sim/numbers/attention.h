@@ -50,7 +50,8 @@ Precision attention_precision(Dtype dtype);
 Status attention_bytes(const Plan *plan, const Schedule *schedule, size_t *bytes, Error *error);
 
 /* Lays out a state in `memory` (attention_bytes of it, aligned as malloc does). Inputs are zero, everything
- * that the events must write is NaN. The state begins at `memory`. */
+ * that the events must write is NaN. The state begins at `memory`. A sink or a cap that the program's text has no place
+ * for is refused. */
 Status attention_start(void *memory, const Plan *plan, const Schedule *schedule, const AttentionConfig *config,
                        Attention **attention, Error *error);
 

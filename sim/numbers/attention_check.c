@@ -25,19 +25,23 @@ static double score(const Attention *a, int64_t query, int64_t key) {
   const double *q = row_of(a, TENSOR_Q, query), *k = row_of(a, TENSOR_K, key);
   double sum = 0;
   for (int64_t c = 0; c < d; c++) sum += q[c] * k[c];
-  return sum * (a->config.scale != 0 ? a->config.scale : 1 / sqrt((double)d));
+  const double x = sum * (a->config.scale != 0 ? a->config.scale : 1 / sqrt((double)d)),
+               cap = a->config.softmax.softcap;
+  return cap > 0 ? cap * tanh(x / cap) : x;
 }
 
 void attention_reference_row(const Attention *a, int64_t row, double *O) {
   const Shape *shape = &a->plan.shape;
-  double largest = -INFINITY, l = 0;
+  const SoftmaxConfig *config = &a->config.softmax;
+  double largest = config->has_sink ? config->sink : -INFINITY, l = 0;
   for (int64_t c = 0; c < shape->d_v; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
     if (is_seen(shape, row, key)) largest = fmax(largest, score(a, row, key));
+  if (config->has_sink) l = config->powers_of_two ? exp2(config->sink - largest) : exp(config->sink - largest);
   for (int64_t key = 0; key < shape->N_k; key++) {
     if (!is_seen(shape, row, key)) continue;
     const double x = score(a, row, key) - largest;
-    const double weight = a->config.softmax.powers_of_two ? exp2(x) : exp(x);
+    const double weight = config->powers_of_two ? exp2(x) : exp(x);
     const double *v = row_of(a, TENSOR_V, key);
     l += weight;
     for (int64_t c = 0; c < shape->d_v; c++) O[c] += weight * v[c];
@@ -52,7 +56,8 @@ static double computed_score(const Attention *a, int64_t query, int64_t key) {
   const double *q = row_of(a, TENSOR_Q, query), *k = row_of(a, TENSOR_K, key);
   double sum = 0;
   for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, q[c], k[c], sum);
-  return precision_computed(accumulator, sum * a->evaluate.scale);
+  const double x = precision_computed(accumulator, sum * a->evaluate.scale), cap = a->config.softmax.softcap;
+  return cap > 0 ? softmax_capped(a->config.softmax.precision, x, cap) : x;
 }
 
 void attention_one_pass_row(const Attention *a, int64_t row, double *O) {
@@ -63,7 +68,9 @@ void attention_one_pass_row(const Attention *a, int64_t row, double *O) {
   for (int64_t c = 0; c < shape->d_v; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
     if (is_seen(shape, row, key)) largest = fmax(largest, computed_score(a, row, key));
-  const double m = softmax_new_max(config, -INFINITY, largest);
+  const SoftmaxState start = softmax_start(config);
+  const double m = softmax_new_max(config, start.m, largest);
+  if (start.l > 0) l = precision_computed(accumulator, start.l * softmax_factor(config, start.m, m));
   for (int64_t key = 0; key < shape->N_k; key++) {
     if (!is_seen(shape, row, key)) continue;
     const double exponential = softmax_exponential(config, computed_score(a, row, key), m);

@@ -327,9 +327,13 @@ static Value product(Work *w, const ProgramNode *n) {
   return matrix(p, rows, cols, cols, n);
 }
 
-static bool is_named(const Evaluator *v, int node, Tensor tensor) {
-  const ProgramNode *n = &v->schedule->nodes[node];
-  return n->kind == NODE_NAME && name_of(v, n->name)->is_input && name_of(v, n->name)->tensor == tensor;
+static bool is_named(const Schedule *s, int node, Tensor tensor) {
+  const ProgramNode *n = &s->nodes[node];
+  return n->kind == NODE_NAME && s->names[n->name].is_input && s->names[n->name].tensor == tensor;
+}
+
+static bool is_product_of_Q_K(const Schedule *s, const ProgramNode *n) {
+  return n->kind == NODE_MATMUL && is_named(s, n->a, TENSOR_Q) && is_named(s, n->b, TENSOR_K);
 }
 
 /* x / sqrt(d). Of Q K^T the scores may be there already. */
@@ -337,7 +341,9 @@ static Value scaled(Work *w, const ProgramNode *n) {
   const Evaluator *v = w->v;
   const Precision accumulator = accumulator_of(v);
   const ProgramNode *inner = &v->schedule->nodes[n->a];
-  if (v->scores && inner->kind == NODE_MATMUL && is_named(v, inner->a, TENSOR_Q) && is_named(v, inner->b, TENSOR_K)) {
+  const SoftmaxConfig *config = &v->state->config.softmax;
+  const bool are_scores = is_product_of_Q_K(v->schedule, inner), capped = config->softcap > 0 && are_scores;
+  if (v->scores && are_scores && !capped) {
     const Span cols = present_cols(w->c);
     const int64_t rows = width(present_rows(v, w->c));
     return matrix(rows ? v->scores(v->context, cols.end) + cols.begin : w->free, rows, width(cols), 0, n);
@@ -345,8 +351,10 @@ static Value scaled(Work *w, const ProgramNode *n) {
   const Value a = value_of(w, n->a);
   double *p = take(w, a.rows * a.cols), *out = p;
   for (int64_t r = 0; r < a.rows; r++)
-    for (int64_t k = 0; k < a.cols; k++)
-      *out++ = precision_computed(accumulator, a.p[r * a.down + k * a.across] * v->state->scale);
+    for (int64_t k = 0; k < a.cols; k++) {
+      const double x = precision_computed(accumulator, a.p[r * a.down + k * a.across] * v->state->scale);
+      *out++ = capped ? softmax_capped(config->precision, x, config->softcap) : x;
+    }
   return matrix(p, a.rows, a.cols, a.cols, n);
 }
 
@@ -430,6 +438,55 @@ static void add_product(Work *w, const ProgramNode *n, double *tile, int64_t row
                                                     b.p[r * b.down + k * b.across], tile[r * stride + k]);
 }
 
+/* Whether a kernel takes the max of rows of scores, and so makes the statistics. */
+static bool has_row_max(const Schedule *s, int node) {
+  if (node < 0) return false;
+  const ProgramNode *n = &s->nodes[node];
+  return n->kind == NODE_ROW_MAX || has_row_max(s, n->a) || has_row_max(s, n->b);
+}
+
+static bool makes_statistics(const Schedule *s, int kernel) {
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_assigns && s->ops[op].kernel == kernel; k++)
+      if (has_row_max(s, s->assigns[s->ops[op].first_assign + k].value)) return true;
+  return false;
+}
+
+/* Where a row's m or l begins: set to a constant in such a kernel. */
+static bool begins_statistic(const Schedule *s, int kernel, const ProgramAssign *a, char letter) {
+  const ProgramName *n = &s->names[a->name];
+  return n->tensor == TENSOR_STATS && n->text[0] == letter && a->kind == ASSIGN_SET && is_constant(s, a->value) &&
+         makes_statistics(s, kernel);
+}
+
+static bool has_beginning(const Schedule *s, char letter) {
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_assigns; k++)
+      if (begins_statistic(s, s->ops[op].kernel, &s->assigns[s->ops[op].first_assign + k], letter)) return true;
+  return false;
+}
+
+static bool has_scores(const Schedule *s) {
+  for (int k = 0; k < s->n_nodes; k++) {
+    const ProgramNode *n = &s->nodes[k];
+    if (n->kind == NODE_DIVIDE && s->nodes[n->b].kind == NODE_SQRT_D && is_product_of_Q_K(s, &s->nodes[n->a]))
+      return true;
+  }
+  return false;
+}
+
+Status evaluate_takes(const Schedule *s, const SoftmaxConfig *config, Error *error) {
+  if (config->softcap > 0 && !has_scores(s))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s has no line S = Q_i K_j^T / sqrt(d), whose scores a cap would bend; leave --softcap out",
+                     s->name);
+  if (config->has_sink && (!has_beginning(s, 'm') || !has_beginning(s, 'l')))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s sets no m and l before it takes the max of scores, so a sink has no place; leave --sink out",
+                     s->name);
+  return STATUS_OK;
+}
+
 static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) {
   const ProgramName *n = name_of(v, a->name);
   const ProgramNode *value = &v->schedule->nodes[a->value];
@@ -442,7 +499,15 @@ static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) 
   } else if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_TIMES) {
     add_product(&w, value, tile, rows, cols, stride);
   } else {
-    const Value x = value_of(&w, a->value);
+    Value x = value_of(&w, a->value);
+    double start;
+    if (v->state->config.softmax.has_sink && c->split <= 0 &&
+        (begins_statistic(v->schedule, v->state->kernel, a, 'm') ||
+         begins_statistic(v->schedule, v->state->kernel, a, 'l'))) {
+      const SoftmaxState sink = softmax_start(&v->state->config.softmax);
+      start = n->text[0] == 'm' ? sink.m : sink.l;
+      x = (Value){&start, 0, 0, 1, 1};
+    }
     set_all(v, &x, (AssignKind)a->kind, tile, rows, cols, stride);
     note_rows(v, c, a, &x);
   }

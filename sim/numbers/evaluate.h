@@ -10,7 +10,9 @@
  * product. A product that is added to a tile (`O += P V`) adds up in that tile, one fused step a key, as tensor cores
  * do. `/ sqrt(d)` multiplies by the scale, as kernels do. e^(-inf - m) is 0 whatever m is, and x / 0 is 0: rows that
  * see no key have l = 0 and become 0.
- * Not modelled: the order of additions inside tensor cores.
+ * A cap bends scores where the text divides Q K^T by sqrt(d). A sink is where m and l begin: the constants that the
+ * text gives them in a kernel that takes the max of rows of scores, of the first split alone. Not modelled: the order
+ * of additions inside tensor cores.
  *
  * Lines that are no event count too: constants, and loads that `once` has counted before. So the walk here goes over
  * all operations, not over events. It may follow all rows of a head, or a few: then only their row blocks are walked.
@@ -81,6 +83,9 @@ typedef struct {
   /* Of one row that is followed: Q K^T / sqrt(d) up to column `end`; NULL: computed here. */
   const double *(*scores)(void *context, int64_t end);
 } Evaluator;
+
+/* Whether the text has a place for what *config asks for; else why not. */
+Status evaluate_takes(const Schedule *schedule, const SoftmaxConfig *config, Error *error);
 
 /* Lays out *state. Returns how many numbers it needs, all of which evaluate_begin sets. */
 Wide evaluate_layout(Evaluate *state, const Schedule *schedule, const Plan *plan, const EvaluateConfig *config,

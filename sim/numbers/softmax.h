@@ -31,8 +31,9 @@ typedef struct {
   bool without_max;    /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
   bool powers_of_two;  /* 2^x in place of e^x: whole scores and values then make every step exact in
                            fp64, which is how tests show that rescaling changes nothing */
-  bool has_sink; /* a score that belongs to no key, learned for each head (gpt-oss, FlashAttention-3's s_aux): it */
-  double sink;   /* takes part in m and l, and has no value; weights then add up to less than 1 */
+  bool has_sink;  /* a score that belongs to no key, learned for each head (gpt-oss, FlashAttention-3's s_aux): it */
+  double sink;    /* takes part in m and l, and has no value; weights then add up to less than 1 */
+  double softcap; /* of attention's scores: see softmax_capped; 0: none. softmax_step takes scores as they are */
 } SoftmaxConfig;
 
 typedef struct {

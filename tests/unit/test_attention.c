@@ -87,6 +87,76 @@ static void every_schedule_gives_attention(void **state) {
   }
 }
 
+/* ---- sinks and caps ---- */
+
+/* One row of O from the definition, with the mask's bands: e^score over the sum of all of them and e^sink. */
+static void row_with_sink(const Attention *a, int64_t row, double sink, double cap, double *O) {
+  const Shape *s = &a->plan.shape;
+  const double *Q = attention_in_hbm(a, TENSOR_Q).values, *K = attention_in_hbm(a, TENSOR_K).values,
+               *V = attention_in_hbm(a, TENSOR_V).values;
+  const Span seen = band_columns(&a->plan.band, row);
+  double sum = exp(sink);
+  for (int64_t c = 0; c < s->d; c++) O[c] = 0;
+  for (int64_t key = seen.begin; key < seen.end; key++) {
+    double x = 0;
+    for (int64_t c = 0; c < s->d; c++) x += Q[row * s->d + c] * K[key * s->d + c] / sqrt((double)s->d);
+    const double weight = exp(cap * tanh(x / cap));
+    sum += weight;
+    for (int64_t c = 0; c < s->d; c++) O[c] += weight * V[key * s->d + c];
+  }
+  for (int64_t c = 0; c < s->d; c++) O[c] /= sum;
+}
+
+/* Every algorithm gives a sink its weight once, whatever the tiles and splits, and bends scores before the mask. */
+static void sinks_and_caps_are_the_definition(void **state) {
+  (void)state;
+  Rand r = {77};
+  for (int trial = 0; trial < 200; trial++) {
+    const Shape shape = random_shape(&r);
+    const Tiling tiling = random_tiling(&r);
+    const double sink = (double)rand_in(&r, -30, 30) / 10, cap = (double)rand_in(&r, 1, 40) / 10;
+    for (int s = 0; s < N_SCHEDULES; s++) {
+      const AttentionConfig config = {
+          .softmax = {.has_sink = true, .sink = sink, .softcap = cap, .without_max = trial % 4 == 0}};
+      Run run = open_run(SCHEDULES[s]->name, &shape, &tiling, &config);
+      attention_fill(run.attention, INPUT_NORMAL, (uint64_t)trial, 0, 0);
+      finish_run(&run);
+      double exact[512];
+      assert_true(shape.d <= 512);
+      for (int64_t row = 0; row < shape.N_q; row++) {
+        row_with_sink(run.attention, row, sink, cap, exact);
+        for (int64_t c = 0; c < shape.d; c++)
+          if (!(fabs(O_of(&run)[row * shape.d + c] - exact[c]) <= 1e-12))
+            fail_msg("trial %d, %s, row %d: %g, by the definition %g", trial, SCHEDULES[s]->name, (int)row,
+                     O_of(&run)[row * shape.d + c], exact[c]);
+      }
+      assert_true(run_accuracy(&run, NULL).largest <= 1e-12);
+      assert_true(run_compared_with_one_pass(&run).gap.largest <= 1e-12);
+      close_run(&run);
+    }
+  }
+}
+
+/* By hand: two keys of scores 1 and 0 with values 1 and 0, and a sink of 1: O = e / (e + 1 + e). In fp16 too. */
+static void a_sink_by_hand(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 1, .N_k = 2, .d = 1};
+  const Tiling tiling = {.B_r = 1, .B_c = 1, .n_splits = 2};
+  const double q = 1, k[2] = {1, 0}, v[2] = {1, 0};
+  for (int s = 0; s < N_SCHEDULES; s++)
+    for (int half = 0; half < 2; half++) {
+      const AttentionConfig config = {
+          .softmax = {.precision = half ? PRECISION_FP16 : PRECISION_FP64, .has_sink = true, .sink = 1}};
+      Run run = open_run(SCHEDULES[s]->name, &shape, &tiling, &config);
+      attention_set_input(run.attention, TENSOR_Q, &q);
+      attention_set_input(run.attention, TENSOR_K, k);
+      attention_set_input(run.attention, TENSOR_V, v);
+      finish_run(&run);
+      assert_true(fabs(O_of(&run)[0] - exp(1) / (2 * exp(1) + 1)) < (half ? 3e-4 : 1e-15));
+      close_run(&run);
+    }
+}
+
 /* ---- the same bits as what was written by hand ---- */
 
 static void assert_same_bits(const AttentionView *is, const OldView *was, int64_t rows) {
@@ -551,6 +621,8 @@ static void impossible_sizes_are_refused_in_one_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_schedule_gives_attention),
+      cmocka_unit_test(sinks_and_caps_are_the_definition),
+      cmocka_unit_test(a_sink_by_hand),
       cmocka_unit_test(programs_compute_what_was_written_by_hand),
       cmocka_unit_test(the_worked_example_through_every_schedule),
       cmocka_unit_test(the_worked_example_event_by_event),

@@ -435,9 +435,33 @@ static void right_ones_are_told(void **state) {
   (void)state;
   char verdict[PROGRAM_CHECK_BYTES];
   for (int k = 0; k < N_SCHEDULES; k++)
-    if (!program_check(SCHEDULES[k], verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
+    if (!program_check(SCHEDULES[k], NULL, verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
   Program *p = own_program(OWN_REVERSED);
-  if (!program_check(p, verdict)) fail_msg("%s", verdict);
+  if (!program_check(p, NULL, verdict)) fail_msg("%s", verdict);
+  free(p);
+}
+
+/* A page without a maximum has no m where a sink would begin: it is refused. What has a place is tried, and a cap has
+ * one wherever scores are scaled. */
+static void sinks_have_a_place_or_are_refused(void **state) {
+  (void)state;
+  static const char NO_PLACE[] = "algorithm bold\ntitle Without the maximum\nsummary scores as they are\nsource none\n"
+                                 "kernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0\n"
+                                 "    for each column block j of i\n      load K_j\n      load V_j\n"
+                                 "      S = Q_i K_j^T / sqrt(d)\n      mask S\n      P = e^S\n"
+                                 "      l_i += row sum of P; O_i += P V_j\n    O_i = O_i / l_i\n    store O_i\n";
+  char verdict[PROGRAM_CHECK_BYTES];
+  const SoftmaxConfig both = {.has_sink = true, .sink = 1.5, .softcap = 2};
+  Error error = {0};
+  for (int k = 0; k < N_SCHEDULES; k++)
+    if (!program_check(SCHEDULES[k], &both, verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
+  assert_non_null(strstr(verdict, "with a sink of 1.5 and scores capped at 2"));
+  Program *p = own_program(NO_PLACE);
+  assert_int_equal(evaluate_takes(p, &both, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "a sink has no place"));
+  assert_false(program_check(p, &both, verdict));
+  assert_int_equal(strncmp(verdict, "O was not tried: ", 17), 0);
+  assert_int_equal(evaluate_takes(p, &(SoftmaxConfig){.softcap = 2}, NULL), STATUS_OK);
   free(p);
 }
 
@@ -453,7 +477,7 @@ static void a_forgotten_rescale_is_seen(void **state) {
   assert_true(error_of(a) > 0.05);
   free(a);
   char verdict[PROGRAM_CHECK_BYTES];
-  assert_false(program_check(p, verdict));
+  assert_false(program_check(p, NULL, verdict));
   assert_int_equal(strncmp(verdict, "O is wrong: without a mask, row ", 32), 0);
   const StageConfig config = {
       .problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()}, .schedule = p, .seed = 7};
@@ -501,6 +525,7 @@ int main(void) {
       cmocka_unit_test(every_scene_draws_every_step),
       cmocka_unit_test(commands_take_them),
       cmocka_unit_test(right_ones_are_told),
+      cmocka_unit_test(sinks_have_a_place_or_are_refused),
       cmocka_unit_test(a_forgotten_rescale_is_seen),
       cmocka_unit_test(a_value_used_before_it_is_loaded_is_refused),
   };

@@ -12,6 +12,7 @@
 #include "sim/numbers/softmax.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
+#include "viz/cli/score_options.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
@@ -34,31 +35,13 @@ static const double EXAMPLE_K[EXAMPLE_N][EXAMPLE_D] = {{1, 1, 0, 0}, {0, 1, 1, 0
 static const double EXAMPLE_V[EXAMPLE_N][EXAMPLE_D] = {{2, 1, 0, 3}, {1, 0, 1, 2}, {0, 2, 1, 1}, {3, 1, 0, 0},
                                                        {1, 3, 2, 0}, {0, 1, 0, 2}, {2, 0, 1, 1}, {1, 0, 0, 3}};
 
-/* One score: a decimal number with an optional sign, or -inf for a masked one. */
-static Status parse_score(const char *text, size_t length, double *score, Error *error) {
-  const bool negative = length > 0 && text[0] == '-';
-  const char *const digits = text + negative;
-  const size_t n = length - negative;
-  Decimal decimal;
-  if (negative && n == 3 && strncmp(digits, "inf", 3) == 0) {
-    *score = -INFINITY;
-    return STATUS_OK;
-  }
-  if (n == 0 || decimal_read(digits, n, &decimal) != n)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
-                     quote(text, length).text);
-  *score = negative ? -decimal_value(decimal) : decimal_value(decimal);
-  return STATUS_OK;
-}
-
 static Status set_scores(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
   o->n = 0;
   for (const char *p = value;;) {
     const size_t length = strcspn(p, ",");
     if (o->n == SCORES_MAX) return error_set(error, STATUS_TOO_LARGE, "more than %d scores", SCORES_MAX);
-    const Status status = parse_score(p, length, &o->scores[o->n], error);
+    const Status status = score_parse(p, length, &o->scores[o->n], error);
     if (status) return status;
     o->n++;
     if (!p[length]) return STATUS_OK;
@@ -78,16 +61,11 @@ static Status set_precision(void *target, const char *value, Error *error) {
 static Status set_sink(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
   o->has_sink = true;
-  const Status status = parse_score(value, strlen(value), &o->sink, error);
-  if (status || isfinite(o->sink)) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "a sink of -inf is none; leave it out");
+  return score_parse_sink(value, &o->sink, error);
 }
 
 static Status set_softcap(void *target, const char *value, Error *error) {
-  SoftmaxOptions *o = target;
-  const Status status = parse_score(value, strlen(value), &o->softcap, error);
-  if (status || (isfinite(o->softcap) && o->softcap > 0)) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "a cap is a number above 0, such as 50; scores stay between -50 and 50");
+  return score_parse_cap(value, &((SoftmaxOptions *)target)->softcap, error);
 }
 
 static Status set_no_max(void *target, const char *value, Error *error) {

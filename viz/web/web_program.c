@@ -33,7 +33,7 @@ static Program program; /* the one that web_program checked last; too large for 
 /* After web_program gave "": "O is right ..." or "O is wrong ...", in a sentence. Form says nothing about it. */
 EXPORT const char *web_program_numbers(void) {
   static char text[PROGRAM_CHECK_BYTES];
-  program_check(&program, text);
+  program_check(&program, NULL, text);
   return text;
 }
 
