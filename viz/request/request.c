@@ -237,6 +237,15 @@ static Status set_q_scale(void *target, const char *value, Error *error) {
   return status;
 }
 
+static Status set_clock(void *target, const char *value, Error *error) {
+  const bool by_time = strcmp(value, "time") == 0;
+  if (!by_time && strcmp(value, "bytes") != 0)
+    return error_set(error, STATUS_BAD_REQUEST, "the clock is '%s'; it must be bytes or time",
+                     quote(value, strlen(value)).text);
+  ((Request *)target)->by_time = by_time;
+  return STATUS_OK;
+}
+
 static Status set_without_max(void *target, const char *value, Error *error) {
   return options_flag("without-max", value, &((Request *)target)->without_max, error);
 }
@@ -400,6 +409,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {"row", 0, "ROW", "Which row.", set_row, false, true, NULL},
     {"without-max", 0, NULL, "Softmax without the maximum.", set_without_max, false, true, NULL},
     {"q-scale", 0, "COUNT", "What Q is multiplied by.", set_q_scale, false, true, NULL},
+    {"clock", 0, "CLOCK", "What the race runs on.", set_clock, false, true, NULL},
     {0},
 };
 
@@ -440,6 +450,9 @@ const Option REQUEST_SCENE_OPTIONS[] = {
     {"q-scale", 0, "COUNT",
      "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.", set_q_scale,
      false, false, NULL},
+    {"clock", 0, "CLOCK",
+     "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default bytes.",
+     set_clock, false, false, "bytes time"},
     {0},
 };
 

@@ -40,6 +40,7 @@ typedef struct {
   bool l2_later;        /* as StageConfig's: of a front end, in no state line */
   int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
+  bool by_time; /* the clock of the race, and of playing: the model's time; else bytes, and a beat a step */
 } Request;
 
 extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */

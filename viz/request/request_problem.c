@@ -11,6 +11,7 @@
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 #include "viz/request/own_masks.h"
+#include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
 
 /* ---- From request to problem ---------------------------------------------------------------------- */
@@ -187,9 +188,10 @@ void request_choose_small(Request *r) {
   r->block = 8;
 }
 
-/* The algorithm whose steps are walked. Of several, which race, the one that moves most: when it is done, all are. */
+/* The algorithm whose steps are walked. Of several, which race, the one that moves most, or takes longest: when it is
+ * done, all are. */
 static Status choose_shown(const Request *r, StageConfig *config, Error *error) {
-  Wide most = 0;
+  double most = 0;
   config->schedule = r->algorithms[0];
   for (int k = 0; k < r->n_algorithms && r->n_algorithms > 1; k++) {
     Simulation run;
@@ -197,8 +199,11 @@ static Status choose_shown(const Request *r, StageConfig *config, Error *error) 
     const Status status = simulate(&run, &head, r->algorithms[k], error);
     if (status) return status;
     config->rivals[config->n_rivals++] = r->algorithms[k];
-    if (run.total_bytes <= most) continue;
-    most = run.total_bytes;
+    const uint64_t end = (uint64_t)schedule_n_steps(run.schedule, &run.plan);
+    const double seconds = r->by_time ? race_clock_s(&run, &config->gpu, end) : 0,
+                 length = seconds > 0 ? seconds : (double)run.total_bytes;
+    if (length <= most) continue;
+    most = length;
     config->schedule = r->algorithms[k];
   }
   return STATUS_OK;
@@ -209,7 +214,8 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .l2_later = r->l2_later,
                         .row_in_block = row_in_block ? row_in_block : r->row,
                         .without_max = without_max,
-                        .q_scale = r->q_scale};
+                        .q_scale = r->q_scale,
+                        .by_time = r->by_time};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;

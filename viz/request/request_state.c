@@ -76,6 +76,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   put_count(text, "row", r->row, 0);
   if (r->without_max) put(text, " without-max=1");
   put_count(text, "q-scale", r->q_scale, 0);
+  if (r->by_time) put(text, " clock=time");
   memmove(text, text + 1, strlen(text));
   return text;
 }

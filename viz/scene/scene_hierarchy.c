@@ -709,6 +709,7 @@ void scene_hierarchy(const Pen *pen) {
   const Box label = box_cut_top(&race, 1.9 * pen_size(pen, TYPE_SMALL), 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, label.x,
            label.y + 1.2 * pen_size(pen, TYPE_SMALL), label.width,
-           "The race: how far each algorithm gets with the bytes moved so far");
+           pen->now->by_time ? "The race: how far each algorithm gets in the time so far, at peak rates"
+                             : "The race: how far each algorithm gets with the bytes moved so far");
   draw_race(pen, race, true);
 }

@@ -1,4 +1,4 @@
-/* The race: standard, FlashAttention-1 and -2 on one clock, which is the bytes that the shown one has moved. */
+/* The race: standard, FlashAttention-1 and -2 on one clock: the bytes that the shown one has moved, or its time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +21,16 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
   else if (is_large && !shown && run->running_ratio > 0)
     snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);
   const char *in_all = is_large ? " in all" : "";
+  const SnapshotRun *own = run;
+  for (int k = 0; k < now->n_runs; k++)
+    if (now->runs[k].schedule == now->schedule) own = &now->runs[k];
   if (shown)
-    snprintf(words[2], sizeof words[2], "%s in all", number_bytes(run->total_bytes).text);
+    snprintf(words[2], sizeof words[2], "%s in all",
+             now->by_time ? number_seconds(run->whole_s).text : number_bytes(run->total_bytes).text);
   else if (!run->fits)
     snprintf(words[2], sizeof words[2], "SRAM too small");
+  else if (now->by_time)
+    snprintf(words[2], sizeof words[2], "%s the time%s", number_ratio(run->whole_s / own->whole_s).text, in_all);
   else
     snprintf(words[2], sizeof words[2], "%s the bytes%s", number_ratio_of(run->total_bytes, now->whole_bytes).text,
              in_all);

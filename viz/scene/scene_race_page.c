@@ -1,4 +1,5 @@
-/* The race: two to four algorithms beside each other, each with its whole HBM to scale, on one clock of bytes.
+/* The race: two to four algorithms beside each other, each with its whole HBM to scale, on one clock of bytes, or
+ * of time.
  *
  *     standard          fa2            the same bytes have crossed in all of them: one is done, another still writes
  *     Q K V O  S        Q K V O  S     out scores that it will read again. At the end a summary stays.
@@ -14,13 +15,28 @@
 static const char *name_of(const SnapshotRun *run) { return run->schedule->name; }
 static double done_of(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
 
-/* The run that is furthest, and the one that is furthest behind. */
+/* How long a run is on the race's clock. */
+static double length_of(const Snapshot *now, const SnapshotRun *run) {
+  return now->by_time ? run->whole_s : (double)run->total_bytes;
+}
+
+/* The run that is done first, and the one that is done last. */
 static void find_ends(const Snapshot *now, const SnapshotRun **first, const SnapshotRun **last) {
   *first = *last = &now->runs[0];
   for (int k = 1; k < now->n_runs; k++) {
-    if (now->runs[k].total_bytes < (*first)->total_bytes) *first = &now->runs[k];
-    if (now->runs[k].total_bytes > (*last)->total_bytes) *last = &now->runs[k];
+    if (length_of(now, &now->runs[k]) < length_of(now, *first)) *first = &now->runs[k];
+    if (length_of(now, &now->runs[k]) > length_of(now, *last)) *last = &now->runs[k];
   }
+}
+
+static Number clock_number(const Snapshot *now, double seconds, Wide bytes) {
+  return now->by_time ? number_seconds(seconds) : number_bytes(bytes);
+}
+
+static double time_so_far(const Snapshot *now) {
+  double most = 0;
+  for (int k = 0; k < now->n_runs; k++) most = fmax(most, now->runs[k].time_s);
+  return most;
 }
 
 void race_narrate(const Snapshot *now, Narration *said) {
@@ -32,28 +48,36 @@ void race_narrate(const Snapshot *now, Narration *said) {
     snprintf(said->why, sizeof said->why, "Name several, such as standard,fa2, and they race.");
     return;
   }
-  const Number bytes = number_bytes(now->total_bytes), first_done = number_percent(done_of(first)),
-               last_done = number_percent(done_of(last)), stored = number_bytes(last->stored_bytes),
-               sent = number_bytes(last->stored_so_far), most = number_bytes(last->total_bytes),
-               least = number_bytes(first->total_bytes), ratio = number_ratio_of(last->total_bytes, first->total_bytes);
+  const Number so_far = clock_number(now, time_so_far(now), now->total_bytes),
+               first_done = number_percent(done_of(first)), last_done = number_percent(done_of(last)),
+               stored = number_bytes(last->stored_bytes), sent = number_bytes(last->stored_so_far),
+               most = clock_number(now, last->whole_s, last->total_bytes),
+               least = clock_number(now, first->whole_s, first->total_bytes),
+               ratio = now->by_time ? number_ratio(last->whole_s / first->whole_s)
+                                    : number_ratio_of(last->total_bytes, first->total_bytes);
+  const char *verb = now->by_time ? "took" : "moved", *as = now->by_time ? "long" : "much";
 #define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
   if (last->is_finished) {
-    snprintf(said->what, sizeof said->what, "All are done: %s moved %.*s as much as %s.", name_of(last), N(ratio),
+    snprintf(said->what, sizeof said->what, "All are done: %s %s %.*s as %s as %s.", name_of(last), verb, N(ratio), as,
              name_of(first));
-    snprintf(said->why, sizeof said->why, "%.*s against %.*s for the same O.", N(most), N(least));
+    snprintf(said->why, sizeof said->why, "%.*s against %.*s for the same O%s.", N(most), N(least),
+             now->by_time ? ", at peak rates" : "");
     return;
   }
   if (first->is_finished)
-    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s of its work.", N(bytes),
+    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s of its work.", N(so_far),
              name_of(first), name_of(last), N(last_done));
   else
-    snprintf(said->what, sizeof said->what, "With %.*s moved %s has done %.*s of its work, %s %.*s.", N(bytes),
-             name_of(first), N(first_done), name_of(last), N(last_done));
+    snprintf(said->what, sizeof said->what,
+             now->by_time ? "In %.*s %s has done %.*s of its work, %s %.*s."
+                          : "With %.*s moved %s has done %.*s of its work, %s %.*s.",
+             N(so_far), name_of(first), N(first_done), name_of(last), N(last_done));
   if (last->stored_bytes > 0)
     snprintf(said->why, sizeof said->why, "%s has sent %.*s of S and P out to HBM, of %.*s.", name_of(last), N(sent),
              N(stored));
   else
-    snprintf(said->why, sizeof said->why, "In all, %s moves %.*s as much.", name_of(last), N(ratio));
+    snprintf(said->why, sizeof said->why, "In all, %s %s %.*s as %s.", name_of(last), now->by_time ? "takes" : "moves",
+             N(ratio), as);
 #undef N
 }
 
@@ -154,9 +178,9 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);
   const Box line = box_cut_top(&body, 1.5 * small, 4 * u);
-  snprintf(words, sizeof words, "%s", number_bytes(run->moved_bytes).text);
+  snprintf(words, sizeof words, "%s", clock_number(pen->now, run->time_s, run->moved_bytes).text);
   const size_t used = strlen(words);
-  snprintf(words + used, sizeof words - used, " of %s", number_bytes(run->total_bytes).text);
+  snprintf(words + used, sizeof words - used, " of %s", clock_number(pen->now, run->whole_s, run->total_bytes).text);
   if (pen_text_width(pen, TYPE_SMALL, false, words) > line.width) words[used] = '\0';
   pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, line.x, line.y + 1.1 * small, line.width, words);
   const Box sram = box_cut_bottom(&body, 2.4 * pen_size(pen, TYPE_BODY), 10 * u);
@@ -178,6 +202,8 @@ void scene_race(const Pen *pen) {
   race_narrate(now, &said);
   for (int k = 0; k < now->n_runs; k++)
     snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", k ? " against " : "", name_of(&now->runs[k]));
+  snprintf(title + strlen(title), sizeof title - strlen(title),
+           now->by_time ? ": in the same time" : ": for the same bytes");
   Box body = pen_page_told(pen, title, &said);
   const int n = now->n_runs;
   const bool is_tall = pen->page.height > 1.1 * pen->page.width;

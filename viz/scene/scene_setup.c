@@ -4,18 +4,20 @@
 
 #include "sim/algorithms/shipped.h"
 #include "viz/scene/code_lines.h"
+#include "viz/scene/race_clock.h"
 #include "viz/scene/snapshot_parts.h"
 
 /* ---- Setting up ------------------------------------------------------------------------------------------ */
 
 /* One head of the problem under one algorithm. The tiling is chosen with all heads in view, as a launch would. */
-static Status simulate_head(const Problem *problem, const Schedule *schedule, Simulation *run, Error *error) {
-  const Status status = simulate(run, problem, schedule, error);
+static Status simulate_head(const Problem *problem, const Schedule *schedule, Simulation *launch, Simulation *run,
+                            Error *error) {
+  const Status status = simulate(launch, problem, schedule, error);
   if (status) return status;
   Problem head = *problem;
-  head.shape = run->plan.shape;
+  head.shape = launch->plan.shape;
   head.shape.batch = head.shape.heads = head.shape.kv_heads = 1;
-  head.tiling = run->plan.tiling;
+  head.tiling = launch->plan.tiling;
   return simulate(run, &head, schedule, error);
 }
 
@@ -31,9 +33,9 @@ static void complete_rivals(StageConfig *config) {
 
 static Status simulate_all(Stage *stage, Error *error) {
   const StageConfig *c = &stage->config;
-  Status status = simulate_head(&c->problem, c->schedule, &stage->run, error);
+  Status status = simulate_head(&c->problem, c->schedule, &stage->launches[0], &stage->run, error);
   for (int k = 0; !status && k < c->n_rivals; k++) {
-    status = simulate_head(&c->problem, c->rivals[k], &stage->rivals[k], error);
+    status = simulate_head(&c->problem, c->rivals[k], &stage->launches[k], &stage->rivals[k], error);
     stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
       status = error_set(error, STATUS_TOO_LARGE,
@@ -133,12 +135,24 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
 static double part_done(const SnapshotRun *run) { return (double)run->tiles_done / (double)run->tiles_total; }
 
 static void fill_runs(const Stage *stage, Snapshot *now) {
+  const Gpu *gpu = &stage->config.gpu;
+  double time_s = 0;
   now->n_runs = stage->config.n_rivals;
+  for (int k = 0; stage->config.by_time && k < now->n_runs; k++) {
+    if (stage->rivals[k].schedule != stage_schedule(stage)) continue;
+    now->by_time = race_clock_s(&stage->launches[k], gpu, stage->n_steps) > 0;
+    time_s = race_clock_s(&stage->launches[k], gpu, now->step);
+  }
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
-    const uint64_t step =
-        s->schedule == stage_schedule(stage) ? now->step : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
-    fill_run(s, stage->rival_steps[k], step, &now->runs[k]);
+    const uint64_t n_steps = (uint64_t)stage->rival_steps[k];
+    const uint64_t step = s->schedule == stage_schedule(stage) ? now->step
+                          : now->by_time                       ? race_clock_step(&stage->launches[k], gpu, time_s)
+                                         : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
+    fill_run(s, n_steps, step, &now->runs[k]);
+    if (!now->by_time) continue;
+    now->runs[k].whole_s = race_clock_s(&stage->launches[k], gpu, n_steps);
+    now->runs[k].time_s = fmin(time_s, now->runs[k].whole_s);
   }
   double shown = 0;
   for (int k = 0; k < now->n_runs; k++)

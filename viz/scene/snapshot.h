@@ -58,6 +58,7 @@ typedef struct {
   bool without_max; /* softmax without the maximum: it overflows */
   int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
+  bool by_time;     /* the race is on a clock of time; else of bytes, and where no rate is known */
   bool lone_row;    /* only the large row is computed, not those beside it */
 } StageConfig;
 
@@ -126,6 +127,7 @@ typedef struct {
   Wide total_bytes;              /* when it will be done */
   Wide tiles_done;               /* score tiles that are finished, once for each lap; skipped ones count */
   Wide tiles_total;              /* tiles x laps */
+  double time_s, whole_s;        /* so far and in all, on the clock of time (viz/scene/race_clock.h); else 0 */
   double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
                            start */
   bool is_finished, fits;
@@ -231,6 +233,7 @@ typedef struct {
       register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
   SnapshotL2 l2;
   int n_runs;
+  bool by_time; /* the runs are where they are after the same time; else after the same bytes */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
   SnapshotBefore before;
   SnapshotSkips skips;
@@ -246,6 +249,7 @@ typedef struct {
   StageConfig config; /* completed */
   Simulation run;     /* of one head */
   Simulation rivals[SNAPSHOT_RUNS_MAX];
+  Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   Traffic dense;
   SnapshotL2 l2;

@@ -169,11 +169,16 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   for (int k = 0; k < s->n_runs; k++) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
-    put(text, size, "With as many bytes %s has done %s of its work", r->schedule->name,
-        number_percent((double)r->tiles_done / (double)r->tiles_total).text);
+    put(text, size, "%s %s has done %s of its work", s->by_time ? "In as long a time" : "With as many bytes",
+        r->schedule->name, number_percent((double)r->tiles_done / (double)r->tiles_total).text);
     if (r->running_ratio > 0)
       put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);
-    put(text, size, "; it needs %s in all.\n", number_ratio_of(r->total_bytes, s->whole_bytes).text);
+    const SnapshotRun *own = r;
+    for (int n = 0; n < s->n_runs; n++)
+      if (s->runs[n].schedule == schedule) own = &s->runs[n];
+    put(text, size, "; it needs %s in all.\n",
+        s->by_time ? number_ratio(r->whole_s / own->whole_s).text
+                   : number_ratio_of(r->total_bytes, s->whole_bytes).text);
   }
   return text;
 }

@@ -73,7 +73,7 @@ static double beats_of(const Player *p) {
   if (now->event.kind == EVENT_SKIP)
     return 1.0 / (double)((uint64_t)now->skips.n +
                           (now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0));
-  if (!p->by_time) return 1;
+  if (!p->request.by_time) return 1;
   const double hbm = gpu_hbm_bytes_per_s(&now->gpu), math = gpu_flops_per_s(&now->gpu, now->problem.shape.dtype, true);
   if (!(hbm > 0 && math > 0) || p->stage.n_steps == 0) return 1;
   const double mean = ((double)now->whole_bytes / hbm + (double)now->whole.flops / math) / (double)p->stage.n_steps;
@@ -533,6 +533,23 @@ static PlayerInput escape(Player *p) {
   return INPUT_NONE;
 }
 
+/* Of playing and of the race. Which of the racers is walked, the last to be done, may be another one. */
+static void set_clock(Player *p) {
+  Request r = p->request;
+  r.by_time = !r.by_time;
+  if (r.n_algorithms > 1) {
+    if (!player_apply(p, &r, p->without_max)) return;
+  } else {
+    p->request.by_time = p->stage.config.by_time = r.by_time;
+    const double moved_s = p->moved_s;
+    show(p, p->now.step);
+    p->moved_s = moved_s;
+  }
+  player_say(p, false,
+             r.by_time ? "By the model's time: a load takes as long as its bytes, and the race is one of time"
+                       : "A step a beat; the race is one of bytes");
+}
+
 PlayerInput player_input(Player *p, PlayerInput input) {
   if (p->asks_quit && input != INPUT_ESCAPE) {
     p->asks_quit = false;
@@ -559,12 +576,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
-  case INPUT_CLOCK:
-    p->by_time = !p->by_time;
-    p->beats = beats_of(p);
-    player_say(p, false,
-               p->by_time ? "Playing by the model's time: a load takes as long as its bytes" : "Playing a step a beat");
-    break;
+  case INPUT_CLOCK: set_clock(p); break;
   case INPUT_GUIDE: set_guided(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
@@ -639,7 +651,7 @@ const KeyHelp KEY_HELP[] = {
     {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
-    {"r, k", "reduced motion; a step a beat, or the model's time"},
+    {"r, k", "reduced motion; a step a beat, or the model's time, of the race too"},
     {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
     {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
     {NULL, NULL},

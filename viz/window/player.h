@@ -98,7 +98,6 @@ struct Player {
   Snapshot now;
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
-  bool by_time; /* playing takes the model's time of each event, not a beat for each */
   /* Guided play goes on to the next situation that it has not shown yet, faster the longer nothing is new, and stops
    * there. */
   bool is_guided;

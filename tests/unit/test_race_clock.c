@@ -1,0 +1,140 @@
+/* The race's clock of time: worked by hand where one unit binds, and a clock everywhere. */
+#include "viz/scene/race_clock.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "viz/scene/narration.h"
+#include "viz/scene/pen.h"
+#include "viz/scene/snapshot.h"
+
+static Stage open_race(const char *first, const char *second, Shape shape, int64_t block, const Gpu *gpu,
+                       bool by_time) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {
+      .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
+      .gpu = *gpu,
+      .schedule = schedule_find(first),
+      .rivals = {schedule_find(first), schedule_find(second)},
+      .n_rivals = 2,
+      .by_time = by_time};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+static Gpu paper(void) {
+  Gpu gpu;
+  gpu_paper(&gpu);
+  return gpu;
+}
+
+/* N = 64, d = 16, fp16, blocks of 8: standard moves each matrix once a pass, 2 (4 N d + 4 N^2) = 40,960 bytes, and
+ * fa2 2 N d for Q and O and 8 times K and V, 2 (2 + 16) N d = 36,864. Intensity is far below the ridge, so HBM's 1,555
+ * GB/s bind at each step: its 128-byte tile of S takes 82 ps. */
+static void test_hbm_binds(void **state) {
+  (void)state;
+  const Gpu gpu = paper();
+  Stage stage = open_race("standard", "fa2", (Shape){.N_q = 64, .d = 16}, 8, &gpu, true);
+  Snapshot now;
+  stage_snapshot(&stage, stage.n_steps, &now);
+  assert_true(now.by_time);
+  assert_true(fabs(now.runs[0].whole_s - 40960 / 1555e9) < 1e-15);
+  assert_true(fabs(now.runs[1].whole_s - 36864 / 1555e9) < 1e-15);
+  for (uint64_t step = 0; step <= stage.n_steps; step += 13) {
+    stage_snapshot(&stage, step, &now);
+    if (fabs(now.runs[0].time_s - (double)now.total_bytes / 1555e9) > 1e-15)
+      fail_msg("step %d: %.4g s for %d bytes", (int)step, now.runs[0].time_s, (int)now.total_bytes);
+  }
+  stage_free(&stage);
+}
+
+/* N = 65,536, d = 128, blocks of 256: 65,536^2 x 4 x 128 FLOPs at 312 TFLOP/s take 7.05 ms, and 8.6 GB at 1,555 GB/s
+ * 5.5 ms: products bind. standard has each of its three kernels wait for the slowest unit: two of products, 3.52 ms
+ * each, or 8.6 GB of S or P, which takes 5.54 ms with Q and K; so 5.5, 11 and 5.5 ms. */
+static void test_products_bind(void **state) {
+  (void)state;
+  const Gpu gpu = paper();
+  const double N = 65536, d = 128, S_bytes = 2 * N * N, Q_bytes = 2 * N * d;
+  Stage stage = open_race("standard", "fa2", (Shape){.N_q = 65536, .d = 128}, 256, &gpu, true);
+  Snapshot now;
+  stage_snapshot(&stage, 0, &now);
+  const double fa2_s = 4 * N * N * d / 312e12, standard_s = (4 * S_bytes + 4 * Q_bytes) / 1555e9;
+  assert_true(fabs(now.runs[1].whole_s / fa2_s - 1) < 1e-9);
+  assert_true(fabs(now.runs[0].whole_s / standard_s - 1) < 1e-9);
+  stage_free(&stage);
+}
+
+/* One kernel on any machine takes what `sim` calls the least time. */
+static void test_least_time(void **state) {
+  (void)state;
+  Gpu gpu = paper();
+  for (int n = 0; n < 12; n++) {
+    const Shape shape = {.N_q = 64 << (n % 6), .d = n % 2 ? 64 : 128, .causal = n % 3 == 0, .heads = 1 + n % 4};
+    const Problem problem = {.shape = shape, .tiling = {.B_r = 64, .B_c = 64}, .machine = machine_paper()};
+    gpu.l2_bytes = n % 4 == 3 ? 40 << 20 : 0;
+    gpu.l2_bytes_per_s = n % 4 == 3 ? 5e12 : 0;
+    Simulation run;
+    assert_int_equal(simulate(&run, &problem, schedule_find(n % 2 ? "fa1" : "fa2"), NULL), STATUS_OK);
+    simulation_time(&run, &gpu);
+    const double seconds = race_clock_s(&run, &gpu, (uint64_t)schedule_n_steps(run.schedule, &run.plan));
+    if (fabs(seconds / run.timing.least_s - 1) > 1e-9)
+      fail_msg("case %d: %.6g s, and at least %.6g", n, seconds, run.timing.least_s);
+  }
+}
+
+/* A clock never runs back, and a rival is as far as it gets in the time of the shown one. */
+static void test_same_time(void **state) {
+  (void)state;
+  const Gpu gpu = paper();
+  static const char *const PAIRS[][2] = {{"standard", "fa2"}, {"fa1", "standard"}, {"fa2", "fa2-split"}};
+  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
+    Stage stage = open_race(PAIRS[k][0], PAIRS[k][1], (Shape){.N_q = 256, .d = 32, .causal = true}, 32, &gpu, true);
+    double before = 0;
+    for (uint64_t step = 0; step <= stage.n_steps; step += 7) {
+      Snapshot now;
+      stage_snapshot(&stage, step, &now);
+      const double time_s = now.runs[0].time_s;
+      const Simulation *rival = &stage.launches[1];
+      assert_true(time_s >= before);
+      before = time_s;
+      const uint64_t at = now.runs[1].step;
+      assert_true(race_clock_s(rival, &gpu, at) <= time_s);
+      if (!now.runs[1].is_finished) assert_true(race_clock_s(rival, &gpu, at + 1) > time_s);
+    }
+    stage_free(&stage);
+  }
+}
+
+/* The summary says which clock it was. */
+static void test_words(void **state) {
+  (void)state;
+  const Gpu gpu = paper();
+  Narration said;
+  Snapshot now;
+  for (int by_time = 0; by_time < 2; by_time++) {
+    Stage stage = open_race("standard", "fa2", (Shape){.N_q = 64, .d = 16}, 8, &gpu, by_time);
+    stage_snapshot(&stage, stage.n_steps, &now);
+    race_narrate(&now, &said);
+    assert_string_equal(said.what, by_time ? "All are done: standard took 1.11x as long as fa2."
+                                           : "All are done: standard moved 1.11x as much as fa2.");
+    assert_string_equal(said.why, by_time ? "26.34 ns against 23.71 ns for the same O, at peak rates."
+                                          : "40 KiB against 36 KiB for the same O.");
+    stage_free(&stage);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_hbm_binds), cmocka_unit_test(test_products_bind), cmocka_unit_test(test_least_time),
+      cmocka_unit_test(test_same_time), cmocka_unit_test(test_words),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
