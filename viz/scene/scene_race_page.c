@@ -202,8 +202,9 @@ void scene_race(const Pen *pen) {
   race_narrate(now, &said);
   for (int k = 0; k < now->n_runs; k++)
     snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", k ? " against " : "", name_of(&now->runs[k]));
-  snprintf(title + strlen(title), sizeof title - strlen(title),
-           now->by_time ? ": in the same time" : ": for the same bytes");
+  const size_t names = strlen(title);
+  snprintf(title + names, sizeof title - names, now->by_time ? ": in the same time" : ": for the same bytes");
+  if (pen_text_width(pen, TYPE_TITLE, true, title) > pen->page.width - 48 * pen->unit) title[names] = '\0';
   Box body = pen_page_told(pen, title, &said);
   const int n = now->n_runs;
   const bool is_tall = pen->page.height > 1.1 * pen->page.width;
